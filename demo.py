@@ -1,0 +1,204 @@
+"""Watch a BERT learn a toy dialogue: `python demo.py`.
+
+Every epoch brings fresh pairs of lines with fresh masks. At the end the model is judged on everything: each word of
+each line of every pair masked in turn, and next-sentence prediction on all ordered pairs of lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from npbert import Adadelta, Adam, AdamW, BertConfig, BertForPreTraining, clip_by_global_norm, linear_warmup_decay
+from npbert.data import (
+    DIALOGUES,
+    IS_NEXT,
+    Dialogue,
+    Example,
+    Pair,
+    all_pairs,
+    collate,
+    draw_pairs,
+    join_pair,
+    load_dialogue,
+    mask_words,
+)
+from npbert.layers import IGNORED
+
+OPTIMIZERS = {"adam": Adam, "adamw": AdamW, "adadelta": Adadelta}
+LINE_EVERY = 10  # epochs
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A size of model and how it is trained: an epoch is `steps` batches of `batch_size` pairs.
+
+    length: to how many tokens a batch is padded; None pads to its longest pair.
+    """
+
+    preset: str
+    config: dict[str, int]
+    epochs: int
+    steps: int
+    batch_size: int
+    length: int | None
+    learning_rate: float
+
+
+RECIPES = {
+    "small": Recipe("bert-tiny", {"max_position_embeddings": 30}, 100, 10, 16, None, 1e-3),
+    "seed": Recipe("seed", {}, 100, 1, 6, 30, 1e-4),
+}
+
+
+def train(
+    model: BertForPreTraining, dialogue: Dialogue, recipe: Recipe, args: argparse.Namespace, rng: np.random.Generator
+) -> None:
+    """Train for the epochs asked for, or until Ctrl-C, with a line of losses every 10 epochs."""
+    total_steps = args.epochs * recipe.steps
+    parameters = model.parameters()
+    optimizer = OPTIMIZERS[args.optimizer](parameters)
+    nothing = f"{math.log(len(dialogue.vocabulary)):.3f}", f"{math.log(2):.3f}"
+    losses: list[tuple[float, float]] = []
+    start = time.perf_counter()
+    for step in range(total_steps):
+        pairs = draw_pairs(len(dialogue.lines), recipe.batch_size, rng)
+        examples = [make_example(dialogue, pair, rng) for pair in pairs]
+        batch = collate(examples, pad_id=dialogue.vocabulary.pad_id, length=recipe.length)
+
+        model.zero_grad()
+        (_, mlm_loss, nsp_loss), cache = model.loss(batch, rng)
+        model.backward(cache)
+        clip_by_global_norm(parameters, 1.0)
+        optimizer.lr = linear_warmup_decay(
+            step, lr=args.learning_rate, warmup_steps=total_steps // 10, total_steps=total_steps
+        )
+        optimizer.step()
+
+        losses.append((mlm_loss, nsp_loss))
+        epoch, steps_into_epoch = divmod(step + 1, recipe.steps)
+        if steps_into_epoch == 0 and (epoch % LINE_EVERY == 0 or epoch == args.epochs):
+            mlm, nsp = np.mean(losses, axis=0)
+            losses.clear()
+            elapsed = time.perf_counter() - start
+            remaining = elapsed / (step + 1) * (total_steps - step - 1)
+            print(
+                f"epoch {epoch:4} of {args.epochs}   MLM loss {mlm:.3f} (knowing nothing {nothing[0]})   "
+                f"NSP loss {nsp:.3f} ({nothing[1]})   {elapsed:3.0f} s, {remaining:3.0f} s left",
+                flush=True,
+            )
+
+
+def make_example(dialogue: Dialogue, pair: Pair, rng: np.random.Generator) -> Example:
+    """The pair as `[CLS] first [SEP] second [SEP]` with fresh masks."""
+    first, second = dialogue.lines[pair.first], dialogue.lines[pair.second]
+    input_ids, token_type_ids = join_pair(first, second, dialogue.vocabulary)
+    masked, labels = mask_words(input_ids, dialogue.vocabulary, rng)
+    return Example(masked, token_type_ids, labels, pair.next_sentence_label)
+
+
+def show_example(model: BertForPreTraining, dialogue: Dialogue, rng: np.random.Generator) -> None:
+    """Print a pair with masks, and what the model makes of it."""
+    vocabulary = dialogue.vocabulary
+    example = make_example(dialogue, draw_pairs(len(dialogue.lines), 2, rng)[0], rng)
+    word_logits, relationship_logits = model(collate([example], pad_id=vocabulary.pad_id))
+    masked = [label for label in example.labels if label != IGNORED]
+    print("a pair        ", " ".join(vocabulary.decode(example.input_ids)))
+    print("masked words  ", ", ".join(vocabulary.decode(masked)))
+    print("predicted     ", ", ".join(vocabulary.decode(word_logits.argmax(axis=-1))))
+    print("is next       ", example.next_sentence_label == IS_NEXT)
+    print("predicted     ", bool(relationship_logits[0].argmax() == IS_NEXT))
+
+
+def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
+    """Print how many single masked words, and how many ordered pairs, the model gets right: of all there are."""
+    vocabulary = dialogue.vocabulary
+    unmasked, masked = [], []
+    for first, second, next_sentence_label in all_pairs(len(dialogue.lines)):
+        input_ids, token_type_ids = join_pair(dialogue.lines[first], dialogue.lines[second], vocabulary)
+        no_labels = [IGNORED] * len(input_ids)
+        unmasked.append(Example(input_ids, token_type_ids, no_labels, next_sentence_label))
+        for position in np.flatnonzero(np.isin(input_ids, vocabulary.word_ids)):
+            hidden, labels = list(input_ids), list(no_labels)
+            hidden[position], labels[position] = vocabulary.mask_id, input_ids[position]
+            masked.append(Example(hidden, token_type_ids, labels, next_sentence_label))
+
+    words_right = pairs_right = 0
+    for batch in batches(masked, vocabulary.pad_id):
+        predicted = model(batch).prediction_logits.argmax(axis=-1)
+        words_right += int((predicted == batch.labels[batch.labels != IGNORED]).sum())
+    for batch in batches(unmasked, vocabulary.pad_id):
+        predicted = model(batch).seq_relationship_logits.argmax(axis=-1)
+        pairs_right += int((predicted == batch.next_sentence_label).sum())
+    for what, right, total in (
+        ("masked words, one at a time", words_right, len(masked)),
+        ("next sentence, all pairs   ", pairs_right, len(unmasked)),
+    ):
+        print(f"{what}  {right} of {total} right ({right / total:.1%})")
+
+
+def batches(examples: Sequence[Example], pad_id: int, size: int = 64):
+    """The examples as batches of up to `size`."""
+    for start in range(0, len(examples), size):
+        yield collate(examples[start : start + size], pad_id=pad_id)
+
+
+def parse_arguments() -> argparse.Namespace:
+    def at_least(minimum: int):
+        def integer(text: str) -> int:
+            if not text.lstrip("-").isdigit() or int(text) < minimum:
+                raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {minimum}")
+            return int(text)
+
+        return integer
+
+    parser = argparse.ArgumentParser(description="Train a BERT, written in NumPy alone, on a toy dialogue.")
+    parser.add_argument("--size", choices=RECIPES, default="small", help="small: fits the task; seed: 6 layers, 768 wide")
+    parser.add_argument("--dialogue", type=int, choices=DIALOGUES, default=9, help="which one, by its number of lines")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="the same seed gives the same numbers")
+    parser.add_argument("--epochs", type=at_least(1), help="100 if not given")
+    parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw")
+    parser.add_argument("--learning-rate", type=float, help="the highest, after warm-up; chosen to suit if not given")
+    args = parser.parse_args()
+    recipe = RECIPES[args.size]
+    args.epochs = args.epochs or recipe.epochs
+    if args.learning_rate is None:
+        args.learning_rate = 1.0 if args.optimizer == "adadelta" else recipe.learning_rate
+    return args
+
+
+def main() -> None:
+    args = parse_arguments()
+    recipe = RECIPES[args.size]
+    rng = np.random.default_rng(args.seed)
+    dialogue = load_dialogue(args.dialogue)
+    config = BertConfig.preset(recipe.preset, vocab_size=len(dialogue.vocabulary), **recipe.config)
+    model = BertForPreTraining(config, rng=rng)
+
+    print(*dialogue.text, sep="\n")
+    count = sum(parameter.value.size for parameter in model.parameters())
+    print(
+        f"\n{len(dialogue.lines)} lines, {config.vocab_size} words and special tokens; a BERT of "
+        f"{config.num_hidden_layers} layers, {config.hidden_size} wide, with {count:,} parameters\n"
+    )
+    try:
+        train(model, dialogue, recipe, args, rng)
+    except KeyboardInterrupt:
+        print("\nstopped; this is what it has learned so far")
+    print()
+    show_example(model, dialogue, rng)
+    print()
+    judge(model, dialogue)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("\nstopped")

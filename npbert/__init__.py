@@ -1,0 +1,82 @@
+"""npbert: BERT in NumPy, with every derivative written by hand and proved.
+
+Dimension names, everywhere:
+
+    B batch                    D hidden size           V vocabulary
+    T tokens in a sequence     H attention heads       M masked positions in the batch
+    L layers                   K = D / H, a head       C classes
+                               F feed-forward size
+
+`dx` is ∂loss/∂x and has the shape of x.
+
+Reading order: layers/parameter.py, layers/linear.py, layers/gelu.py, layers/softmax.py, layers/layer_norm.py,
+layers/attention.py, layers/encoder_layer.py, models/bert.py, models/pretraining.py, optim/adam.py; then gradcheck.py,
+which proves them all.
+"""
+
+from npbert.data import Batch
+from npbert.gradcheck import check_directions, check_gradients
+from npbert.layers import (
+    GELU,
+    BertEmbeddings,
+    Dropout,
+    Embedding,
+    Encoder,
+    EncoderLayer,
+    FeedForward,
+    Gather,
+    Layer,
+    LayerNorm,
+    Linear,
+    MaskedLMHead,
+    MeanSquaredError,
+    MultiHeadAttention,
+    NextSentenceHead,
+    Parameter,
+    Pooler,
+    ReLU,
+    SinusoidalPositions,
+    Softmax,
+    SoftmaxCrossEntropy,
+    Tanh,
+    TanhGELU,
+)
+from npbert.models import BertConfig, BertForPreTraining, BertModel
+from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, linear_warmup_decay
+
+__all__ = [
+    "Parameter",
+    "Layer",
+    "Linear",
+    "Tanh",
+    "ReLU",
+    "GELU",
+    "TanhGELU",
+    "Softmax",
+    "LayerNorm",
+    "Dropout",
+    "Embedding",
+    "Gather",
+    "SoftmaxCrossEntropy",
+    "MeanSquaredError",
+    "FeedForward",
+    "MultiHeadAttention",
+    "EncoderLayer",
+    "Encoder",
+    "SinusoidalPositions",
+    "BertEmbeddings",
+    "Pooler",
+    "NextSentenceHead",
+    "MaskedLMHead",
+    "BertConfig",
+    "BertModel",
+    "BertForPreTraining",
+    "Batch",
+    "Adam",
+    "AdamW",
+    "Adadelta",
+    "linear_warmup_decay",
+    "clip_by_global_norm",
+    "check_gradients",
+    "check_directions",
+]

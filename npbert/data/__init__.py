@@ -1,0 +1,26 @@
+"""From text to arrays: the toy dialogue, its vocabulary, sentence pairs, masks and batches."""
+
+from npbert.data.batch import Batch, Example, collate
+from npbert.data.dialogue import DIALOGUES, Dialogue, load_dialogue, split_words
+from npbert.data.masking import mask_words
+from npbert.data.sentence_pairs import IS_NEXT, NOT_NEXT, Pair, all_pairs, draw_pairs, join_pair
+from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
+
+__all__ = [
+    "DIALOGUES",
+    "Dialogue",
+    "load_dialogue",
+    "split_words",
+    "SPECIAL_TOKENS",
+    "Vocabulary",
+    "IS_NEXT",
+    "NOT_NEXT",
+    "Pair",
+    "all_pairs",
+    "draw_pairs",
+    "join_pair",
+    "mask_words",
+    "Batch",
+    "Example",
+    "collate",
+]

@@ -1,0 +1,56 @@
+"""The toy dialogues: Romeo and Juliet meet, in 6 lines or in 9."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from npbert.data.vocabulary import Vocabulary
+
+DIALOGUES: dict[int, tuple[str, ...]] = {
+    6: (
+        "Hello, how are you? I am Romeo.",
+        "Hello, Romeo. My name is Juliet. Nice to meet you.",
+        "Nice to meet you too. How are you today?",
+        "Great. My baseball team won the competition.",
+        "Oh Congratulations, Juliet",
+        "Thanks you Romeo",
+    ),
+    9: (
+        "Hello, how are you? I am Romeo.",
+        "Hello, Romeo My name is Juliet. Nice to meet you.",
+        "Nice meet you too. How are you today?",
+        "Great. My baseball team won the competition.",
+        "Oh Congratulations, Juliet",
+        "Thank you Romeo",
+        "Where are you going today?",
+        "I am going shopping. What about you?",
+        "I am going to visit my grandmother. she is not very well",
+    ),
+}
+
+_PUNCTUATION = str.maketrans("", "", ".,!?-")
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """A dialogue as text, its vocabulary, and its lines as lists of word ids."""
+
+    text: tuple[str, ...]
+    vocabulary: Vocabulary
+    lines: list[list[int]]
+
+
+def split_words(line: str) -> list[str]:
+    """The words of a line, in lower case and without `. , ! ? -`."""
+    return line.lower().translate(_PUNCTUATION).split()
+
+
+def load_dialogue(num_lines: int) -> Dialogue:
+    """The dialogue of `num_lines` lines. Raises: ValueError unless there is one."""
+    if num_lines not in DIALOGUES:
+        wanted = " or ".join(map(str, DIALOGUES))
+        raise ValueError(f"there is no dialogue of {num_lines} lines, wanted {wanted}")
+    text = DIALOGUES[num_lines]
+    words = [split_words(line) for line in text]
+    vocabulary = Vocabulary(word for line in words for word in line)
+    return Dialogue(text, vocabulary, [vocabulary.encode(line) for line in words])

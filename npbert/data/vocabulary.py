@@ -1,0 +1,36 @@
+"""Vocabulary: a word is an id, an id is a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from npbert.layers import Array
+
+SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
+
+
+class Vocabulary:
+    """The special tokens as ids 0 to 3, then all words in sorted order: the same ids on every machine.
+
+    `len(vocabulary)` is V. `word_ids` are the ids of the ordinary words, the only ones that may be masked or stand in
+    for a masked word.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.tokens = [*SPECIAL_TOKENS, *sorted(set(words))]
+        self._ids = {token: index for index, token in enumerate(self.tokens)}
+        self.pad_id, self.cls_id, self.sep_id, self.mask_id = range(len(SPECIAL_TOKENS))
+        self.word_ids: Array = np.arange(len(SPECIAL_TOKENS), len(self.tokens))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def encode(self, words: Iterable[str]) -> list[int]:
+        """The ids of the words. Raises: KeyError that names a word which is not in the vocabulary."""
+        return [self._ids[word] for word in words]
+
+    def decode(self, ids: Sequence[int] | Array) -> list[str]:
+        """The words of the ids."""
+        return [self.tokens[index] for index in ids]

@@ -1,0 +1,94 @@
+"""check_gradients: every derivative, one by one. check_directions: all at once, along random directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.report import TOLERANCES, Gradients, Report
+from npbert.layers.parameter import Array, Cache, Layer
+
+
+class LossOf(Layer):
+    """A model's loss as a layer with one output, so that a whole model can be checked.
+
+    forward takes what `model.loss` takes, and returns the first of its losses.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def forward(self, *inputs: Any) -> tuple[Array, Cache]:
+        losses, cache = self.model.loss(*inputs)
+        return losses[0], cache
+
+    def backward(self, dloss: float, cache: Cache) -> None:
+        self.model.backward(cache, dloss)
+
+
+def check_gradients(layer: Any, *inputs: Any, seed: int = 0, tolerances: dict[str, float] = TOLERANCES) -> Report:
+    """Compare every derivative that `layer.backward` computes, one by one.
+
+    layer: any object with `forward(*inputs) -> (y, cache)`, `backward(dy, cache) -> dx`, and Parameters among its
+    attributes or those of the layers it holds. y is an array or a tuple of them; dx holds a gradient for each float
+    array among the inputs: an array, a tuple in their order, or None for none.
+    inputs: float arrays are moved, all else is handed on; a Generator is copied for every call, so that each call sees
+    the same dropout. seed: for dy. tolerances: the methods to use, with the relative error that each accepts.
+
+    Nothing is left changed. Raises: TypeError when a float is not float64, or when complex numbers do not flow through
+    forward; GradientError when backward returns gradients of the wrong number or shape, or breaks the contract: it
+    changes a parameter's value, or sets a gradient where it should add.
+    """
+    function = ScalarFunction(layer, inputs, seed)
+    analytic = function.gradients()
+    numeric = {}
+    for method in tolerances:
+        with function.movable(method) as variables:
+            numeric[method] = {
+                name: np.reshape(
+                    [function.derivative(method, [(array, index, 1.0)]) for index in np.ndindex(array.shape)],
+                    array.shape,
+                )
+                for name, array in variables.items()
+            }
+    return Report.compare(analytic, numeric, tolerances)
+
+
+def check_directions(
+    layer: Any, *inputs: Any, directions: int = 8, seed: int = 0, tolerances: dict[str, float] = TOLERANCES
+) -> Report:
+    """Compare derivatives along random directions, in which all parameters and inputs move at once.
+
+    Takes a few forwards where `check_gradients` takes one or two for each number, so it serves for whole models: a
+    wrong gradient anywhere shows in almost every direction, but not where it is. Arguments and errors are the same.
+    """
+    function = ScalarFunction(layer, inputs, seed)
+    gradients = function.gradients()
+    rng = np.random.default_rng(seed + 1)
+    steps = [_unit_step(gradients, rng) for _ in range(directions)]
+    analytic = np.array([sum((gradients[name] * step[name]).sum() for name in gradients) for step in steps])
+    numeric = {}
+    for method in tolerances:
+        with function.movable(method) as variables:
+            moves = [[(variables[name], ..., step[name]) for name in variables] for step in steps]
+            numeric[method] = {"direction": np.array([function.derivative(method, move) for move in moves])}
+    return Report.compare({"direction": analytic}, numeric, tolerances)
+
+
+def _unit_step(gradients: Gradients, rng: np.random.Generator) -> Gradients:
+    """A random direction over all the variables together, of length 1."""
+    step = {name: rng.standard_normal(gradient.shape) for name, gradient in gradients.items()}
+    length = np.sqrt(sum((part * part).sum() for part in step.values()))
+    return {name: part / length for name, part in step.items()}
+
+
+def randomize(layer: Layer, rng: np.random.Generator) -> None:
+    """Set every parameter to numbers between −1 and 1, so that no check is blind.
+
+    Fresh layers have γ = 1, zero biases and weights so small that attention is even: many a wrong backward is right
+    there.
+    """
+    for parameter in layer.parameters():
+        parameter.value[...] = rng.uniform(-1, 1, parameter.value.shape)

@@ -1,0 +1,109 @@
+"""MultiHeadAttention: every position looks at all positions and takes a weighted mean of what it finds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from npbert.layers.dropout import Dropout
+from npbert.layers.linear import Linear
+from npbert.layers.parameter import Array, Cache, Layer
+from npbert.layers.softmax import Softmax
+
+# Added to the score of a padded key. e^(−10⁴) is 0, so the key gets weight 0; and where all keys of a row are padded,
+# all scores sink alike and the weights are even, where −∞ would give NaN.
+PADDED_SCORE = -1e4
+
+
+class MultiHeadAttention(Layer):
+    """y = concat(head₁ … head_H) Wᴼ + bᴼ  with  headₕ = softmax(Qₕ Kₕᵀ / √K + mask) Vₕ.
+
+    x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding   y (B, T, D)
+
+    Q = x Wᑫ + bᑫ, K and V likewise, all (B, T, D), are cut into H heads of K = D / H features. Dropout acts on the
+    attention probabilities. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2.)
+
+    Raises: ValueError when H does not divide D, or when attention_mask is not (B, T).
+    """
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_heads: int,
+        *,
+        dropout: float = 0.0,
+        rng: np.random.Generator | None,
+        initializer_range: float = 0.02,
+        dtype: DTypeLike = np.float32,
+    ) -> None:
+        if hidden_size % num_heads:
+            raise ValueError(f"hidden_size {hidden_size} is not divisible by num_heads {num_heads}")
+        init: dict[str, Any] = {"rng": rng, "initializer_range": initializer_range, "dtype": dtype}
+        self.query = Linear(hidden_size, hidden_size, **init)
+        self.key = Linear(hidden_size, hidden_size, **init)
+        self.value = Linear(hidden_size, hidden_size, **init)
+        self.output = Linear(hidden_size, hidden_size, **init)
+        self.softmax = Softmax()
+        self.dropout = Dropout(dropout)
+        self.num_heads = num_heads
+        self.scale = 1 / math.sqrt(hidden_size // num_heads)
+
+    def forward(
+        self, x: Array, attention_mask: Array | None = None, rng: np.random.Generator | None = None
+    ) -> tuple[Array, Cache]:
+        q, query_cache = self.query.forward(x)
+        k, key_cache = self.key.forward(x)
+        v, value_cache = self.value.forward(x)
+        q, k, v = self._split(q), self._split(k), self._split(v)  # (B, H, T, K)
+
+        scores = q @ k.swapaxes(-1, -2) * self.scale  # (B, H, T, T): a row a query, a column a key
+        if attention_mask is not None:
+            scores = scores + _mask_scores(attention_mask, x)
+        probabilities, softmax_cache = self.softmax.forward(scores)
+        weights, dropout_cache = self.dropout.forward(probabilities, rng)
+        context = weights @ v  # (B, H, T, K)
+
+        y, output_cache = self.output.forward(self._merge(context))
+        parts = query_cache, key_cache, value_cache, softmax_cache, dropout_cache, output_cache
+        return y, (q, k, v, weights, parts)
+
+    def backward(self, dy: Array, cache: Cache) -> Array:
+        """dV = Aᵀ dC,  dA = dC Vᵀ,  dQ = dS K / √K,  dK = dSᵀ Q / √K, with C = A V the context and S the scores.
+
+        The forward in reverse. A product C = A V hands each factor the gradient times the other factor, transposed so
+        that shapes fit. The mask is a constant added to S, so it has no gradient. x went into three projections, so dx
+        is the sum of what comes back from all three.
+        """
+        q, k, v, weights, parts = cache
+        query_cache, key_cache, value_cache, softmax_cache, dropout_cache, output_cache = parts
+
+        dcontext = self._split(self.output.backward(dy, output_cache))
+        dv = weights.swapaxes(-1, -2) @ dcontext
+        dweights = dcontext @ v.swapaxes(-1, -2)
+        dprobabilities = self.dropout.backward(dweights, dropout_cache)
+        dscores = self.softmax.backward(dprobabilities, softmax_cache) * self.scale
+        dq = dscores @ k
+        dk = dscores.swapaxes(-1, -2) @ q
+
+        dx = self.value.backward(self._merge(dv), value_cache)
+        dx = dx + self.key.backward(self._merge(dk), key_cache)
+        return dx + self.query.backward(self._merge(dq), query_cache)
+
+    def _split(self, x: Array) -> Array:
+        """(B, T, D) -> (B, T, H, K) -> (B, H, T, K)"""
+        return x.reshape(*x.shape[:2], self.num_heads, -1).swapaxes(1, 2)
+
+    def _merge(self, x: Array) -> Array:
+        """(B, H, T, K) -> (B, T, H, K) -> (B, T, D)"""
+        x = x.swapaxes(1, 2)
+        return x.reshape(*x.shape[:2], -1)
+
+
+def _mask_scores(attention_mask: Array, x: Array) -> Array:
+    """What to add to the scores: 0 for real keys, PADDED_SCORE for padded ones, (B, 1, 1, T), in the dtype of x."""
+    if attention_mask.shape != x.shape[:2]:
+        raise ValueError(f"attention_mask has shape {attention_mask.shape}, but x {x.shape} wants {x.shape[:2]}")
+    return np.where(attention_mask == 0, PADDED_SCORE, 0).astype(x.dtype)[:, None, None, :]

@@ -1,0 +1,33 @@
+"""Errors for values that a user hands in, raised before anything is computed from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npbert.layers.parameter import Array
+
+
+def check_integers(array: Array, *, name: str) -> None:
+    """Raise TypeError unless `array` holds integers."""
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be an array of integers, got {array.dtype}")
+
+
+def check_ids(ids: Array, limit: int, *, name: str, limit_name: str) -> None:
+    """Raise unless `ids` are integers from 0 to limit − 1.
+
+    Raises: TypeError for another dtype; IndexError that names the first wrong id, its place and the limit. (NumPy alone
+    would read id −1 as the last row, and −100 as row limit − 100, without a word.)
+    """
+    check_integers(ids, name=name)
+    wrong = (ids < 0) | (ids >= limit)
+    if wrong.any():
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        where = ", ".join(map(str, place))
+        raise IndexError(f"{name}[{where}] is {ids[place]}, but {limit_name} is {limit}: wanted 0 to {limit - 1}")
+
+
+def check_last_axis(x: Array, features: int, *, name: str) -> None:
+    """Raise ValueError unless x is (..., features). (Broadcasting would stretch a last axis of 1 without a word.)"""
+    if x.ndim == 0 or x.shape[-1] != features:
+        raise ValueError(f"{name} has shape {x.shape}, but the layer wants (..., {features})")

@@ -1,0 +1,58 @@
+"""SoftmaxCrossEntropy: how surprised the model is by the right answers, on average."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npbert.layers.checks import check_ids
+from npbert.layers.parameter import Array, Cache, Layer, rows
+
+IGNORED = -100
+"""A label with this value is no target (Hugging Face's convention)."""
+
+
+class SoftmaxCrossEntropy(Layer):
+    """loss = mean over the N targets of −log p[label]  with  p = softmax(logits).
+
+    logits (..., C)   labels (...) integers, IGNORED (−100) where there is no target   loss: a scalar, in nats
+
+    A model that knows nothing has loss ln C. softmax and logarithm are one layer, as log p = logit − log Σ e^logits
+    needs neither a division nor the logarithm of a number that may be 0.
+
+    Raises: ValueError when labels do not fit logits or hold no target at all; TypeError for labels that are not
+    integers; IndexError for a label outside 0 to C − 1 that is not IGNORED.
+    """
+
+    def forward(self, logits: Array, labels: Array) -> tuple[Any, Cache]:
+        if labels.shape != logits.shape[:-1]:
+            raise ValueError(f"labels have shape {labels.shape}, but logits {logits.shape} want {logits.shape[:-1]}")
+        num_classes = logits.shape[-1]
+        check_ids(
+            np.where(labels == IGNORED, 0, labels), num_classes, name="labels", limit_name="the number of classes"
+        )
+        kept = np.flatnonzero(labels != IGNORED)
+        if len(kept) == 0:
+            raise ValueError(f"labels hold no target: all {labels.size} of them are {IGNORED} (ignored)")
+
+        targets = labels.reshape(-1)[kept]
+        scores = rows(logits)[kept]
+        scores = scores - scores.max(axis=-1, keepdims=True)  # the loss does not change, and exp cannot overflow
+        exponentials = np.exp(scores)
+        totals = exponentials.sum(axis=-1, keepdims=True)
+        log_p = scores[np.arange(len(kept)), targets] - np.log(totals[:, 0])
+        return -log_p.mean(), (logits.shape, kept, targets, exponentials / totals)
+
+    def backward(self, dloss: Array | float, cache: Cache) -> Array:
+        """dlogits = dloss · (p − onehot(label)) / N at the targets, 0 at ignored rows.
+
+        The label's logit is pulled up by what its probability lacks to 1, every other is pushed down by its own
+        probability; together the pushes sum to 0. N counts targets only, as the mean did.
+        """
+        shape, kept, targets, p = cache
+        dscores = p * (dloss / len(kept))
+        dscores[np.arange(len(kept)), targets] -= dloss / len(kept)
+        dlogits = np.zeros(shape, p.dtype)
+        rows(dlogits)[kept] = dscores
+        return dlogits

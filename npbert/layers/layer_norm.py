@@ -1,0 +1,52 @@
+"""LayerNorm: every vector is brought to mean 0 and variance 1, then scaled and shifted by learned amounts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from npbert.layers.checks import check_last_axis
+from npbert.layers.parameter import Array, Layer, Parameter, rows
+
+
+class LayerNorm(Layer):
+    """y = γ x̂ + β  with  x̂ = (x − μ) / σ,  μ = mean(x),  σ = √(mean((x − μ)²) + eps), means over the last axis.
+
+    x (..., D)   gamma γ (D,)   beta β (D,)   y (..., D)
+
+    γ starts as 1, β as 0. eps keeps a constant row finite: its x̂ is 0. (Ba et al. 2016, section 3; eps as in BERT.)
+
+    Raises: ValueError when the last axis of x is not D.
+    """
+
+    def __init__(self, features: int, *, eps: float = 1e-12, dtype: DTypeLike = np.float32) -> None:
+        self.gamma = Parameter(np.ones(features, dtype))
+        self.beta = Parameter(np.zeros(features, dtype))
+        self.eps = eps
+
+    def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:
+        check_last_axis(x, len(self.gamma.value), name="LayerNorm: x")
+        centred = x - x.mean(axis=-1, keepdims=True)
+        sigma = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + self.eps)
+        x_hat = centred / sigma
+        return self.gamma.value * x_hat + self.beta.value, (x_hat, sigma)
+
+    def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
+        """dγ = Σₙ dyₙ x̂ₙ,  dβ = Σₙ dyₙ,  dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ dy.
+
+        An element xᵢ acts on the row by three roads: on its own x̂ᵢ, and on all x̂ⱼ through μ and through σ.
+
+        - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                                  gives  dx̂ / σ
+        - through μ:  ∂μ/∂xᵢ = 1/D  and  ∂x̂ⱼ/∂μ = −1/σ               gives  −mean(dx̂) / σ
+        - through σ:  ∂σ/∂xᵢ = x̂ᵢ/D  and  ∂x̂ⱼ/∂σ = −x̂ⱼ/σ             gives  −x̂ mean(dx̂ · x̂) / σ
+
+        So dx̂ loses the part that would shift the row and the part that would stretch it: x̂ cannot move that way. γ
+        stays inside both means, since it weighs the x̂ⱼ differently. eps needs no term of its own: it is inside σ.
+        """
+        x_hat, sigma = cache
+        self.gamma.grad += rows(dy * x_hat).sum(axis=0)
+        self.beta.grad += rows(dy).sum(axis=0)
+        dx_hat = self.gamma.value * dy
+        shift = dx_hat.mean(axis=-1, keepdims=True)
+        stretch = (dx_hat * x_hat).mean(axis=-1, keepdims=True)
+        return (dx_hat - shift - x_hat * stretch) / sigma

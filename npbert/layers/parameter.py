@@ -1,0 +1,105 @@
+"""What a layer is made of: a Parameter holds an array and its gradient, a Layer holds parameters and other layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+Array = NDArray[Any]
+Cache = Any
+
+
+class Parameter:
+    """An array that is learned, and the gradient of the loss with respect to it.
+
+    `value` and `grad` have the same shape and dtype. Backward passes add to `grad`; an optimiser reads it and changes
+    `value` in place. A parameter that two layers share (a tied weight) is one object, so both add to the same `grad`.
+    """
+
+    def __init__(self, value: Array) -> None:
+        self.value = value
+        self.grad = np.zeros(value.shape, value.dtype)
+
+    @classmethod
+    def normal(
+        cls,
+        shape: tuple[int, ...],
+        *,
+        rng: np.random.Generator | None,
+        initializer_range: float = 0.02,
+        dtype: DTypeLike = np.float32,
+    ) -> Parameter:
+        """A parameter drawn from normal(0, initializer_range), as BERT's weights start (Devlin et al. 2018, code).
+
+        The draw is made in float64 and rounded, so a float32 and a float64 model of one seed hold the same numbers.
+        With `rng=None` the values are 0: for a model whose values are about to be loaded.
+        """
+        if rng is None:
+            return cls(np.zeros(shape, dtype))
+        return cls(rng.normal(0.0, initializer_range, shape).astype(dtype))
+
+    def __repr__(self) -> str:
+        return f"Parameter(shape={self.value.shape}, dtype={self.value.dtype})"
+
+
+def named_parameters(owner: object) -> Iterator[tuple[str, Parameter]]:
+    """Each Parameter of `owner` with its dotted name, in the order of definition, once even when it is shared.
+
+    `owner` is any object: its attributes are walked, and those of the layers it holds, alone or in a list.
+    """
+    seen: set[int] = set()
+
+    def walk(prefix: str, item: object) -> Iterator[tuple[str, Parameter]]:
+        if isinstance(item, Parameter):
+            if id(item) not in seen:
+                seen.add(id(item))
+                yield prefix, item
+        elif isinstance(item, list):
+            for index, element in enumerate(item):
+                yield from walk(f"{prefix}.{index}", element)
+        elif isinstance(item, Layer) or item is owner:
+            for name, attribute in vars(item).items():
+                yield from walk(f"{prefix}.{name}" if prefix else name, attribute)
+
+    yield from walk("", owner)
+
+
+class Layer:
+    """Holds parameters and parts, and nothing that changes from call to call.
+
+    A subclass defines two methods, side by side, so that each derivative stands under the line that it inverts:
+
+    - `forward(x, …) -> (y, cache)`: the output, and exactly what backward needs of this call;
+    - `backward(dy, cache) -> dx`: takes ∂loss/∂y, adds ∂loss/∂value to the `grad` of each parameter, returns ∂loss/∂x.
+
+    As the cache is handed to the caller, a layer may run twice before either backward, or at two places in a model.
+    A cache serves one backward. No method writes into its arguments.
+    """
+
+    forward: Callable[..., tuple[Any, Cache]]
+    backward: Callable[..., Any]
+
+    def __call__(self, *args: Any) -> Any:
+        """The output alone, for inference: the cache is dropped at once."""
+        return self.forward(*args)[0]
+
+    def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
+        """Each parameter with its dotted name (`feed_forward.dense.weight`), in the order of definition, once."""
+        return named_parameters(self)
+
+    def parameters(self) -> list[Parameter]:
+        """Each parameter once, in the order of definition."""
+        return [parameter for _, parameter in self.named_parameters()]
+
+    def zero_grad(self) -> None:
+        """Set every gradient to 0, in place."""
+        for parameter in self.parameters():
+            parameter.grad[...] = 0
+
+
+def rows(x: Array) -> Array:
+    """x (..., D) as a matrix (N, D): to most layers, batch and time are just many rows."""
+    return x.reshape(-1, x.shape[-1])

@@ -1,0 +1,57 @@
+"""erf, the error function, which NumPy lacks: exact for float64 and complex numbers, fast for float32."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from npbert.layers.parameter import Array
+
+# Beyond ±6, erf is ±1 to the last digit of float64, and its derivative is below 3e-16.
+_SATURATED = 6.0
+
+# P in erf(x) ≈ tanh(x P(x²)), highest power first: a weighted least-squares fit on [0, 4], refitted with more weight on
+# the largest errors until they were level, at 5.8e-8. Float32 rounding adds about as much again.
+_TANH_FIT = (
+    1.5896040635116285e-07,
+    -5.985693669324048e-06,
+    8.97126046260808e-05,
+    -6.257196169671482e-04,
+    -1.8438364502895658e-04,
+    1.0276548143810242e-01,
+    1.1283797054710742e00,
+)
+_TANH_FIT_END = 4.0
+
+
+def erf(x: Array) -> Array:
+    """erf(x) = 2/√π ∫₀ˣ e^(−t²) dt, element by element, in the dtype of x.
+
+    Error at most 2e-7 for float32, and a few units in the last place for float64 and complex128. Complex numbers are
+    meant for the complex step: their imaginary parts are tiny.
+    """
+    return _erf_by_tanh(x) if x.dtype == np.float32 else _erf_by_series(x)
+
+
+def _erf_by_tanh(x: Array) -> Array:
+    x = np.clip(x, -_TANH_FIT_END, _TANH_FIT_END)
+    square = x * x
+    polynomial = np.full_like(x, _TANH_FIT[0])
+    for coefficient in _TANH_FIT[1:]:
+        polynomial *= square
+        polynomial += coefficient
+    return np.tanh(x * polynomial)
+
+
+def _erf_by_series(x: Array) -> Array:
+    """erf x = 2/√π · x e^(−x²) Σₙ (2x²)ⁿ / (1·3·5…(2n+1)): all terms are positive, so none cancels another."""
+    inside = np.abs(x.real) <= _SATURATED
+    z = np.where(inside, x, 0)
+    term = total = z
+    n = 0
+    while (np.abs(term) > 1e-18 * np.abs(total)).any():
+        n += 1
+        term = term * (2 * z * z / (2 * n + 1))
+        total = total + term
+    return np.where(inside, 2 / math.sqrt(math.pi) * np.exp(-z * z) * total, np.sign(x.real))

@@ -1,0 +1,34 @@
+"""Tanh-GELU: the approximation of GELU that Google's BERT code and GPT use."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from npbert.layers.parameter import Array, Layer
+
+_SLOPE = math.sqrt(2 / math.pi)
+_CUBIC = 0.044715
+
+
+class TanhGELU(Layer):
+    """y = ½ x (1 + tanh u)  with  u = √(2/π) (x + 0.044715 x³).
+
+    x (...)   y (...)
+
+    Within 5e-4 of `GELU`. (Hendrycks & Gimpel 2016, section 2.) Hugging Face calls it `gelu_new`.
+    """
+
+    def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:
+        tanh = np.tanh(_SLOPE * (x + _CUBIC * x * x * x))
+        return 0.5 * x * (1 + tanh), (x, tanh)
+
+    def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
+        """dx = dy · (½ (1 + tanh u) + ½ x (1 − tanh² u) u′)  with  u′ = √(2/π) (1 + 3 · 0.044715 x²).
+
+        The product rule, then the chain rule through tanh and u.
+        """
+        x, tanh = cache
+        du = _SLOPE * (1 + 3 * _CUBIC * x * x)
+        return dy * (0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * du)

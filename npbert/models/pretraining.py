@@ -1,0 +1,118 @@
+"""BertForPreTraining: BERT with the two tasks that it learns from plain text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from npbert.data.batch import Batch
+from npbert.layers import IGNORED, Array, Cache, Gather, Layer, MaskedLMHead, NextSentenceHead, SoftmaxCrossEntropy
+from npbert.layers.checks import check_ids
+from npbert.models.bert import BertModel, check_batch
+from npbert.models.config import BertConfig
+
+
+class PreTrainingOutput(NamedTuple):
+    """prediction_logits (M, V) for the M positions with a label, or (B, T, V) when the batch has no labels;
+    seq_relationship_logits (B, 2)."""
+
+    prediction_logits: Array
+    seq_relationship_logits: Array
+
+
+class PreTrainingLosses(NamedTuple):
+    """loss = mlm_loss + nsp_loss, in nats. Knowing nothing costs ln V and ln 2."""
+
+    loss: float
+    mlm_loss: float
+    nsp_loss: float
+
+
+class BertForPreTraining(Layer):
+    """BertModel with a masked-LM head on the masked positions and a next-sentence head on the pooled vector.
+
+    The decoder of the masked-LM head is the token table itself. (Devlin et al. 2018, section 3.1 and appendix A.2: the
+    loss is the sum of the mean MLM and the mean NSP likelihood.)
+
+    rng: where the initial weights are drawn from; None leaves them 0, for a model about to be loaded.
+    """
+
+    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
+        self.config = config
+        self.bert = BertModel(config, rng=rng, dtype=dtype)
+        self.gather = Gather()
+        self.predictions = MaskedLMHead(
+            self.bert.embeddings.word_embeddings.weight,
+            activation=config.hidden_act,
+            layer_norm_eps=config.layer_norm_eps,
+            rng=rng,
+            initializer_range=config.initializer_range,
+            dtype=dtype,
+        )
+        self.seq_relationship = NextSentenceHead(
+            config.hidden_size, rng=rng, initializer_range=config.initializer_range, dtype=dtype
+        )
+        self.cross_entropy = SoftmaxCrossEntropy()
+
+    def __call__(self, batch: Batch) -> PreTrainingOutput:
+        hidden, pooled = self.bert(batch)
+        logits = self.predictions(self.gather(hidden, _predicted_positions(batch)))
+        return PreTrainingOutput(_per_position(logits, batch), self.seq_relationship(pooled))
+
+    def forward(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[PreTrainingOutput, Cache]:
+        (hidden, pooled), bert_cache = self.bert.forward(batch, rng)
+        masked, gather_cache = self.gather.forward(hidden, _predicted_positions(batch))  # (M, D)
+        prediction_logits, predictions_cache = self.predictions.forward(masked)  # (M, V)
+        relationship_logits, relationship_cache = self.seq_relationship.forward(pooled)
+        cache = bert_cache, gather_cache, predictions_cache, relationship_cache
+        return PreTrainingOutput(_per_position(prediction_logits, batch), relationship_logits), cache
+
+    def loss(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[PreTrainingLosses, Cache]:
+        """The mean loss over the masked positions, the mean over the sequences, and their sum.
+
+        rng: where dropout is drawn from; None means evaluation.
+
+        Raises, before anything is computed: ValueError when the batch has no labels, no next_sentence_label or no
+        masked position, and what BertModel raises.
+        """
+        labels, next_sentence_label = self._check_targets(batch)
+        output, forward_cache = self.forward(batch, rng)
+        mlm_loss, mlm_cache = self.cross_entropy.forward(output.prediction_logits, labels)
+        nsp_loss, nsp_cache = self.cross_entropy.forward(output.seq_relationship_logits, next_sentence_label)
+        return PreTrainingLosses(mlm_loss + nsp_loss, mlm_loss, nsp_loss), (forward_cache, mlm_cache, nsp_cache)
+
+    def backward(self, cache: Cache, dloss: float = 1.0) -> None:
+        """From the loss back to every parameter. The sum hands `dloss` to both tasks; at BERT they meet again."""
+        (bert_cache, gather_cache, predictions_cache, relationship_cache), mlm_cache, nsp_cache = cache
+        dpooled = self.seq_relationship.backward(self.cross_entropy.backward(dloss, nsp_cache), relationship_cache)
+        dmasked = self.predictions.backward(self.cross_entropy.backward(dloss, mlm_cache), predictions_cache)
+        dhidden = self.gather.backward(dmasked, gather_cache)
+        self.bert.backward((dhidden, dpooled), bert_cache)
+
+    def _check_targets(self, batch: Batch) -> tuple[Array, Array]:
+        """The labels of the masked positions (M,) and of the sequences (B,)."""
+        if batch.labels is None or batch.next_sentence_label is None:
+            missing = "labels" if batch.labels is None else "next_sentence_label"
+            raise ValueError(f"the loss of pre-training needs labels and next_sentence_label: {missing} is missing")
+        check_batch(batch, self.config)
+        check_ids(batch.next_sentence_label, 2, name="next_sentence_label", limit_name="the number of classes")
+        if batch.labels.shape != batch.input_ids.shape:
+            raise ValueError(f"labels has shape {batch.labels.shape}, but input_ids {batch.input_ids.shape}")
+        masked = batch.labels != IGNORED
+        check_ids(np.where(masked, batch.labels, 0), self.config.vocab_size, name="labels", limit_name="vocab_size")
+        if not masked.any():
+            raise ValueError(f"no position is masked: all labels are {IGNORED}")
+        return batch.labels[masked], batch.next_sentence_label
+
+
+def _predicted_positions(batch: Batch) -> Array:
+    """Which of the B·T positions get logits: those with a label, or all when there are no labels."""
+    if batch.labels is None:
+        return np.arange(batch.input_ids.size)
+    return np.flatnonzero(batch.labels != IGNORED)
+
+
+def _per_position(logits: Array, batch: Batch) -> Array:
+    return logits if batch.labels is not None else logits.reshape(*batch.input_ids.shape, -1)

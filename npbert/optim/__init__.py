@@ -1,0 +1,9 @@
+"""From gradients to better parameters. Nothing here knows a layer or a model, only `Parameter`."""
+
+from npbert.optim.adadelta import Adadelta
+from npbert.optim.adam import Adam, AdamW
+from npbert.optim.clipping import clip_by_global_norm
+from npbert.optim.optimizer import Optimizer
+from npbert.optim.schedule import linear_warmup_decay
+
+__all__ = ["Optimizer", "Adam", "AdamW", "Adadelta", "clip_by_global_norm", "linear_warmup_decay"]

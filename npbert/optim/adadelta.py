@@ -1,0 +1,40 @@
+"""Adadelta: steps in the units of the parameters, without a learning rate to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from npbert.layers import Parameter
+from npbert.optim.optimizer import Optimizer, check_range
+
+
+class Adadelta(Optimizer):
+    """At each step, with gradient g, for each value θ:
+
+        v ← ρ v + (1 − ρ) g²        Δ = g · √(u + eps) / √(v + eps)        u ← ρ u + (1 − ρ) Δ²
+        θ ← θ − lr · Δ
+
+    u, the mean square of past steps, starts as 0, so the first steps are tiny (about √eps) and grow from there. The
+    paper has no lr, which is lr = 1. (Zeiler 2012, algorithm 1.)
+
+    Raises: ValueError for no parameters, a negative lr or eps, or rho outside [0, 1).
+    """
+
+    def __init__(self, parameters: Iterable[Parameter], lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6) -> None:
+        super().__init__(parameters, lr)
+        self.rho = check_range("rho", rho, 0, 1)
+        self.eps = check_range("eps", eps, 0, float("inf"))
+        self.square_gradients = [np.zeros_like(parameter.value) for parameter in self.parameters]
+        self.square_steps = [np.zeros_like(parameter.value) for parameter in self.parameters]
+
+    def step(self) -> None:
+        for parameter, v, u in zip(self.parameters, self.square_gradients, self.square_steps, strict=True):
+            g = parameter.grad
+            v *= self.rho
+            v += (1 - self.rho) * (g * g)
+            delta = g * np.sqrt(u + self.eps) / np.sqrt(v + self.eps)
+            u *= self.rho
+            u += (1 - self.rho) * (delta * delta)
+            parameter.value -= self.lr * delta

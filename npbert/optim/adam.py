@@ -1,0 +1,78 @@
+"""Adam and AdamW: steps sized by the mean and the mean square of recent gradients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from npbert.layers import Parameter
+from npbert.optim.optimizer import Optimizer, check_range, is_decayed
+
+
+class Adam(Optimizer):
+    """At step t, with gradient g, for each value θ:
+
+        m ← β₁ m + (1 − β₁) g            v ← β₂ v + (1 − β₂) g²
+        θ ← θ − lr · m̂ / (√v̂ + eps)      with  m̂ = m / (1 − β₁ᵗ),  v̂ = v / (1 − β₂ᵗ)
+
+    m and v start as 0, so they are too small at first; dividing by 1 − βᵗ corrects that. (Kingma & Ba 2015,
+    algorithm 1.)
+
+    Raises: ValueError for no parameters, a negative lr or eps, or betas outside [0, 1).
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[Parameter],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+    ) -> None:
+        super().__init__(parameters, lr)
+        self.betas = check_range("beta1", betas[0], 0, 1), check_range("beta2", betas[1], 0, 1)
+        self.eps = check_range("eps", eps, 0, float("inf"))
+        self.steps = 0
+        self.first_moments = [np.zeros_like(parameter.value) for parameter in self.parameters]
+        self.second_moments = [np.zeros_like(parameter.value) for parameter in self.parameters]
+
+    def step(self) -> None:
+        self.steps += 1
+        beta1, beta2 = self.betas
+        step_size = self.lr / (1 - beta1**self.steps)
+        root_correction = math.sqrt(1 - beta2**self.steps)
+        for parameter, m, v in zip(self.parameters, self.first_moments, self.second_moments, strict=True):
+            g = parameter.grad
+            m *= beta1
+            m += (1 - beta1) * g
+            v *= beta2
+            v += (1 - beta2) * (g * g)
+            parameter.value -= step_size * m / (np.sqrt(v) / root_correction + self.eps)
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay: θ ← θ − lr · λ θ, then the step of Adam.
+
+    The decay is kept out of the gradient, so m and v do not see it. It applies to matrices only: biases, γ and β keep
+    their size. (Loshchilov & Hutter 2019, algorithm 2; what is excluded, as in BERT's code.)
+
+    Raises: ValueError as Adam, and for a negative weight_decay.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[Parameter],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+    ) -> None:
+        super().__init__(parameters, lr, betas, eps)
+        self.weight_decay = check_range("weight_decay", weight_decay, 0, float("inf"))
+
+    def step(self) -> None:
+        for parameter in self.parameters:
+            if is_decayed(parameter.value):
+                parameter.value *= 1 - self.lr * self.weight_decay
+        super().step()

@@ -1,0 +1,43 @@
+"""What optimisers share: the parameters, each once, and the learning rate of the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from npbert.layers import Array, Parameter
+
+
+class Optimizer:
+    """Changes the values of `parameters` in place, following their gradients.
+
+    A parameter given twice (a tied weight) is stepped once. `lr` may be set before every step, by a schedule.
+
+    Raises: ValueError for no parameters at all or a negative lr.
+    """
+
+    def __init__(self, parameters: Iterable[Parameter], lr: float) -> None:
+        self.parameters = list(dict.fromkeys(parameters))
+        self.lr = check_range("lr", lr, 0, float("inf"))
+        if not self.parameters:
+            raise ValueError("there are no parameters to optimise")
+
+    def step(self) -> None:
+        """Change every value by what its gradient says."""
+        raise NotImplementedError
+
+    def zero_grad(self) -> None:
+        """Set every gradient to 0, in place."""
+        for parameter in self.parameters:
+            parameter.grad[...] = 0
+
+
+def check_range(name: str, value: float, low: float, high: float) -> float:
+    """`value`, if it is from `low` up to, but not including, `high`; else raise ValueError."""
+    if not low <= value < high:
+        raise ValueError(f"{name} is {value}, wanted from {low} up to, but not including, {high}")
+    return value
+
+
+def is_decayed(value: Array) -> bool:
+    """Whether weight decay applies: to matrices, but not to vectors (biases, and γ and β of LayerNorm)."""
+    return value.ndim > 1

@@ -159,7 +159,9 @@ def parse_arguments() -> argparse.Namespace:
         return integer
 
     parser = argparse.ArgumentParser(description="Train a BERT, written in NumPy alone, on a toy dialogue.")
-    parser.add_argument("--size", choices=RECIPES, default="small", help="small: fits the task; seed: 6 layers, 768 wide")
+    parser.add_argument(
+        "--size", choices=RECIPES, default="small", help="small: fits the task; seed: 6 layers, 768 wide"
+    )
     parser.add_argument("--dialogue", type=int, choices=DIALOGUES, default=9, help="which one, by its number of lines")
     parser.add_argument("--seed", type=at_least(0), default=0, help="the same seed gives the same numbers")
     parser.add_argument("--epochs", type=at_least(1), help="100 if not given")

@@ -6,8 +6,8 @@
 With a random dy, the scalar S = Σ dy · y is a function of every number in the parameters and the inputs. What backward
 says of a derivative of S is compared with what forward does when that number is moved a little:
 
-- central finite differences: the slope between S(x − h) and S(x + h), improved by the one between x − 2h and x + 2h.
-  Subtracting two close numbers costs digits, so agreement ends at about 1e-10.
+- central finite differences: the slope of S between x − h and x + h, and those over 2h and 3h, weighted so that the
+  errors in h² and h⁴ cancel. Subtracting two close numbers costs digits, so agreement ends at about 1e-10.
 - the complex step, Im S(x + ih) / h: nothing is subtracted, so h can be 1e-30, and agreement ends at about 1e-15. It
   needs a forward that complex numbers flow through: no `abs`, no `np.var`. (Squire & Trapp 1998.)
 """

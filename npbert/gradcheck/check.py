@@ -37,9 +37,11 @@ def check_gradients(layer: Any, *inputs: Any, seed: int = 0, tolerances: dict[st
     inputs: float arrays are moved, all else is handed on; a Generator is copied for every call, so that each call sees
     the same dropout. seed: for dy. tolerances: the methods to use, with the relative error that each accepts.
 
-    Nothing is left changed. Raises: TypeError when a float is not float64, or when complex numbers do not flow through
-    forward; GradientError when backward returns gradients of the wrong number or shape, or breaks the contract: it
-    changes a parameter's value, or sets a gradient where it should add.
+    Nothing is left changed.
+
+    Raises: TypeError when a float is not float64, or when complex numbers do not flow through forward; ValueError when
+    there is nothing to check; GradientError when backward returns gradients of the wrong number or shape, changes a
+    parameter's value, or sets a gradient where it should add to it.
     """
     function = ScalarFunction(layer, inputs, seed)
     analytic = function.gradients()

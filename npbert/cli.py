@@ -1,0 +1,42 @@
+"""The command line: `npbert …` or `python -m npbert …`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from npbert.models import PRESETS, BertConfig, parameter_table
+from npbert.proof import prove_all
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit status. A user's mistake is a line on standard error and status 2."""
+    parser = argparse.ArgumentParser(prog="npbert", description="BERT in NumPy, with every derivative proved.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+
+    params = commands.add_parser("params", help="list every tensor of a BERT, with its shape and count")
+    params.add_argument("preset", choices=PRESETS, metavar="preset", help=", ".join(PRESETS))
+    params.set_defaults(run=_params)
+
+    gradcheck = commands.add_parser("gradcheck", help="prove every derivative of every block, in two ways")
+    gradcheck.set_defaults(run=lambda _: 0 if prove_all() else 1)
+
+    args = parser.parse_args(arguments)
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
+
+
+def _params(args: argparse.Namespace) -> int:
+    print(parameter_table(BertConfig.preset(args.preset)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""Every block of npbert, small and awkward, each derivative proved: `python -m npbert gradcheck`.
+
+The inputs avoid what makes a check blind: weights are of size 1 and γ is not constant, sizes all differ, masks are
+ragged with one sequence all padding, ids repeat, and the decoder is tied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, LossOf, Report, check_gradients, randomize
+from npbert.layers import (
+    GELU,
+    IGNORED,
+    BertEmbeddings,
+    Dropout,
+    Embedding,
+    Encoder,
+    EncoderLayer,
+    FeedForward,
+    Gather,
+    Layer,
+    LayerNorm,
+    Linear,
+    MaskedLMHead,
+    MeanSquaredError,
+    MultiHeadAttention,
+    NextSentenceHead,
+    Parameter,
+    Pooler,
+    ReLU,
+    Softmax,
+    SoftmaxCrossEntropy,
+    Tanh,
+    TanhGELU,
+)
+from npbert.models import BertConfig, BertForPreTraining, BertModel
+
+B, T, D, H, F, V = 3, 4, 6, 2, 5, 7
+_MASK = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
+_IDS = np.array([[1, 5, 5, 2], [5, 1, 0, 0], [6, 3, 0, 0]])
+_TYPES = np.array([[0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]])
+_LABELS = np.array([[IGNORED, 4, IGNORED, 2], [IGNORED, 4, IGNORED, IGNORED], [6, IGNORED, IGNORED, IGNORED]])
+
+
+def blocks(rng: np.random.Generator) -> Iterator[tuple[str, Layer, tuple[Any, ...]]]:
+    """The name of each block, the block with random float64 parameters, and inputs for its forward."""
+    init: dict[str, Any] = {"rng": rng, "dtype": np.float64}
+    x = rng.standard_normal((B, T, D))
+
+    def encoder_layer(activation: str) -> EncoderLayer:
+        return EncoderLayer(D, H, F, dropout=0.2, attention_dropout=0.3, activation=activation, **init)
+
+    def config(**changes: Any) -> BertConfig:
+        sizes = {"vocab_size": V, "hidden_size": D, "num_hidden_layers": 2, "num_attention_heads": H}
+        return BertConfig(**{**sizes, "intermediate_size": F, "max_position_embeddings": T + 1, **changes})
+
+    batch = Batch(_IDS, _TYPES, _MASK, _LABELS, np.array([0, 1, 1]))
+    sinusoidal = config(position_embedding_type="sinusoidal", hidden_act="gelu_new")
+    for name, layer, inputs in (
+        ("Linear", Linear(D, F, **init), (x,)),
+        ("Tanh", Tanh(), (x,)),
+        ("ReLU", ReLU(), (x,)),
+        ("GELU", GELU(), (x,)),
+        ("TanhGELU", TanhGELU(), (x,)),
+        ("Softmax", Softmax(), (x,)),
+        ("LayerNorm", LayerNorm(D, dtype=np.float64), (x,)),
+        ("Dropout", Dropout(0.3), (x, rng)),
+        ("Embedding", Embedding(V, D, **init), (_IDS,)),
+        (
+            "BertEmbeddings",
+            BertEmbeddings(V, D, max_position_embeddings=T + 1, dropout=0.2, **init),
+            (_IDS, _TYPES, rng),
+        ),
+        ("FeedForward, gelu", FeedForward(D, F, activation="gelu", **init), (x,)),
+        ("FeedForward, gelu_new", FeedForward(D, F, activation="gelu_new", **init), (x,)),
+        ("FeedForward, relu", FeedForward(D, F, activation="relu", **init), (x,)),
+        ("MultiHeadAttention", MultiHeadAttention(D, H, dropout=0.3, **init), (x, _MASK, rng)),
+        ("EncoderLayer", encoder_layer("gelu"), (x, _MASK, rng)),
+        ("Encoder", Encoder([encoder_layer("gelu"), encoder_layer("relu")]), (x, _MASK, rng)),
+        ("Pooler", Pooler(D, **init), (x,)),
+        ("Gather", Gather(), (x, np.array([7, 0, 7, 2]))),
+        ("MaskedLMHead", MaskedLMHead(Parameter.normal((V, D), **init), **init), (x,)),
+        ("NextSentenceHead", NextSentenceHead(D, **init), (x[:, 0],)),
+        ("SoftmaxCrossEntropy", SoftmaxCrossEntropy(), (rng.standard_normal((B, T, V)), _LABELS)),
+        ("MeanSquaredError", MeanSquaredError(), (x, rng.standard_normal((B, T, D)))),
+        ("BertModel", BertModel(config(), **init), (batch, rng)),
+        ("BertForPreTraining", LossOf(BertForPreTraining(config(), **init)), (batch, rng)),
+        ("  sinusoidal, gelu_new", LossOf(BertForPreTraining(sinusoidal, **init)), (batch, rng)),
+    ):
+        randomize(layer, rng)
+        yield name, layer, inputs
+
+
+def prove_all() -> bool:
+    """Check each block, print a line a block, and return whether all derivatives are proved."""
+    print(f"{'block':<24}{'derivatives':>12}{FINITE_DIFFERENCES:>21}{COMPLEX_STEP:>15}")
+    reports: list[Report] = []
+    for name, layer, inputs in blocks(np.random.default_rng(0)):
+        report = check_gradients(layer, *inputs)
+        reports.append(report)
+        errors = {method: worst.relative_error for method, worst in report.worst.items()}
+        print(
+            f"{name:<24}{report.count:>12}{errors[FINITE_DIFFERENCES]:>21.1e}{errors[COMPLEX_STEP]:>15.1e}", flush=True
+        )
+        if not report.ok:
+            print(report)
+    proved = all(report.ok for report in reports)
+    total = sum(report.count for report in reports)
+    print(
+        f"\n{total} derivatives by hand, {'each' if proved else 'NOT ALL'} proved twice (relative error of the worst)"
+    )
+    return proved

@@ -1,0 +1,34 @@
+"""Hypothesis profiles, and the count of the checks that ran against torch. In CI no test may be skipped."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+IN_CI = os.environ.get("CI") == "true"
+
+common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
+settings.register_profile("local", max_examples=10, **common)
+settings.register_profile("ci", max_examples=10, derandomize=True, **common)
+settings.load_profile("ci" if IN_CI else "local")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("torch"):
+        pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch==2.13.0")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    passed = [report for report in terminalreporter.stats.get("passed", []) if report.when == "call"]
+    against_torch = sum("torch" in report.keywords for report in passed)
+    terminalreporter.write_line(f"{against_torch} checks ran against torch")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if IN_CI and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter.write_line("\nFAILED: a test was skipped, and in CI none may be", red=True)

@@ -52,7 +52,7 @@ class Recipe:
 
 
 RECIPES = {
-    "small": Recipe("bert-tiny", {"max_position_embeddings": 30}, 100, 10, 16, None, 1e-3),
+    "small": Recipe("bert-tiny", {"max_position_embeddings": 30}, 100, 8, 16, None, 2e-3),
     "seed": Recipe("seed", {}, 100, 1, 6, 30, 1e-4),
 }
 

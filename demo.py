@@ -158,6 +158,15 @@ def parse_arguments() -> argparse.Namespace:
 
         return integer
 
+    def positive(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not 0 < number < math.inf:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+        return number
+
     parser = argparse.ArgumentParser(description="Train a BERT, written in NumPy alone, on a toy dialogue.")
     parser.add_argument(
         "--size", choices=RECIPES, default="small", help="small: fits the task; seed: 6 layers, 768 wide"
@@ -166,7 +175,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=at_least(0), default=0, help="the same seed gives the same numbers")
     parser.add_argument("--epochs", type=at_least(1), help="100 if not given")
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw")
-    parser.add_argument("--learning-rate", type=float, help="the highest, after warm-up; chosen to suit if not given")
+    parser.add_argument(
+        "--learning-rate", type=positive, help="the highest, after warm-up; chosen to suit if not given"
+    )
     args = parser.parse_args()
     recipe = RECIPES[args.size]
     args.epochs = args.epochs or recipe.epochs

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from npbert.data.batch import Batch
 from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, LossOf, Report, check_gradients, randomize
@@ -47,10 +48,12 @@ _TYPES = np.array([[0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]])
 _LABELS = np.array([[IGNORED, 4, IGNORED, 2], [IGNORED, 4, IGNORED, IGNORED], [6, IGNORED, IGNORED, IGNORED]])
 
 
-def blocks(rng: np.random.Generator) -> Iterator[tuple[str, Layer, tuple[Any, ...]]]:
-    """The name of each block, the block with random float64 parameters, and inputs for its forward."""
-    init: dict[str, Any] = {"rng": rng, "dtype": np.float64}
-    x = rng.standard_normal((B, T, D))
+def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[tuple[str, Layer, tuple[Any, ...]]]:
+    """The name of each block, the block with random parameters, and inputs for its forward."""
+    init: dict[str, Any] = {"rng": rng, "dtype": dtype}
+    x = rng.standard_normal((B, T, D)).astype(dtype)
+    target = rng.standard_normal((B, T, D)).astype(dtype)
+    logits = rng.standard_normal((B, T, V)).astype(dtype)
 
     def encoder_layer(activation: str) -> EncoderLayer:
         return EncoderLayer(D, H, F, dropout=0.2, attention_dropout=0.3, activation=activation, **init)
@@ -68,7 +71,7 @@ def blocks(rng: np.random.Generator) -> Iterator[tuple[str, Layer, tuple[Any, ..
         ("GELU", GELU(), (x,)),
         ("TanhGELU", TanhGELU(), (x,)),
         ("Softmax", Softmax(), (x,)),
-        ("LayerNorm", LayerNorm(D, dtype=np.float64), (x,)),
+        ("LayerNorm", LayerNorm(D, dtype=dtype), (x,)),
         ("Dropout", Dropout(0.3), (x, rng)),
         ("Embedding", Embedding(V, D, **init), (_IDS,)),
         (
@@ -86,8 +89,8 @@ def blocks(rng: np.random.Generator) -> Iterator[tuple[str, Layer, tuple[Any, ..
         ("Gather", Gather(), (x, np.array([7, 0, 7, 2]))),
         ("MaskedLMHead", MaskedLMHead(Parameter.normal((V, D), **init), **init), (x,)),
         ("NextSentenceHead", NextSentenceHead(D, **init), (x[:, 0],)),
-        ("SoftmaxCrossEntropy", SoftmaxCrossEntropy(), (rng.standard_normal((B, T, V)), _LABELS)),
-        ("MeanSquaredError", MeanSquaredError(), (x, rng.standard_normal((B, T, D)))),
+        ("SoftmaxCrossEntropy", SoftmaxCrossEntropy(), (logits, _LABELS)),
+        ("MeanSquaredError", MeanSquaredError(), (x, target)),
         ("BertModel", BertModel(config(), **init), (batch, rng)),
         ("BertForPreTraining", LossOf(BertForPreTraining(config(), **init)), (batch, rng)),
         ("  sinusoidal, gelu_new", LossOf(BertForPreTraining(sinusoidal, **init)), (batch, rng)),

@@ -7,13 +7,17 @@ gradient summed over the wrong axis. Those shapes have tests of their own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import numpy as np
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from npbert.gradcheck import check_gradients, randomize
-from npbert.layers import IGNORED, Array, Layer
+from npbert.layers import IGNORED, Array, Layer, ReLU
 
 seeds = st.integers(0, 2**32 - 1)
 rngs = seeds.map(np.random.default_rng)
@@ -63,3 +67,19 @@ def prove(layer: Layer, *inputs: Any, rng: np.random.Generator) -> None:
     """Give the layer parameters of size 1 and check every derivative, in both ways."""
     randomize(layer, rng)
     check_gradients(layer, *inputs, seed=int(rng.integers(2**32))).raise_if_wrong()
+
+
+activations = st.sampled_from(["gelu", "gelu_new", "relu"])
+
+
+@contextmanager
+def away_from_kinks() -> Iterator[None]:
+    """Reject examples in which a ReLU sees a number near 0, where it has no derivative for a difference to find."""
+
+    def forward(relu: ReLU, x: Array) -> tuple[Array, Array]:
+        assume(np.abs(x.real).min() > 0.01)
+        return relu_forward(relu, x)
+
+    relu_forward = ReLU.forward
+    with mock.patch.object(ReLU, "forward", forward):
+        yield

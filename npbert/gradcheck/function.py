@@ -45,7 +45,7 @@ class ScalarFunction:
 
     def outputs(self) -> tuple[Array, ...]:
         y, _ = self.forward()
-        return y if isinstance(y, tuple) else (y,)
+        return tuple(map(np.copy, y if isinstance(y, tuple) else (y,)))  # y may be x itself, which is moved again
 
     def gradients(self) -> Gradients:
         """What backward says. It is asked twice, as the second answer must be added to the first."""

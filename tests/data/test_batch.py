@@ -1,0 +1,63 @@
+"""Batch and collate: what a user hands in is checked before anything is computed."""
+
+import numpy as np
+import pytest
+
+from npbert import Batch
+from npbert.data import Example, collate
+from npbert.layers import IGNORED
+
+
+def test_defaults():
+    batch = Batch([[1, 2, 3], [4, 5, 6]])
+    np.testing.assert_array_equal(batch.input_ids, [[1, 2, 3], [4, 5, 6]])
+    np.testing.assert_array_equal(batch.token_type_ids, np.zeros((2, 3)))
+    np.testing.assert_array_equal(batch.attention_mask, np.ones((2, 3)))
+    assert batch.labels is None
+    assert batch.next_sentence_label is None
+
+
+IDS = np.zeros((2, 3), int)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"input_ids": IDS * 1.0}, TypeError, "input_ids must be an array of integers, got float64"),
+        ({"input_ids": [1, 2]}, ValueError, r"input_ids has shape \(2,\), wanted \(B, T\)"),
+        ({"input_ids": []}, ValueError, r"input_ids has shape \(0,\), wanted \(B, T\)"),
+        ({"input_ids": np.zeros((0, 3), int)}, ValueError, r"the batch is empty: input_ids has shape \(0, 3\)"),
+        ({"input_ids": [[], []]}, ValueError, r"the batch is empty: input_ids has shape \(2, 0\)"),
+        ({"input_ids": [[1, 2], [3]]}, ValueError, "input_ids has rows of different lengths: pad them to one"),
+        ({"token_type_ids": IDS[:1]}, ValueError, r"token_type_ids has shape \(1, 3\), but input_ids \(2, 3\)"),
+        ({"token_type_ids": IDS * 1.0}, TypeError, "token_type_ids must be an array of integers, got float64"),
+        ({"attention_mask": IDS[:, :2]}, ValueError, r"attention_mask has shape \(2, 2\), but input_ids \(2, 3\)"),
+        ({"attention_mask": IDS - 1}, ValueError, r"attention_mask holds \[-1\], wanted only 0 and 1"),
+        ({"labels": IDS[:1]}, ValueError, r"labels has shape \(1, 3\), but the batch has 2 sequences"),
+        ({"next_sentence_label": [0]}, ValueError, r"next_sentence_label has shape \(1,\), but the batch has 2"),
+        ({"next_sentence_label": [0.0, 1.0]}, TypeError, "next_sentence_label must be an array of integers"),
+    ],
+)
+def test_errors(arguments, error, message):
+    with pytest.raises(error, match=message):
+        Batch(**{"input_ids": IDS, **arguments})
+
+
+EXAMPLES = [Example([1, 7, 2], [0, 0, 0], [IGNORED, 7, IGNORED], 0), Example([1, 2], [0, 1], [IGNORED, 9], 1)]
+
+
+def test_padding_is_no_token_of_note():
+    batch = collate(EXAMPLES, pad_id=5)
+    np.testing.assert_array_equal(batch.input_ids, [[1, 7, 2], [1, 2, 5]])
+    np.testing.assert_array_equal(batch.token_type_ids, [[0, 0, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(batch.attention_mask, [[1, 1, 1], [1, 1, 0]])
+    np.testing.assert_array_equal(batch.labels, [[IGNORED, 7, IGNORED], [IGNORED, 9, IGNORED]])
+    np.testing.assert_array_equal(batch.next_sentence_label, [0, 1])
+
+
+def test_padding_to_a_length():
+    assert collate(EXAMPLES, pad_id=0, length=6).input_ids.shape == (2, 6)
+    with pytest.raises(ValueError, match="an example has 3 tokens, more than length 2"):
+        collate(EXAMPLES, pad_id=0, length=2)
+    with pytest.raises(ValueError, match="no examples"):
+        collate([], pad_id=0)

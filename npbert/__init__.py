@@ -10,8 +10,8 @@ Dimension names, everywhere:
 `dx` is ∂loss/∂x and has the shape of x.
 
 Reading order: layers/parameter.py, layers/linear.py, layers/gelu.py, layers/softmax.py, layers/layer_norm.py,
-layers/attention.py, layers/encoder_layer.py, models/bert.py, models/pretraining.py, optim/adam.py; then gradcheck.py,
-which proves them all.
+layers/attention.py, layers/encoder_layer.py, models/bert.py, models/pretraining.py, optim/adam.py; then
+gradcheck/check.py and proof.py, which prove them all.
 """
 
 from npbert.data import Batch

@@ -1,7 +1,7 @@
 """Every block of npbert, small and awkward, each derivative proved: `python -m npbert gradcheck`.
 
-The inputs avoid what makes a check blind: weights are of size 1 and γ is not constant, sizes all differ, masks are
-ragged with one sequence all padding, ids repeat, and the decoder is tied.
+The inputs avoid what makes a check blind: weights are of size 1 and γ is not constant, sizes all differ, eps counts,
+masks are ragged with one sequence all padding, ids repeat, and the decoder is tied.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ from npbert.layers import (
 from npbert.models import BertConfig, BertForPreTraining, BertModel
 
 B, T, D, H, F, V = 3, 4, 6, 2, 5, 7
+_EPS = 1e-2
 _MASK = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
 _IDS = np.array([[1, 5, 5, 2], [5, 1, 0, 0], [6, 3, 0, 0]])
 _TYPES = np.array([[0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]])
-_LABELS = np.array([[IGNORED, 4, IGNORED, 2], [IGNORED, 4, IGNORED, IGNORED], [6, IGNORED, IGNORED, IGNORED]])
+_LABELS = np.array([[IGNORED, 4, 5, 2], [IGNORED, 4, IGNORED, IGNORED], [6, IGNORED, IGNORED, IGNORED]])
 
 
 def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[tuple[str, Layer, tuple[Any, ...]]]:
@@ -60,7 +61,9 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
 
     def config(**changes: Any) -> BertConfig:
         sizes = {"vocab_size": V, "hidden_size": D, "num_hidden_layers": 2, "num_attention_heads": H}
-        return BertConfig(**{**sizes, "intermediate_size": F, "max_position_embeddings": T + 1, **changes})
+        return BertConfig(
+            **{**sizes, "intermediate_size": F, "max_position_embeddings": T + 1, "layer_norm_eps": _EPS, **changes}
+        )
 
     batch = Batch(_IDS, _TYPES, _MASK, _LABELS, np.array([0, 1, 1]))
     sinusoidal = config(position_embedding_type="sinusoidal", hidden_act="gelu_new")
@@ -71,7 +74,7 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
         ("GELU", GELU(), (x,)),
         ("TanhGELU", TanhGELU(), (x,)),
         ("Softmax", Softmax(), (x,)),
-        ("LayerNorm", LayerNorm(D, dtype=dtype), (x,)),
+        ("LayerNorm", LayerNorm(D, eps=_EPS, dtype=dtype), (x,)),
         ("Dropout", Dropout(0.3), (x, rng)),
         ("Embedding", Embedding(V, D, **init), (_IDS,)),
         (

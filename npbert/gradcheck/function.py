@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
+import itertools
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from npbert.gradcheck.inputs import different, for_a_call, is_float_array, read_only
 from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, GradientError, Gradients
-from npbert.layers.parameter import Array, Cache, Parameter, named_parameters
+from npbert.layers.parameter import Array, Parameter, named_parameters
 
 _STEP = {FINITE_DIFFERENCES: 1e-3, COMPLEX_STEP: 1e-30}
 _STENCIL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}  # dS/dx = Σ weight · (S(x + multiple h) − S(x − multiple h)) / h + O(h⁶)
@@ -24,61 +25,68 @@ class ScalarFunction:
 
     def __init__(self, layer: Any, inputs: tuple[Any, ...], seed: int) -> None:
         self.layer = layer
-        self.inputs = list(inputs)
+        self.inputs = [read_only(value) for value in inputs]
         self.parameters: dict[str, Parameter] = dict(named_parameters(layer))
-        self.float_inputs = _names_of_float_inputs(layer, inputs)
+        self.float_inputs = {
+            name if name not in self.parameters else f"input {name}": position
+            for name, position in _names_of_float_inputs(layer, inputs).items()
+        }
+        self._check_variables()
+        rng = np.random.default_rng(seed)
+        self.dy = tuple(read_only(rng.standard_normal(np.shape(y))) for y in self.outputs())
+
+    def _check_variables(self) -> None:
         variables = {name: parameter.value for name, parameter in self.parameters.items()}
-        variables.update({name: inputs[position] for name, position in self.float_inputs.items()})
-        for name, array in variables.items():
-            if array.dtype != np.float64:
-                raise TypeError(
-                    f"{name} is {array.dtype}; a proof needs float64: build the layer with dtype=np.float64"
-                )
+        variables.update({name: self.inputs[position] for name, position in self.float_inputs.items()})
         if not variables:
             raise ValueError("there is nothing to prove: no parameters, and no float array among the inputs")
-        rng = np.random.default_rng(seed)
-        self.dy = tuple(rng.standard_normal(np.shape(y)) for y in self.outputs())
-
-    def forward(self) -> tuple[Any, Cache]:
-        result: tuple[Any, Cache] = self.layer.forward(*_copy_generators(self.inputs))
-        return result
+        for name, array in variables.items():
+            if array.dtype != np.float64:
+                wish = "build the layer with dtype=np.float64"
+                raise TypeError(f"{name} is {array.dtype}; a proof needs float64: {wish}")
+        for (name, one), (other_name, other) in itertools.combinations(self.parameters.items(), 2):
+            if np.may_share_memory(one.value, other.value):
+                raise GradientError(f"{name} and {other_name} share memory: a tied weight is one Parameter, held twice")
 
     def outputs(self) -> tuple[Array, ...]:
-        y, _ = self.forward()
-        return tuple(map(np.copy, y if isinstance(y, tuple) else (y,)))  # y may be x itself, which is moved again
+        y, _ = self.layer.forward(*map(for_a_call, self.inputs))
+        return tuple(map(np.copy, _as_tuple(y)))  # y may be x itself, which is moved again
 
     def gradients(self) -> Gradients:
-        """What backward says. It is asked twice, as the second answer must be added to the first."""
+        """What backward says. It is asked twice: it must say the same, and add it to the gradients of parameters."""
         values = {name: parameter.value.copy() for name, parameter in self.parameters.items()}
-        before = {name: parameter.grad.copy() for name, parameter in self.parameters.items()}
+        grads = {name: parameter.grad for name, parameter in self.parameters.items()}
+        before = {name: grad.copy() for name, grad in grads.items()}
         try:
-            for parameter in self.parameters.values():
-                parameter.grad[...] = 0
+            for grad in grads.values():
+                grad[...] = 0
             once = self._backward()
             twice = self._backward()
             for name, parameter in self.parameters.items():
                 if not np.array_equal(parameter.value, values[name], equal_nan=True):
                     raise GradientError(f"backward changes the value of {name}: only an optimiser may")
-                if not np.allclose(twice[name], 2 * once[name], rtol=1e-9, atol=1e-9, equal_nan=True):
-                    raise GradientError(f"backward sets the gradient of {name}, where it should add to it")
+                if parameter.grad is not grads[name] or not _same(twice[name], 2 * once[name]):
+                    raise GradientError(f"backward sets the gradient of {name}, where it should add to it, in place")
+            for name in self.float_inputs:
+                if not _same(twice[name], once[name]):
+                    raise GradientError(f"backward returns another gradient of {name} when it runs again")
         finally:
             for name, parameter in self.parameters.items():
                 parameter.value[...] = values[name]
+                parameter.grad = grads[name]
                 parameter.grad[...] = before[name]
         return once
 
     def _backward(self) -> Gradients:
-        """The gradients after one more forward and backward.
+        """The gradients after one more forward and backward, with a forward of different inputs between the two."""
+        y, cache = self.layer.forward(*map(for_a_call, self.inputs))
+        y_before = [np.copy(part) for part in _as_tuple(y)]
+        self.layer.forward(*map(different, self.inputs))
+        returned = self.layer.backward(self.dy if isinstance(y, tuple) else self.dy[0], cache)
+        if not all(map(_same, _as_tuple(y), y_before)):
+            raise GradientError("backward changes the output of forward, which is the caller's")
 
-        Inputs and dy cannot be written to, and a forward of other inputs comes between the two.
-        """
-        frozen = [_read_only(value) for value in self.inputs]
-        _, cache = self.layer.forward(*_copy_generators(frozen))
-        self.layer.forward(*_copy_generators([_other(value) for value in self.inputs]))
-        dy = tuple(map(_read_only, self.dy))
-        returned = self.layer.backward(dy[0] if len(dy) == 1 else dy, cache)
-        if not isinstance(returned, tuple):
-            returned = () if returned is None else (returned,)
+        returned = () if returned is None else _as_tuple(returned)
         if len(returned) != len(self.float_inputs):
             raise GradientError(f"backward returns {len(returned)} gradients, for inputs {list(self.float_inputs)}")
         gradients = {name: parameter.grad.copy() for name, parameter in self.parameters.items()}
@@ -139,29 +147,17 @@ def _names_of_float_inputs(layer: Any, inputs: tuple[Any, ...]) -> dict[str, int
     """The positions of the float arrays among the inputs, by the names that forward gives them."""
     parameters = inspect.signature(layer.forward).parameters.values()
     names = [parameter.name for parameter in parameters if parameter.kind != parameter.VAR_POSITIONAL]
-    is_float = [isinstance(value, np.ndarray) and value.dtype.kind == "f" for value in inputs]
     return {
         names[position] if position < len(names) else f"input {position}": position
-        for position in range(len(inputs))
-        if is_float[position]
+        for position, value in enumerate(inputs)
+        if is_float_array(value)
     }
 
 
-def _copy_generators(values: list[Any]) -> list[Any]:
-    """The values, with a copy of each Generator, so that every call draws the same."""
-    return [copy.deepcopy(value) if isinstance(value, np.random.Generator) else value for value in values]
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
-def _read_only(value: Any) -> Any:
-    """A copy that cannot be written to, if `value` is an array."""
-    if not isinstance(value, np.ndarray):
-        return value
-    value = value.copy()
-    value.flags.writeable = False
-    return value
-
-
-def _other(value: Any) -> Any:
-    """Another value of the same kind, if `value` holds floats."""
-    is_float = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    return value + 1 if is_float else value
+def _same(one: Array, other: Array) -> bool:
+    """Whether two arrays are equal but for rounding."""
+    return np.allclose(one, other, rtol=1e-9, atol=1e-9, equal_nan=True)

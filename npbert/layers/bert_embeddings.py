@@ -24,7 +24,7 @@ class BertEmbeddings(Layer):
     position_embedding_type: `absolute`, a learned table (BERT), or `sinusoidal`, fixed (the Transformer). (Devlin et
     al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
 
-    Raises: IndexError for an id, a type or a length beyond its table; ValueError for another kind of positions.
+    Raises: IndexError for an id, a type or a position beyond its table; ValueError for another kind of positions.
     """
 
     def __init__(

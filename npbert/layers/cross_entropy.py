@@ -29,20 +29,19 @@ class SoftmaxCrossEntropy(Layer):
         if labels.shape != logits.shape[:-1]:
             raise ValueError(f"labels have shape {labels.shape}, but logits {logits.shape} want {logits.shape[:-1]}")
         num_classes = logits.shape[-1]
-        check_ids(
-            np.where(labels == IGNORED, 0, labels), num_classes, name="labels", limit_name="the number of classes"
-        )
-        kept = np.flatnonzero(labels != IGNORED)
-        if len(kept) == 0:
+        is_target = labels != IGNORED
+        check_ids(np.where(is_target, labels, 0), num_classes, name="labels", limit_name="the number of classes")
+        if not is_target.any():
             raise ValueError(f"labels hold no target: all {labels.size} of them are {IGNORED} (ignored)")
 
-        targets = labels.reshape(-1)[kept]
-        scores = rows(logits)[kept]
+        target_rows = np.flatnonzero(is_target)  # (N,)
+        targets = labels[is_target]
+        scores = rows(logits)[target_rows]  # (N, C)
         scores = scores - scores.max(axis=-1, keepdims=True)  # the loss does not change, and exp cannot overflow
         exponentials = np.exp(scores)
         totals = exponentials.sum(axis=-1, keepdims=True)
-        log_p = scores[np.arange(len(kept)), targets] - np.log(totals[:, 0])
-        return -log_p.mean(), (logits.shape, kept, targets, exponentials / totals)
+        log_p = scores[np.arange(len(targets)), targets] - np.log(totals[:, 0])
+        return -log_p.mean(), (logits.shape, target_rows, targets, exponentials / totals)
 
     def backward(self, dloss: Array | float, cache: Cache) -> Array:
         """dlogits = dloss · (p − onehot(label)) / N at the targets, 0 at ignored rows.
@@ -50,9 +49,9 @@ class SoftmaxCrossEntropy(Layer):
         The label's logit is pulled up by what its probability lacks to 1, every other is pushed down by its own
         probability; together the pushes sum to 0. N counts targets only, as the mean did.
         """
-        shape, kept, targets, p = cache
-        dscores = p * (dloss / len(kept))
-        dscores[np.arange(len(kept)), targets] -= dloss / len(kept)
+        shape, target_rows, targets, p = cache
+        dscores = p * (dloss / len(targets))
+        dscores[np.arange(len(targets)), targets] -= dloss / len(targets)
         dlogits = np.zeros(shape, p.dtype)
-        rows(dlogits)[kept] = dscores
+        rows(dlogits)[target_rows] = dscores
         return dlogits

@@ -26,7 +26,7 @@ class Dropout(Layer):
     def forward(self, x: Array, rng: np.random.Generator | None = None) -> tuple[Array, Array | None]:
         if rng is None or self.p == 0:
             return x, None
-        keep = rng.random(x.shape, np.float32) >= self.p
+        keep = rng.random(x.shape, np.float32) >= self.p  # float32 for every x: each dtype drops the same
         return x * keep * (1 / (1 - self.p)), keep
 
     def backward(self, dy: Array, keep: Array | None) -> Array:

@@ -42,7 +42,7 @@ class EncoderLayer(Layer):
         self.attention_norm = LayerNorm(hidden_size, eps=layer_norm_eps, dtype=dtype)
         self.feed_forward = FeedForward(hidden_size, intermediate_size, activation=activation, **init)
         self.output_norm = LayerNorm(hidden_size, eps=layer_norm_eps, dtype=dtype)
-        self.dropout = Dropout(dropout)
+        self.dropout = Dropout(dropout)  # serves both halves: what it dropped is in their caches, not in it
 
     def __call__(self, x: Array, attention_mask: Array | None = None) -> Array:
         h = self.attention_norm(x + self.attention(x, attention_mask))

@@ -48,21 +48,27 @@ class Parameter:
 def named_parameters(owner: object) -> Iterator[tuple[str, Parameter]]:
     """Each Parameter of `owner` with its dotted name, in the order of definition, once even when it is shared.
 
-    `owner` is any object: its attributes are walked, and those of the layers it holds, alone or in a list.
+    `owner` is any object: its attributes are walked, and those of the layers (anything with a `forward`) that it holds,
+    alone or in a list, tuple or dict.
     """
     seen: set[int] = set()
 
-    def walk(prefix: str, item: object) -> Iterator[tuple[str, Parameter]]:
-        if isinstance(item, Parameter):
-            if id(item) not in seen:
-                seen.add(id(item))
+    def walk(prefix: str, item: Any) -> Iterator[tuple[str, Parameter]]:
+        parts: dict[Any, Any] = {}
+        if isinstance(item, list | tuple):
+            parts = dict(enumerate(item))
+        elif isinstance(item, dict):
+            parts = item
+        elif item is owner or isinstance(item, Parameter | Layer) or hasattr(item, "forward"):
+            if id(item) in seen:
+                return
+            seen.add(id(item))
+            if isinstance(item, Parameter):
                 yield prefix, item
-        elif isinstance(item, list):
-            for index, element in enumerate(item):
-                yield from walk(f"{prefix}.{index}", element)
-        elif isinstance(item, Layer) or item is owner:
-            for name, attribute in vars(item).items():
-                yield from walk(f"{prefix}.{name}" if prefix else name, attribute)
+            else:
+                parts = vars(item)
+        for name, part in parts.items():
+            yield from walk(f"{prefix}.{name}" if prefix else str(name), part)
 
     yield from walk("", owner)
 
@@ -76,7 +82,10 @@ class Layer:
     - `backward(dy, cache) -> dx`: takes ∂loss/∂y, adds ∂loss/∂value to the `grad` of each parameter, returns ∂loss/∂x.
 
     As the cache is handed to the caller, a layer may run twice before either backward, or at two places in a model.
-    A cache serves one backward. No method writes into its arguments.
+    A cache is used up by its backward; otherwise, no method writes into its arguments.
+
+    The dtype of the parameters and inputs is kept. So scalars come from `math`: `np.sqrt(64)` is a float64, which would
+    turn a float32 array into float64.
     """
 
     forward: Callable[..., tuple[Any, Cache]]
@@ -87,7 +96,7 @@ class Layer:
         return self.forward(*args)[0]
 
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
-        """Each parameter with its dotted name (`feed_forward.dense.weight`), in the order of definition, once."""
+        """Each parameter with its dotted name (`feed_forward.output.weight`), in the order of definition, once."""
         return named_parameters(self)
 
     def parameters(self) -> list[Parameter]:

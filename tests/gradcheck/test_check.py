@@ -122,6 +122,43 @@ def test_setting_in_place_of_adding_is_seen():
         check_gradients(Wrong(), X)
 
 
+def test_a_new_gradient_array_is_seen():
+    """The sum is right, but whoever holds the old array (an optimiser, a view) would miss it."""
+
+    class Wrong(Scale):
+        def backward(self, dy, x):
+            self.s.grad = self.s.grad + (dy * x).sum(axis=0)
+            return dy * self.s.value
+
+    layer = Wrong()
+    grad = layer.s.grad
+    with pytest.raises(GradientError, match="where it should add to it, in place"):
+        check_gradients(layer, X)
+    assert layer.s.grad is grad
+
+
+def test_a_second_backward_that_says_something_else_is_seen():
+    class Wrong(Scale):
+        calls = 0
+
+        def backward(self, dy, x):
+            self.calls += 1
+            return super().backward(dy, x) * self.calls
+
+    with pytest.raises(GradientError, match="returns another gradient of x when it runs again"):
+        check_gradients(Wrong(), X)
+
+
+def test_two_parameters_over_one_memory_are_seen():
+    class Wrong(Scale):
+        def __init__(self):
+            super().__init__()
+            self.tied = Parameter(self.s.value)
+
+    with pytest.raises(GradientError, match="s and tied share memory: a tied weight is one Parameter"):
+        check_gradients(Wrong(), X)
+
+
 def test_changing_a_value_is_seen_and_mended():
     class Wrong(Scale):
         def backward(self, dy, x):
@@ -153,8 +190,10 @@ def test_writing_into_an_input_is_refused():
             x *= self.s.value
             return x, x
 
+    x = X.copy()
     with pytest.raises(ValueError, match="read-only"):
-        check_gradients(Wrong(), X)
+        check_gradients(Wrong(), x)
+    np.testing.assert_array_equal(x, X)
 
 
 def test_nothing_is_left_changed():
@@ -212,6 +251,22 @@ def test_inputs_beyond_the_named_ones_and_several_outputs():
     report = check_gradients(Sums(), X, 2 * X, 3 * X)
     assert report.ok
     assert report.count == 18
+
+
+def test_a_parameter_and_an_input_of_one_name():
+    class Shift(Layer):
+        def __init__(self):
+            self.x = Parameter(np.ones(3))
+
+        def forward(self, x):
+            return self.x.value + x, None
+
+        def backward(self, dy, cache):
+            self.x.grad += dy
+            return 2 * dy
+
+    worst = check_gradients(Shift(), np.ones(3)).worst[COMPLEX_STEP]
+    assert (worst.name, worst.relative_error > 0.5) == ("input x", True)
 
 
 def test_the_loss_of_a_model_is_a_layer():

@@ -24,8 +24,30 @@ def test_any_object_can_be_walked():
         def __init__(self):
             self.theta = Parameter(np.zeros(2))
             self.nest = Nest()
+            self.parent = self
 
     assert [name for name, _ in named_parameters(Own())][:2] == ["theta", "nest.first"]
+
+
+def test_no_part_is_overlooked():
+    class Bare:
+        """A layer of one's own, which inherits from nothing."""
+
+        def __init__(self):
+            self.w = Parameter(np.zeros(1))
+
+        def forward(self, x):
+            return self.w.value * x, x
+
+    class Holder:
+        def __init__(self):
+            self.part = Bare()
+            self.pair = Bare(), Bare()
+            self.by_name = {"a": Bare(), "b": [Parameter(np.zeros(1))]}
+            self.note = "no part"
+
+    names = [name for name, _ in named_parameters(Holder())]
+    assert names == ["part.w", "pair.0.w", "pair.1.w", "by_name.a.w", "by_name.b.0"]
 
 
 def test_zero_grad_keeps_the_arrays():

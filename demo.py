@@ -89,8 +89,8 @@ def train(
         examples = [make_example(dialogue, pair, rng) for pair in pairs]
         batch = collate(examples, pad_id=dialogue.vocabulary.pad_id, length=recipe.length)
 
-        model.zero_grad()
         (_, mlm_loss, nsp_loss), cache = model.loss(batch, rng)
+        optimizer.zero_grad()
         model.backward(cache)
         clip_by_global_norm(parameters, 1.0)
         optimizer.lr = linear_warmup_decay(
@@ -143,9 +143,9 @@ def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
         pairs.append(Example(input_ids, token_type_ids, no_labels, next_sentence_label))
         for position in np.flatnonzero(np.isin(input_ids, vocabulary.word_ids)):
             words.append(input_ids[position])
-            hidden, labels = list(input_ids), list(no_labels)
-            hidden[position], labels[position] = vocabulary.mask_id, words[-1]
-            masked.append(Example(hidden, token_type_ids, labels, next_sentence_label))
+            masked_ids, labels = list(input_ids), list(no_labels)
+            masked_ids[position], labels[position] = vocabulary.mask_id, words[-1]
+            masked.append(Example(masked_ids, token_type_ids, labels, next_sentence_label))
 
     word_logits = [model(batch).prediction_logits for batch in batches(masked, vocabulary.pad_id)]
     pair_logits = [model(batch).seq_relationship_logits for batch in batches(pairs, vocabulary.pad_id)]

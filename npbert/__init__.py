@@ -4,8 +4,7 @@ Dimension names, everywhere:
 
     B batch                    D hidden size           V vocabulary
     T tokens in a sequence     H attention heads       M masked positions in the batch
-    L layers                   K = D / H, a head       C classes
-                               F feed-forward size
+    L layers                   F feed-forward size     C classes
 
 `dx` is ∂loss/∂x and has the shape of x.
 

@@ -12,7 +12,8 @@ from npbert.proof import prove_all
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit status. A user's mistake is a line on standard error and status 2."""
+    """Run one command and return its exit status. Raises: SystemExit (status 2) for arguments that are not understood,
+    after saying so on standard error."""
     parser = argparse.ArgumentParser(prog="npbert", description="BERT in NumPy, with every derivative proved.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
 
@@ -36,7 +37,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _params(args: argparse.Namespace) -> int:
     print(parameter_table(BertConfig.preset(args.preset)))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

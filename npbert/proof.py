@@ -1,7 +1,7 @@
 """Every block of npbert, small and awkward, each derivative proved: `python -m npbert gradcheck`.
 
 The inputs avoid what makes a check blind: weights are of size 1 and γ is not constant, sizes all differ, eps counts,
-masks are ragged with one sequence all padding, ids repeat, and the decoder is tied.
+masks are ragged with one sequence all padding, ids and positions repeat, and the decoder is tied.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ from npbert.layers import (
 )
 from npbert.models import BertConfig, BertForPreTraining, BertModel
 
-B, T, D, H, F, V = 3, 4, 6, 2, 5, 7
+B, T, D, H, F, V = 3, 5, 8, 2, 6, 7  # a head has 4 features, and there are 9 labels
 _EPS = 1e-2
-_MASK = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
-_IDS = np.array([[1, 5, 5, 2], [5, 1, 0, 0], [6, 3, 0, 0]])
-_TYPES = np.array([[0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]])
-_LABELS = np.array([[IGNORED, 4, 5, 2], [IGNORED, 4, IGNORED, IGNORED], [6, IGNORED, IGNORED, IGNORED]])
+_SEED = 5  # one for which no ReLU sees a number so near 0 that a difference would reach across
+_MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
+_IDS = np.array([[1, 5, 5, 2, 4], [5, 1, 0, 0, 0], [6, 3, 0, 0, 0]])
+_TYPES = np.array([[0, 0, 1, 1, 1], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
+_LABELS = np.array([[IGNORED, 4, 5, 2, 0], [3, 4, IGNORED, IGNORED, IGNORED], [6, IGNORED, 1, IGNORED, 2]])
+_POSITIONS = np.array([7, 0, 7, 2, 14, 9, 7, 2, 1])
 
 
 def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[tuple[str, Layer, tuple[Any, ...]]]:
@@ -57,10 +59,11 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
     logits = rng.standard_normal((B, T, V)).astype(dtype)
 
     def encoder_layer(activation: str) -> EncoderLayer:
-        return EncoderLayer(D, H, F, dropout=0.2, attention_dropout=0.3, activation=activation, **init)
+        dropout: dict[str, Any] = {"dropout": 0.2, "attention_dropout": 0.3}
+        return EncoderLayer(D, H, F, activation=activation, layer_norm_eps=_EPS, **dropout, **init)
 
     def config(**changes: Any) -> BertConfig:
-        sizes = {"vocab_size": V, "hidden_size": D, "num_hidden_layers": 2, "num_attention_heads": H}
+        sizes = {"vocab_size": V, "hidden_size": D, "num_hidden_layers": 1, "num_attention_heads": H}
         return BertConfig(
             **{**sizes, "intermediate_size": F, "max_position_embeddings": T + 1, "layer_norm_eps": _EPS, **changes}
         )
@@ -79,7 +82,7 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
         ("Embedding", Embedding(V, D, **init), (_IDS,)),
         (
             "BertEmbeddings",
-            BertEmbeddings(V, D, max_position_embeddings=T + 1, dropout=0.2, **init),
+            BertEmbeddings(V, D, max_position_embeddings=T + 1, dropout=0.2, layer_norm_eps=_EPS, **init),
             (_IDS, _TYPES, rng),
         ),
         ("FeedForward, gelu", FeedForward(D, F, activation="gelu", **init), (x,)),
@@ -89,8 +92,8 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
         ("EncoderLayer", encoder_layer("gelu"), (x, _MASK, rng)),
         ("Encoder", Encoder([encoder_layer("gelu"), encoder_layer("relu")]), (x, _MASK, rng)),
         ("Pooler", Pooler(D, **init), (x,)),
-        ("Gather", Gather(), (x, np.array([7, 0, 7, 2]))),
-        ("MaskedLMHead", MaskedLMHead(Parameter.normal((V, D), **init), **init), (x,)),
+        ("Gather", Gather(), (x, _POSITIONS)),
+        ("MaskedLMHead", MaskedLMHead(Parameter.normal((V, D), **init), layer_norm_eps=_EPS, **init), (x,)),
         ("NextSentenceHead", NextSentenceHead(D, **init), (x[:, 0],)),
         ("SoftmaxCrossEntropy", SoftmaxCrossEntropy(), (logits, _LABELS)),
         ("MeanSquaredError", MeanSquaredError(), (x, target)),
@@ -106,7 +109,7 @@ def prove_all() -> bool:
     """Check each block, print a line a block, and return whether all derivatives are proved."""
     print(f"{'block':<24}{'derivatives':>12}{FINITE_DIFFERENCES:>21}{COMPLEX_STEP:>15}")
     reports: list[Report] = []
-    for name, layer, inputs in blocks(np.random.default_rng(0)):
+    for name, layer, inputs in blocks(np.random.default_rng(_SEED)):
         report = check_gradients(layer, *inputs)
         reports.append(report)
         errors = {method: worst.relative_error for method, worst in report.worst.items()}

@@ -23,5 +23,5 @@ def test_a_wrong_derivative_is_shown(capsys):
     ):
         assert not prove_all()
     out = capsys.readouterr().out
-    assert "WRONG, 72 derivatives; the worst:\n  x[" in out
-    assert "144 derivatives, NOT ALL proved" in out
+    assert "WRONG, 120 derivatives; the worst:\n  x[" in out
+    assert "240 derivatives, NOT ALL proved" in out

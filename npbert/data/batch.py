@@ -28,7 +28,7 @@ class Batch:
     """
 
     input_ids: Array
-    token_type_ids: Array = None  # type: ignore[assignment]  # filled in below, as are the masks
+    token_type_ids: Array = None  # type: ignore[assignment]  # filled in below, as is the mask
     attention_mask: Array = None  # type: ignore[assignment]
     labels: Array | None = None
     next_sentence_label: Array | None = None
@@ -107,6 +107,6 @@ def _integers(name: str, values: Array) -> Array:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} has rows of different lengths: pad them to one") from error
-    if array.size:
+    if array.size:  # to NumPy an empty list is of floats; Batch says that it is empty
         check_integers(array, name=name)
     return array

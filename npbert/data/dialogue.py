@@ -1,4 +1,4 @@
-"""The toy dialogues: Romeo and Juliet meet, in 6 lines or in 9."""
+"""The toy dialogues, in 6 lines or in 9: those of many BERT tutorials, with their slips ("Thanks you") as they are."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ def mask_words(
 ) -> tuple[list[int], list[int]]:
     """The ids with some words masked, and the labels: the true id at those words, IGNORED (−100) elsewhere.
 
-    15 % of the tokens are chosen, at least 1 and at most `max_predictions`, never a special token. Of the chosen, 80 %
-    become [MASK], 10 % a random ordinary word, and 10 % stay as they are, so that the model must keep a good vector for
-    every word: it cannot know which it will be asked for. (Devlin et al. 2018, section 3.1, task 1. As in its code, the
-    15 % are of all tokens, special ones included.)
+    The share `probability` of the tokens is chosen, at least 1 and at most `max_predictions`, never a special token. Of
+    the chosen, 80 % become [MASK], 10 % a random ordinary word, and 10 % stay as they are, so that the model must keep
+    a good vector for every word: it cannot know which it will be asked for. (Devlin et al. 2018, section 3.1, task 1.
+    As in its code, the share is of all tokens, special ones included.)
 
     Raises: ValueError when there is no ordinary word to mask.
     """

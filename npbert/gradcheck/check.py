@@ -40,9 +40,9 @@ def check_gradients(layer: Any, *inputs: Any, seed: int = 0, tolerances: dict[st
     Nothing is left changed.
 
     Raises: TypeError when a float is not float64, or when complex numbers do not flow through forward; ValueError when
-    there is nothing to check, or when the layer writes into its inputs (they are read-only); GradientError when two
-    parameters share memory, or when backward breaks its contract: gradients of the wrong number or shape, or set where
-    they should be added, or a value or an output changed.
+    there is nothing to check (no number, method or direction), or when the layer writes into its inputs, which are
+    read-only; GradientError when two parameters share memory, or when backward breaks its contract: gradients of the
+    wrong number or shape, or set where they should be added, or a value or an output changed.
     """
     function = ScalarFunction(layer, inputs, seed)
     analytic = function.gradients()
@@ -64,9 +64,11 @@ def check_directions(
 ) -> Report:
     """Compare derivatives along random directions, in which all parameters and inputs move at once.
 
-    Takes seven forwards a direction where `check_gradients` takes seven a number, so it serves for whole models: a wrong
-    gradient anywhere shows in almost every direction, but not where it is. Arguments and errors are the same.
+    Takes seven forwards a direction where `check_gradients` takes seven a number, so it serves for whole models: a
+    wrong gradient anywhere shows in almost every direction, but not where it is. Arguments and errors are the same.
     """
+    if directions < 1:
+        raise ValueError(f"directions is {directions}, wanted at least 1")
     function = ScalarFunction(layer, inputs, seed)
     gradients = function.gradients()
     rng = np.random.default_rng(seed + 1)

@@ -42,8 +42,7 @@ class ScalarFunction:
             raise ValueError("there is nothing to prove: no parameters, and no float array among the inputs")
         for name, array in variables.items():
             if array.dtype != np.float64:
-                wish = "build the layer with dtype=np.float64"
-                raise TypeError(f"{name} is {array.dtype}; a proof needs float64: {wish}")
+                raise TypeError(f"{name} is {array.dtype}; a proof needs float64, in the layer and in its inputs")
         for (name, one), (other_name, other) in itertools.combinations(self.parameters.items(), 2):
             if np.may_share_memory(one.value, other.value):
                 raise GradientError(f"{name} and {other_name} share memory: a tied weight is one Parameter, held twice")

@@ -44,7 +44,7 @@ class Report:
     """How many derivatives were compared, and the worst comparison of each method.
 
     The error of an entry is relative to the largest derivative in its array, or to a hundredth of the largest of all
-    if that is more: where terms cancel to almost 0, as in the key bias, the sum is only as exact as its terms.
+    if that is more: where terms cancel to 0, as in the key bias of attention, the sum is only as exact as its terms.
     """
 
     count: int
@@ -54,6 +54,8 @@ class Report:
     @classmethod
     def compare(cls, analytic: Gradients, numeric: dict[str, Gradients], tolerances: dict[str, float]) -> Report:
         """The report on `analytic` derivatives by name, and the `numeric` ones of each method."""
+        if not numeric:
+            raise ValueError("there is nothing to compare with: tolerances names no method")
         count = sum(derivatives.size for derivatives in analytic.values())
         worst = {method: _worst(method, analytic, derivatives) for method, derivatives in numeric.items()}
         return cls(count, worst, tolerances)
@@ -81,8 +83,7 @@ def _worst(method: str, analytic: Gradients, numeric: Gradients) -> Comparison:
             continue
         scale = max(np.abs(derivatives).max(), _SMALLEST_SCALE * largest)
         difference = np.abs(analytic[name] - derivatives)
-        errors = np.divide(difference, scale, out=np.full(difference.shape, np.inf), where=scale > 0)
-        errors[difference == 0] = 0
+        errors = difference / scale if scale > 0 else np.where(difference == 0, 0.0, np.inf)
         index = tuple(int(i) for i in np.unravel_index(np.argmax(errors), errors.shape))  # a NaN counts as the largest
         comparisons.append(
             Comparison(

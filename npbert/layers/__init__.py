@@ -3,7 +3,8 @@
 from npbert.layers.activations import ACTIVATIONS, make_activation
 from npbert.layers.attention import MultiHeadAttention
 from npbert.layers.bert_embeddings import POSITION_KINDS, BertEmbeddings
-from npbert.layers.cross_entropy import IGNORED, SoftmaxCrossEntropy
+from npbert.layers.checks import IGNORED
+from npbert.layers.cross_entropy import SoftmaxCrossEntropy
 from npbert.layers.dropout import Dropout
 from npbert.layers.embedding import Embedding
 from npbert.layers.encoder import Encoder

@@ -13,20 +13,21 @@ from npbert.layers.linear import Linear
 from npbert.layers.parameter import Array, Cache, Layer
 from npbert.layers.softmax import Softmax
 
-# Added to the score of a padded key. e^(−10⁴) is 0, so the key gets weight 0; and where all keys of a row are padded,
-# all scores sink alike and the weights are even, where −∞ would give NaN.
+# Added to the score of a padded key (the value in BERT's code). e^(−10⁴) is 0, so beside a real key it gets weight 0.
+# Where all keys of a row are padded, softmax ignores what they share: the weights are finite, where −∞ would give NaN.
 PADDED_SCORE = -1e4
 
 
 class MultiHeadAttention(Layer):
-    """y = concat(head₁ … head_H) Wᴼ + bᴼ  with  headₕ = softmax(Qₕ Kₕᵀ / √K + mask) Vₕ.
+    """y = concat(head₁ … head_H) Wᴼ + bᴼ  with  headₕ = Dropout(softmax(Qₕ Kₕᵀ / √d + mask)) Vₕ.
 
-    x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding   y (B, T, D)
+    x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding; None for no padding   y (B, T, D)
+    rng: where dropout is drawn from; None means evaluation.
 
-    Q = x Wᑫ + bᑫ, K and V likewise, all (B, T, D), are cut into H heads of K = D / H features. Dropout acts on the
-    attention probabilities. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2.)
+    The queries Q = x Wᑫ + bᑫ, and keys K and values V likewise, all (B, T, D), are cut into H heads of d = D / H
+    features each. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2; the biases and this dropout as in BERT's code.)
 
-    Raises: ValueError when H does not divide D, or when attention_mask is not (B, T).
+    Raises: ValueError when H does not divide D, the last axis of x is not D, or attention_mask is not (B, T).
     """
 
     def __init__(
@@ -57,25 +58,28 @@ class MultiHeadAttention(Layer):
         q, query_cache = self.query.forward(x)
         k, key_cache = self.key.forward(x)
         v, value_cache = self.value.forward(x)
-        q, k, v = self._split(q), self._split(k), self._split(v)  # (B, H, T, K)
+        q, k, v = self._split(q), self._split(k), self._split(v)  # (B, H, T, d)
 
         scores = q @ k.swapaxes(-1, -2) * self.scale  # (B, H, T, T): a row a query, a column a key
         if attention_mask is not None:
             scores = scores + _mask_scores(attention_mask, x)
         probabilities, softmax_cache = self.softmax.forward(scores)
         weights, dropout_cache = self.dropout.forward(probabilities, rng)
-        context = weights @ v  # (B, H, T, K)
+        context = weights @ v  # (B, H, T, d)
 
         y, output_cache = self.output.forward(self._merge(context))
         parts = query_cache, key_cache, value_cache, softmax_cache, dropout_cache, output_cache
         return y, (q, k, v, weights, parts)
 
     def backward(self, dy: Array, cache: Cache) -> Array:
-        """dV = Aᵀ dC,  dA = dC Vᵀ,  dQ = dS K / √K,  dK = dSᵀ Q / √K, with C = A V the context and S the scores.
+        """For each head, with S = Q Kᵀ/√d + mask,  P = softmax(S),  A = Dropout(P)  and  C = A V:
 
-        The forward in reverse. A product C = A V hands each factor the gradient times the other factor, transposed so
-        that shapes fit. The mask is a constant added to S, so it has no gradient. x went into three projections, so dx
-        is the sum of what comes back from all three.
+        dV = Aᵀ dC,  dA = dC Vᵀ,  dP and dS by the backwards of dropout and softmax,  dQ = dS K/√d,  dK = dSᵀ Q/√d.
+
+        A product C = A V hands each factor the gradient times the other factor, transposed so that shapes fit. The mask
+        is a constant added to S, so it has no gradient. x went into three projections, so dx is the sum of what comes
+        back from all three. (The key bias adds the same number to all scores of a query, which softmax does not
+        notice: its gradient is always 0.)
         """
         q, k, v, weights, parts = cache
         query_cache, key_cache, value_cache, softmax_cache, dropout_cache, output_cache = parts
@@ -84,20 +88,20 @@ class MultiHeadAttention(Layer):
         dv = weights.swapaxes(-1, -2) @ dcontext
         dweights = dcontext @ v.swapaxes(-1, -2)
         dprobabilities = self.dropout.backward(dweights, dropout_cache)
-        dscores = self.softmax.backward(dprobabilities, softmax_cache) * self.scale
-        dq = dscores @ k
-        dk = dscores.swapaxes(-1, -2) @ q
+        dscores = self.softmax.backward(dprobabilities, softmax_cache)
+        dq = dscores @ k * self.scale
+        dk = dscores.swapaxes(-1, -2) @ q * self.scale
 
         dx = self.value.backward(self._merge(dv), value_cache)
         dx = dx + self.key.backward(self._merge(dk), key_cache)
         return dx + self.query.backward(self._merge(dq), query_cache)
 
     def _split(self, x: Array) -> Array:
-        """(B, T, D) -> (B, T, H, K) -> (B, H, T, K)"""
+        """(B, T, D) -> (B, T, H, d) -> (B, H, T, d)"""
         return x.reshape(*x.shape[:2], self.num_heads, -1).swapaxes(1, 2)
 
     def _merge(self, x: Array) -> Array:
-        """(B, H, T, K) -> (B, T, H, K) -> (B, T, D)"""
+        """(B, H, T, d) -> (B, T, H, d) -> (B, T, D)"""
         x = x.swapaxes(1, 2)
         return x.reshape(*x.shape[:2], -1)
 

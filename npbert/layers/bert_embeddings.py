@@ -20,11 +20,13 @@ class BertEmbeddings(Layer):
     """y = Dropout(LayerNorm(token[id] + position[t] + segment[type])).
 
     input_ids (B, T)   token_type_ids (B, T), 0 = first sentence, 1 = second   y (B, T, D)
+    rng: where dropout is drawn from; None means evaluation.
 
     position_embedding_type: `absolute`, a learned table (BERT), or `sinusoidal`, fixed (the Transformer). (Devlin et
     al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
 
-    Raises: IndexError for an id, a type or a position beyond its table; ValueError for another kind of positions.
+    Raises: TypeError for ids that are not integers; IndexError for an id, a type or a position beyond its table;
+    ValueError for another kind of positions.
     """
 
     def __init__(

@@ -6,6 +6,9 @@ import numpy as np
 
 from npbert.layers.parameter import Array
 
+IGNORED = -100
+"""A label with this value is no target (Hugging Face's convention)."""
+
 
 def check_integers(array: Array, *, name: str) -> None:
     """Raise TypeError unless `array` holds integers."""
@@ -25,6 +28,14 @@ def check_ids(ids: Array, limit: int, *, name: str, limit_name: str) -> None:
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
         where = ", ".join(map(str, place))
         raise IndexError(f"{name}[{where}] is {ids[place]}, but {limit_name} is {limit}: wanted 0 to {limit - 1}")
+
+
+def check_labels(labels: Array, num_classes: int, *, limit_name: str) -> None:
+    """Raise as check_ids for labels that are not IGNORED, and ValueError when all of them are."""
+    is_target = labels != IGNORED
+    check_ids(np.where(is_target, labels, 0), num_classes, name="labels", limit_name=limit_name)
+    if not is_target.any():
+        raise ValueError(f"labels hold no target: all {labels.size} are {IGNORED}, so there is nothing to predict")
 
 
 def check_last_axis(x: Array, features: int, *, name: str) -> None:

@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from npbert.layers.checks import check_ids
+from npbert.layers.checks import IGNORED, check_labels
 from npbert.layers.parameter import Array, Cache, Layer, rows
-
-IGNORED = -100
-"""A label with this value is no target (Hugging Face's convention)."""
 
 
 class SoftmaxCrossEntropy(Layer):
@@ -28,14 +25,9 @@ class SoftmaxCrossEntropy(Layer):
     def forward(self, logits: Array, labels: Array) -> tuple[Any, Cache]:
         if labels.shape != logits.shape[:-1]:
             raise ValueError(f"labels have shape {labels.shape}, but logits {logits.shape} want {logits.shape[:-1]}")
-        num_classes = logits.shape[-1]
-        is_target = labels != IGNORED
-        check_ids(np.where(is_target, labels, 0), num_classes, name="labels", limit_name="the number of classes")
-        if not is_target.any():
-            raise ValueError(f"labels hold no target: all {labels.size} of them are {IGNORED} (ignored)")
-
-        target_rows = np.flatnonzero(is_target)  # (N,)
-        targets = labels[is_target]
+        check_labels(labels, logits.shape[-1], limit_name="the number of classes")
+        target_rows = np.flatnonzero(labels != IGNORED)  # (N,)
+        targets = labels.reshape(-1)[target_rows]
         scores = rows(logits)[target_rows]  # (N, C)
         scores = scores - scores.max(axis=-1, keepdims=True)  # the loss does not change, and exp cannot overflow
         exponentials = np.exp(scores)
@@ -46,8 +38,8 @@ class SoftmaxCrossEntropy(Layer):
     def backward(self, dloss: Array | float, cache: Cache) -> Array:
         """dlogits = dloss · (p − onehot(label)) / N at the targets, 0 at ignored rows.
 
-        The label's logit is pulled up by what its probability lacks to 1, every other is pushed down by its own
-        probability; together the pushes sum to 0. N counts targets only, as the mean did.
+        A step against it pulls the label's logit up by what its probability lacks to 1, and pushes every other down by
+        its own probability; together that is 0. N counts targets only, as the mean did.
         """
         shape, target_rows, targets, p = cache
         dscores = p * (dloss / len(targets))

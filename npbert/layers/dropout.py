@@ -13,7 +13,7 @@ class Dropout(Layer):
     x (...)   y (...)   rng: where keep is drawn from; None means evaluation, and then y = x.
 
     The factor 1/(1 − p) leaves the expected value of y equal to x, so nothing needs to be scaled in evaluation.
-    (Srivastava et al. 2014, section 10: "inverted" dropout.)
+    (Srivastava et al. 2014, section 10, where p is the probability to keep.)
 
     Raises: ValueError unless 0 ≤ p < 1.
     """

@@ -13,13 +13,17 @@ from npbert.layers.parameter import Array, Cache, Layer
 class Encoder(Layer):
     """x₀ = x,  xₗ = EncoderLayerₗ(xₗ₋₁),  y = x_L.
 
-    x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding   y (B, T, D)
+    x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding; None for no padding   y (B, T, D)
+    rng: where dropout is drawn from; None means evaluation.
+
+    Raises: what EncoderLayer raises.
     """
 
     def __init__(self, layers: Iterable[EncoderLayer]) -> None:
         self.layers = list(layers)
 
     def __call__(self, x: Array, attention_mask: Array | None = None) -> Array:
+        """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
         for layer in self.layers:
             x = layer(x, attention_mask)
         return x
@@ -34,7 +38,7 @@ class Encoder(Layer):
         return x, caches
 
     def backward(self, dy: Array, caches: list[Cache]) -> Array:
-        """The layers in reverse. Each cache is popped, so the memory of a layer is free as soon as it was used."""
+        """The layers in reverse. Each cache is popped, so that its memory is freed as soon as it has been used."""
         for layer in reversed(self.layers):
             dy = layer.backward(dy, caches.pop())
         return dy

@@ -17,10 +17,13 @@ from npbert.layers.parameter import Array, Cache, Layer
 class EncoderLayer(Layer):
     """h = LayerNorm(x + Dropout(MultiHeadAttention(x))),  y = LayerNorm(h + Dropout(FeedForward(h))).
 
-    x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding   y (B, T, D)
+    x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding; None for no padding   y (B, T, D)
+    rng: where dropout is drawn from; None means evaluation.
 
     LayerNorm comes after each addition ("post-norm"). (Vaswani et al. 2017, section 3.1; Devlin et al. 2018,
     section 3.)
+
+    Raises: what its parts raise, MultiHeadAttention and FeedForward.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class EncoderLayer(Layer):
         self.dropout = Dropout(dropout)  # serves both halves: what it dropped is in their caches, not in it
 
     def __call__(self, x: Array, attention_mask: Array | None = None) -> Array:
+        """As forward, but what a part keeps for backward is dropped before the next part runs."""
         h = self.attention_norm(x + self.attention(x, attention_mask))
         return self.output_norm(h + self.feed_forward(h))
 
@@ -63,10 +67,10 @@ class EncoderLayer(Layer):
         return y, (attention_half, (feed_forward_cache, output_dropout, output_norm_cache))
 
     def backward(self, dy: Array, cache: Cache) -> Array:
-        """Through s = h + f(h):  dh = ds + (df back through f).
+        """Through s = h + f(h):  dh = ds + f.backward(ds).
 
-        An addition hands its gradient to both sides unchanged, so the gradient takes the residual road as it is, and
-        the road through the sub-layer besides.
+        An addition hands its gradient to both sides unchanged, so the gradient takes the residual road unchanged, and
+        also the road through the sub-layer.
         """
         attention_half, (feed_forward_cache, output_dropout, output_norm_cache) = cache
         attention_cache, attention_dropout, attention_norm_cache = attention_half

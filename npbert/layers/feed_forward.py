@@ -17,10 +17,10 @@ class FeedForward(Layer):
 
     x (..., D)   W₁ (D, F)   W₂ (F, D)   y (..., D)
 
-    activation: `gelu` (BERT), `gelu_new` (its tanh form) or `relu` (the Transformer's). (Vaswani et al. 2017,
-    section 3.3; Devlin et al. 2018, appendix A.2.)
+    activation: `gelu` (exact, BERT's in Hugging Face), `gelu_new` (its tanh form) or `relu` (the Transformer's).
+    (Vaswani et al. 2017, section 3.3; Devlin et al. 2018, appendix A.2.)
 
-    Raises: ValueError for another activation.
+    Raises: ValueError for another activation, or when the last axis of x is not D.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class FeedForward(Layer):
         self.output = Linear(intermediate_size, hidden_size, **init)
 
     def __call__(self, x: Array) -> Array:
+        """As forward, but what a part keeps for backward is dropped before the next part runs."""
         return self.output(self.activation(self.intermediate(x)))
 
     def forward(self, x: Array) -> tuple[Array, Cache]:

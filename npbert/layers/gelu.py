@@ -15,7 +15,8 @@ class GELU(Layer):
 
     x (...)   y (...)
 
-    The exact form, which BERT uses; `TanhGELU` is its approximation. (Hendrycks & Gimpel 2016, section 2.)
+    The exact form, Hugging Face's `gelu` and its default for BERT; Google's code has its approximation, `TanhGELU`.
+    (Hendrycks & Gimpel 2016, section 2.)
     """
 
     def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:

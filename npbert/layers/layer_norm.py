@@ -1,4 +1,4 @@
-"""LayerNorm: every vector is brought to mean 0 and variance 1, then scaled and shifted by learned amounts."""
+"""LayerNorm: every vector is brought to mean 0 and (but for eps) variance 1, then scaled and shifted as learned."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ class LayerNorm(Layer):
         - through μ:  ∂μ/∂xᵢ = 1/D  and  ∂x̂ⱼ/∂μ = −1/σ               gives  −mean(dx̂) / σ
         - through σ:  ∂σ/∂xᵢ = x̂ᵢ/D  and  ∂x̂ⱼ/∂σ = −x̂ⱼ/σ             gives  −x̂ mean(dx̂ · x̂) / σ
 
-        So dx̂ loses the part that would shift the row and the part that would stretch it: x̂ cannot move that way. γ
-        stays inside both means, since it weighs the x̂ⱼ differently. eps needs no term of its own: it is inside σ.
+        (The μ inside σ adds nothing, as Σ(x − μ) = 0.) So dx̂ loses the part that would shift the row and the part that
+        would stretch it: x̂ cannot shift and, but for eps, cannot stretch. γ stays inside both means, since it weighs
+        each x̂ⱼ differently. eps needs no term of its own: it is inside σ.
         """
         x_hat, sigma = cache
         self.gamma.grad += rows(dy * x_hat).sum(axis=0)

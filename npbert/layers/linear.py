@@ -14,7 +14,7 @@ class Linear(Layer):
 
     x (..., I)   weight W (I, O)   bias b (O,)   y (..., O)
 
-    Row vectors and W (in, out) as in the papers; Hugging Face stores the transpose. W starts as
+    Row vectors and W (in, out) as in the papers; PyTorch, and so Hugging Face, stores the transpose. W starts as
     normal(0, initializer_range), b as 0.
 
     Raises: ValueError when the last axis of x is not I.

@@ -17,7 +17,9 @@ class MaskedLMHead(Layer):
     x (..., D)   W (D, D)   E (V, D)   c (V,)   logits (..., V)
 
     E is `table`, the token embedding's own Parameter ("tied weights"): the score of a word is the dot product with the
-    vector that the word has as input. (Devlin et al. 2018, section 3.1, task 1; the transform is in its code.)
+    vector that the word has as input. (Devlin et al. 2018, section 3.1, task 1; transform and tying are in its code.)
+
+    Raises: ValueError for an unknown activation, or when the last axis of x is not D.
     """
 
     def __init__(

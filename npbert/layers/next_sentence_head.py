@@ -15,6 +15,8 @@ class NextSentenceHead(Linear):
 
     Its derivative is that of Linear. (Devlin et al. 2018, section 3.1, task 2; the labels are those of its code and of
     Hugging Face.)
+
+    Raises: ValueError when the last axis of pooled is not D.
     """
 
     def __init__(

@@ -32,9 +32,10 @@ class Parameter:
         initializer_range: float = 0.02,
         dtype: DTypeLike = np.float32,
     ) -> Parameter:
-        """A parameter drawn from normal(0, initializer_range), as BERT's weights start (Devlin et al. 2018, code).
+        """A parameter drawn from normal(0, initializer_range), as Hugging Face's BERT starts.
 
-        The draw is made in float64 and rounded, so a float32 and a float64 model of one seed hold the same numbers.
+        (Google's code cuts the normal off at two standard deviations.) The draw is made in float64 and then rounded, so
+        a float32 and a float64 model of one seed hold the same numbers, but for that rounding.
         With `rng=None` the values are 0: for a model whose values are about to be loaded.
         """
         if rng is None:
@@ -76,7 +77,7 @@ def named_parameters(owner: object) -> Iterator[tuple[str, Parameter]]:
 class Layer:
     """Holds parameters and parts, and nothing that changes from call to call.
 
-    A subclass defines two methods, side by side, so that each derivative stands under the line that it inverts:
+    A subclass defines two methods, side by side, so that each derivative stands beside what it is the derivative of:
 
     - `forward(x, …) -> (y, cache)`: the output, and exactly what backward needs of this call;
     - `backward(dy, cache) -> dx`: takes ∂loss/∂y, adds ∂loss/∂value to the `grad` of each parameter, returns ∂loss/∂x.
@@ -110,5 +111,8 @@ class Layer:
 
 
 def rows(x: Array) -> Array:
-    """x (..., D) as a matrix (N, D): to most layers, batch and time are just many rows."""
+    """x (..., D) as a matrix (N, D): to most layers, batch and time are just many rows.
+
+    For a contiguous x it is a view, so writing to it writes to x.
+    """
     return x.reshape(-1, x.shape[-1])

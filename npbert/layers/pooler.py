@@ -16,6 +16,8 @@ class Pooler(Layer):
     x (B, T, D)   W (D, D)   y (B, D)
 
     [CLS] is always at position 0. (Devlin et al. 2018, section 3; the layer is in its code.)
+
+    Raises: ValueError when the last axis of x is not D.
     """
 
     def __init__(

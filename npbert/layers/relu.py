@@ -16,7 +16,7 @@ class ReLU(Layer):
     """
 
     def forward(self, x: Array) -> tuple[Array, Array]:
-        positive = x.real > 0  # of a complex step, the real part decides
+        positive = x.real > 0  # x is complex only in gradcheck's complex step: its real part decides
         return np.where(positive, x, 0), positive
 
     def backward(self, dy: Array, positive: Array) -> Array:

@@ -23,7 +23,7 @@ class Softmax(Layer):
     def backward(self, dp: Array, p: Array) -> Array:
         """dx = p · (dp − Σₖ dpₖ pₖ).
 
-        ∂pₖ/∂xⱼ = pₖ (δₖⱼ − pⱼ): raising xⱼ raises pⱼ and takes from all others, so that the sum stays 1. What xⱼ
-        gains is how much better than the average (weighted by p) its own dpⱼ is.
+        ∂pₖ/∂xⱼ = pₖ (δₖⱼ − pⱼ): raising xⱼ raises pⱼ and takes from all others, so that the sum stays 1. So dxⱼ is pⱼ
+        times how far dpⱼ lies above the mean of dp, weighted by p.
         """
         return p * (dp - (dp * p).sum(axis=-1, keepdims=True))

@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.layers.parameter import Array, Layer
 
-_SLOPE = math.sqrt(2 / math.pi)
+_SCALE = math.sqrt(2 / math.pi)
 _CUBIC = 0.044715
 
 
@@ -21,7 +21,7 @@ class TanhGELU(Layer):
     """
 
     def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:
-        tanh = np.tanh(_SLOPE * (x + _CUBIC * x * x * x))
+        tanh = np.tanh(_SCALE * (x + _CUBIC * x * x * x))
         return 0.5 * x * (1 + tanh), (x, tanh)
 
     def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
@@ -30,5 +30,5 @@ class TanhGELU(Layer):
         The product rule, then the chain rule through tanh and u.
         """
         x, tanh = cache
-        du = _SLOPE * (1 + 3 * _CUBIC * x * x)
-        return dy * (0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * du)
+        u_prime = _SCALE * (1 + 3 * _CUBIC * x * x)
+        return dy * (0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * u_prime)

@@ -25,7 +25,8 @@ class BertModel(Layer):
 
     batch -> (last_hidden_state (B, T, D), pooler_output (B, D)). (Devlin et al. 2018, section 3.)
 
-    rng: where the initial weights are drawn from; None leaves them 0, for a model about to be loaded.
+    rng: in the constructor, where the initial weights are drawn from; None leaves them 0, for a model about to be
+    loaded. In forward, where dropout is drawn from; None means evaluation.
 
     Raises: IndexError for ids or types beyond the configuration, ValueError for a sequence longer than its positions;
     both before anything is computed.
@@ -60,6 +61,7 @@ class BertModel(Layer):
         self.pooler = Pooler(config.hidden_size, **init)
 
     def __call__(self, batch: Batch) -> BertOutput:
+        """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
         check_batch(batch, self.config)
         h = self.embeddings(batch.input_ids, batch.token_type_ids)
         h = self.encoder(h, batch.attention_mask)

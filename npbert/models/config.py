@@ -95,7 +95,7 @@ def _published(num_hidden_layers: int, hidden_size: int) -> dict[str, Any]:
 
 
 # tiny to medium: Turc et al. 2019, table 1 and code; base and large: Devlin et al. 2018, section 3. "seed" is the size
-# of the two tutorials that the toy dialogue comes from: as wide as base, and half as deep.
+# that the tutorials with the toy dialogue give it: as wide as base, and half as deep.
 PRESETS: dict[str, dict[str, Any]] = {
     "bert-tiny": _published(2, 128),
     "bert-mini": _published(4, 256),

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 
 from npbert.data.batch import Batch
 from npbert.layers import IGNORED, Array, Cache, Gather, Layer, MaskedLMHead, NextSentenceHead, SoftmaxCrossEntropy
-from npbert.layers.checks import check_ids
+from npbert.layers.checks import check_ids, check_labels
 from npbert.models.bert import BertModel, check_batch
 from npbert.models.config import BertConfig
 
@@ -34,9 +34,10 @@ class BertForPreTraining(Layer):
     """BertModel with a masked-LM head on the masked positions and a next-sentence head on the pooled vector.
 
     The decoder of the masked-LM head is the token table itself. (Devlin et al. 2018, section 3.1 and appendix A.2: the
-    loss is the sum of the mean MLM and the mean NSP likelihood.)
+    loss is the sum of the two mean negative log-likelihoods.)
 
-    rng: where the initial weights are drawn from; None leaves them 0, for a model about to be loaded.
+    rng: in the constructor, where the initial weights are drawn from; None leaves them 0, for a model about to be
+    loaded. In forward and loss, where dropout is drawn from; None means evaluation.
     """
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
@@ -57,6 +58,7 @@ class BertForPreTraining(Layer):
         self.cross_entropy = SoftmaxCrossEntropy()
 
     def __call__(self, batch: Batch) -> PreTrainingOutput:
+        """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
         hidden, pooled = self.bert(batch)
         logits = self.predictions(self.gather(hidden, _predicted_positions(batch)))
         return PreTrainingOutput(_per_position(logits, batch), self.seq_relationship(pooled))
@@ -72,10 +74,9 @@ class BertForPreTraining(Layer):
     def loss(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[PreTrainingLosses, Cache]:
         """The mean loss over the masked positions, the mean over the sequences, and their sum.
 
-        rng: where dropout is drawn from; None means evaluation.
-
-        Raises, before anything is computed: ValueError when the batch has no labels, no next_sentence_label or no
-        masked position, and what BertModel raises.
+        Raises, before anything is computed: ValueError when labels or next_sentence_label are missing, when labels is
+        not (B, T) or no position is masked; TypeError when they are not integers; IndexError when one is out of range;
+        and what BertModel raises.
         """
         labels, next_sentence_label = self._check_targets(batch)
         output, forward_cache = self.forward(batch, rng)
@@ -84,7 +85,11 @@ class BertForPreTraining(Layer):
         return PreTrainingLosses(mlm_loss + nsp_loss, mlm_loss, nsp_loss), (forward_cache, mlm_cache, nsp_cache)
 
     def backward(self, cache: Cache, dloss: float = 1.0) -> None:
-        """From the loss back to every parameter. The sum hands `dloss` to both tasks; at BERT they meet again."""
+        """From the loss back to every parameter. The sum hands `dloss` to both tasks; at BERT they meet again.
+
+        cache: that of `loss`, of which forward's own is a part. dloss: the derivative of what is minimised with respect
+        to this loss, 1 when it is the loss itself.
+        """
         (bert_cache, gather_cache, predictions_cache, relationship_cache), mlm_cache, nsp_cache = cache
         dpooled = self.seq_relationship.backward(self.cross_entropy.backward(dloss, nsp_cache), relationship_cache)
         dmasked = self.predictions.backward(self.cross_entropy.backward(dloss, mlm_cache), predictions_cache)
@@ -98,19 +103,17 @@ class BertForPreTraining(Layer):
             raise ValueError(f"the loss of pre-training needs labels and next_sentence_label: {missing} is missing")
         check_batch(batch, self.config)
         check_ids(batch.next_sentence_label, 2, name="next_sentence_label", limit_name="the number of classes")
-        if batch.labels.shape != batch.input_ids.shape:
-            raise ValueError(f"labels has shape {batch.labels.shape}, but input_ids {batch.input_ids.shape}")
-        masked = batch.labels != IGNORED
-        check_ids(np.where(masked, batch.labels, 0), self.config.vocab_size, name="labels", limit_name="vocab_size")
-        if not masked.any():
-            raise ValueError(f"no position is masked: all labels are {IGNORED}")
-        return batch.labels[masked], batch.next_sentence_label
+        positions = _predicted_positions(batch)
+        check_labels(batch.labels, self.config.vocab_size, limit_name="vocab_size")
+        return batch.labels.reshape(-1)[positions], batch.next_sentence_label
 
 
 def _predicted_positions(batch: Batch) -> Array:
     """Which of the B·T positions get logits: those with a label, or all when there are no labels."""
     if batch.labels is None:
         return np.arange(batch.input_ids.size)
+    if batch.labels.shape != batch.input_ids.shape:
+        raise ValueError(f"labels has shape {batch.labels.shape}, but input_ids {batch.input_ids.shape}")
     return np.flatnonzero(batch.labels != IGNORED)
 
 

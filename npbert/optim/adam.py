@@ -55,7 +55,8 @@ class AdamW(Adam):
     """Adam with decoupled weight decay: θ ← θ − lr · λ θ, then the step of Adam.
 
     The decay is kept out of the gradient, so m and v do not see it. It applies to matrices only: biases, γ and β keep
-    their size. (Loshchilov & Hutter 2019, algorithm 2; what is excluded, as in BERT's code.)
+    their size. (Loshchilov & Hutter 2019, algorithm 2, where λ is scaled by the schedule alone; by the whole lr, and
+    with what is excluded, as in BERT's code.)
 
     Raises: ValueError as Adam, and for a negative weight_decay.
     """

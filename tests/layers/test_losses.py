@@ -57,7 +57,7 @@ def test_a_label_beyond_the_classes_is_named(wrong):
 
 
 def test_wrong_labels():
-    with pytest.raises(ValueError, match=r"labels hold no target: all 2 of them are -100"):
+    with pytest.raises(ValueError, match=r"labels hold no target: all 2 are -100"):
         SoftmaxCrossEntropy().forward(np.zeros((2, 3)), np.array([IGNORED, IGNORED]))
     with pytest.raises(ValueError, match=r"labels have shape \(3,\), but logits \(2, 3\) want \(2,\)"):
         SoftmaxCrossEntropy().forward(np.zeros((2, 3)), np.array([0, 1, 2]))

@@ -70,7 +70,7 @@ class Recipe:
 
 RECIPES = {
     "small": Recipe("bert-tiny", {"max_position_embeddings": 30, **NO_DROPOUT}, 100, 8, 16, None, 2e-3),
-    "seed": Recipe("seed", NO_DROPOUT, 100, 1, 6, 30, 1e-4),
+    "seed": Recipe("seed", NO_DROPOUT, 100, 1, 6, 30, 2e-4),
 }
 
 

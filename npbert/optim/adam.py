@@ -40,6 +40,7 @@ class Adam(Optimizer):
     def step(self) -> None:
         self.steps += 1
         beta1, beta2 = self.betas
+        # m̂ and v̂ are not formed: as each is m or v divided by one number, those numbers go where they cost nothing.
         step_size = self.lr / (1 - beta1**self.steps)
         root_correction = math.sqrt(1 - beta2**self.steps)
         for parameter, m, v in zip(self.parameters, self.first_moments, self.second_moments, strict=True):

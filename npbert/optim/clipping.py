@@ -15,7 +15,7 @@ def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> flo
 
     norm = √(Σ over all parameters and elements of g²). Clipping each gradient by itself would turn the step: large
     gradients would shrink and small ones would not. (Pascanu et al. 2013, section 3.2.) A parameter given twice counts
-    once. The factor is max_norm / (norm + 1e-6), as in torch.
+    once. The factor is min(1, max_norm / (norm + 1e-6)), as in torch.
 
     Raises: ValueError unless max_norm is positive.
     """
@@ -23,7 +23,8 @@ def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> flo
         raise ValueError(f"max_norm is {max_norm}, wanted a positive number")
     gradients = [parameter.grad for parameter in dict.fromkeys(parameters)]
     norm = math.sqrt(sum(float(np.vdot(g, g)) for g in gradients))
-    if norm > max_norm:
+    factor = max_norm / (norm + 1e-6)
+    if factor < 1:
         for g in gradients:
-            g *= max_norm / (norm + 1e-6)
+            g *= factor
     return norm

@@ -1,0 +1,299 @@
+"""BERT once more, in plain torch: what npbert is compared with, and how.
+
+The modules use torch's own layers and autograd, and none of npbert's maths; attention goes by einsum, and the masked-LM
+head reads every position. Attributes have npbert's names, so that parameters find each other by name. Shapes as in
+npbert: B batch, T tokens, D hidden size, H heads, K = D / H, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+import npbert
+from npbert import Batch, BertConfig, Layer, Parameter
+from npbert.gradcheck import randomize
+from npbert.layers import Array
+
+Rng = np.random.Generator | None
+
+EXACT = 1e-10
+"""The relative error up to which two float64 results are the same."""
+
+# Of the largest gradient of all. In float32 a hundredth would ask for less than the rounding of the terms.
+_SMALLEST_SCALE = {"float64": 1e-2, "float32": 1e-1}
+_TORCH_NAMES = {"gamma": "weight", "beta": "bias"}
+_ACTIVATIONS = {"gelu": nn.GELU, "gelu_new": lambda: nn.GELU(approximate="tanh"), "relu": nn.ReLU}
+
+
+class Dropout(nn.Module):
+    """Dropout with npbert's own masks: given a copy of its generator, it drops what npbert drops, in the same order.
+
+    So a whole model with dropout can be compared, and a dropout in another place, or in another order, shows.
+    """
+
+    def __init__(self, p: float, rng: Rng) -> None:
+        super().__init__()
+        self.p, self.rng = p, rng
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.rng is None:
+            return x
+        keep = npbert.Dropout(self.p).forward(np.ones(x.shape), self.rng)[0] != 0
+        return x * torch.tensor(keep) / (1 - self.p)
+
+
+class SinusoidalPositions(nn.Module):
+    """Feature j of position t: the sine, for odd j the cosine, of t / 10000^(2⌊j/2⌋/D)."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.features = features
+
+    def forward(self, positions: Tensor) -> Tensor:
+        j = torch.arange(self.features, dtype=torch.float64)
+        angles = positions[..., None] * torch.exp(-2 * torch.floor(j / 2) / self.features * math.log(10000))
+        return torch.where(j % 2 == 0, torch.sin(angles), torch.cos(angles))
+
+
+class BertEmbeddings(nn.Module):
+    def __init__(self, config: BertConfig, rng: Rng = None) -> None:
+        super().__init__()
+        self.word_embeddings = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.position_embeddings: nn.Module
+        if config.position_embedding_type == "absolute":
+            self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.hidden_size)
+        else:
+            self.position_embeddings = SinusoidalPositions(config.hidden_size)
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, config.hidden_size)
+        self.layer_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout = Dropout(config.hidden_dropout_prob, rng)
+
+    def forward(self, input_ids: Tensor, token_type_ids: Tensor) -> Tensor:
+        words = self.word_embeddings(input_ids)
+        positions = self.position_embeddings(torch.arange(input_ids.shape[1]).expand_as(input_ids))
+        return self.dropout(self.layer_norm(words + positions + self.token_type_embeddings(token_type_ids)))
+
+
+class FeedForward(nn.Module):
+    def __init__(self, hidden_size: int, intermediate_size: int, activation: str) -> None:
+        super().__init__()
+        self.intermediate = nn.Linear(hidden_size, intermediate_size)
+        self.activation = _ACTIVATIONS[activation]()
+        self.output = nn.Linear(intermediate_size, hidden_size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.output(self.activation(self.intermediate(x)))
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, hidden_size: int, num_heads: int, *, dropout: float = 0.0, rng: Rng = None) -> None:
+        super().__init__()
+        self.query = nn.Linear(hidden_size, hidden_size)
+        self.key = nn.Linear(hidden_size, hidden_size)
+        self.value = nn.Linear(hidden_size, hidden_size)
+        self.output = nn.Linear(hidden_size, hidden_size)
+        self.dropout = Dropout(dropout, rng)
+        self.num_heads = num_heads
+
+    def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        q, k, v = (part(x).unflatten(-1, (self.num_heads, -1)) for part in (self.query, self.key, self.value))
+        return self.output(self.context(q, k, v, attention_mask).flatten(start_dim=-2))
+
+    def context(self, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None) -> Tensor:
+        """softmax(QKᵀ/√K + mask) V for each head; all are (B, T, H, K)."""
+        scores = torch.einsum("bqhk,bthk->bhqt", q, k) / math.sqrt(q.shape[-1])
+        if attention_mask is not None:
+            scores = scores - 1e4 * (1 - attention_mask[:, None, None, :])
+        return torch.einsum("bhqt,bthk->bqhk", self.dropout(torch.softmax(scores, dim=-1)), v)
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, config: BertConfig, rng: Rng = None) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(
+            config.hidden_size, config.num_attention_heads, dropout=config.attention_probs_dropout_prob, rng=rng
+        )
+        self.attention_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.feed_forward = FeedForward(config.hidden_size, config.intermediate_size, config.hidden_act)
+        self.output_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout = Dropout(config.hidden_dropout_prob, rng)
+
+    def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        x = self.attention_norm(x + self.dropout(self.attention(x, attention_mask)))
+        return self.output_norm(x + self.dropout(self.feed_forward(x)))
+
+
+class Encoder(nn.Module):
+    def __init__(self, layers: Iterable[EncoderLayer]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, x: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, attention_mask)
+        return x
+
+
+class Pooler(nn.Module):
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(hidden_size, hidden_size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.tanh(self.dense(x[:, 0]))
+
+
+class MaskedLMHead(nn.Module):
+    """`table` is the weight of the token embedding: one Parameter in two modules, so that autograd adds up both."""
+
+    def __init__(self, table: nn.Parameter, *, activation: str = "gelu", layer_norm_eps: float = 1e-12) -> None:
+        super().__init__()
+        vocab_size, hidden_size = table.shape
+        self.dense = nn.Linear(hidden_size, hidden_size)
+        self.activation = _ACTIVATIONS[activation]()
+        self.layer_norm = nn.LayerNorm(hidden_size, eps=layer_norm_eps)
+        self.table = table
+        self.bias = nn.Parameter(torch.zeros(vocab_size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(self.layer_norm(self.activation(self.dense(x))), self.table, self.bias)
+
+
+class BertModel(nn.Module):
+    def __init__(self, config: BertConfig, rng: Rng = None) -> None:
+        super().__init__()
+        self.embeddings = BertEmbeddings(config, rng)
+        self.encoder = Encoder(EncoderLayer(config, rng) for _ in range(config.num_hidden_layers))
+        self.pooler = Pooler(config.hidden_size)
+
+    def forward(self, batch: SimpleNamespace) -> tuple[Tensor, Tensor]:
+        hidden = self.encoder(self.embeddings(batch.input_ids, batch.token_type_ids), batch.attention_mask)
+        return hidden, self.pooler(hidden)
+
+
+class BertForPreTraining(nn.Module):
+    def __init__(self, config: BertConfig, rng: Rng = None) -> None:
+        super().__init__()
+        self.bert = BertModel(config, rng)
+        table = self.bert.embeddings.word_embeddings.weight
+        self.predictions = MaskedLMHead(table, activation=config.hidden_act, layer_norm_eps=config.layer_norm_eps)
+        self.seq_relationship = nn.Linear(config.hidden_size, 2)
+
+    def forward(self, batch: SimpleNamespace) -> tuple[Tensor, Tensor]:
+        """Logits for every position (B, T, V), and for the sequences (B, 2)."""
+        hidden, pooled = self.bert(batch)
+        return self.predictions(hidden), self.seq_relationship(pooled)
+
+    def losses(self, batch: SimpleNamespace) -> tuple[Tensor, Tensor, Tensor]:
+        word_logits, relationship_logits = self(batch)
+        mlm_loss = F.cross_entropy(word_logits.flatten(0, 1), batch.labels.flatten(), ignore_index=-100)
+        nsp_loss = F.cross_entropy(relationship_logits, batch.next_sentence_label)
+        return mlm_loss + nsp_loss, mlm_loss, nsp_loss
+
+
+class Pair(NamedTuple):
+    """One parameter on both sides. torch keeps the weight of a Linear as (out, in), so it is `transposed`."""
+
+    name: str
+    ours: Parameter
+    theirs: nn.Parameter
+    transposed: bool
+
+    def turned(self, tensor: Tensor) -> Tensor:
+        """A tensor of one side, with its axes in the order of the other side."""
+        return tensor.T if self.transposed else tensor
+
+
+def pair_parameters(layer: Layer, module: nn.Module) -> list[Pair]:
+    """The parameters of both sides by name. Raises: ValueError when one is left over on either side."""
+    left_over = dict(module.named_parameters())
+    pairs = []
+    for name, parameter in layer.named_parameters():
+        owner, _, last = name.rpartition(".")
+        torch_name = f"{owner}.{_TORCH_NAMES.get(last, last)}".lstrip(".")
+        if torch_name not in left_over:
+            raise ValueError(f"torch has no parameter {torch_name}, for npbert's {name}")
+        transposed = last == "weight" and isinstance(module.get_submodule(owner), nn.Linear)
+        pairs.append(Pair(name, parameter, left_over.pop(torch_name), transposed))
+    if left_over:
+        raise ValueError(f"npbert has no parameters for torch's {', '.join(left_over)}")
+    return pairs
+
+
+def copy_parameters(layer: Layer, module: nn.Module) -> None:
+    """Give the torch module npbert's values, in npbert's dtype. Raises: ValueError unless all names and shapes fit."""
+    for pair in pair_parameters(layer, module):
+        value = pair.turned(torch.tensor(pair.ours.value)).contiguous()
+        if value.shape != pair.theirs.shape:
+            raise ValueError(f"{pair.name}: {tuple(value.shape)} for torch, which wants {tuple(pair.theirs.shape)}")
+        pair.theirs.data = value
+
+
+def as_torch(value: Any) -> Any:
+    """A copy of an array, or of each array of a Batch, as tensors; floats want a gradient. Else the value itself."""
+    if isinstance(value, Batch):
+        return SimpleNamespace(**{name: as_torch(array) for name, array in vars(value).items()})
+    if isinstance(value, np.ndarray):
+        return torch.tensor(value, requires_grad=value.dtype.kind == "f")
+    return value
+
+
+def assert_close(name: str, ours: Any, theirs: Tensor, *, tolerance: float = EXACT, scale: float = 0.0) -> None:
+    """The same shape, dtype and numbers; the error is relative to the largest number, or to `scale` if that is more."""
+    ours, expected = np.asarray(ours), theirs.detach().numpy()
+    assert (ours.shape, ours.dtype) == (expected.shape, expected.dtype), name
+    limit = tolerance * max(np.abs(expected).max(initial=0), scale)
+    error = np.abs(ours - expected).max(initial=0)
+    assert error <= limit, f"{name} differs from torch by {error:.1e}, more than {limit:.1e}"
+
+
+def assert_same_gradients(
+    layer: Layer, module: nn.Module, inputs: dict[str, tuple[Array, Tensor]] | None = None, tolerance: float = EXACT
+) -> None:
+    """The same gradient for every parameter, and for `inputs`: by name, npbert's gradient and torch's.
+
+    Where terms cancel to 0 up to rounding, as in the key bias, an error relative to the sum would say nothing; so the
+    scale is at least a share of the largest gradient of all.
+    """
+    gradients = dict(inputs or {})
+    for pair in pair_parameters(layer, module):
+        assert pair.theirs.grad is not None, f"torch reaches {pair.name} with no gradient"
+        gradients[pair.name] = pair.ours.grad, pair.turned(pair.theirs.grad)
+    largest = max((float(theirs.abs().max()) for _, theirs in gradients.values()), default=0.0)
+    for name, (ours, theirs) in gradients.items():
+        scale = _SMALLEST_SCALE[ours.dtype.name] * largest
+        assert_close(f"the gradient of {name}", ours, theirs, tolerance=tolerance, scale=scale)
+
+
+def assert_parity(
+    layer: Layer, module: nn.Module, *inputs: Any, rng: np.random.Generator, tolerance: float = EXACT
+) -> None:
+    """With the same random parameters of size 1: the same outputs, and for a random dy the same gradients.
+
+    backward returns None, an array or a tuple of them: a gradient for each float array among the inputs.
+    """
+    randomize(layer, rng)
+    copy_parameters(layer, module)
+    y, cache = layer.forward(*inputs)
+    torch_inputs = [as_torch(value) for value in inputs]
+    torch_y = module(*torch_inputs)
+
+    ours, theirs = (y, torch_y) if isinstance(y, tuple) else ((y,), (torch_y,))
+    dys = []
+    for index, (our, their) in enumerate(zip(ours, theirs, strict=True)):
+        assert_close(f"output {index}", our, their, tolerance=tolerance)
+        dys.append(np.asarray(rng.standard_normal(our.shape), our.dtype))
+    dx = layer.backward(tuple(dys) if isinstance(y, tuple) else dys[0], cache)
+    torch.autograd.backward(theirs, [torch.tensor(dy) for dy in dys])
+    dxs = dx if isinstance(dx, tuple) else () if dx is None else (dx,)
+    wanted = [value.grad for value in torch_inputs if isinstance(value, Tensor) and value.requires_grad]
+    pairs = zip(dxs, wanted, strict=True)
+    assert_same_gradients(layer, module, {f"float input {i}": pair for i, pair in enumerate(pairs)}, tolerance)

@@ -33,8 +33,8 @@ class PreTrainingLosses(NamedTuple):
 class BertForPreTraining(Layer):
     """BertModel with a masked-LM head on the masked positions and a next-sentence head on the pooled vector.
 
-    batch -> (prediction_logits, seq_relationship_logits (B, 2)). With labels in the batch, the M positions that have one
-    get prediction_logits (M, V); without, all get them, (B, T, V).
+    batch -> (prediction_logits, seq_relationship_logits (B, 2)). With labels in the batch, the M positions that have
+    one get prediction_logits (M, V); without, all get them, (B, T, V).
 
     The decoder of the masked-LM head is the token table itself. (Devlin et al. 2018, section 3.1 and appendix A.2: the
     loss is the sum of the two mean negative log-likelihoods.)

@@ -37,13 +37,12 @@ from npbert.data import (
     IS_NEXT,
     Dialogue,
     Example,
-    Pair,
     all_pairs,
     collate,
     draw_pairs,
     join_pair,
     load_dialogue,
-    mask_words,
+    make_example,
 )
 from npbert.layers import IGNORED
 
@@ -110,14 +109,6 @@ def train(
                 f"NSP loss {nsp:.3f} ({nothing[1]})   {elapsed:3.0f} s, {remaining:3.0f} s left",
                 flush=True,
             )
-
-
-def make_example(dialogue: Dialogue, pair: Pair, rng: np.random.Generator) -> Example:
-    """The pair as `[CLS] first [SEP] second [SEP]` with fresh masks."""
-    first, second = dialogue.lines[pair.first], dialogue.lines[pair.second]
-    input_ids, token_type_ids = join_pair(first, second, dialogue.vocabulary)
-    masked, labels = mask_words(input_ids, dialogue.vocabulary, rng)
-    return Example(masked, token_type_ids, labels, pair.next_sentence_label)
 
 
 def show_example(model: BertForPreTraining, dialogue: Dialogue, rng: np.random.Generator) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from npbert.data.batch import collate
+from npbert.data import collate
 from npbert.gradcheck import GradientError, Report
 from npbert.layers import Dropout, Embedding, LayerNorm, MultiHeadAttention, SoftmaxCrossEntropy
 from npbert.models import BertForPreTraining

@@ -1,7 +1,8 @@
 """From text to arrays: the toy dialogue, its vocabulary, sentence pairs, masks and batches."""
 
-from npbert.data.batch import Batch, Example, collate
+from npbert.data.batch import Batch
 from npbert.data.dialogue import DIALOGUES, Dialogue, load_dialogue, split_words
+from npbert.data.example import Example, collate, make_example
 from npbert.data.masking import mask_words
 from npbert.data.sentence_pairs import IS_NEXT, NOT_NEXT, Pair, all_pairs, draw_pairs, join_pair
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
@@ -22,5 +23,6 @@ __all__ = [
     "mask_words",
     "Batch",
     "Example",
+    "make_example",
     "collate",
 ]

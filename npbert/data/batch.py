@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from npbert.layers import IGNORED, Array
+from npbert.layers import Array
 from npbert.layers.checks import check_integers
 
 
@@ -62,44 +61,6 @@ class Batch:
             if self.next_sentence_label.shape != shape[:1]:
                 got = self.next_sentence_label.shape
                 raise ValueError(f"next_sentence_label has shape {got}, but the batch has {shape[0]} sequences")
-
-
-@dataclass(frozen=True)
-class Example:
-    """One sequence before padding: lists of T ids, types and labels, and the label of its sentence pair."""
-
-    input_ids: Sequence[int]
-    token_type_ids: Sequence[int]
-    labels: Sequence[int]
-    next_sentence_label: int
-
-
-def collate(examples: Sequence[Example], *, pad_id: int, length: int | None = None) -> Batch:
-    """A Batch of the examples, padded at the end to the longest of them, or to `length`.
-
-    Padding has token `pad_id`, type 0, mask 0 and no target.
-
-    Raises: ValueError when there are no examples, or when one is longer than `length`.
-    """
-    if not examples:
-        raise ValueError("cannot make a batch of no examples")
-    longest = max(len(example.input_ids) for example in examples)
-    if length is not None and longest > length:
-        raise ValueError(f"an example has {longest} tokens, more than length {length}")
-    shape = len(examples), longest if length is None else length
-
-    input_ids = np.full(shape, pad_id)
-    token_type_ids = np.zeros(shape, int)
-    attention_mask = np.zeros(shape, int)
-    labels = np.full(shape, IGNORED)
-    for row, example in enumerate(examples):
-        end = len(example.input_ids)
-        input_ids[row, :end] = example.input_ids
-        token_type_ids[row, :end] = example.token_type_ids
-        attention_mask[row, :end] = 1
-        labels[row, :end] = example.labels
-    next_sentence_label = np.array([example.next_sentence_label for example in examples])
-    return Batch(input_ids, token_type_ids, attention_mask, labels, next_sentence_label)
 
 
 def _integers(name: str, values: Array) -> Array:

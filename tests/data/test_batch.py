@@ -1,11 +1,9 @@
-"""Batch and collate: what a user hands in is checked before anything is computed."""
+"""Batch: what a user hands in is checked before anything is computed."""
 
 import numpy as np
 import pytest
 
 from npbert import Batch
-from npbert.data import Example, collate
-from npbert.layers import IGNORED
 
 
 def test_defaults():
@@ -41,23 +39,3 @@ IDS = np.zeros((2, 3), int)
 def test_errors(arguments, error, message):
     with pytest.raises(error, match=message):
         Batch(**{"input_ids": IDS, **arguments})
-
-
-EXAMPLES = [Example([1, 7, 2], [0, 0, 0], [IGNORED, 7, IGNORED], 0), Example([1, 2], [0, 1], [IGNORED, 9], 1)]
-
-
-def test_padding_is_no_token_of_note():
-    batch = collate(EXAMPLES, pad_id=5)
-    np.testing.assert_array_equal(batch.input_ids, [[1, 7, 2], [1, 2, 5]])
-    np.testing.assert_array_equal(batch.token_type_ids, [[0, 0, 0], [0, 1, 0]])
-    np.testing.assert_array_equal(batch.attention_mask, [[1, 1, 1], [1, 1, 0]])
-    np.testing.assert_array_equal(batch.labels, [[IGNORED, 7, IGNORED], [IGNORED, 9, IGNORED]])
-    np.testing.assert_array_equal(batch.next_sentence_label, [0, 1])
-
-
-def test_padding_to_a_length():
-    assert collate(EXAMPLES, pad_id=0, length=6).input_ids.shape == (2, 6)
-    with pytest.raises(ValueError, match="an example has 3 tokens, more than length 2"):
-        collate(EXAMPLES, pad_id=0, length=2)
-    with pytest.raises(ValueError, match="no examples"):
-        collate([], pad_id=0)

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from npbert import AdamW, BertConfig, BertForPreTraining, clip_by_global_norm, linear_warmup_decay
-from npbert.data import Example, collate, draw_pairs, join_pair, load_dialogue, mask_words
+from npbert.data import collate, draw_pairs, load_dialogue, make_example
 from tests import torch_reference as reference
 from tests.torch_reference import as_torch, assert_close, copy_parameters, pair_parameters
 
@@ -18,12 +18,8 @@ LEARNING_RATE, WEIGHT_DECAY = 5e-3, 0.1
 
 
 def fresh_batch(dialogue, rng):
-    examples = []
-    for first, second, next_sentence_label in draw_pairs(len(dialogue.lines), 8, rng):
-        input_ids, types = join_pair(dialogue.lines[first], dialogue.lines[second], dialogue.vocabulary)
-        masked, labels = mask_words(input_ids, dialogue.vocabulary, rng)
-        examples.append(Example(masked, types, labels, next_sentence_label))
-    return collate(examples, pad_id=dialogue.vocabulary.pad_id)
+    pairs = draw_pairs(len(dialogue.lines), 8, rng)
+    return collate([make_example(dialogue, pair, rng) for pair in pairs], pad_id=dialogue.vocabulary.pad_id)
 
 
 def torch_adamw(module):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from npbert.data.batch import Batch, Example
+from npbert.data import Batch, Example
 from npbert.layers import IGNORED, Array, Dropout, Embedding, Layer, Linear, Parameter, SoftmaxCrossEntropy
 from npbert.models import BertForPreTraining
 from npbert.optim import Adam

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.data.batch import Batch, Example, collate
+from npbert.data import Batch, Example, collate
 from npbert.layers import Array, Cache, Linear, Softmax, SoftmaxCrossEntropy, rows
 
 Pieces = Sequence[tuple[Array, Array]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.layers import IGNORED, Array, Cache, Parameter
 from npbert.models import BertConfig, BertForPreTraining, BertModel, PreTrainingLosses
 from tests.planted.embeddings import DecoderForgetsTheTable, NeverLearned

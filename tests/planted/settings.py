@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.gradcheck import LossOf, Report, check_directions, check_gradients, randomize
 from npbert.layers import (
     GELU,

@@ -89,7 +89,7 @@ def train(
         batch = collate(examples, pad_id=dialogue.vocabulary.pad_id, length=recipe.length)
 
         (_, mlm_loss, nsp_loss), cache = model.loss(batch, rng)
-        optimizer.zero_grad()
+        model.zero_grad()
         model.backward(cache)
         clip_by_global_norm(parameters, 1.0)
         optimizer.lr = linear_warmup_decay(

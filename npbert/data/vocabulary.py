@@ -28,7 +28,11 @@ class Vocabulary:
         return len(self.tokens)
 
     def encode(self, words: Iterable[str]) -> list[int]:
-        """The ids of the words. Raises: KeyError that names a word which is not in the vocabulary."""
+        """The ids of the words. Raises: ValueError that names the words which are not in the vocabulary."""
+        words = list(words)
+        unknown = [word for word in words if word not in self._ids]
+        if unknown:
+            raise ValueError(f"not in the vocabulary of {len(self)} tokens: {', '.join(map(repr, unknown))}")
         return [self._ids[word] for word in words]
 
     def decode(self, ids: Sequence[int] | Array) -> list[str]:

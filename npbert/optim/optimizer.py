@@ -25,11 +25,6 @@ class Optimizer:
         """Change every value by what its gradient says."""
         raise NotImplementedError
 
-    def zero_grad(self) -> None:
-        """Set every gradient to 0, in place."""
-        for parameter in self.parameters:
-            parameter.grad[...] = 0
-
 
 def check_range(name: str, value: float, low: float, high: float) -> float:
     """`value`, if it is from `low` up to, but not including, `high`; else raise ValueError."""

@@ -32,8 +32,8 @@ def test_special_tokens_come_first_and_words_are_sorted():
 
 
 def test_an_unknown_word_is_named():
-    with pytest.raises(KeyError, match="mercutio"):
-        Vocabulary(["romeo"]).encode(["romeo", "mercutio"])
+    with pytest.raises(ValueError, match="not in the vocabulary of 5 tokens: 'mercutio', 'tybalt'"):
+        Vocabulary(["romeo"]).encode(["romeo", "mercutio", "tybalt"])
 
 
 def test_an_unknown_dialogue():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from npbert import Adadelta, Adam, AdamW, Linear, Parameter
+from npbert import Adadelta, Adam, AdamW, Parameter
 
 GRADIENTS = [0.5, -2.0, 0.0, 1e-3]
 
@@ -86,13 +86,6 @@ def test_a_tied_parameter_is_stepped_once(make):
 def test_an_lr_of_0_changes_nothing(make):
     for value, start in zip(run(make(make_parameters(), lr=0.0)), make_parameters(), strict=True):
         np.testing.assert_array_equal(value, start.value)
-
-
-def test_zero_grad():
-    linear = Linear(2, 3, rng=None)
-    linear.weight.grad[...] = 1
-    Adam(linear.parameters()).zero_grad()
-    assert not linear.weight.grad.any()
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """The optimisers, clipping and the schedule against torch, step by step."""
 
+import inspect
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import npbert
 from npbert import Adadelta, Adam, AdamW, Parameter, clip_by_global_norm, linear_warmup_decay
 from tests.strategies import rngs
 from tests.torch_reference import assert_close
@@ -136,3 +139,11 @@ def test_schedule_of_hugging_face(warmup_steps, total_steps):
         warmup_steps,
         total_steps,
     )
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "Adadelta"])
+def test_defaults(name):
+    ours = inspect.signature(getattr(npbert, name)).parameters
+    theirs = inspect.signature(getattr(torch.optim, name)).parameters
+    for option in set(ours) - {"parameters"}:
+        assert ours[option].default == theirs[option].default, option

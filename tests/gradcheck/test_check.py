@@ -296,6 +296,14 @@ def test_directions_cover_parameters_and_inputs():
     assert report.count == 5
 
 
+def test_no_direction_and_no_method_prove_nothing():
+    assert check_directions(Scale(), X, directions=1).ok
+    with pytest.raises(ValueError, match="directions is 0, wanted at least 1"):
+        check_directions(Scale(), X, directions=0)
+    with pytest.raises(ValueError, match="tolerances names no method"):
+        check_gradients(Scale(), X, tolerances={})
+
+
 def test_randomize_leaves_no_blind_spot():
     norm = LayerNorm(1000)
     randomize(norm, np.random.default_rng(0))

@@ -56,6 +56,13 @@ def test_a_label_beyond_the_classes_is_named(wrong):
         SoftmaxCrossEntropy().forward(np.zeros((2, 3)), np.array([0, wrong]))
 
 
+def test_classes_are_counted_on_the_last_axis():
+    logits = np.zeros((1, 2, 5))
+    assert SoftmaxCrossEntropy()(logits, np.array([[4, 3]])) == pytest.approx(math.log(5))
+    with pytest.raises(IndexError, match=r"labels\[0, 1\] is 5, but the number of classes is 5"):
+        SoftmaxCrossEntropy().forward(logits, np.array([[4, 5]]))
+
+
 def test_wrong_labels():
     with pytest.raises(ValueError, match=r"labels hold no target: all 2 are -100"):
         SoftmaxCrossEntropy().forward(np.zeros((2, 3)), np.array([IGNORED, IGNORED]))

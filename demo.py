@@ -69,18 +69,21 @@ class Recipe:
 
 RECIPES = {
     "small": Recipe("bert-tiny", {"max_position_embeddings": 30, **NO_DROPOUT}, 100, 8, 16, None, 2e-3),
-    "seed": Recipe("seed", NO_DROPOUT, 100, 1, 6, 30, 2e-4),
+    "seed": Recipe("seed", NO_DROPOUT, 200, 1, 6, 30, 2e-4),
 }
 
 
 def train(
     model: BertForPreTraining, dialogue: Dialogue, recipe: Recipe, args: argparse.Namespace, rng: np.random.Generator
 ) -> None:
-    """Train for the epochs asked for, or until Ctrl-C, with a line of losses every 10 epochs."""
+    """Train for the epochs asked for, with a line every 10 epochs: the mean losses since the line before.
+
+    Raises: FloatingPointError when the loss is no longer a number.
+    """
     total_steps = args.epochs * recipe.steps
     parameters = model.parameters()
     optimizer = OPTIMIZERS[args.optimizer](parameters)
-    nothing = f"{math.log(len(dialogue.vocabulary)):.3f}", f"{math.log(2):.3f}"
+    words, yes_or_no = math.log(len(dialogue.vocabulary)), math.log(2)
     losses: list[tuple[float, float]] = []
     start = time.perf_counter()
     for step in range(total_steps):
@@ -98,6 +101,8 @@ def train(
         optimizer.step()
 
         losses.append((mlm_loss, nsp_loss))
+        if not np.isfinite(losses[-1]).all():
+            raise FloatingPointError(f"the loss is {losses[-1]} in step {step + 1}: try a smaller --learning-rate")
         epoch, steps_into_epoch = divmod(step + 1, recipe.steps)
         if steps_into_epoch == 0 and (epoch % LINE_EVERY == 0 or epoch == args.epochs):
             mlm, nsp = np.mean(losses, axis=0)
@@ -105,23 +110,27 @@ def train(
             elapsed = time.perf_counter() - start
             remaining = elapsed / (step + 1) * (total_steps - step - 1)
             print(
-                f"epoch {epoch:4} of {args.epochs}   MLM loss {mlm:.3f} (knowing nothing {nothing[0]})   "
-                f"NSP loss {nsp:.3f} ({nothing[1]})   {elapsed:3.0f} s, {remaining:3.0f} s left",
+                f"epoch {epoch:4}/{args.epochs}   MLM {mlm:.3f} of {words:.3f}   NSP {nsp:.3f} of {yes_or_no:.3f}   "
+                f"{elapsed:3.0f} s, {remaining:3.0f} s left",
                 flush=True,
             )
 
 
 def show_example(model: BertForPreTraining, dialogue: Dialogue, rng: np.random.Generator) -> None:
-    """Print a pair with masks, and what the model makes of it."""
+    """Print a pair with its masked words as [MASK], and what the model makes of it."""
     vocabulary = dialogue.vocabulary
     example = make_example(dialogue, draw_pairs(len(dialogue.lines), 2, rng)[0], rng)
-    word_logits, relationship_logits = model(collate([example], pad_id=vocabulary.pad_id))
-    masked = [label for label in example.labels if label != IGNORED]
-    print("a pair        ", " ".join(vocabulary.decode(example.input_ids)))
-    print("masked words  ", ", ".join(vocabulary.decode(masked)))
+    labels = np.array(example.labels)
+    is_masked = labels != IGNORED
+    input_ids = np.where(is_masked, vocabulary.mask_id, example.input_ids)  # in training, 20 % are shown as a word
+    word_logits, relationship_logits = model(
+        Batch(input_ids[None], np.array([example.token_type_ids]), labels=labels[None])
+    )
+    print("a pair        ", " ".join(vocabulary.decode(input_ids)))
+    print("masked words  ", ", ".join(vocabulary.decode(labels[is_masked])))
     print("predicted     ", ", ".join(vocabulary.decode(word_logits.argmax(axis=-1))))
     print("is next       ", example.next_sentence_label == IS_NEXT)
-    print("predicted     ", bool(relationship_logits[0].argmax() == IS_NEXT))
+    print("predicted     ", relationship_logits[0].argmax() == IS_NEXT)
 
 
 def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
@@ -138,14 +147,17 @@ def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
             masked_ids[position], labels[position] = vocabulary.mask_id, words[-1]
             masked.append(Example(masked_ids, token_type_ids, labels, next_sentence_label))
 
+    print(f"judged on {len(masked)} masked words, one at a time, and all {len(pairs)} pairs of lines ...", flush=True)
     word_logits = [model(batch).prediction_logits for batch in batches(masked, vocabulary.pad_id)]
     pair_logits = [model(batch).seq_relationship_logits for batch in batches(pairs, vocabulary.pad_id)]
     for what, logits, answers in (
-        ("masked words, one at a time", word_logits, words),
-        ("next sentence, all pairs   ", pair_logits, [pair.next_sentence_label for pair in pairs]),
+        ("masked words ", word_logits, words),
+        ("next sentence", pair_logits, [pair.next_sentence_label for pair in pairs]),
     ):
         right = np.sum(np.concatenate(logits).argmax(axis=-1) == answers)
-        print(f"{what}  {right} of {len(answers)} right ({right / len(answers):.1%})")
+        commonest = np.bincount(answers).max() / len(answers)
+        share = f"{right / len(answers):.1%}; always the commonest answer: {commonest:.1%}"
+        print(f"{what}  {right} of {len(answers)} right ({share})")
 
 
 def batches(examples: Sequence[Example], pad_id: int, size: int = 64) -> Iterator[Batch]:
@@ -178,7 +190,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--dialogue", type=int, choices=DIALOGUES, default=9, help="which one, by its number of lines")
     parser.add_argument("--seed", type=at_least(0), default=0, help="the same seed gives the same numbers")
-    parser.add_argument("--epochs", type=at_least(1), help="100 if not given")
+    parser.add_argument("--epochs", type=at_least(1), help="100 if not given, 200 for the size seed")
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw")
     parser.add_argument(
         "--learning-rate", type=positive, help="the highest, after warm-up; chosen to suit if not given"
@@ -204,6 +216,7 @@ def main() -> None:
     print(
         f"\n{len(dialogue.lines)} lines, {config.vocab_size} words and special tokens; a BERT of "
         f"{config.num_hidden_layers} layers, {config.hidden_size} wide, with {count:,} parameters\n"
+        "loss of MLM (which word is masked?) and NSP (is it the next line?), each of that of knowing nothing:\n"
     )
     try:
         train(model, dialogue, recipe, args, rng)
@@ -218,5 +231,10 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         sys.exit("\nstopped")
+    except FloatingPointError as error:
+        sys.exit(f"\nstopped: {error}")
+    except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

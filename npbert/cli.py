@@ -28,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = args.run(args)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return 130
     except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

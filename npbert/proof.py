@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.data.batch import Batch
-from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, LossOf, Report, check_gradients, randomize
+from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, TOLERANCES, LossOf, Report, check_gradients, randomize
 from npbert.layers import (
     GELU,
     IGNORED,
@@ -108,6 +108,7 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
 def prove_all() -> bool:
     """Check each block, print a line a block, and return whether all derivatives are proved."""
     print(f"{'block':<24}{'derivatives':>12}{FINITE_DIFFERENCES:>21}{COMPLEX_STEP:>15}")
+    print(f"{'(accepted)':<24}{'':>12}{TOLERANCES[FINITE_DIFFERENCES]:>21.1e}{TOLERANCES[COMPLEX_STEP]:>15.1e}")
     reports: list[Report] = []
     for name, layer, inputs in blocks(np.random.default_rng(_SEED)):
         report = check_gradients(layer, *inputs)

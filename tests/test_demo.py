@@ -19,11 +19,11 @@ def run(*arguments):
 def test_it_learns_and_prints_the_same_numbers_twice():
     outputs = [re.sub(r" +\d+ s, +\d+ s left", "", run("--dialogue", "6", "--epochs", "25").stdout) for _ in range(2)]
     assert outputs[0] == outputs[1]
-    losses = [float(loss) for loss in re.findall(r"MLM loss (\d\.\d+)", outputs[0])]
+    losses = [float(loss) for loss in re.findall(r"MLM (\d\.\d+) of", outputs[0])]
     assert len(losses) == 3, "a line every 10 epochs, and one at the end"
     assert losses[-1] < 2 < losses[0]
-    assert "knowing nothing 3.367" in outputs[0]
-    right, total = map(int, re.search(r"one at a time  (\d+) of (\d+) right", outputs[0]).groups())
+    assert "of 3.367   NSP" in outputs[0]
+    right, total = map(int, re.search(r"masked words   (\d+) of (\d+) right", outputs[0]).groups())
     assert total == 468
     assert right > 234
     assert " of 36 right" in outputs[0].splitlines()[-1]
@@ -46,6 +46,23 @@ def test_ctrl_c_ends_with_what_it_has_learned():
     assert process.returncode == 0
     assert "stopped; this is what it has learned so far" in rest
     assert " of 81 right" in rest.splitlines()[-1]
+
+
+def test_a_loss_that_is_no_number_stops_it():
+    result = run("--learning-rate", "1e30", "--epochs", "2")
+    assert result.returncode == 1
+    assert "try a smaller --learning-rate" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_reader_that_has_gone():
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run(
+        [sys.executable, DEMO, "--epochs", "1"], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert process.stderr == b""
 
 
 @pytest.mark.parametrize(

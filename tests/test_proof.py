@@ -11,7 +11,7 @@ from npbert.proof import blocks, prove_all
 def test_every_block_is_proved(capsys):
     assert prove_all()
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 + len(list(blocks(np.random.default_rng(0)))) + 2
+    assert len(lines) == 2 + len(list(blocks(np.random.default_rng(0)))) + 2
     assert "each proved in two ways" in lines[-1]
 
 
@@ -23,5 +23,5 @@ def test_a_wrong_derivative_is_shown(capsys):
     ):
         assert not prove_all()
     out = capsys.readouterr().out
-    assert "WRONG, 120 derivatives; the worst:\n  x[" in out
+    assert "WRONG, 120 derivatives of x; the worst:\n  x[" in out
     assert "240 derivatives, NOT ALL proved" in out

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from npbert.layers import Array
-from npbert.layers.checks import check_integers
+from npbert.layers.checks import check_integers, check_mask
 
 
-@dataclass
+@dataclass(eq=False)
 class Batch:
     """B sequences of T tokens, padded to one length, and what is to be learned from them.
 
@@ -22,8 +22,8 @@ class Batch:
 
     Nested lists are turned into arrays. Whether the ids fit a model's tables is checked by the model.
 
-    Raises: TypeError when ids are not integers; ValueError for an empty batch, ragged lists, shapes that disagree, or
-    an attention_mask with other values than 0 and 1.
+    Raises: TypeError when ids are not integers, or labels no numbers; ValueError for an empty batch, ragged lists,
+    shapes that disagree, or an attention_mask with other values than 0 and 1.
     """
 
     input_ids: Array
@@ -35,25 +35,25 @@ class Batch:
     def __post_init__(self) -> None:
         self.input_ids = _integers("input_ids", self.input_ids)
         shape = self.input_ids.shape
-        if len(shape) != 2:
-            raise ValueError(f"input_ids has shape {shape}, wanted (B, T): a row a sequence")
         if 0 in shape:
             raise ValueError(f"the batch is empty: input_ids has shape {shape}")
+        if len(shape) != 2:
+            raise ValueError(f"input_ids has shape {shape}, wanted (B, T): a row a sequence")
 
         if self.token_type_ids is None:
             self.token_type_ids = np.zeros_like(self.input_ids)
         if self.attention_mask is None:
             self.attention_mask = np.ones_like(self.input_ids)
-        for name in ("token_type_ids", "attention_mask"):
-            array = _integers(name, getattr(self, name))
-            if array.shape != shape:
-                raise ValueError(f"{name} has shape {array.shape}, but input_ids {shape}")
-            setattr(self, name, array)
-        if ((self.attention_mask != 0) & (self.attention_mask != 1)).any():
-            raise ValueError(f"attention_mask holds {np.unique(self.attention_mask)}, wanted only 0 and 1")
+        self.token_type_ids = _integers("token_type_ids", self.token_type_ids)
+        if self.token_type_ids.shape != shape:
+            raise ValueError(f"token_type_ids has shape {self.token_type_ids.shape}, but input_ids {shape}")
+        self.attention_mask = _array("attention_mask", self.attention_mask)
+        check_mask(self.attention_mask, shape)
 
         if self.labels is not None:
-            self.labels = np.asarray(self.labels)
+            self.labels = _array("labels", self.labels)
+            if self.labels.dtype.kind not in "iuf":
+                raise TypeError(f"labels must be integers, or floats for a regression, got {self.labels.dtype}")
             if self.labels.shape[:1] != shape[:1]:
                 raise ValueError(f"labels has shape {self.labels.shape}, but the batch has {shape[0]} sequences")
         if self.next_sentence_label is not None:
@@ -63,11 +63,15 @@ class Batch:
                 raise ValueError(f"next_sentence_label has shape {got}, but the batch has {shape[0]} sequences")
 
 
-def _integers(name: str, values: Array) -> Array:
+def _array(name: str, values: Array) -> Array:
     try:
-        array = np.asarray(values)
+        return np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} has rows of different lengths: pad them to one") from error
+
+
+def _integers(name: str, values: Array) -> Array:
+    array = _array(name, values)
     if array.size:  # to NumPy an empty list is of floats; Batch says that it is empty
         check_integers(array, name=name)
     return array

@@ -11,17 +11,26 @@ from npbert.data.batch import Batch
 from npbert.data.dialogue import Dialogue
 from npbert.data.masking import mask_words
 from npbert.data.sentence_pairs import Pair, join_pair
-from npbert.layers import IGNORED
+from npbert.layers import IGNORED, Array
+from npbert.layers.checks import check_integers
 
 
 @dataclass(frozen=True)
 class Example:
-    """One sequence before padding: lists of T ids, types and labels, and the label of its sentence pair."""
+    """One sequence before padding: lists of T ids, types and labels, and the label of its sentence pair.
+
+    Raises: ValueError when the three lists are not of one length.
+    """
 
     input_ids: Sequence[int]
     token_type_ids: Sequence[int]
     labels: Sequence[int]
     next_sentence_label: int
+
+    def __post_init__(self) -> None:
+        lengths = len(self.input_ids), len(self.token_type_ids), len(self.labels)
+        if len(set(lengths)) > 1:
+            raise ValueError(f"input_ids, token_type_ids and labels have {lengths} tokens, wanted one length")
 
 
 def make_example(dialogue: Dialogue, pair: Pair, rng: np.random.Generator) -> Example:
@@ -37,7 +46,8 @@ def collate(examples: Sequence[Example], *, pad_id: int, length: int | None = No
 
     Padding has token `pad_id`, type 0, mask 0 and no target.
 
-    Raises: ValueError when there are no examples, or when one is longer than `length`.
+    Raises: ValueError when there are no examples, or when one is longer than `length`; TypeError for ids that are not
+    integers.
     """
     if not examples:
         raise ValueError("cannot make a batch of no examples")
@@ -46,15 +56,19 @@ def collate(examples: Sequence[Example], *, pad_id: int, length: int | None = No
         raise ValueError(f"an example has {longest} tokens, more than length {length}")
     shape = len(examples), longest if length is None else length
 
-    input_ids = np.full(shape, pad_id)
-    token_type_ids = np.zeros(shape, int)
-    attention_mask = np.zeros(shape, int)
-    labels = np.full(shape, IGNORED)
-    for row, example in enumerate(examples):
-        end = len(example.input_ids)
-        input_ids[row, :end] = example.input_ids
-        token_type_ids[row, :end] = example.token_type_ids
-        attention_mask[row, :end] = 1
-        labels[row, :end] = example.labels
-    next_sentence_label = np.array([example.next_sentence_label for example in examples])
-    return Batch(input_ids, token_type_ids, attention_mask, labels, next_sentence_label)
+    def padded(name: str, padding: int) -> Array:
+        array = np.full(shape, padding)
+        for row, example in zip(array, examples, strict=True):
+            values = np.asarray(getattr(example, name))
+            check_integers(values, name=name)
+            row[: len(values)] = values
+        return array
+
+    lengths = np.array([len(example.input_ids) for example in examples])
+    return Batch(
+        padded("input_ids", pad_id),
+        padded("token_type_ids", 0),
+        (np.arange(shape[1]) < lengths[:, None]).astype(int),
+        padded("labels", IGNORED),
+        np.array([example.next_sentence_label for example in examples]),
+    )

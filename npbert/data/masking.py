@@ -25,8 +25,13 @@ def mask_words(
     a good vector for every word: it cannot know which it will be asked for. (Devlin et al. 2018, section 3.1, task 1.
     As in its code, the share is of all tokens, special ones included.)
 
-    Raises: ValueError when there is no ordinary word to mask.
+    Raises: ValueError when there is no ordinary word to mask, unless 0 < probability ≤ 1, or unless max_predictions is
+    at least 1.
     """
+    if not 0 < probability <= 1:
+        raise ValueError(f"probability is {probability}, wanted more than 0 and at most 1")
+    if max_predictions < 1:
+        raise ValueError(f"max_predictions is {max_predictions}, wanted at least 1")
     candidates = np.flatnonzero(np.isin(input_ids, vocabulary.word_ids))
     if len(candidates) == 0:
         raise ValueError(f"there is no word to mask in {vocabulary.decode(input_ids)}")

@@ -16,10 +16,15 @@ class Vocabulary:
 
     `len(vocabulary)` is V. `word_ids` are the ids of the ordinary words, the only ones that may be masked or stand in
     for a masked word.
+
+    Raises: ValueError when a word is a special token.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
-        self.tokens = [*SPECIAL_TOKENS, *sorted(set(words))]
+        words = set(words)
+        if words & set(SPECIAL_TOKENS):
+            raise ValueError(f"special tokens cannot be words: {', '.join(sorted(words & set(SPECIAL_TOKENS)))}")
+        self.tokens = [*SPECIAL_TOKENS, *sorted(words)]
         self._ids = {token: index for index, token in enumerate(self.tokens)}
         self.pad_id, self.cls_id, self.sep_id, self.mask_id = range(len(SPECIAL_TOKENS))
         self.word_ids: Array = np.arange(len(SPECIAL_TOKENS), len(self.tokens))

@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import TOLERANCES, Gradients, Report
-from npbert.layers.parameter import Array, Cache, Layer
+from npbert.layers.parameter import Array, Cache, Layer, named_parameters
 
 
 class LossOf(Layer):
@@ -44,6 +44,7 @@ def check_gradients(layer: Any, *inputs: Any, seed: int = 0, tolerances: dict[st
     read-only; GradientError when two parameters share memory, or when backward breaks its contract: gradients of the
     wrong number or shape, or set where they should be added, or a value or an output changed.
     """
+    _check_methods(tolerances)
     function = ScalarFunction(layer, inputs, seed)
     analytic = function.gradients()
     numeric = {}
@@ -67,6 +68,7 @@ def check_directions(
     Takes seven forwards a direction where `check_gradients` takes seven a number, so it serves for whole models: a
     wrong gradient anywhere shows in almost every direction, but not where it is. Arguments and errors are the same.
     """
+    _check_methods(tolerances)
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
     function = ScalarFunction(layer, inputs, seed)
@@ -82,6 +84,11 @@ def check_directions(
     return Report.compare({"direction": analytic}, numeric, tolerances)
 
 
+def _check_methods(tolerances: dict[str, float]) -> None:
+    if not tolerances or not set(tolerances) <= set(TOLERANCES):
+        raise ValueError(f"tolerances is for {list(tolerances)}, wanted one or both of {list(TOLERANCES)}")
+
+
 def _unit_step(gradients: Gradients, rng: np.random.Generator) -> Gradients:
     """A random direction over all the variables together, of length 1."""
     step = {name: rng.standard_normal(gradient.shape) for name, gradient in gradients.items()}
@@ -89,11 +96,11 @@ def _unit_step(gradients: Gradients, rng: np.random.Generator) -> Gradients:
     return {name: part / length for name, part in step.items()}
 
 
-def randomize(layer: Layer, rng: np.random.Generator) -> None:
+def randomize(layer: Any, rng: np.random.Generator) -> None:
     """Set every parameter to numbers between −1 and 1, so that no check is blind.
 
     Fresh layers have γ = 1, zero biases and weights so small that attention is even: many a wrong backward is right
     there.
     """
-    for parameter in layer.parameters():
+    for _, parameter in named_parameters(layer):
         parameter.value[...] = rng.uniform(-1, 1, parameter.value.shape)

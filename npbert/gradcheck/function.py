@@ -38,7 +38,7 @@ class ScalarFunction:
     def _check_variables(self) -> None:
         variables = {name: parameter.value for name, parameter in self.parameters.items()}
         variables.update({name: self.inputs[position] for name, position in self.float_inputs.items()})
-        if not variables:
+        if not any(array.size for array in variables.values()):
             raise ValueError("there is nothing to prove: no parameters, and no float array among the inputs")
         for name, array in variables.items():
             if array.dtype != np.float64:
@@ -81,7 +81,7 @@ class ScalarFunction:
         y, cache = self.layer.forward(*map(for_a_call, self.inputs))
         y_before = [np.copy(part) for part in _as_tuple(y)]
         self.layer.forward(*map(different, self.inputs))
-        returned = self.layer.backward(self.dy if isinstance(y, tuple) else self.dy[0], cache)
+        returned = self.layer.backward(self.dy if isinstance(y, tuple | list) else self.dy[0], cache)
         if not all(map(_same, _as_tuple(y), y_before)):
             raise GradientError("backward changes the output of forward, which is the caller's")
 
@@ -131,7 +131,10 @@ class ScalarFunction:
 
         h = _STEP[method]
         if method == COMPLEX_STEP:
-            change = [np.imag(y) / h for y in outputs_at(1j * h)]
+            y = outputs_at(1j * h)
+            if not all(map(np.iscomplexobj, y)):
+                raise TypeError("its output is real, whatever goes in")
+            change = [part.imag / h for part in y]
         else:
             change = [np.zeros(np.shape(dy)) for dy in self.dy]
             for multiple, weight in _STENCIL.items():
@@ -154,7 +157,7 @@ def _names_of_float_inputs(layer: Any, inputs: tuple[Any, ...]) -> dict[str, int
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
 
 
 def _same(one: Array, other: Array) -> bool:

@@ -14,6 +14,11 @@ TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
 """The methods, and the relative error up to which each believes a derivative."""
 
 _SMALLEST_SCALE = 1e-2
+_MOST_NAMES = 8
+_HINTS = {
+    FINITE_DIFFERENCES: "The methods disagree: is a kink near, or a number so large that a step of 0.001 is small?",
+    COMPLEX_STEP: "The methods disagree: does forward use what complex numbers do not flow through, abs, var or norm?",
+}
 
 Gradients = dict[str, Array]
 
@@ -41,29 +46,38 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Report:
-    """How many derivatives were compared, and the worst comparison of each method.
+    """How many derivatives of each array were compared, and the worst comparison of each method; true if all are right.
 
     The error of an entry is relative to the largest derivative in its array, or to a hundredth of the largest of all
     if that is more: where terms cancel to 0, as in the key bias of attention, the sum is only as exact as its terms.
     """
 
-    count: int
+    sizes: dict[str, int]
     worst: dict[str, Comparison]
     tolerances: dict[str, float]
 
     @classmethod
     def compare(cls, analytic: Gradients, numeric: dict[str, Gradients], tolerances: dict[str, float]) -> Report:
         """The report on `analytic` derivatives by name, and the `numeric` ones of each method."""
-        if not numeric:
-            raise ValueError("there is nothing to compare with: tolerances names no method")
-        count = sum(derivatives.size for derivatives in analytic.values())
+        sizes = {name: derivatives.size for name, derivatives in analytic.items()}
         worst = {method: _worst(method, analytic, derivatives) for method, derivatives in numeric.items()}
-        return cls(count, worst, tolerances)
+        return cls(sizes, worst, tolerances)
+
+    @property
+    def count(self) -> int:
+        """How many derivatives were compared."""
+        return sum(self.sizes.values())
 
     @property
     def ok(self) -> bool:
         """Whether every derivative is within the tolerance of every method. (A NaN is not.)"""
-        return all(self.worst[method].relative_error <= limit for method, limit in self.tolerances.items())
+        return all(map(self._agrees, self.tolerances))
+
+    def _agrees(self, method: str) -> bool:
+        return self.worst[method].relative_error <= self.tolerances[method]
+
+    def __bool__(self) -> bool:
+        return self.ok
 
     def raise_if_wrong(self) -> None:
         """Raise GradientError with the worst entries unless `ok`."""
@@ -72,7 +86,12 @@ class Report:
 
     def __str__(self) -> str:
         verdict = "proved" if self.ok else "WRONG"
-        return "\n  ".join([f"{verdict}, {self.count} derivatives; the worst:", *map(str, self.worst.values())])
+        names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
+        lines = [f"{verdict}, {self.count} derivatives of {names}; the worst:", *map(str, self.worst.values())]
+        disagreeing = [method for method in self.tolerances if not self._agrees(method)]
+        if len(disagreeing) < len(self.tolerances):
+            lines += [_HINTS[method] for method in disagreeing]
+        return "\n  ".join(lines)
 
 
 def _worst(method: str, analytic: Gradients, numeric: Gradients) -> Comparison:

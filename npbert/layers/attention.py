@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from npbert.layers.checks import check_mask
 from npbert.layers.dropout import Dropout
 from npbert.layers.linear import Linear
 from npbert.layers.parameter import Array, Cache, Layer
@@ -27,7 +28,8 @@ class MultiHeadAttention(Layer):
     The queries Q = x Wᑫ + bᑫ, and keys K and values V likewise, all (B, T, D), are cut into H heads of d = D / H
     features each. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2; the biases and this dropout as in BERT's code.)
 
-    Raises: ValueError when H does not divide D, the last axis of x is not D, or attention_mask is not (B, T).
+    Raises: ValueError when H does not divide D, x is not (B, T, D), or attention_mask is not (B, T) or holds another
+    value than 0 and 1; TypeError when it holds floats.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class MultiHeadAttention(Layer):
         initializer_range: float = 0.02,
         dtype: DTypeLike = np.float32,
     ) -> None:
-        if hidden_size % num_heads:
+        if num_heads < 1 or hidden_size % num_heads:
             raise ValueError(f"hidden_size {hidden_size} is not divisible by num_heads {num_heads}")
         init: dict[str, Any] = {"rng": rng, "initializer_range": initializer_range, "dtype": dtype}
         self.query = Linear(hidden_size, hidden_size, **init)
@@ -55,6 +57,8 @@ class MultiHeadAttention(Layer):
     def forward(
         self, x: Array, attention_mask: Array | None = None, rng: np.random.Generator | None = None
     ) -> tuple[Array, Cache]:
+        if x.ndim != 3:
+            raise ValueError(f"MultiHeadAttention: x has shape {x.shape}, wanted (B, T, D)")
         q, query_cache = self.query.forward(x)
         k, key_cache = self.key.forward(x)
         v, value_cache = self.value.forward(x)
@@ -108,6 +112,5 @@ class MultiHeadAttention(Layer):
 
 def _mask_scores(attention_mask: Array, x: Array) -> Array:
     """What to add to the scores: 0 for real keys, PADDED_SCORE for padded ones, (B, 1, 1, T), in the dtype of x."""
-    if attention_mask.shape != x.shape[:2]:
-        raise ValueError(f"attention_mask has shape {attention_mask.shape}, but x {x.shape} wants {x.shape[:2]}")
+    check_mask(attention_mask, x.shape[:2])
     return np.where(attention_mask == 0, PADDED_SCORE, 0).astype(x.dtype)[:, None, None, :]

@@ -26,7 +26,7 @@ class BertEmbeddings(Layer):
     al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
 
     Raises: TypeError for ids that are not integers; IndexError for an id, a type or a position beyond its table;
-    ValueError for another kind of positions.
+    ValueError for another kind of positions, or when the two arrays are not of one shape (B, T).
     """
 
     def __init__(
@@ -60,6 +60,9 @@ class BertEmbeddings(Layer):
     def forward(
         self, input_ids: Array, token_type_ids: Array, rng: np.random.Generator | None = None
     ) -> tuple[Array, Cache]:
+        if input_ids.ndim != 2 or token_type_ids.shape != input_ids.shape:
+            shapes = f"{input_ids.shape} and {token_type_ids.shape}"
+            raise ValueError(f"input_ids and token_type_ids have shapes {shapes}, wanted (B, T) for both")
         words, word_cache = self.word_embeddings.forward(input_ids)  # (B, T, D)
         positions, position_cache = self.position_embeddings.forward(np.arange(input_ids.shape[1]))  # (T, D)
         types, type_cache = self.token_type_embeddings.forward(token_type_ids)  # (B, T, D)

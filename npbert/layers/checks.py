@@ -32,10 +32,26 @@ def check_ids(ids: Array, limit: int, *, name: str, limit_name: str) -> None:
 
 def check_labels(labels: Array, num_classes: int, *, limit_name: str) -> None:
     """Raise as check_ids for labels that are not IGNORED, and ValueError when all of them are."""
+    check_integers(labels, name="labels")
     is_target = labels != IGNORED
     check_ids(np.where(is_target, labels, 0), num_classes, name="labels", limit_name=limit_name)
     if not is_target.any():
         raise ValueError(f"labels hold no target: all {labels.size} are {IGNORED}, so there is nothing to predict")
+
+
+def check_mask(mask: Array, shape: tuple[int, ...]) -> None:
+    """Raise unless `mask` is an attention mask of that shape.
+
+    Raises: TypeError unless it holds integers or booleans (an additive mask is of floats); ValueError for another
+    shape, or for another value than 0 and 1.
+    """
+    if mask.dtype.kind != "b":
+        check_integers(mask, name="attention_mask")
+    if mask.shape != shape:
+        raise ValueError(f"attention_mask has shape {mask.shape}, wanted {shape}")
+    wrong = (mask != 0) & (mask != 1)
+    if wrong.any():
+        raise ValueError(f"attention_mask holds {mask[wrong][0]}, wanted only 1 (real) and 0 (padding)")
 
 
 def check_last_axis(x: Array, features: int, *, name: str) -> None:

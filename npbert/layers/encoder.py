@@ -16,7 +16,7 @@ class Encoder(Layer):
     x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding; None for no padding   y (B, T, D)
     rng: where dropout is drawn from; None means evaluation.
 
-    Raises: what EncoderLayer raises.
+    Raises: what EncoderLayer raises; ValueError for a cache that an earlier backward has used up.
     """
 
     def __init__(self, layers: Iterable[EncoderLayer]) -> None:
@@ -39,6 +39,8 @@ class Encoder(Layer):
 
     def backward(self, dy: Array, caches: list[Cache]) -> Array:
         """The layers in reverse. Each cache is popped, so that its memory is freed as soon as it has been used."""
+        if len(caches) != len(self.layers):
+            raise ValueError("this cache has been used up by an earlier backward: run forward again")
         for layer in reversed(self.layers):
             dy = layer.backward(dy, caches.pop())
         return dy

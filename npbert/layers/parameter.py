@@ -37,9 +37,13 @@ class Parameter:
         (Google's code cuts the normal off at two standard deviations.) The draw is made in float64 and then rounded, so
         a float32 and a float64 model of one seed hold the same numbers, but for that rounding.
         With `rng=None` the values are 0: for a model whose values are about to be loaded.
+
+        Raises: TypeError for another rng.
         """
         if rng is None:
             return cls(np.zeros(shape, dtype))
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(f"rng is {rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
         return cls(rng.normal(0.0, initializer_range, shape).astype(dtype))
 
     def __repr__(self) -> str:

@@ -16,9 +16,9 @@ class ReLU(Layer):
     """
 
     def forward(self, x: Array) -> tuple[Array, Array]:
-        positive = x.real > 0  # x is complex only in gradcheck's complex step: its real part decides
-        return np.where(positive, x, 0), positive
+        blocked = x.real <= 0  # x is complex only in gradcheck's complex step: its real part decides
+        return np.where(blocked, 0, x), blocked
 
-    def backward(self, dy: Array, positive: Array) -> Array:
+    def backward(self, dy: Array, blocked: Array) -> Array:
         """dx = dy where x > 0, else 0: the gradient passes where the input passed. At 0 it is taken as 0."""
-        return np.where(positive, dy, 0)
+        return np.where(blocked, 0, dy)

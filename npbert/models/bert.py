@@ -84,7 +84,10 @@ class BertModel(Layer):
 
 
 def check_batch(batch: Batch, config: BertConfig) -> None:
-    """Raise IndexError for ids or types beyond the tables, ValueError for a sequence longer than the positions."""
+    """Raise IndexError for ids or types beyond the tables, ValueError for a sequence longer than the positions, and
+    TypeError for what is no Batch."""
+    if not isinstance(batch, Batch):
+        raise TypeError(f"a model takes a Batch, got {type(batch).__name__}")
     check_ids(batch.input_ids, config.vocab_size, name="input_ids", limit_name="vocab_size")
     check_ids(batch.token_type_ids, config.type_vocab_size, name="token_type_ids", limit_name="type_vocab_size")
     length = batch.input_ids.shape[1]

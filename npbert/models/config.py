@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 from npbert.layers import ACTIVATIONS, POSITION_KINDS
@@ -51,13 +52,13 @@ class BertConfig:
     def __post_init__(self) -> None:
         for name in _SIZES:
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool):
+            if not isinstance(value, Integral) or isinstance(value, bool):
                 raise TypeError(f"{name} is {value!r}, wanted an integer")
             if value < 1:
                 raise ValueError(f"{name} is {value}, wanted at least 1")
         for name in _RATES + _SCALES:
             value = getattr(self, name)
-            if not isinstance(value, int | float) or isinstance(value, bool):
+            if not isinstance(value, Real) or isinstance(value, bool):
                 raise TypeError(f"{name} is {value!r}, wanted a number")
         for name in _RATES:
             if not 0 <= getattr(self, name) < 1:

@@ -17,7 +17,7 @@ def parameter_table(config: BertConfig) -> str:
         groups.setdefault(group, []).append((name, parameter.value.shape))
 
     sums = {group: sum(math.prod(shape) for _, shape in tensors) for group, tensors in groups.items()}
-    width = max(len(name) for tensors in groups.values() for name, _ in tensors)
+    width = max(len(name) + 2 for tensors in groups.values() for name, _ in tensors)
     lines = []
     for group, tensors in groups.items():
         lines.append(f"{group:<{width}}  {'':>15}  {sums[group]:>13,}")

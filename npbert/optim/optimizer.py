@@ -12,7 +12,7 @@ class Optimizer:
 
     A parameter given twice (a tied weight) is stepped once. `lr` may be set before every step, by a schedule.
 
-    Raises: ValueError for no parameters at all or a negative lr.
+    Raises: ValueError for no parameters at all or a negative lr, TypeError for what is no Parameter.
     """
 
     def __init__(self, parameters: Iterable[Parameter], lr: float) -> None:
@@ -20,6 +20,9 @@ class Optimizer:
         self.lr = check_range("lr", lr, 0, float("inf"))
         if not self.parameters:
             raise ValueError("there are no parameters to optimise")
+        for parameter in self.parameters:
+            if not isinstance(parameter, Parameter):
+                raise TypeError(f"an optimiser takes Parameters (model.parameters()), got a {type(parameter).__name__}")
 
     def step(self) -> None:
         """Change every value by what its gradient says."""

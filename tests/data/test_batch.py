@@ -15,6 +15,10 @@ def test_defaults():
     assert batch.next_sentence_label is None
 
 
+def test_a_mask_of_booleans():
+    np.testing.assert_array_equal(Batch([[1, 2]], attention_mask=np.array([[True, False]])).attention_mask, [[1, 0]])
+
+
 IDS = np.zeros((2, 3), int)
 
 
@@ -23,14 +27,18 @@ IDS = np.zeros((2, 3), int)
     [
         ({"input_ids": IDS * 1.0}, TypeError, "input_ids must be an array of integers, got float64"),
         ({"input_ids": [1, 2]}, ValueError, r"input_ids has shape \(2,\), wanted \(B, T\)"),
-        ({"input_ids": []}, ValueError, r"input_ids has shape \(0,\), wanted \(B, T\)"),
+        ({"input_ids": []}, ValueError, r"the batch is empty: input_ids has shape \(0,\)"),
         ({"input_ids": np.zeros((0, 3), int)}, ValueError, r"the batch is empty: input_ids has shape \(0, 3\)"),
         ({"input_ids": [[], []]}, ValueError, r"the batch is empty: input_ids has shape \(2, 0\)"),
         ({"input_ids": [[1, 2], [3]]}, ValueError, "input_ids has rows of different lengths: pad them to one"),
         ({"token_type_ids": IDS[:1]}, ValueError, r"token_type_ids has shape \(1, 3\), but input_ids \(2, 3\)"),
         ({"token_type_ids": IDS * 1.0}, TypeError, "token_type_ids must be an array of integers, got float64"),
-        ({"attention_mask": IDS[:, :2]}, ValueError, r"attention_mask has shape \(2, 2\), but input_ids \(2, 3\)"),
-        ({"attention_mask": IDS - 1}, ValueError, r"attention_mask holds \[-1\], wanted only 0 and 1"),
+        ({"attention_mask": IDS[:, :2]}, ValueError, r"attention_mask has shape \(2, 2\), wanted \(2, 3\)"),
+        ({"attention_mask": IDS * 1.0}, TypeError, "attention_mask must be an array of integers, got float64"),
+        ({"labels": [[1, 2, 3], [4, 5]]}, ValueError, "labels has rows of different lengths: pad them to one"),
+        ({"labels": [["a"] * 3] * 2}, TypeError, "labels must be integers, or floats for a regression, got <U1"),
+        ({"labels": IDS == 0}, TypeError, "labels must be integers, or floats for a regression, got bool"),
+        ({"attention_mask": IDS - 1}, ValueError, r"attention_mask holds -1, wanted only 1 \(real\) and 0 \(padding\)"),
         ({"labels": IDS[:1]}, ValueError, r"labels has shape \(1, 3\), but the batch has 2 sequences"),
         ({"next_sentence_label": [0]}, ValueError, r"next_sentence_label has shape \(1,\), but the batch has 2"),
         ({"next_sentence_label": [0.0, 1.0]}, TypeError, "next_sentence_label must be an array of integers"),

@@ -36,6 +36,11 @@ def test_an_unknown_word_is_named():
         Vocabulary(["romeo"]).encode(["romeo", "mercutio", "tybalt"])
 
 
+def test_a_special_token_is_no_word():
+    with pytest.raises(ValueError, match=r"special tokens cannot be words: \[MASK\]"):
+        Vocabulary(["romeo", "[MASK]"])
+
+
 def test_an_unknown_dialogue():
     with pytest.raises(ValueError, match="no dialogue of 7 lines, wanted 6 or 9"):
         load_dialogue(7)

@@ -36,3 +36,13 @@ def test_padding_to_a_length():
         collate(EXAMPLES, pad_id=0, length=2)
     with pytest.raises(ValueError, match="no examples"):
         collate([], pad_id=0)
+
+
+def test_lists_of_different_lengths():
+    with pytest.raises(ValueError, match=r"have \(3, 1, 3\) tokens, wanted one length"):
+        Example([1, 7, 2], [0], [IGNORED, 7, IGNORED], 0)
+
+
+def test_ids_that_are_no_integers():
+    with pytest.raises(TypeError, match="input_ids must be an array of integers, got float64"):
+        collate([Example([1.7, 2.0], [0, 0], [IGNORED, 7], 0)], pad_id=0)

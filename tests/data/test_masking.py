@@ -63,6 +63,19 @@ def test_the_argument_stays_and_a_seed_repeats():
     assert once == mask_words(sentence, VOCABULARY, np.random.default_rng(3))
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"probability": 0}, "probability is 0, wanted more than 0 and at most 1"),
+        ({"probability": 1.5}, "probability is 1.5"),
+        ({"max_predictions": 0}, "max_predictions is 0, wanted at least 1"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        mask_words([1, 7, 2], VOCABULARY, np.random.default_rng(0), **options)
+
+
 def test_nothing_to_mask():
     with pytest.raises(ValueError, match=r"no word to mask in \['\[CLS\]', '\[SEP\]'\]"):
         mask_words([1, 2], VOCABULARY, np.random.default_rng(0))

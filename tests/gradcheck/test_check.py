@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from npbert import Embedding, Layer, LayerNorm, Linear, Parameter
+from npbert import Embedding, EncoderLayer, Layer, LayerNorm, Linear, Parameter, ReLU
 from npbert.gradcheck import (
     COMPLEX_STEP,
     FINITE_DIFFERENCES,
@@ -39,7 +39,7 @@ def test_right_is_proved():
     assert set(report.worst) == {FINITE_DIFFERENCES, COMPLEX_STEP}
     assert report.worst[COMPLEX_STEP].relative_error < 1e-15
     assert report.worst[FINITE_DIFFERENCES].relative_error < 1e-11
-    assert str(report).startswith("proved, 9 derivatives; the worst:\n  ")
+    assert str(report).startswith("proved, 9 derivatives of s, x; the worst:\n  ")
     report.raise_if_wrong()
 
 
@@ -67,7 +67,9 @@ def test_the_report_names_the_worst_entry():
     worst = report.worst[COMPLEX_STEP]
     assert (worst.name, worst.index) == ("s", (1,))
     assert worst.analytic - worst.numeric == pytest.approx(0.5)
-    with pytest.raises(GradientError, match=r"WRONG, 9 derivatives; the worst:\n  s\[1\]: backward .*, relative error"):
+    with pytest.raises(
+        GradientError, match=r"WRONG, 9 derivatives of s, x; the worst:\n  s\[1\]: backward .*, relative error"
+    ):
         report.raise_if_wrong()
 
 
@@ -209,15 +211,23 @@ def test_nothing_is_left_changed():
 
 
 def test_a_forward_that_is_not_analytic_says_so():
-    class Absolute(Scale):
+    class Buffer(Scale):
         def forward(self, x):
             y = np.empty(x.shape)
             y[...] = self.s.value * x
             return y, x
 
-    with pytest.raises(TypeError, match="complex numbers do not flow through forward"):
-        check_gradients(Absolute(), X)
-    assert check_gradients(Absolute(), X, tolerances={FINITE_DIFFERENCES: 1e-7}).ok
+    class Absolute(Layer):
+        def forward(self, x):
+            return np.abs(x), x
+
+        def backward(self, dy, x):
+            return dy * np.sign(x)
+
+    for layer in (Buffer(), Absolute()):
+        with pytest.raises(TypeError, match="complex numbers do not flow through forward"):
+            check_gradients(layer, X)
+        assert check_gradients(layer, X, tolerances={FINITE_DIFFERENCES: 1e-7}).ok
 
 
 def test_float32_is_refused():
@@ -246,7 +256,7 @@ def test_inputs_beyond_the_named_ones_and_several_outputs():
 
         def backward(self, dy, arrays):
             dsum, dproduct = dy
-            return dsum + dproduct * arrays[1], dsum + dproduct * arrays[0], dsum
+            return [dsum + dproduct * arrays[1], dsum + dproduct * arrays[0], dsum]
 
     report = check_gradients(Sums(), X, 2 * X, 3 * X)
     assert report.ok
@@ -300,8 +310,42 @@ def test_no_direction_and_no_method_prove_nothing():
     assert check_directions(Scale(), X, directions=1).ok
     with pytest.raises(ValueError, match="directions is 0, wanted at least 1"):
         check_directions(Scale(), X, directions=0)
-    with pytest.raises(ValueError, match="tolerances names no method"):
-        check_gradients(Scale(), X, tolerances={})
+    for tolerances in ({}, {"fd": 1e-7}):
+        with pytest.raises(ValueError, match="wanted one or both of"):
+            check_gradients(Scale(), X, tolerances=tolerances)
+    with pytest.raises(ValueError, match="there is nothing to prove"):
+        check_gradients(ReLU(), np.zeros((0, 3)))
+
+
+def test_a_report_is_as_true_as_it_is_right():
+    class Wrong(Scale):
+        def backward(self, dy, x):
+            return 2 * super().backward(dy, x)
+
+    assert check_gradients(Scale(), X)
+    assert not check_gradients(Wrong(), X)
+
+
+def test_methods_that_disagree_say_why():
+    class Variance(Layer):
+        def forward(self, x):
+            return x.var(axis=-1, keepdims=True) * x.sum(), x
+
+        def backward(self, dy, x):
+            variance, centred = x.var(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)
+            return (dy * variance).sum() + dy * x.sum() * 2 * centred / x.shape[-1]
+
+    report = check_gradients(Variance(), X)
+    assert report.worst[FINITE_DIFFERENCES].relative_error < 1e-10
+    assert "does forward use what complex numbers do not flow through" in str(report)
+    assert "is a kink near" in str(check_gradients(ReLU(), np.array([1e-4, 1.0])))
+
+
+def test_many_arrays_are_counted_and_few_are_named():
+    encoder_layer = EncoderLayer(4, 2, 3, rng=np.random.default_rng(0), dtype=np.float64)
+    assert "derivatives of 17 arrays; the worst" in str(
+        check_gradients(encoder_layer, np.ones((1, 2, 4)) * np.arange(4))
+    )
 
 
 def test_randomize_leaves_no_blind_spot():

@@ -35,6 +35,11 @@ def test_relu_passes_nothing_at_zero():
     np.testing.assert_array_equal(relu.backward(np.array([5.0, 5.0, 5.0]), cache), [0, 0, 5])
 
 
+@pytest.mark.parametrize("activation", [ReLU(), GELU(), TanhGELU(), Tanh()], ids=lambda layer: type(layer).__name__)
+def test_nan_is_not_hidden(activation):
+    assert np.isnan(activation(np.array([np.nan]))).all()
+
+
 def test_the_two_gelus_are_close_but_not_the_same():
     x = np.linspace(-5, 5, 1001)
     difference = np.abs(GELU()(x) - TanhGELU()(x)).max()

@@ -71,5 +71,14 @@ def test_a_sequence_of_padding_is_finite(dtype):
 def test_wrong_heads_and_masks():
     with pytest.raises(ValueError, match="hidden_size 6 is not divisible by num_heads 4"):
         MultiHeadAttention(6, 4, rng=None)
-    with pytest.raises(ValueError, match=r"attention_mask has shape \(1, 3\), but x \(2, 3, 6\) wants \(2, 3\)"):
-        MultiHeadAttention(6, 2, rng=None).forward(np.zeros((2, 3, 6)), np.ones((1, 3)))
+    with pytest.raises(ValueError, match="hidden_size 6 is not divisible by num_heads 0"):
+        MultiHeadAttention(6, 0, rng=None)
+    attention, x = MultiHeadAttention(6, 2, rng=None), np.zeros((2, 3, 6))
+    with pytest.raises(ValueError, match=r"attention_mask has shape \(1, 3\), wanted \(2, 3\)"):
+        attention.forward(x, np.ones((1, 3), int))
+    with pytest.raises(TypeError, match="attention_mask must be an array of integers, got float64"):
+        attention.forward(x, np.array([[0, 0, -1e4]] * 2))
+    with pytest.raises(ValueError, match=r"attention_mask holds -10000, wanted only 1 \(real\) and 0 \(padding\)"):
+        attention.forward(x, np.array([[0, 0, -10000]] * 2))
+    with pytest.raises(ValueError, match=r"x has shape \(3, 6\), wanted \(B, T, D\)"):
+        attention.forward(x[0])

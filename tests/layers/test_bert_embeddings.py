@@ -35,6 +35,13 @@ def test_every_table_gets_a_gradient(kind, tables):
     assert all(gradient.any() for gradient in gradients.values())
 
 
+@pytest.mark.parametrize("types", [np.array([[0, 0]]), np.array([0, 0, 1])])
+def test_types_of_another_shape(types):
+    embeddings = BertEmbeddings(5, 6, max_position_embeddings=3, rng=None)
+    with pytest.raises(ValueError, match=r"have shapes \(1, 3\) and \(.*\), wanted \(B, T\) for both"):
+        embeddings.forward(np.array([[0, 1, 1]]), types)
+
+
 def test_unknown_positions():
     with pytest.raises(ValueError, match="position_embedding_type is 'rotary', wanted absolute or sinusoidal"):
         BertEmbeddings(5, 6, max_position_embeddings=3, position_embedding_type="rotary", rng=None)

@@ -1,6 +1,7 @@
 """EncoderLayer and the stack of them."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,3 +52,5 @@ def test_memory_falls_as_backward_runs():
     assert len(caches) == 3
     encoder.backward(y, caches)
     assert caches == []
+    with pytest.raises(ValueError, match="this cache has been used up by an earlier backward"):
+        encoder.backward(y, caches)

@@ -30,6 +30,11 @@ def test_one_seed_gives_the_same_numbers_in_both_precisions():
     np.testing.assert_array_equal(single.weight.value, double.weight.value.astype(np.float32))
 
 
+def test_a_seed_is_no_generator():
+    with pytest.raises(TypeError, match=r"rng is 0, wanted a Generator, such as np.random.default_rng\(0\), or None"):
+        Linear(3, 4, rng=0)
+
+
 def test_without_rng_the_weights_are_zero():
     assert not Linear(3, 4, rng=None).weight.value.any()
 

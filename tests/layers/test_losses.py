@@ -68,6 +68,8 @@ def test_wrong_labels():
         SoftmaxCrossEntropy().forward(np.zeros((2, 3)), np.array([IGNORED, IGNORED]))
     with pytest.raises(ValueError, match=r"labels have shape \(3,\), but logits \(2, 3\) want \(2,\)"):
         SoftmaxCrossEntropy().forward(np.zeros((2, 3)), np.array([0, 1, 2]))
+    with pytest.raises(TypeError, match="labels must be an array of integers, got bool"):
+        SoftmaxCrossEntropy().forward(np.zeros((2, 3)), np.array([True, False]))
     with pytest.raises(TypeError, match="labels must be an array of integers, got float64"):
         SoftmaxCrossEntropy().forward(np.zeros((2, 3)), np.array([0.0, 1.0]))
 

@@ -46,6 +46,11 @@ def test_padding_changes_nothing_elsewhere():
     np.testing.assert_allclose(short.pooler_output[0], padded.pooler_output[1], rtol=1e-10)
 
 
+def test_ids_alone_are_no_batch():
+    with pytest.raises(TypeError, match="a model takes a Batch, got list"):
+        BertModel(small_config(), rng=None)([[1, 2]])
+
+
 def test_initial_values():
     model = BertModel(small_config(hidden_size=120, initializer_range=0.3), rng=np.random.default_rng(0))
     for name, parameter in model.named_parameters():

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from npbert import BertConfig
@@ -59,6 +60,11 @@ def test_changes_to_a_preset():
 def test_errors(changes, error, message):
     with pytest.raises(error, match=message):
         BertConfig(**changes)
+
+
+def test_numbers_of_numpy_are_numbers():
+    config = BertConfig(vocab_size=np.int64(50), hidden_dropout_prob=np.float32(0.25))
+    assert (config.vocab_size, config.hidden_dropout_prob) == (50, 0.25)
 
 
 def test_a_config_does_not_change():

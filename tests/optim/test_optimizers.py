@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from npbert import Adadelta, Adam, AdamW, Parameter
+from npbert import Adadelta, Adam, AdamW, Linear, Parameter
 
 GRADIENTS = [0.5, -2.0, 0.0, 1e-3]
 
@@ -86,6 +86,11 @@ def test_a_tied_parameter_is_stepped_once(make):
 def test_an_lr_of_0_changes_nothing(make):
     for value, start in zip(run(make(make_parameters(), lr=0.0)), make_parameters(), strict=True):
         np.testing.assert_array_equal(value, start.value)
+
+
+def test_names_are_no_parameters():
+    with pytest.raises(TypeError, match=r"takes Parameters \(model.parameters\(\)\), got a tuple"):
+        Adam(Linear(2, 3, rng=None).named_parameters())
 
 
 @pytest.mark.parametrize(

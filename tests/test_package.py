@@ -10,6 +10,7 @@ import pytest
 import npbert
 
 PACKAGE = Path(npbert.__file__).parent
+ROOT = Path(__file__).parent.parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = {"layers": 0, "optim": 1, "data": 1, "gradcheck": 1, "models": 2, "proof.py": 3, "cli.py": 4}
 
@@ -39,6 +40,11 @@ def test_imports_only_go_down(path):
 def test_a_file_fits_a_reader(path):
     limit = 150 if path.parent.name == "layers" else 300
     assert len(path.read_text(encoding="utf-8").splitlines()) < limit
+
+
+@pytest.mark.parametrize("path", [*ROOT.glob("*.py"), *ROOT.glob("tests/**/*.py")], ids=str)
+def test_so_does_every_other_file(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
 
 
 def test_public_names_are_listed_once_and_exist():

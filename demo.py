@@ -110,7 +110,7 @@ def train(
             elapsed = time.perf_counter() - start
             remaining = elapsed / (step + 1) * (total_steps - step - 1)
             print(
-                f"epoch {epoch:4}/{args.epochs}   MLM {mlm:.3f} of {words:.3f}   NSP {nsp:.3f} of {yes_or_no:.3f}   "
+                f"epoch {epoch:4}/{args.epochs}   MLM {mlm:.3f} ({words:.3f})   NSP {nsp:.3f} ({yes_or_no:.3f})   "
                 f"{elapsed:3.0f} s, {remaining:3.0f} s left",
                 flush=True,
             )
@@ -223,7 +223,7 @@ def main() -> None:
     print(
         f"\n{len(dialogue.lines)} lines, {config.vocab_size} words and special tokens; a BERT of "
         f"{config.num_hidden_layers} layers, {config.hidden_size} wide, with {count:,} parameters\n"
-        "loss of MLM (which word is masked?) and NSP (is it the next line?), each of that of knowing nothing:\n"
+        "the loss of MLM (which word is masked?) and NSP (is it the next line?), beside that of knowing nothing:\n"
     )
     try:
         train(model, dialogue, recipe, args, rng)

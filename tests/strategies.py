@@ -2,7 +2,7 @@
 
 Hypothesis draws sizes, masks, ids and a seed; NumPy draws the values of large arrays from the seed. Sizes start where a
 check can see: one sequence, one token or one feature would hide a transposition, an attention that is always 1, or a
-gradient summed over the wrong axis. Those shapes have tests of their own.
+gradient summed over the wrong axis. test_linear.py and test_pretraining.py try those shapes by themselves.
 """
 
 from __future__ import annotations

@@ -15,6 +15,11 @@ def test_gradients(data, in_features, out_features, rng):
     prove(Linear(in_features, out_features, rng=rng, dtype=np.float64), x, rng=rng)
 
 
+def test_one_feature_and_one_row():
+    rng = np.random.default_rng(0)
+    prove(Linear(1, 1, rng=rng, dtype=np.float64), np.array([[2.0]]), rng=rng)
+
+
 def test_weights_start_normal_and_biases_zero():
     linear = Linear(300, 400, rng=np.random.default_rng(0))
     assert abs(linear.weight.value.std() - 0.02) < 2e-4

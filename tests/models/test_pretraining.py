@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbert import BertForPreTraining, SoftmaxCrossEntropy
+from npbert import Batch, BertForPreTraining, SoftmaxCrossEntropy
 from npbert.gradcheck import LossOf, check_directions, check_gradients, randomize
 from npbert.layers import IGNORED
 from tests.models.small import batches, fixed_batch, small_config
@@ -33,6 +33,14 @@ def test_directions(batch, rng, activation, dropout, kind):
 def test_every_derivative(batch, rng):
     model = random_model(rng, num_hidden_layers=1, hidden_dropout_prob=0.2)
     check_gradients(LossOf(model), batch, rng).raise_if_wrong()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1)], ids=str)
+def test_one_sequence_or_one_token(shape):
+    """The shapes that the drawn batches leave out, as they would hide mistakes; but they must work too."""
+    rng = np.random.default_rng(0)
+    batch = Batch(np.full(shape, 4), labels=np.full(shape, 2), next_sentence_label=np.ones(shape[0], int))
+    check_gradients(LossOf(random_model(rng, num_hidden_layers=1)), batch).raise_if_wrong()
 
 
 def test_every_parameter_is_reached():

@@ -28,6 +28,7 @@ from npbert.layers import (
     LayerNorm,
     Linear,
     MaskedLMHead,
+    MeanPooling,
     MeanSquaredError,
     MultiHeadAttention,
     NextSentenceHead,
@@ -40,7 +41,16 @@ from npbert.layers import (
     Tanh,
     TanhGELU,
 )
-from npbert.models import BertConfig, BertForPreTraining, BertModel
+from npbert.models import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+)
 from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, linear_warmup_decay
 
 __all__ = [
@@ -65,11 +75,17 @@ __all__ = [
     "SinusoidalPositions",
     "BertEmbeddings",
     "Pooler",
+    "MeanPooling",
     "NextSentenceHead",
     "MaskedLMHead",
     "BertConfig",
     "BertModel",
     "BertForPreTraining",
+    "BertForMaskedLM",
+    "BertForSequenceClassification",
+    "BertForMultipleChoice",
+    "BertForTokenClassification",
+    "BertForQuestionAnswering",
     "Batch",
     "Adam",
     "AdamW",

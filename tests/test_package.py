@@ -12,7 +12,17 @@ import npbert
 PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FLOORS = {"layers": 0, "optim": 1, "data": 1, "gradcheck": 1, "models": 2, "proof.py": 3, "cli.py": 4}
+FLOORS = {
+    "extras.py": 0,
+    "files.py": 0,
+    "layers": 0,
+    "optim": 1,
+    "data": 1,
+    "gradcheck": 1,
+    "models": 2,
+    "proof.py": 3,
+    "cli.py": 4,
+}
 
 
 def imported_modules(path):

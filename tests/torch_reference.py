@@ -30,7 +30,12 @@ EXACT = 1e-10
 # Of the largest gradient of all. In float32 a hundredth would ask for less than the rounding of the terms.
 _SMALLEST_SCALE = {"float64": 1e-2, "float32": 1e-1}
 _TORCH_NAMES = {"gamma": "weight", "beta": "bias"}
-_ACTIVATIONS = {"gelu": nn.GELU, "gelu_new": lambda: nn.GELU(approximate="tanh"), "relu": nn.ReLU}
+_ACTIVATIONS = {
+    "gelu": nn.GELU,
+    "gelu_new": lambda: nn.GELU(approximate="tanh"),
+    "gelu_pytorch_tanh": lambda: nn.GELU(approximate="tanh"),
+    "relu": nn.ReLU,
+}
 
 
 class Dropout(nn.Module):

@@ -19,6 +19,9 @@ class Batch:
     attention_mask (B, T): 1 = real, 0 = padding; all 1 if not given.
     labels: what the model's head wants; (B, T) token ids for a language model, −100 where nothing is to be predicted.
     next_sentence_label (B,): 0 = the second sentence follows the first, 1 = it does not.
+    start_positions, end_positions (B,): the first and the last token of the answer; −100 for a sequence without one.
+
+    For multiple choice the first three are (B, C, T): C candidate sequences for each question.
 
     Nested lists are turned into arrays. Whether the ids fit a model's tables is checked by the model.
 
@@ -31,14 +34,16 @@ class Batch:
     attention_mask: Array = None  # type: ignore[assignment]
     labels: Array | None = None
     next_sentence_label: Array | None = None
+    start_positions: Array | None = None
+    end_positions: Array | None = None
 
     def __post_init__(self) -> None:
         self.input_ids = _integers("input_ids", self.input_ids)
         shape = self.input_ids.shape
         if 0 in shape:
             raise ValueError(f"the batch is empty: input_ids has shape {shape}")
-        if len(shape) != 2:
-            raise ValueError(f"input_ids has shape {shape}, wanted (B, T): a row a sequence")
+        if len(shape) not in (2, 3):
+            raise ValueError(f"input_ids has shape {shape}, wanted (B, T), or (B, C, T) for multiple choice")
 
         if self.token_type_ids is None:
             self.token_type_ids = np.zeros_like(self.input_ids)
@@ -56,11 +61,12 @@ class Batch:
                 raise TypeError(f"labels must be integers, or floats for a regression, got {self.labels.dtype}")
             if self.labels.shape[:1] != shape[:1]:
                 raise ValueError(f"labels has shape {self.labels.shape}, but the batch has {shape[0]} sequences")
-        if self.next_sentence_label is not None:
-            self.next_sentence_label = _integers("next_sentence_label", self.next_sentence_label)
-            if self.next_sentence_label.shape != shape[:1]:
-                got = self.next_sentence_label.shape
-                raise ValueError(f"next_sentence_label has shape {got}, but the batch has {shape[0]} sequences")
+        for name in ("next_sentence_label", "start_positions", "end_positions"):
+            if getattr(self, name) is not None:
+                values = _integers(name, getattr(self, name))
+                if values.shape != shape[:1]:
+                    raise ValueError(f"{name} has shape {values.shape}, but the batch has {shape[0]} sequences")
+                setattr(self, name, values)
 
 
 def _array(name: str, values: Array) -> Array:

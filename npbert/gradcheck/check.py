@@ -14,7 +14,7 @@ from npbert.layers.parameter import Array, Cache, Layer, named_parameters
 class LossOf(Layer):
     """A model's loss as a layer with one output, so that a whole model can be checked.
 
-    forward takes what `model.loss` takes, and returns the first of its losses.
+    forward takes what `model.loss` takes, and returns its loss, or the first of several.
     """
 
     def __init__(self, model: Any) -> None:
@@ -22,7 +22,7 @@ class LossOf(Layer):
 
     def forward(self, *inputs: Any) -> tuple[Array, Cache]:
         losses, cache = self.model.loss(*inputs)
-        return losses[0], cache
+        return losses[0] if isinstance(losses, tuple) else losses, cache
 
     def backward(self, dloss: float, cache: Cache) -> None:
         self.model.backward(cache, dloss)

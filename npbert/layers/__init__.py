@@ -15,6 +15,7 @@ from npbert.layers.gelu import GELU
 from npbert.layers.layer_norm import LayerNorm
 from npbert.layers.linear import Linear
 from npbert.layers.masked_lm_head import MaskedLMHead
+from npbert.layers.mean_pooling import MeanPooling
 from npbert.layers.mean_squared_error import MeanSquaredError
 from npbert.layers.next_sentence_head import NextSentenceHead
 from npbert.layers.parameter import Array, Cache, Layer, Parameter, named_parameters, rows
@@ -57,6 +58,7 @@ __all__ = [
     "BertEmbeddings",
     "POSITION_KINDS",
     "Pooler",
+    "MeanPooling",
     "NextSentenceHead",
     "MaskedLMHead",
 ]

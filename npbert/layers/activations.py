@@ -7,7 +7,12 @@ from npbert.layers.parameter import Layer
 from npbert.layers.relu import ReLU
 from npbert.layers.tanh_gelu import TanhGELU
 
-ACTIVATIONS: dict[str, type[Layer]] = {"gelu": GELU, "gelu_new": TanhGELU, "relu": ReLU}
+ACTIVATIONS: dict[str, type[Layer]] = {
+    "gelu": GELU,
+    "gelu_new": TanhGELU,
+    "gelu_pytorch_tanh": TanhGELU,
+    "relu": ReLU,
+}
 
 
 def make_activation(name: str) -> Layer:

@@ -64,10 +64,7 @@ class MultiHeadAttention(Layer):
         v, value_cache = self.value.forward(x)
         q, k, v = self._split(q), self._split(k), self._split(v)  # (B, H, T, d)
 
-        scores = q @ k.swapaxes(-1, -2) * self.scale  # (B, H, T, T): a row a query, a column a key
-        if attention_mask is not None:
-            scores = scores + _mask_scores(attention_mask, x)
-        probabilities, softmax_cache = self.softmax.forward(scores)
+        probabilities, softmax_cache = self.softmax.forward(self._scores(q, k, attention_mask))
         weights, dropout_cache = self.dropout.forward(probabilities, rng)
         context = weights @ v  # (B, H, T, d)
 
@@ -100,6 +97,21 @@ class MultiHeadAttention(Layer):
         dx = dx + self.key.backward(self._merge(dk), key_cache)
         return dx + self.query.backward(self._merge(dq), query_cache)
 
+    def probabilities(self, x: Array, attention_mask: Array | None = None) -> Array:
+        """What each query takes from each key, softmax(Q Kᵀ/√d + mask), (B, H, T, T): a row a query, rows sum to 1."""
+        q, k = self._split(self.query(x)), self._split(self.key(x))
+        y: Array = self.softmax(self._scores(q, k, attention_mask))
+        return y
+
+    def _scores(self, q: Array, k: Array, attention_mask: Array | None) -> Array:
+        """Q Kᵀ/√d + mask (B, H, T, T): a row a query, a column a key."""
+        scores: Array = q @ k.swapaxes(-1, -2) * self.scale
+        if attention_mask is None:
+            return scores
+        check_mask(attention_mask, (q.shape[0], q.shape[2]))
+        padded = np.where(attention_mask == 0, PADDED_SCORE, 0).astype(scores.dtype)
+        return scores + padded[:, None, None, :]
+
     def _split(self, x: Array) -> Array:
         """(B, T, D) -> (B, T, H, d) -> (B, H, T, d)"""
         return x.reshape(*x.shape[:2], self.num_heads, -1).swapaxes(1, 2)
@@ -108,9 +120,3 @@ class MultiHeadAttention(Layer):
         """(B, H, T, d) -> (B, T, H, d) -> (B, T, D)"""
         x = x.swapaxes(1, 2)
         return x.reshape(*x.shape[:2], -1)
-
-
-def _mask_scores(attention_mask: Array, x: Array) -> Array:
-    """What to add to the scores: 0 for real keys, PADDED_SCORE for padded ones, (B, 1, 1, T), in the dtype of x."""
-    check_mask(attention_mask, x.shape[:2])
-    return np.where(attention_mask == 0, PADDED_SCORE, 0).astype(x.dtype)[:, None, None, :]

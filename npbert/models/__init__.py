@@ -1,17 +1,34 @@
-"""What the paper puts together from the layers."""
+"""What the paper puts together from the layers, and its way in and out of Hugging Face's files."""
 
 from npbert.models.bert import BertModel, BertOutput
 from npbert.models.config import PRESETS, BertConfig
+from npbert.models.config_file import load_config
+from npbert.models.masked_lm import BertForMaskedLM
+from npbert.models.multiple_choice import BertForMultipleChoice
 from npbert.models.parameter_table import parameter_table
+from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForPreTraining, PreTrainingLosses, PreTrainingOutput
+from npbert.models.question_answering import BertForQuestionAnswering, QuestionAnsweringOutput
+from npbert.models.sequence_classification import BertForSequenceClassification
+from npbert.models.task_model import TaskModel
+from npbert.models.token_classification import BertForTokenClassification
 
 __all__ = [
     "BertConfig",
     "PRESETS",
+    "load_config",
+    "PreTrainedModel",
     "BertModel",
     "BertOutput",
+    "TaskModel",
+    "BertForMaskedLM",
     "BertForPreTraining",
     "PreTrainingOutput",
     "PreTrainingLosses",
+    "BertForSequenceClassification",
+    "BertForMultipleChoice",
+    "BertForTokenClassification",
+    "BertForQuestionAnswering",
+    "QuestionAnsweringOutput",
     "parameter_table",
 ]

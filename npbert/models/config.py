@@ -16,8 +16,9 @@ _SIZES = (
     "intermediate_size",
     "max_position_embeddings",
     "type_vocab_size",
+    "num_labels",
 )
-_RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+_RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
 _SCALES = ("initializer_range", "layer_norm_eps")
 _CHOICES = {"hidden_act": tuple(ACTIVATIONS), "position_embedding_type": POSITION_KINDS}
 
@@ -29,8 +30,11 @@ class BertConfig:
     vocab_size V, hidden_size D, num_hidden_layers L, num_attention_heads H, intermediate_size F.
     max_position_embeddings: the longest sequence, in tokens. type_vocab_size: how many kinds of sentence there are.
     hidden_act: `gelu`, `gelu_new` (the tanh form) or `relu`. position_embedding_type: `absolute` or `sinusoidal`.
-    hidden_dropout_prob, attention_probs_dropout_prob: rates from 0 up to, but not including, 1.
+    hidden_dropout_prob, attention_probs_dropout_prob: rates from 0 up to, but not including, 1. classifier_dropout: the
+    rate before the head of a classification; None means hidden_dropout_prob.
     initializer_range: the standard deviation of the initial weights. layer_norm_eps: added to the variance.
+    num_labels C: how many labels a classification chooses from; 1 makes it a regression. id2label: their C names; None
+    means LABEL_0, LABEL_1 and so on.
 
     Raises: TypeError or ValueError that names the field, its value and what was wanted.
     """
@@ -48,6 +52,9 @@ class BertConfig:
     initializer_range: float = 0.02
     layer_norm_eps: float = 1e-12
     position_embedding_type: str = "absolute"
+    classifier_dropout: float | None = None
+    num_labels: int = 2
+    id2label: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in _SIZES:
@@ -56,11 +63,12 @@ class BertConfig:
                 raise TypeError(f"{name} is {value!r}, wanted an integer")
             if value < 1:
                 raise ValueError(f"{name} is {value}, wanted at least 1")
-        for name in _RATES + _SCALES:
+        rates = [name for name in _RATES if name != "classifier_dropout" or self.classifier_dropout is not None]
+        for name in (*rates, *_SCALES):
             value = getattr(self, name)
             if not isinstance(value, Real) or isinstance(value, bool):
                 raise TypeError(f"{name} is {value!r}, wanted a number")
-        for name in _RATES:
+        for name in rates:
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, wanted a rate from 0 up to, but not including, 1")
         for name in _SCALES:
@@ -73,6 +81,21 @@ class BertConfig:
             raise ValueError(
                 f"hidden_size {self.hidden_size} is not divisible by num_attention_heads {self.num_attention_heads}"
             )
+
+        if self.id2label is not None:
+            object.__setattr__(self, "id2label", tuple(self.id2label))  # a list is taken too, but it could be changed
+            if len(self.id2label) != self.num_labels:
+                raise ValueError(f"id2label has {len(self.id2label)} names, but num_labels is {self.num_labels}")
+
+    @property
+    def head_dropout(self) -> float:
+        """The rate of the dropout before the head of a classification."""
+        return self.hidden_dropout_prob if self.classifier_dropout is None else self.classifier_dropout
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The name of each of the C labels."""
+        return self.id2label or tuple(f"LABEL_{index}" for index in range(self.num_labels))
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> BertConfig:

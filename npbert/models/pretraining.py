@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.data.batch import Batch
-from npbert.layers import IGNORED, Array, Cache, Gather, Layer, MaskedLMHead, NextSentenceHead, SoftmaxCrossEntropy
+from npbert.layers import Array, Cache, Gather, MaskedLMHead, NextSentenceHead, SoftmaxCrossEntropy
 from npbert.layers.checks import check_ids, check_labels
 from npbert.models.bert import BertModel, check_batch
 from npbert.models.config import BertConfig
+from npbert.models.masked_lm import per_position, predicted_positions
+from npbert.models.pretrained import PreTrainedModel
 
 
 class PreTrainingOutput(NamedTuple):
@@ -30,7 +32,7 @@ class PreTrainingLosses(NamedTuple):
     nsp_loss: float
 
 
-class BertForPreTraining(Layer):
+class BertForPreTraining(PreTrainedModel):
     """BertModel with a masked-LM head on the masked positions and a next-sentence head on the pooled vector.
 
     batch -> (prediction_logits, seq_relationship_logits (B, 2)). With labels in the batch, the M positions that have
@@ -63,16 +65,16 @@ class BertForPreTraining(Layer):
     def __call__(self, batch: Batch) -> PreTrainingOutput:
         """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
         hidden, pooled = self.bert(batch)
-        logits = self.predictions(self.gather(hidden, _predicted_positions(batch)))
-        return PreTrainingOutput(_per_position(logits, batch), self.seq_relationship(pooled))
+        logits = self.predictions(self.gather(hidden, predicted_positions(batch)))
+        return PreTrainingOutput(per_position(logits, batch), self.seq_relationship(pooled))
 
     def forward(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[PreTrainingOutput, Cache]:
         (hidden, pooled), bert_cache = self.bert.forward(batch, rng)
-        masked, gather_cache = self.gather.forward(hidden, _predicted_positions(batch))  # (M, D)
+        masked, gather_cache = self.gather.forward(hidden, predicted_positions(batch))  # (M, D)
         prediction_logits, predictions_cache = self.predictions.forward(masked)  # (M, V)
         relationship_logits, relationship_cache = self.seq_relationship.forward(pooled)
         cache = bert_cache, gather_cache, predictions_cache, relationship_cache
-        return PreTrainingOutput(_per_position(prediction_logits, batch), relationship_logits), cache
+        return PreTrainingOutput(per_position(prediction_logits, batch), relationship_logits), cache
 
     def loss(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[PreTrainingLosses, Cache]:
         """The mean loss over the masked positions, the mean over the sequences, and their sum.
@@ -106,19 +108,6 @@ class BertForPreTraining(Layer):
             raise ValueError(f"the loss of pre-training needs labels and next_sentence_label: {missing} is missing")
         check_batch(batch, self.config)
         check_ids(batch.next_sentence_label, 2, name="next_sentence_label", limit_name="the number of classes")
-        positions = _predicted_positions(batch)
+        positions = predicted_positions(batch)
         check_labels(batch.labels, self.config.vocab_size, limit_name="vocab_size")
         return batch.labels.reshape(-1)[positions], batch.next_sentence_label
-
-
-def _predicted_positions(batch: Batch) -> Array:
-    """Which of the B·T positions get logits: those with a label, or all when there are no labels."""
-    if batch.labels is None:
-        return np.arange(batch.input_ids.size)
-    if batch.labels.shape != batch.input_ids.shape:
-        raise ValueError(f"labels has shape {batch.labels.shape}, but input_ids {batch.input_ids.shape}")
-    return np.flatnonzero(batch.labels != IGNORED)
-
-
-def _per_position(logits: Array, batch: Batch) -> Array:
-    return logits if batch.labels is not None else logits.reshape(*batch.input_ids.shape, -1)

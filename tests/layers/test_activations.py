@@ -61,5 +61,7 @@ def test_gelu_far_out(activation, dtype):
 
 def test_names():
     assert [type(make_activation(name)) for name in ("gelu", "gelu_new", "relu")] == [GELU, TanhGELU, ReLU]
-    with pytest.raises(ValueError, match="activation is 'swish', wanted one of gelu, gelu_new, relu"):
+    with pytest.raises(
+        ValueError, match="activation is 'swish', wanted one of gelu, gelu_new, gelu_pytorch_tanh, relu"
+    ):
         make_activation("swish")

@@ -53,7 +53,11 @@ def test_changes_to_a_preset():
         ({"hidden_dropout_prob": "0.1"}, TypeError, "hidden_dropout_prob is '0.1', wanted a number"),
         ({"layer_norm_eps": 0}, ValueError, "layer_norm_eps is 0, wanted a positive number"),
         ({"initializer_range": float("nan")}, ValueError, "initializer_range is nan, wanted a positive number"),
-        ({"hidden_act": "swish"}, ValueError, "hidden_act is 'swish', wanted one of gelu, gelu_new, relu"),
+        (
+            {"hidden_act": "swish"},
+            ValueError,
+            "hidden_act is 'swish', wanted one of gelu, gelu_new, gelu_pytorch_tanh, relu",
+        ),
         ({"position_embedding_type": "rotary"}, ValueError, "position_embedding_type is 'rotary', wanted one of abs"),
     ],
 )

@@ -118,7 +118,7 @@ def test_half_the_loss_has_half_the_gradient():
             ValueError,
             "labels hold no target: all 8 are -100, so there is nothing to predict",
         ),
-        ({"labels": np.zeros(2, int)}, ValueError, r"labels has shape \(2,\), but input_ids \(2, 4\)"),
+        ({"labels": np.zeros(2, int)}, ValueError, r"labels has shape \(2,\), wanted \(2, 4\)"),
         ({"labels": np.full((2, 4), 7)}, IndexError, r"labels\[0, 0\] is 7, but vocab_size is 7: wanted 0 to 6"),
         ({"labels": np.full((2, 4), -1)}, IndexError, r"labels\[0, 0\] is -1, but vocab_size is 7"),
         ({"labels": np.zeros((2, 4))}, TypeError, "labels must be an array of integers, got float64"),

@@ -1,0 +1,21 @@
+"""Libraries that NumPy-only npbert can do without: imported where they are first needed."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+class MissingExtraError(ImportError):
+    """A library is needed that is not installed; the message says how to install it."""
+
+
+def import_extra(module: str, *, extra: str) -> ModuleType:
+    """The module called `module`, which is installed with the extra called `extra`. Raises: MissingExtraError."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"this needs the package {package}, which is not installed: pip install 'npbert[{extra}]'"
+        ) from error

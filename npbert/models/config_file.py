@@ -1,0 +1,71 @@
+"""config.json: a BertConfig as Hugging Face writes it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from npbert.files import FileError, read_json_object, write_json
+from npbert.models.config import BertConfig
+
+CONFIG_FILE = "config.json"
+
+_OURS_ALONE = ("num_labels", "position_embedding_type")  # left out of the file, or written as what they mean there
+_UNSUPPORTED = {  # settings under which Hugging Face's BERT computes something that npbert has no layer for
+    "is_decoder": False,
+    "add_cross_attention": False,
+    "tie_word_embeddings": True,
+    "problem_type": ("regression", "single_label_classification", None),
+}
+
+
+def load_config(folder: str | Path) -> BertConfig:
+    """The configuration in `folder`/config.json; what a field lacks there has its default.
+
+    Raises: FileError that names the file: no valid JSON, another architecture (`model_type`), a field of a wrong type
+    or value, or a setting that npbert does not have (a decoder, an untied one, relative positions, several labels at
+    once); FileNotFoundError when there is no such folder or file.
+    """
+    path = Path(folder) / CONFIG_FILE
+    if not path.is_file():
+        what = f"it has no {CONFIG_FILE}" if Path(folder).is_dir() else "there is no such folder"
+        raise FileNotFoundError(f"{folder} is no checkpoint: {what} (npbert reads from disk and downloads nothing)")
+    stored = read_json_object(path)
+    if stored.get("model_type", "bert") != "bert":
+        raise FileError(f"{path}: model_type is {stored['model_type']!r}, wanted 'bert'")
+    for name, wanted in _UNSUPPORTED.items():
+        allowed = wanted if isinstance(wanted, tuple) else (wanted,)
+        if stored.get(name, allowed[0]) not in allowed:
+            raise FileError(f"{path}: {name} is {stored[name]!r}, and npbert has only {allowed[0]!r}")
+    known = {field.name for field in fields(BertConfig)} - {"id2label", "num_labels"}
+    values = {name: value for name, value in stored.items() if name in known}
+    try:
+        return BertConfig(**values, **_labels(stored))
+    except (TypeError, ValueError) as error:
+        raise FileError(f"{path}: {error}") from error
+
+
+def _labels(stored: dict[str, Any]) -> dict[str, Any]:
+    """num_labels and the names; Hugging Face keeps a dict with the numbers, as strings, for keys."""
+    names = stored.get("id2label")
+    if names is None:
+        return {"num_labels": stored["num_labels"]} if "num_labels" in stored else {}
+    if not isinstance(names, dict) or sorted(names) != sorted(map(str, range(len(names)))):
+        raise ValueError(f'id2label is {names!r}, wanted an object with the keys "0", "1" and so on')
+    return {"num_labels": len(names), "id2label": tuple(str(names[str(index)]) for index in range(len(names)))}
+
+
+def write_config(path: Path, config: BertConfig, *, architecture: str, dtype: DTypeLike) -> None:
+    """Write `config` to `path`, for a model of the class called `architecture` with parameters of `dtype`.
+
+    Sinusoidal positions are unknown to Hugging Face: there they are a table of positions like any other.
+    """
+    stored = {name: value for name, value in asdict(config).items() if name not in _OURS_ALONE}
+    stored["position_embedding_type"] = "absolute"
+    stored["id2label"] = {str(index): name for index, name in enumerate(config.label_names)}
+    stored["label2id"] = {name: index for index, name in enumerate(config.label_names)}
+    write_json(path, {"model_type": "bert", "architectures": [architecture], "dtype": np.dtype(dtype).name, **stored})

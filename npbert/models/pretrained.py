@@ -1,0 +1,78 @@
+"""PreTrainedModel: what every model shares, its way out of a checkpoint and into one."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from npbert.files import atomic_write
+from npbert.layers import Layer
+from npbert.models.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_parameters
+from npbert.models.config import BertConfig
+from npbert.models.config_file import CONFIG_FILE, load_config, write_config
+from npbert.models.tensor_file import write_tensors
+
+Model = TypeVar("Model", bound="PreTrainedModel")
+
+
+class PreTrainedModel(Layer):
+    """A model with a configuration, which can be read from a folder and written to one, as Hugging Face has them.
+
+    A subclass is made with `(config, *, rng, dtype)`, and calls its BERT `bert`, or is one.
+    """
+
+    config: BertConfig
+
+    @classmethod
+    def from_pretrained(
+        cls: type[Model],
+        folder: str | Path,
+        *,
+        rng: np.random.Generator | None = None,
+        dtype: DTypeLike = np.float32,
+        new_head: bool = False,
+        **changes: Any,
+    ) -> Model:
+        """The model in `folder`: config.json and model.safetensors. (Extra: hf.)
+
+        changes: other values for fields of the configuration (`num_labels=3`, say), or what else the constructor takes.
+        dtype: of the parameters; that of the file does not matter.
+        rng: where the weights of a head are drawn from that the file does not have, by default from seed 0. new_head:
+        start the classifier anew even if the file has one.
+
+        Warns: of a head that is new.
+        Raises: FileNotFoundError or FileError that names the file and says what is wrong with it: load_config has one
+        list, load_parameters the other.
+        """
+        folder = Path(folder)
+        config = load_config(folder)
+        names = {field.name for field in fields(BertConfig)}
+        config = replace(config, **{name: value for name, value in changes.items() if name in names})
+        others = {name: value for name, value in changes.items() if name not in names}
+        model = cls(config, rng=None, dtype=dtype, **others)  # type: ignore[call-arg]  # every subclass takes these
+        load_parameters(
+            model,
+            find_weights(folder),
+            rng=np.random.default_rng(0) if rng is None else rng,
+            initializer_range=config.initializer_range,
+            new_head=new_head,
+        )
+        return model
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write config.json and model.safetensors into `folder`, which is made if need be. (Extra: hf.)
+
+        transformers loads them with its class of the same name. Both files are complete before either takes the place
+        of an old one, so a crash leaves the old files whole.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_write(folder / CONFIG_FILE) as config_path, atomic_write(folder / WEIGHTS_FILE) as weights_path:
+            write_config(
+                config_path, self.config, architecture=type(self).__name__, dtype=self.parameters()[0].value.dtype
+            )
+            write_tensors(weights_path, hugging_face_tensors(self))

@@ -1,0 +1,66 @@
+"""TensorFile: the tensors of a .safetensors file, read one by one as NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npbert.extras import import_extra
+from npbert.files import FileError
+from npbert.layers import Array
+
+FLOATS = ("F64", "F32", "F16", "BF16")
+
+
+class TensorFile:
+    """The float tensors of a file: `shapes` by name, and `read(name)`. Integers are buffers of other libraries.
+
+    Raises: FileNotFoundError; FileError that names the file when it is cut short, damaged or of another format, or
+    holds numbers of a kind that npbert does not read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        safetensors = import_extra("safetensors", extra="hf")
+        try:
+            self._file = safetensors.safe_open(path, "numpy")
+        except safetensors.SafetensorError as error:
+            raise FileError(f"{path} is damaged, cut short or no safetensors file: {error}") from error
+        slices = {name: self._file.get_slice(name) for name in self._file.keys()}  # noqa: SIM118  it is no dict
+        self._dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
+        self.shapes = {
+            name: tuple(slice_.get_shape())
+            for name, slice_ in slices.items()
+            if self._dtypes[name][0] not in "IU" and self._dtypes[name] != "BOOL"
+        }
+        for name in self.shapes:
+            if self._dtypes[name] not in FLOATS:
+                raise FileError(f"{path}: {name} is {self._dtypes[name]}, wanted one of {', '.join(FLOATS)}")
+
+    def read(self, name: str) -> Array:
+        """The tensor called `name`, in float16, float32 or float64 as it is stored; bfloat16 as float32."""
+        if self._dtypes[name] == "BF16":
+            return _widened(self._raw[name]["data"]).reshape(self.shapes[name])
+        array: Array = self._file.get_tensor(name)
+        return array
+
+    @cached_property
+    def _raw(self) -> dict[str, dict[str, Any]]:
+        """All tensors as bytes: NumPy has no bfloat16, so the library cannot make arrays of it."""
+        return dict(import_extra("safetensors", extra="hf").deserialize(self.path.read_bytes()))
+
+
+def _widened(data: bytes) -> Array:
+    """bfloat16 is the upper half of a float32."""
+    return (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32)
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
+    """Write a .safetensors file. (`format: pt` is what transformers looks for.)"""
+    library = import_extra("safetensors.numpy", extra="hf")
+    contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    library.save_file(contiguous, path, metadata={"format": "pt"})

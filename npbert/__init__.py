@@ -11,10 +11,12 @@ Dimension names, everywhere:
 Reading order: layers/parameter.py, layers/linear.py, layers/gelu.py, layers/softmax.py, layers/layer_norm.py,
 layers/attention.py, layers/encoder_layer.py, models/bert.py, models/pretraining.py, optim/adam.py; then
 gradcheck/check.py and proof.py, which prove them all.
+A finished model at work: inference/task.py, then one file a use.
 """
 
-from npbert.data import Batch
+from npbert.data import Batch, Tokenizer
 from npbert.gradcheck import check_directions, check_gradients
+from npbert.inference import Answer, Classify, Embed, FillMask
 from npbert.layers import (
     GELU,
     BertEmbeddings,
@@ -87,6 +89,11 @@ __all__ = [
     "BertForTokenClassification",
     "BertForQuestionAnswering",
     "Batch",
+    "Tokenizer",
+    "FillMask",
+    "Embed",
+    "Classify",
+    "Answer",
     "Adam",
     "AdamW",
     "Adadelta",

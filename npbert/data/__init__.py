@@ -4,7 +4,9 @@ from npbert.data.batch import Batch
 from npbert.data.dialogue import DIALOGUES, Dialogue, load_dialogue, split_words
 from npbert.data.example import Example, collate, make_example
 from npbert.data.masking import mask_words
+from npbert.data.padding import pad_rows
 from npbert.data.sentence_pairs import IS_NEXT, NOT_NEXT, Pair, all_pairs, draw_pairs, join_pair
+from npbert.data.tokenizer import Encoding, Text, Tokenizer
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 __all__ = [
@@ -22,6 +24,10 @@ __all__ = [
     "join_pair",
     "mask_words",
     "Batch",
+    "pad_rows",
+    "Tokenizer",
+    "Encoding",
+    "Text",
     "Example",
     "make_example",
     "collate",

@@ -10,9 +10,9 @@ import numpy as np
 from npbert.data.batch import Batch
 from npbert.data.dialogue import Dialogue
 from npbert.data.masking import mask_words
+from npbert.data.padding import pad_rows
 from npbert.data.sentence_pairs import Pair, join_pair
 from npbert.layers import IGNORED, Array
-from npbert.layers.checks import check_integers
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,14 @@ def collate(examples: Sequence[Example], *, pad_id: int, length: int | None = No
     longest = max(len(example.input_ids) for example in examples)
     if length is not None and longest > length:
         raise ValueError(f"an example has {longest} tokens, more than length {length}")
-    shape = len(examples), longest if length is None else length
 
     def padded(name: str, padding: int) -> Array:
-        array = np.full(shape, padding)
-        for row, example in zip(array, examples, strict=True):
-            values = np.asarray(getattr(example, name))
-            check_integers(values, name=name)
-            row[: len(values)] = values
-        return array
+        return pad_rows([getattr(example, name) for example in examples], padding, length=length, name=name)
 
-    lengths = np.array([len(example.input_ids) for example in examples])
     return Batch(
         padded("input_ids", pad_id),
         padded("token_type_ids", 0),
-        (np.arange(shape[1]) < lengths[:, None]).astype(int),
+        pad_rows([[1] * len(example.input_ids) for example in examples], 0, length=length),
         padded("labels", IGNORED),
         np.array([example.next_sentence_label for example in examples]),
     )

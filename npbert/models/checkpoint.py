@@ -59,13 +59,14 @@ class _Target(NamedTuple):
 
 
 def load_parameters(
-    model: Layer, path: Path, *, rng: np.random.Generator, initializer_range: float, new_head: bool = False
+    model: Layer, path: Path, *, rng: np.random.Generator, initializer_range: float, new_head: bool | None = None
 ) -> None:
     """Fill the parameters of `model` from the file.
 
     The `bert.` before names may be there or not, and `gamma` and `beta` stand for `weight` and `bias`. Integers are
-    ignored, and so are heads that the model does not have. A head that the file does not have, or with `new_head` the
-    classifier that it does have, starts anew from `rng`, with a warning.
+    ignored, and so are heads that the model does not have. A head that the file does not have starts anew from `rng`,
+    with a warning. new_head: True starts the classifier anew even if the file has one; with False a head that the file
+    does not have is missing like any other tensor.
 
     Raises: FileError that lists every tensor that is missing, unknown, of another shape or not what it is tied to;
     nothing is loaded then.
@@ -73,16 +74,18 @@ def load_parameters(
     file = TensorFile(path)
     in_file = _plain_names(file)
     targets = _targets(model)
-    heads = {target.head for target in targets.values()} - {None}
+    heads = {target.head for target in targets.values() if target.head}
     new_heads = heads - {target.head for name, target in targets.items() if name in in_file}
-    if new_head:
+    if new_head is False:
+        new_heads = set()
+    elif new_head:
         new_heads |= heads & set(TASK_HEADS)
     new = {name: target for name, target in targets.items() if target.head in new_heads}
     old = {name: target for name, target in targets.items() if name not in new}
 
     problems = _misfits(file, in_file, old)
     if problems:
-        raise FileError(f"{path} does not fit the model:\n  " + "\n  ".join(problems))
+        raise FileError(f"{path} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
     for name, target in old.items():
         target.fill(file.read(in_file[name]))
     for target in new.values():

@@ -34,15 +34,15 @@ class PreTrainedModel(Layer):
         *,
         rng: np.random.Generator | None = None,
         dtype: DTypeLike = np.float32,
-        new_head: bool = False,
+        new_head: bool | None = None,
         **changes: Any,
     ) -> Model:
         """The model in `folder`: config.json and model.safetensors. (Extra: hf.)
 
         changes: other values for fields of the configuration (`num_labels=3`, say), or what else the constructor takes.
         dtype: of the parameters; that of the file does not matter.
-        rng: where the weights of a head are drawn from that the file does not have, by default from seed 0. new_head:
-        start the classifier anew even if the file has one.
+        rng: where the weights of a head are drawn from that the file does not have, by default from seed 0.
+        new_head: True starts the classifier anew even if the file has one; False forbids any head to be new.
 
         Warns: of a head that is new.
         Raises: FileNotFoundError or FileError that names the file and says what is wrong with it: load_config has one

@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
+from npbert.cli.inference import add_inference_commands
+from npbert.cli.vocab import add_vocab_command
 from npbert.models import PRESETS, BertConfig, parameter_table
 from npbert.proof import prove_all
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status. Raises: SystemExit (status 2) for arguments that are not understood,
-    after saying so on standard error."""
+    """Run one command and return its exit status: 0, or 1 after a line on standard error that says what was wrong.
+
+    Raises: SystemExit (status 2) for arguments that are not understood, after saying so on standard error.
+    """
     parser = argparse.ArgumentParser(prog="npbert", description="BERT in NumPy, with every derivative proved.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
 
@@ -24,7 +29,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gradcheck = commands.add_parser("gradcheck", help="prove every derivative of every block, in two ways")
     gradcheck.set_defaults(run=lambda _: 0 if prove_all() else 1)
 
+    add_inference_commands(commands)
+    add_vocab_command(commands)
+
     args = parser.parse_args(arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: print(f"npbert: {message}", file=sys.stderr)
+        return _run(args)
+
+
+def _run(args: argparse.Namespace) -> int:
     try:
         status: int = args.run(args)
         sys.stdout.flush()
@@ -34,7 +48,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except (ValueError, LookupError, OSError, ImportError) as error:  # what a user's value, file or setup can cause
+        print(f"npbert: error: {_message(error)}", file=sys.stderr)
+        return 1
     return status
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def _params(args: argparse.Namespace) -> int:

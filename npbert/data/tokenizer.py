@@ -1,0 +1,199 @@
+"""Tokenizer: text to token ids, with BERT's own rules, by the library `tokenizers`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.data.padding import pad_rows
+from npbert.extras import import_extra
+from npbert.files import FileError, atomic_write, read_json_object, read_text, write_json
+from npbert.layers import Array
+
+Text: TypeAlias = "str | tuple[str, str]"
+"""A text, or a pair of texts."""
+
+Encoding: TypeAlias = Any
+"""A text as tokens: a `tokenizers.Encoding`, with the lists `ids`, `type_ids`, `tokens`, `offsets` (from and to which
+character of its text each token comes), `word_ids` and `sequence_ids` (0 or 1: of which text of a pair; None for [CLS]
+and [SEP]), and in `overflowing` what was cut off."""
+
+SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
+_SETTINGS = {
+    "lowercase": "do_lower_case",
+    "strip_accents": "strip_accents",
+    "handle_chinese_chars": "tokenize_chinese_chars",
+}
+
+
+class Tokenizer:
+    """Cleans a text, splits it at spaces and punctuation, and cuts each word into the longest pieces of the vocabulary.
+
+    A text becomes `[CLS] text [SEP]`, a pair `[CLS] first [SEP] second [SEP]` with type 1 from the second on.
+    (Devlin et al. 2018, section 3; WordPiece: Wu et al. 2016, section 4.1. Extra: hf.)
+
+    `len(tokenizer)` is V; `pad_id`, `unk_id`, `cls_id`, `sep_id` and `mask_id` are the ids of the special tokens, and
+    `word_ids` those of all others, the only ones that may be masked or stand in for a masked word.
+
+    Raises: ValueError when a special token is not in the vocabulary.
+    """
+
+    pad_id: int
+    unk_id: int
+    cls_id: int
+    sep_id: int
+    mask_id: int
+
+    def __init__(self, library_tokenizer: Any) -> None:
+        self._tokenizer = library_tokenizer
+        self._tokenizer.no_padding()
+        for attribute, token in SPECIAL.items():
+            index = self._tokenizer.token_to_id(token)
+            if index is None:
+                raise ValueError(f"the vocabulary has no {token}")
+            setattr(self, attribute, index)
+        self.word_ids: Array = np.setdiff1d(np.arange(len(self)), [getattr(self, name) for name in SPECIAL])
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> Tokenizer:
+        """The tokenizer in `folder`: its tokenizer.json, or else its vocab.txt with the settings (lower case, accents,
+        Chinese characters) in its tokenizer_config.json.
+
+        What a tokenizer.json says of truncation and padding is left to each call.
+
+        Raises: FileNotFoundError when there is neither; FileError that names the file: not UTF-8, no tokenizer, not of
+        WordPiece, without a special token.
+        """
+        folder = Path(folder)
+        library = import_extra("tokenizers", extra="hf")
+        path = folder / "tokenizer.json"
+        if not path.is_file():
+            path = folder / "vocab.txt"
+        if not path.is_file():
+            raise FileNotFoundError(f"{folder} has no tokenizer.json and no vocab.txt")
+        text = read_text(path)
+        try:
+            if path.name == "vocab.txt":
+                return cls(library.BertWordPieceTokenizer(_vocabulary(text), **_settings(folder)))
+            tokenizer = library.Tokenizer.from_str(text)
+            if not isinstance(tokenizer.model, library.models.WordPiece):
+                raise ValueError(f"its model is {type(tokenizer.model).__name__}, wanted WordPiece")
+            return cls(tokenizer)
+        except Exception as error:  # the library raises nothing narrower
+            raise FileError(f"{path} is no tokenizer of BERT: {error}") from error
+
+    @classmethod
+    def train(
+        cls, files: Sequence[str | Path], *, vocab_size: int = 30522, min_frequency: int = 2, lowercase: bool = True
+    ) -> Tokenizer:
+        """A new tokenizer whose vocabulary of at most `vocab_size` tokens is learned from the text in `files`.
+
+        min_frequency: how often a piece must occur to be kept.
+
+        Raises: FileError when a file is empty or not UTF-8, ValueError for a vocab_size with no room for the special
+        tokens and a piece.
+        """
+        if vocab_size <= len(SPECIAL):
+            raise ValueError(f"vocab_size is {vocab_size}, wanted more than the {len(SPECIAL)} special tokens")
+        library = import_extra("tokenizers", extra="hf")
+        learner = library.BertWordPieceTokenizer(lowercase=lowercase)
+        learner.train_from_iterator(
+            _lines(files),
+            vocab_size=vocab_size,
+            min_frequency=min_frequency,
+            special_tokens=list(SPECIAL.values()),
+            show_progress=False,
+        )
+        return cls(library.BertWordPieceTokenizer(learner.get_vocab(), lowercase=lowercase))
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is made if need be; each file
+        whole or not at all."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._tokenizer.no_truncation()
+        tokens = [self._tokenizer.id_to_token(index) for index in range(len(self))]
+        normalizer = json.loads(self._tokenizer.to_str())["normalizer"]
+        settings = {theirs: normalizer[ours] for ours, theirs in _SETTINGS.items()}
+        with atomic_write(folder / "tokenizer.json") as path:
+            self._tokenizer.save(str(path))
+        with atomic_write(folder / "vocab.txt") as path:
+            path.write_text("".join(f"{token}\n" for token in tokens), encoding="utf-8")
+        with atomic_write(folder / "tokenizer_config.json") as path:
+            write_json(path, {"tokenizer_class": "BertTokenizer", **settings})
+
+    def __len__(self) -> int:
+        size: int = self._tokenizer.get_vocab_size()
+        return size
+
+    def encode(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Encoding]:
+        """The texts, or pairs, as tokens; cut to `max_length` tokens, of a pair always the longer text first.
+
+        Raises: TypeError for what is no text and no pair of them; ValueError for a max_length with no room for a token
+        of each text.
+        """
+        for index, text in enumerate(texts):
+            if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
+                raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
+        if max_length is None:
+            self._tokenizer.no_truncation()
+        elif max_length < 5:
+            raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")
+        else:
+            self._tokenizer.enable_truncation(max_length, strategy="longest_first")
+        encodings: list[Encoding] = self._tokenizer.encode_batch(list(texts))
+        return encodings
+
+    def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
+        """`[CLS] question [SEP] part of the passage [SEP]`, for parts of at most `max_length` tokens in all that cover
+        the passage, each beginning with the last `stride` tokens of the one before.
+
+        Raises: ValueError when the question leaves no room for more than `stride` tokens of the passage.
+        """
+        room = max_length - 3 - len(self.encode([question])[0].ids) + 2
+        if room <= stride:
+            raise ValueError(f"the question leaves room for {room} tokens of the passage, wanted more than {stride}")
+        self._tokenizer.enable_truncation(max_length, stride=stride, strategy="only_second")
+        first = self._tokenizer.encode(question, passage)
+        return [first, *first.overflowing]
+
+    def decode(self, ids: Sequence[int] | Array) -> list[str]:
+        """The token of each id."""
+        return [self._tokenizer.id_to_token(int(index)) for index in ids]
+
+    def batch(self, encodings: Sequence[Encoding]) -> Batch:
+        """The encodings as one Batch, padded at the end to the longest."""
+        return Batch(
+            pad_rows([encoding.ids for encoding in encodings], self.pad_id),
+            pad_rows([encoding.type_ids for encoding in encodings], 0),
+            pad_rows([encoding.attention_mask for encoding in encodings], 0),
+        )
+
+
+def _vocabulary(text: str) -> dict[str, int]:
+    """The tokens of a vocab.txt, one a line, with their ids."""
+    tokens = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    vocabulary = {token: index for index, token in enumerate(tokens)}
+    if len(vocabulary) < len(tokens):
+        twice = next(token for index, token in enumerate(tokens) if vocabulary[token] != index)
+        raise ValueError(f"{twice!r} is in it twice")
+    return vocabulary
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    path = folder / "tokenizer_config.json"
+    stored = read_json_object(path) if path.is_file() else {}
+    return {ours: stored[theirs] for ours, theirs in _SETTINGS.items() if theirs in stored}
+
+
+def _lines(files: Sequence[str | Path]) -> Iterator[str]:
+    for file in map(Path, files):
+        text = read_text(file)
+        if not text.strip():
+            raise FileError(f"{file} is empty: there is nothing to learn from")
+        yield from text.splitlines()

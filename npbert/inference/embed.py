@@ -1,0 +1,65 @@
+"""Embed: a vector for each sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.data.tokenizer import Text, Tokenizer
+from npbert.inference.task import Task
+from npbert.layers import Array, MeanPooling
+from npbert.models import BertModel
+
+POOLINGS = ("mean", "cls", "pooler")
+
+
+class Embed(Task):
+    """embed(texts) -> an array (N, D), a vector a text; embed(text) -> (D,).
+
+    pooling: `mean` of the real tokens; `cls`, the vector of [CLS]; `pooler`, that of [CLS] after the pooler, as the
+    heads read it. layer: the hidden state that is pooled, 0 (embeddings) to L, or −1 (the last) and so on; not for
+    `pooler`. normalize: make every vector of length 1, so that a dot product is a cosine.
+
+    Warns: of texts that are longer than the model takes, and are cut.
+    Raises: ValueError for another pooling, IndexError for a layer that the model does not have.
+    """
+
+    model_class = BertModel
+
+    def __init__(
+        self, model: BertModel, tokenizer: Tokenizer, *, pooling: str = "mean", layer: int = -1, normalize: bool = False
+    ) -> None:
+        super().__init__(model, tokenizer)
+        if pooling not in POOLINGS:
+            raise ValueError(f"pooling is {pooling!r}, wanted one of {', '.join(POOLINGS)}")
+        last = model.config.num_hidden_layers
+        if not -last - 1 <= layer <= last:
+            raise IndexError(f"layer is {layer}, wanted 0 to {last}, or {-last - 1} to -1 from the end")
+        self.pooling, self.layer, self.normalize = pooling, layer, normalize
+        self.mean = MeanPooling()
+
+    @classmethod
+    def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
+        """Only one pooling needs the pooler; the others read checkpoints without one, too."""
+        return {"add_pooling_layer": options.get("pooling") == "pooler"}
+
+    def __call__(self, texts: str | Sequence[Text]) -> Array:
+        if isinstance(texts, str):
+            vector: Array = self([texts])[0]
+            return vector
+        vectors = self.run(self.encode(texts), self._pool)
+        stacked = np.stack(vectors) if vectors else np.empty((0, self.model.config.hidden_size), np.float32)
+        if self.normalize:
+            stacked = stacked / np.linalg.norm(stacked, axis=1, keepdims=True)
+        return stacked
+
+    def _pool(self, batch: Batch, _: Sequence[int]) -> Array:
+        if self.pooling == "pooler":
+            pooled: Array = self.model(batch).pooler_output
+            return pooled
+        hidden = self.model.hidden_states(batch, [self.layer])[self.layer]
+        first: Array = hidden[:, 0]
+        return first if self.pooling == "cls" else self.mean(hidden, batch.attention_mask)

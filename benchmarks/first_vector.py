@@ -54,7 +54,10 @@ def main() -> None:
         for side in SIDES:
             results[side].append(measure(side, args.folder))
 
-    medians = {side: [statistics.median(run[i] for run in runs) for i in (0, 1)] for side, runs in results.items()}
+    medians = {
+        side: (statistics.median(run[0] for run in runs), statistics.median(run[1] for run in runs))
+        for side, runs in results.items()
+    }
     for side, (seconds, peak) in medians.items():
         print(f"{side:<14}{seconds:>8.2f} s{peak:>9.0f} MiB   {results[side][0][2]}")
     ratios = [ours / theirs for ours, theirs in zip(medians["npbert"], medians["transformers"], strict=True)]

@@ -1,18 +1,44 @@
-"""The README's example, run as it stands there."""
+"""The README's examples, run as they stand there."""
 
 import re
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from npbert import BertConfig, BertForPreTraining, BertForQuestionAnswering
+from npbert.data import Tokenizer
+
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_trains(capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+def run_example(kind):
+    (code,) = re.findall(rf"```{kind}\n(.*?)```", README, re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})
+
+
+def test_the_example_trains(capsys):
+    run_example("python")
     losses = [float(loss) for loss in re.findall(r"MLM loss (\d+\.\d+)", capsys.readouterr().out)]
     assert len(losses) == 10
     assert losses[-1] < losses[0] - 1
 
 
-def test_it_fits_one_screen():
-    assert len(README.splitlines()) < 70
+def test_the_example_with_checkpoints(tmp_path, monkeypatch, capsys):
+    for library in ("safetensors", "tokenizers"):
+        pytest.importorskip(library, reason="pip install 'npbert[hf]'")
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("the man went to the store. it was written by ada in 1843. or a pair of texts.\n" * 3)
+    tokenizer = Tokenizer.train(["text"], vocab_size=200)
+    config = BertConfig.preset("bert-tiny", vocab_size=len(tokenizer))
+    for folder, model_class in (("bert-folder", BertForPreTraining), ("squad-folder", BertForQuestionAnswering)):
+        tokenizer.save_pretrained(folder)
+        model_class(config, rng=np.random.default_rng(0)).save_pretrained(folder)
+    with pytest.warns(UserWarning, match=r"new: classifier\.weight, classifier\.bias"):
+        run_example("python hf")
+    assert "score" in capsys.readouterr().out
+    assert Path("new-folder", "model.safetensors").is_file()
+
+
+def test_it_is_short():
+    assert len(README.splitlines()) < 110

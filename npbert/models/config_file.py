@@ -56,7 +56,9 @@ def _labels(stored: dict[str, Any]) -> dict[str, Any]:
         return {"num_labels": stored["num_labels"]} if "num_labels" in stored else {}
     if not isinstance(names, dict) or sorted(names) != sorted(map(str, range(len(names)))):
         raise ValueError(f'id2label is {names!r}, wanted an object with the keys "0", "1" and so on')
-    return {"num_labels": len(names), "id2label": tuple(str(names[str(index)]) for index in range(len(names)))}
+    in_order = tuple(str(names[str(index)]) for index in range(len(names)))
+    config = BertConfig(num_labels=len(names))
+    return {"num_labels": len(names), "id2label": None if in_order == config.label_names else in_order}
 
 
 def write_config(path: Path, config: BertConfig, *, architecture: str, dtype: DTypeLike) -> None:

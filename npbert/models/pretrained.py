@@ -50,6 +50,10 @@ class PreTrainedModel(Layer):
         """
         folder = Path(folder)
         config = load_config(folder)
+        if "num_labels" in changes:
+            changes.setdefault("id2label", None)  # the names in the file belong to its own number of labels
+        elif changes.get("id2label") is not None:
+            changes["num_labels"] = len(changes["id2label"])
         names = {field.name for field in fields(BertConfig)}
         config = replace(config, **{name: value for name, value in changes.items() if name in names})
         others = {name: value for name, value in changes.items() if name not in names}

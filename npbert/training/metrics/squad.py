@@ -1,0 +1,86 @@
+"""SQuAD v1.1: is the answer's text one of the gold answers, and how many words has it in common with one?
+
+The semantics are those of the task's own script, evaluate-v1.1. (Rajpurkar et al. 2016, section 6.1.)
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from npbert.training.metrics.counts import f1_from_counts
+
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:an?|the)\b")
+
+
+class SquadScores(NamedTuple):
+    """The means over all questions, in per cent."""
+
+    exact_match: float
+    f1: float
+
+
+def normalize_answer(text: str) -> str:
+    """The text in lower case, without ASCII punctuation, then without a, an and the; words parted by one space.
+
+    In this order: "A.N. Other" becomes "other". Dashes and quotes beyond ASCII stay and part words: in "the–end" the
+    article goes.
+    """
+    bare = text.lower().translate(_WITHOUT_PUNCTUATION)
+    return " ".join(_ARTICLE.sub(" ", bare).split())
+
+
+def exact_match(prediction: str, answers: Sequence[str]) -> float:
+    """1 if the prediction is one of the gold answers after normalize_answer, else 0.
+
+    Raises: ValueError for no answer; TypeError for one string in place of a list.
+    """
+    _check_answers(answers)
+    return float(normalize_answer(prediction) in map(normalize_answer, answers))
+
+
+def token_f1(prediction: str, answers: Sequence[str]) -> float:
+    """F1 of the words that prediction and answer share, for the gold answer where it is highest.
+
+    F1 = 2 · shared / (words of the prediction + words of the answer), after normalize_answer. A word that comes twice
+    in both is shared twice. Two texts without words share none: F1 0, though their exact match is 1. (SQuAD v2.0's
+    script, and the libraries that follow it, give F1 1.)
+
+    Raises: ValueError for no answer; TypeError for one string in place of a list.
+    """
+    _check_answers(answers)
+    return max(_f1(normalize_answer(prediction).split(), normalize_answer(answer).split()) for answer in answers)
+
+
+def squad_scores(predictions: Mapping[str, str], answers: Mapping[str, Sequence[str]]) -> SquadScores:
+    """Exact match and F1 in per cent, from each question's id to its predicted text and to its gold answers.
+
+    A question without a prediction counts 0, and a prediction for an id that is not among the questions counts nothing.
+
+    Raises: ValueError for no question, or for a question without an answer; TypeError for a string in place of a
+    question's list of answers.
+    """
+    if not answers:
+        raise ValueError("answers is empty, wanted at least one question")
+    for question, golds in answers.items():
+        _check_answers(golds, name=f"answers[{question!r}]")
+    answered = [(predictions[question], golds) for question, golds in answers.items() if question in predictions]
+    total_exact = sum(exact_match(*pair) for pair in answered)
+    total_f1 = sum(token_f1(*pair) for pair in answered)
+    return SquadScores(100 * total_exact / len(answers), 100 * total_f1 / len(answers))
+
+
+def _f1(predicted: list[str], gold: list[str]) -> float:
+    shared = Counter(predicted) & Counter(gold)
+    return f1_from_counts(shared.total(), len(predicted), len(gold))
+
+
+def _check_answers(answers: Sequence[str], name: str = "answers") -> None:
+    if isinstance(answers, str):
+        raise TypeError(f"{name} is the string {answers!r}, wanted a list of gold answers")
+    if not answers:
+        raise ValueError(f"{name} is empty, wanted at least one gold answer")

@@ -15,7 +15,11 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = {
     **dict.fromkeys(("extras.py", "files.py", "layers"), 0),
     **dict.fromkeys(("optim", "data", "gradcheck"), 1),
-    **{"models": 2, "inference": 3, "proof.py": 3, "training": 4, "cli": 5},
+    "models": 2,
+    "inference": 3,
+    "proof.py": 3,
+    "training": 4,
+    "cli": 5,
 }
 
 

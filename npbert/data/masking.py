@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 
-from npbert.data.vocabulary import Vocabulary
-from npbert.layers import IGNORED
+from npbert.layers import IGNORED, Array
+
+
+class Words(Protocol):
+    """What masking knows of a vocabulary: Vocabulary and Tokenizer both are such."""
+
+    mask_id: int
+
+    @property
+    def word_ids(self) -> Array: ...
+
+    @property
+    def is_word(self) -> Array: ...
+
+    @property
+    def continues(self) -> Array: ...
+
+    def decode(self, ids: Sequence[int]) -> list[str]: ...
 
 
 def mask_words(
     input_ids: Sequence[int],
-    vocabulary: Vocabulary,
+    vocabulary: Words,
     rng: np.random.Generator,
     *,
     probability: float = 0.15,
     max_predictions: int = 5,
+    whole_words: bool = False,
 ) -> tuple[list[int], list[int]]:
     """The ids with some words masked, and the labels: the true id at those words, IGNORED (−100) elsewhere.
 
@@ -25,6 +43,9 @@ def mask_words(
     a good vector for every word: it cannot know which it will be asked for. (Devlin et al. 2018, section 3.1, task 1.
     As in its code, the share is of all tokens, special ones included.)
 
+    whole_words: mask all tokens of a word or none. Words that are too long for what is left of the share are passed
+    over, but for the first. (Its code, later.)
+
     Raises: ValueError when there is no ordinary word to mask, unless 0 < probability ≤ 1, or unless max_predictions is
     at least 1.
     """
@@ -32,19 +53,39 @@ def mask_words(
         raise ValueError(f"probability is {probability}, wanted more than 0 and at most 1")
     if max_predictions < 1:
         raise ValueError(f"max_predictions is {max_predictions}, wanted at least 1")
-    candidates = np.flatnonzero(np.isin(input_ids, vocabulary.word_ids))
+    candidates = np.flatnonzero(vocabulary.is_word[input_ids])
     if len(candidates) == 0:
         raise ValueError(f"there is no word to mask in {vocabulary.decode(input_ids)}")
     count = min(max(1, round(probability * len(input_ids))), max_predictions, len(candidates))
 
     masked, labels = list(input_ids), [IGNORED] * len(input_ids)
-    for position in rng.choice(candidates, size=count, replace=False):
+    chosen: Iterable[int]
+    if whole_words:
+        chosen = _choose_words(np.split(candidates, _word_starts(candidates, input_ids, vocabulary)), count, rng)
+    else:
+        chosen = rng.choice(candidates, size=count, replace=False)
+    for position in chosen:
         labels[position] = input_ids[position]
         masked[position] = _stand_in(input_ids[position], vocabulary, rng)
     return masked, labels
 
 
-def _stand_in(word: int, vocabulary: Vocabulary, rng: np.random.Generator) -> int:
+def _word_starts(candidates: Array, input_ids: Sequence[int], vocabulary: Words) -> Array:
+    """Which candidates, but for the first, begin a word: those that continue none, or stand alone after a gap."""
+    begins = ~vocabulary.continues[np.take(input_ids, candidates)] | (np.diff(candidates, prepend=-2) > 1)
+    return np.flatnonzero(begins[1:]) + 1
+
+
+def _choose_words(words: Sequence[Array], count: int, rng: np.random.Generator) -> list[int]:
+    """The positions of words in random order, as long as there are at most `count`; those of the first in any case."""
+    chosen: list[int] = []
+    for index in rng.permutation(len(words)):
+        if not chosen or len(chosen) + len(words[index]) <= count:
+            chosen += words[index].tolist()
+    return chosen
+
+
+def _stand_in(word: int, vocabulary: Words, rng: np.random.Generator) -> int:
     draw = rng.random()
     if draw < 0.8:
         return vocabulary.mask_id

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
-
-from npbert.data.vocabulary import Vocabulary
 
 IS_NEXT, NOT_NEXT = 0, 1
 
@@ -48,8 +46,22 @@ def draw_pairs(num_lines: int, count: int, rng: np.random.Generator) -> list[Pai
     return [drawn[i] for i in rng.permutation(count)]
 
 
-def join_pair(first: Sequence[int], second: Sequence[int], vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
-    """`[CLS] first [SEP] second [SEP]` as input_ids, and its token_type_ids: 0 up to the first [SEP], then 1."""
-    input_ids = [vocabulary.cls_id, *first, vocabulary.sep_id, *second, vocabulary.sep_id]
+class Separators(Protocol):
+    """What joining knows of a vocabulary: Vocabulary and Tokenizer both are such."""
+
+    cls_id: int
+    sep_id: int
+
+
+def join_pair(
+    first: Sequence[int], second: Sequence[int] | None, vocabulary: Separators
+) -> tuple[list[int], list[int]]:
+    """`[CLS] first [SEP] second [SEP]` as input_ids, and its token_type_ids: 0 up to the first [SEP], then 1.
+
+    Without a second text, just `[CLS] first [SEP]`.
+    """
+    input_ids = [vocabulary.cls_id, *first, vocabulary.sep_id]
+    if second is not None:
+        input_ids += [*second, vocabulary.sep_id]
     first_length = len(first) + 2
     return input_ids, [0] * first_length + [1] * (len(input_ids) - first_length)

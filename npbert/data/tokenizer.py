@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -38,7 +39,8 @@ class Tokenizer:
     (Devlin et al. 2018, section 3; WordPiece: Wu et al. 2016, section 4.1. Extra: hf.)
 
     `len(tokenizer)` is V; `pad_id`, `unk_id`, `cls_id`, `sep_id` and `mask_id` are the ids of the special tokens, and
-    `word_ids` those of all others, the only ones that may be masked or stand in for a masked word.
+    `word_ids` those of all others, the only ones that may be masked or stand in for a masked word; `is_word` (V,) says
+    the same by id, and `continues` (V,) which tokens continue a word, as ##ing does.
 
     Raises: ValueError when a special token is not in the vocabulary.
     """
@@ -57,7 +59,6 @@ class Tokenizer:
             if index is None:
                 raise ValueError(f"the vocabulary has no {token}")
             setattr(self, attribute, index)
-        self.word_ids: Array = np.setdiff1d(np.arange(len(self)), [getattr(self, name) for name in SPECIAL])
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Tokenizer:
@@ -130,6 +131,24 @@ class Tokenizer:
     def __len__(self) -> int:
         size: int = self._tokenizer.get_vocab_size()
         return size
+
+    @cached_property
+    def is_word(self) -> Array:
+        special = [getattr(self, name) for name in SPECIAL]
+        return ~np.isin(np.arange(len(self)), special)
+
+    @cached_property
+    def word_ids(self) -> Array:
+        return np.flatnonzero(self.is_word)
+
+    @cached_property
+    def continues(self) -> Array:
+        return np.array([token.startswith("##") for token in self.decode(range(len(self)))])
+
+    def pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, all of them, without [CLS] and [SEP]."""
+        self._tokenizer.no_truncation()
+        return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def encode(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Encoding]:
         """The texts, or pairs, as tokens; cut to `max_length` tokens, of a pair always the longer text first.

@@ -15,7 +15,8 @@ class Vocabulary:
     """The special tokens as ids 0 to 3, then all words in sorted order: the same ids on every machine.
 
     `len(vocabulary)` is V. `word_ids` are the ids of the ordinary words, the only ones that may be masked or stand in
-    for a masked word.
+    for a masked word; `is_word` (V,) says the same by id. `continues` (V,) says which tokens are a part of the word
+    before: none, as every token is a whole word.
 
     Raises: ValueError when a word is a special token.
     """
@@ -28,6 +29,8 @@ class Vocabulary:
         self._ids = {token: index for index, token in enumerate(self.tokens)}
         self.pad_id, self.cls_id, self.sep_id, self.mask_id = range(len(SPECIAL_TOKENS))
         self.word_ids: Array = np.arange(len(SPECIAL_TOKENS), len(self.tokens))
+        self.is_word: Array = np.arange(len(self.tokens)) >= len(SPECIAL_TOKENS)
+        self.continues: Array = np.zeros(len(self.tokens), bool)
 
     def __len__(self) -> int:
         return len(self.tokens)

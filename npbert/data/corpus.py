@@ -1,0 +1,98 @@
+"""Corpus: documents on disk, found once and read piece by piece, so that a corpus larger than memory can be used."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from npbert.files import FileError, decode
+
+PIECE_BYTES = 32 * 1024
+"""About how much of a document is read at once: some 250 sentences."""
+
+
+class Piece(NamedTuple):
+    """A stretch of whole lines of one document: `size` bytes from `start` of file number `file`."""
+
+    file: int
+    start: int
+    size: int
+    document: int
+
+
+class Corpus:
+    """Text files with a sentence a line and a blank line between documents; a new file is a new document, too.
+
+    paths: files, or folders, of which every .txt file is taken in the order of names. document_per_file: blank lines
+    say nothing, each file is one document.
+
+    `len(corpus)` is the number of pieces; only where each lies is kept in memory. `num_documents` counts documents,
+    `num_bytes` is the size of the text.
+
+    Raises: FileError that names the file, and the line where there is one, for text that is not UTF-8, a file or folder
+    without text; OSError for a file that cannot be read.
+    """
+
+    def __init__(
+        self, paths: Sequence[str | Path], *, document_per_file: bool = False, piece_bytes: int = PIECE_BYTES
+    ) -> None:
+        self.files = [file for path in map(Path, paths) for file in _text_files(path)]
+        self._index = tuple(array("q") for _ in Piece._fields)
+        self.num_documents = 0
+        for number, file in enumerate(self.files):
+            before = len(self)
+            for start, size, document in _pieces(file, piece_bytes, document_per_file):
+                row = Piece(number, start, size, self.num_documents + document)
+                for column, value in zip(self._index, row, strict=True):
+                    column.append(value)
+            if len(self) == before:
+                raise FileError(f"{file} is empty: there is no text to learn from")
+            self.num_documents = self._index[3][-1] + 1
+        if not self.files:
+            raise FileError("a corpus needs at least one file")
+        self.num_bytes = sum(self._index[2])
+
+    def __len__(self) -> int:
+        return len(self._index[0])
+
+    def __getitem__(self, number: int) -> Piece:
+        return Piece(*(column[number] for column in self._index))
+
+    def read(self, number: int) -> list[str]:
+        """The sentences of piece `number`, without blank lines."""
+        piece = self[number]
+        with self.files[piece.file].open("rb") as file:
+            file.seek(piece.start)
+            text = decode(file.read(piece.size), str(self.files[piece.file]))
+        return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _text_files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = sorted(path.glob("*.txt"))
+    if not files:
+        raise FileError(f"{path} is a folder without .txt files")
+    return files
+
+
+def _pieces(file: Path, piece_bytes: int, document_per_file: bool) -> Iterator[tuple[int, int, int]]:
+    """The start, the size and the number of the document, from 0 in this file, of each piece."""
+    document, start, position, has_text = 0, 0, 0, False
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                is_blank = not line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+            except UnicodeDecodeError as error:
+                raise FileError(f"{file}, line {number}: byte {error.start + 1} of the line is not UTF-8") from error
+            ends_document = is_blank and not document_per_file
+            if has_text and (ends_document or position - start >= piece_bytes):
+                yield start, position - start, document
+                start, has_text = position, False
+                document += ends_document
+            has_text = has_text or not is_blank
+            position += len(line)
+    if has_text:
+        yield start, position - start, document

@@ -1,0 +1,109 @@
+"""From the sentences of documents to sequences for pre-training: packed as full as they go, alone or in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from npbert.data.sentence_pairs import IS_NEXT, NOT_NEXT
+
+OBJECTIVES = ("nsp", "sop", "none")
+"""What a pair is for: next-sentence prediction, sentence-order prediction, or nothing (single sequences)."""
+
+Sentence = Sequence[int]
+_SHORT_PROBABILITY = 0.1
+_DRAWS = 20
+
+
+class Packed(NamedTuple):
+    """The token ids of one or two texts, and whether the second follows the first (0), or not (1); alone always 0.
+
+    With sentence-order prediction 1 means that they follow each other in the other order.
+    """
+
+    first: list[int]
+    second: list[int] | None
+    next_sentence_label: int
+
+
+def pack(
+    sentences: Sequence[Sentence],
+    *,
+    max_length: int,
+    objective: str,
+    draw_other: Callable[[], Sequence[Sentence]],
+    rng: np.random.Generator,
+) -> Iterator[Packed]:
+    """The sentences of one stretch of a document as sequences of at most `max_length` tokens, special tokens included.
+
+    Sentences are taken until they fill a sequence; for 1 sequence in 10, until they reach a random shorter length, so
+    that short ones are known too. A pair is cut at a random sentence. For next-sentence prediction, half of the pairs
+    get a second text from `draw_other()`, sentences from a random place of another document, and the sentences that
+    would have been there are used again. A drawn text that begins as the true one does is drawn again, so that no label
+    is false; where nothing else is to be had, the pair keeps its true second text. What is too long is cut from the
+    longer text, at a random end. (Devlin et al. 2018, appendix A.2, and its code; order: Lan et al. 2020, section 3.1.)
+    """
+    room = max_length - (2 if objective == "none" else 3)
+    position = 0
+    while position < len(sentences):
+        target = int(rng.integers(2, room + 1)) if rng.random() < _SHORT_PROBABILITY else room
+        end = _fill(sentences, position, target)
+        chunk, position = sentences[position:end], end
+        if objective == "none":
+            yield Packed(_cut(_joined(chunk), room, rng), None, IS_NEXT)
+            continue
+        split = int(rng.integers(1, len(chunk))) if len(chunk) > 1 else 1
+        first, second = _joined(chunk[:split]), _joined(chunk[split:])
+        label = IS_NEXT
+        if objective == "nsp" and (not second or rng.random() < 0.5):
+            true_next = second or _joined(sentences[end : end + 1])
+            drawn = _draw_other_text(draw_other, true_next, target - len(first))
+            if drawn:
+                position -= len(chunk) - split
+                second, label = drawn, NOT_NEXT
+        elif objective == "sop" and rng.random() < 0.5:
+            first, second, label = second, first, NOT_NEXT
+        if first and second:
+            yield Packed(*_cut_pair(first, second, room, rng), label)
+
+
+def _fill(sentences: Sequence[Sentence], start: int, target: int) -> int:
+    """Where a stretch from `start` ends that holds at least `target` tokens, or all that there are."""
+    total, end = 0, start
+    while end < len(sentences) and total < target:
+        total += len(sentences[end])
+        end += 1
+    return end
+
+
+def _joined(sentences: Sequence[Sentence]) -> list[int]:
+    return [token for sentence in sentences for token in sentence]
+
+
+def _draw_other_text(
+    draw_other: Callable[[], Sequence[Sentence]], true_next: list[int], length: int
+) -> list[int] | None:
+    """A text of at least `length` tokens, where there are so many, that does not begin as `true_next` does."""
+    for _ in range(_DRAWS):
+        sentences = draw_other()
+        drawn = _joined(sentences[: _fill(sentences, 0, max(1, length))])
+        shared = min(len(drawn), len(true_next))
+        if drawn and not (shared and drawn[:shared] == true_next[:shared]):
+            return drawn
+    return None
+
+
+def _cut(tokens: list[int], room: int, rng: np.random.Generator) -> list[int]:
+    surplus = max(0, len(tokens) - room)
+    front = int(rng.binomial(surplus, 0.5)) if surplus else 0
+    return tokens[front : front + room]
+
+
+def _cut_pair(first: list[int], second: list[int], room: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
+    """Both texts with room for each: as if the longer lost a token at a time, at either end."""
+    short = min(len(first), len(second))
+    longest = max(room - short, (room + 1) // 2)
+    first = _cut(first, longest, rng)
+    return first, _cut(second, room - len(first), rng)

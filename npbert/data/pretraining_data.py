@@ -1,0 +1,119 @@
+"""PretrainingData: masked batches from a corpus, streamed from disk in a new random order every epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.data.corpus import Corpus
+from npbert.data.example import Example, collate
+from npbert.data.masking import mask_words
+from npbert.data.packing import OBJECTIVES, Packed, Sentence, pack
+from npbert.data.sentence_pairs import join_pair
+from npbert.data.tokenizer import Tokenizer
+from npbert.layers import Array
+
+PIECES_AT_ONCE = 64
+"""How many pieces of the corpus are in memory: their sequences are shuffled together."""
+
+
+class Place(NamedTuple):
+    """Where in an epoch a batch is: the number of its group of pieces, and its own number in the group."""
+
+    group: int = 0
+    batch: int = 0
+
+
+@dataclass(frozen=True)
+class PretrainingData:
+    """Batches for BertForPreTraining (`nsp` or `sop`) or BertForMaskedLM (`none`), from the pieces of a corpus.
+
+    An epoch goes through the pieces in a random order, a group of them at a time: reads them, packs their sentences
+    into sequences of at most `max_length` tokens, shuffles these, masks them afresh and cuts them into batches of
+    `batch_size` (the last of a group may be smaller). All of it follows from the seed of the epoch and the number of
+    the group, so any batch can be made again without the ones before its group.
+
+    mask_probability, max_predictions, whole_words: as in mask_words; max_predictions None means no limit but the share.
+
+    Raises: ValueError for another objective, a max_length or batch_size that is too small.
+    """
+
+    corpus: Corpus
+    tokenizer: Tokenizer
+    batch_size: int = 32
+    max_length: int = 128
+    objective: str = "nsp"
+    mask_probability: float = 0.15
+    max_predictions: int | None = None
+    whole_words: bool = False
+    pieces_at_once: int = PIECES_AT_ONCE
+
+    def __post_init__(self) -> None:
+        if self.objective not in OBJECTIVES:
+            raise ValueError(f"objective is {self.objective!r}, wanted one of {', '.join(OBJECTIVES)}")
+        for name, least in (("batch_size", 1), ("max_length", 8), ("pieces_at_once", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}, wanted at least {least}")
+
+    def batches(self, epoch_seed: int, place: Place = Place()) -> Iterator[tuple[Place, Batch]]:  # noqa: B008  immutable
+        """The batches of the epoch from `place` on, each with its place."""
+        order = np.random.default_rng(epoch_seed).permutation(len(self.corpus))
+        groups = [order[start : start + self.pieces_at_once] for start in range(0, len(order), self.pieces_at_once)]
+        for group in range(place.group, len(groups)):
+            rng = np.random.default_rng([epoch_seed, group])
+            examples = self._examples(groups[group], rng)
+            first = place.batch if group == place.group else 0
+            for number in range(first, -(-len(examples) // self.batch_size)):
+                chosen = examples[number * self.batch_size : (number + 1) * self.batch_size]
+                batch_rng = np.random.default_rng([epoch_seed, group, number])
+                batch = collate([self._masked(packed, batch_rng) for packed in chosen], pad_id=self.tokenizer.pad_id)
+                yield Place(group, number), batch
+
+    def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Packed]:
+        """The sequences of a group of pieces, in random order."""
+        pieces = {number: self._tokens(number) for number in numbers.tolist()}
+        examples: list[Packed] = []
+        for number, sentences in pieces.items():
+            draw_other = partial(self._draw_other, self._others(number, pieces), pieces, rng)
+            examples += pack(
+                sentences, max_length=self.max_length, objective=self.objective, draw_other=draw_other, rng=rng
+            )
+        return [examples[index] for index in rng.permutation(len(examples))]
+
+    def _tokens(self, number: int) -> list[Sentence]:
+        return [ids for ids in self.tokenizer.pieces(self.corpus.read(number)) if ids]
+
+    def _others(self, number: int, pieces: dict[int, list[Sentence]]) -> list[int]:
+        """Pieces of other documents: in the group, or else in the corpus; of this one where it is the only one."""
+        document = self.corpus[number].document
+        candidates: Iterable[int]
+        for candidates in (pieces, range(len(self.corpus))):
+            others = [other for other in candidates if self.corpus[other].document != document]
+            if others:
+                return others
+        return list(pieces)
+
+    def _draw_other(
+        self, others: list[int], pieces: dict[int, list[Sentence]], rng: np.random.Generator
+    ) -> Sequence[Sentence]:
+        """The sentences from a random place of one of the pieces `others` on."""
+        other = others[int(rng.integers(len(others)))]
+        sentences = pieces[other] if other in pieces else self._tokens(other)
+        return sentences[int(rng.integers(len(sentences))) :] if sentences else []
+
+    def _masked(self, packed: Packed, rng: np.random.Generator) -> Example:
+        input_ids, token_type_ids = join_pair(packed.first, packed.second, self.tokenizer)
+        masked_ids, labels = mask_words(
+            input_ids,
+            self.tokenizer,
+            rng,
+            probability=self.mask_probability,
+            max_predictions=self.max_predictions or len(input_ids),
+            whole_words=self.whole_words,
+        )
+        return Example(masked_ids, token_type_ids, labels, packed.next_sentence_label)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,19 +13,13 @@ from npbert.data.corpus import Corpus
 from npbert.data.example import Example, collate
 from npbert.data.masking import mask_words
 from npbert.data.packing import OBJECTIVES, Packed, Sentence, pack
+from npbert.data.place import START, Place
 from npbert.data.sentence_pairs import join_pair
 from npbert.data.tokenizer import Tokenizer
 from npbert.layers import Array
 
 PIECES_AT_ONCE = 64
 """How many pieces of the corpus are in memory: their sequences are shuffled together."""
-
-
-class Place(NamedTuple):
-    """Where in an epoch a batch is: the number of its group of pieces, and its own number in the group."""
-
-    group: int = 0
-    batch: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,7 @@ class PretrainingData:
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}, wanted at least {least}")
 
-    def batches(self, epoch_seed: int, place: Place = Place()) -> Iterator[tuple[Place, Batch]]:  # noqa: B008  immutable
+    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
         """The batches of the epoch from `place` on, each with its place."""
         order = np.random.default_rng(epoch_seed).permutation(len(self.corpus))
         groups = [order[start : start + self.pieces_at_once] for start in range(0, len(order), self.pieces_at_once)]

@@ -79,4 +79,4 @@ class PreTrainedModel(Layer):
             write_config(
                 config_path, self.config, architecture=type(self).__name__, dtype=self.parameters()[0].value.dtype
             )
-            write_tensors(weights_path, hugging_face_tensors(self))
+            write_tensors(weights_path, hugging_face_tensors(self), {"format": "pt"})  # transformers looks for "pt"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.data.batch import Batch
-from npbert.layers import Array, Cache, Gather, MaskedLMHead, NextSentenceHead, SoftmaxCrossEntropy
+from npbert.layers import IGNORED, Array, Cache, Gather, MaskedLMHead, NextSentenceHead, SoftmaxCrossEntropy
 from npbert.layers.checks import check_ids, check_labels
 from npbert.models.bert import BertModel, check_batch
 from npbert.models.config import BertConfig
@@ -89,17 +89,28 @@ class BertForPreTraining(PreTrainedModel):
         nsp_loss, nsp_cache = self.cross_entropy.forward(output.seq_relationship_logits, next_sentence_label)
         return PreTrainingLosses(mlm_loss + nsp_loss, mlm_loss, nsp_loss), (forward_cache, mlm_cache, nsp_cache)
 
-    def backward(self, cache: Cache, dloss: float = 1.0) -> None:
+    def backward(self, cache: Cache, dloss: float | tuple[float, float] = 1.0) -> None:
         """From the loss back to every parameter. The sum hands `dloss` to both tasks; at BERT they meet again.
 
         cache: that of `loss`, of which forward's own is a part. dloss: the derivative of what is minimised with respect
-        to this loss, 1 when it is the loss itself.
+        to this loss, 1 when it is the loss itself; or a pair, with respect to mlm_loss and to nsp_loss.
         """
+        dmlm_loss, dnsp_loss = dloss if isinstance(dloss, tuple) else (dloss, dloss)
         (bert_cache, gather_cache, predictions_cache, relationship_cache), mlm_cache, nsp_cache = cache
-        dpooled = self.seq_relationship.backward(self.cross_entropy.backward(dloss, nsp_cache), relationship_cache)
-        dmasked = self.predictions.backward(self.cross_entropy.backward(dloss, mlm_cache), predictions_cache)
+        dpooled = self.seq_relationship.backward(self.cross_entropy.backward(dnsp_loss, nsp_cache), relationship_cache)
+        dmasked = self.predictions.backward(self.cross_entropy.backward(dmlm_loss, mlm_cache), predictions_cache)
         dhidden = self.gather.backward(dmasked, gather_cache)
         self.bert.backward((dhidden, dpooled), bert_cache)
+
+    def target_counts(self, batch: Batch) -> tuple[int, int]:
+        """Over how many targets mlm_loss and nsp_loss are means. Raises: as loss."""
+        labels, next_sentence_label = self._check_targets(batch)
+        return len(labels), int((next_sentence_label != IGNORED).sum())
+
+    def count_right(self, cache: Cache) -> tuple[int, int]:
+        """How many masked words and sentence pairs were the most probable, from the cache of `loss`."""
+        _, mlm_cache, nsp_cache = cache
+        return self.cross_entropy.count_right(mlm_cache), self.cross_entropy.count_right(nsp_cache)
 
     def _check_targets(self, batch: Batch) -> tuple[Array, Array]:
         """The labels of the masked positions (M,) and of the sequences (B,)."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbert.data.batch import Batch
-from npbert.layers import Array, Cache, Layer
+from npbert.layers import IGNORED, Array, Cache, Layer, SoftmaxCrossEntropy
 from npbert.models.pretrained import PreTrainedModel
 
 
@@ -41,6 +41,16 @@ class TaskModel(PreTrainedModel):
         """
         forward_cache, loss_cache = cache
         self.backward_logits(self.loss_function.backward(dloss, loss_cache), forward_cache)
+
+    def target_counts(self, batch: Batch) -> tuple[int]:
+        """Over how many targets the loss is a mean. Raises: as loss."""
+        targets = self.check_targets(batch)
+        return (int((targets != IGNORED).sum()) if targets.dtype.kind in "iu" else targets.size,)
+
+    def count_right(self, cache: Cache) -> tuple[int] | None:
+        """How many targets were the most probable class, from the cache of `loss`; None for a regression."""
+        function = self.loss_function
+        return (function.count_right(cache[1]),) if isinstance(function, SoftmaxCrossEntropy) else None
 
     def check_targets(self, batch: Batch) -> Array:
         """The targets of the loss, or the error that `loss` promises."""

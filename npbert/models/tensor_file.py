@@ -17,7 +17,9 @@ FLOATS = ("F64", "F32", "F16", "BF16")
 
 
 class TensorFile:
-    """The float tensors of a file: `shapes` by name, and `read(name)`. Integers are buffers of other libraries.
+    """The float tensors of a file: `shapes` by name, and `read(name)`; and the strings in its head, `metadata`.
+
+    Integers are buffers of other libraries, and left out.
 
     Raises: FileNotFoundError; FileError that names the file when it is cut short, damaged or of another format, or
     holds numbers of a kind that npbert does not read.
@@ -30,6 +32,7 @@ class TensorFile:
             self._file = safetensors.safe_open(path, "numpy")
         except safetensors.SafetensorError as error:
             raise FileError(f"{path} is damaged, cut short or no safetensors file: {error}") from error
+        self.metadata: dict[str, str] = self._file.metadata() or {}
         slices = {name: self._file.get_slice(name) for name in self._file.keys()}  # noqa: SIM118  it is no dict
         self._dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
         self.shapes = {
@@ -59,8 +62,14 @@ def _widened(data: bytes) -> Array:
     return (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32)
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
-    """Write a .safetensors file. (`format: pt` is what transformers looks for.)"""
+def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: dict[str, str]) -> None:
+    """Write a .safetensors file with the tensors and, in its head, `metadata`.
+
+    Raises: OSError when the disk is full or cannot be written to.
+    """
     library = import_extra("safetensors.numpy", extra="hf")
     contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    library.save_file(contiguous, path, metadata={"format": "pt"})
+    try:
+        library.save_file(contiguous, path, metadata=metadata)
+    except import_extra("safetensors", extra="hf").SafetensorError as error:
+        raise OSError(f"{path} could not be written: {error}") from error

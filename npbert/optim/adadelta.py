@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from npbert.layers import Parameter
+from npbert.layers import Array, Parameter
 from npbert.optim.optimizer import Optimizer, check_range
 
 
@@ -29,7 +29,11 @@ class Adadelta(Optimizer):
         self.square_gradients = [np.zeros_like(parameter.value) for parameter in self.parameters]
         self.square_steps = [np.zeros_like(parameter.value) for parameter in self.parameters]
 
+    def moments(self) -> dict[str, list[Array]]:
+        return {"square_gradients": self.square_gradients, "square_steps": self.square_steps}
+
     def step(self) -> None:
+        self.steps += 1
         for parameter, v, u in zip(self.parameters, self.square_gradients, self.square_steps, strict=True):
             g = parameter.grad
             v *= self.rho

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from npbert.layers import Parameter
+from npbert.layers import Array, Parameter
 from npbert.optim.optimizer import Optimizer, check_range, is_decayed
 
 
@@ -33,9 +33,11 @@ class Adam(Optimizer):
         super().__init__(parameters, lr)
         self.betas = check_range("beta1", betas[0], 0, 1), check_range("beta2", betas[1], 0, 1)
         self.eps = check_range("eps", eps, 0, float("inf"))
-        self.steps = 0
         self.first_moments = [np.zeros_like(parameter.value) for parameter in self.parameters]
         self.second_moments = [np.zeros_like(parameter.value) for parameter in self.parameters]
+
+    def moments(self) -> dict[str, list[Array]]:
+        return {"first_moments": self.first_moments, "second_moments": self.second_moments}
 
     def step(self) -> None:
         self.steps += 1

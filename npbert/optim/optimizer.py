@@ -10,12 +10,14 @@ from npbert.layers import Array, Parameter
 class Optimizer:
     """Changes the values of `parameters` in place, following their gradients.
 
-    A parameter given twice (a tied weight) is stepped once. `lr` may be set before every step, by a schedule.
+    A parameter given twice (a tied weight) is stepped once. `lr` may be set before every step, by a schedule. `steps`
+    counts the steps done, and `moments()` is all else that an optimiser remembers.
 
     Raises: ValueError for no parameters at all or a negative lr, TypeError for what is no Parameter.
     """
 
     def __init__(self, parameters: Iterable[Parameter], lr: float) -> None:
+        self.steps = 0
         self.parameters = list(dict.fromkeys(parameters))
         self.lr = check_range("lr", lr, 0, float("inf"))
         if not self.parameters:
@@ -23,6 +25,10 @@ class Optimizer:
         for parameter in self.parameters:
             if not isinstance(parameter, Parameter):
                 raise TypeError(f"an optimiser takes Parameters (model.parameters()), got a {type(parameter).__name__}")
+
+    def moments(self) -> dict[str, list[Array]]:
+        """What is remembered of past gradients: by name, an array for each parameter, in place."""
+        raise NotImplementedError
 
     def step(self) -> None:
         """Change every value by what its gradient says."""

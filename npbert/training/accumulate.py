@@ -1,0 +1,62 @@
+"""Gradient accumulation: a batch in parts, with the gradient that it has as a whole."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbert.data.batch import Batch
+
+
+class StepLosses(NamedTuple):
+    """The losses of one batch, each the mean over all of its targets; how many targets there were and how many right.
+
+    Pre-training with sentence pairs has two of each, for words and for pairs; all else has one. In a regression nothing
+    is right or wrong: None.
+    """
+
+    losses: tuple[float, ...]
+    counts: tuple[int, ...]
+    right: tuple[int, ...] | None
+
+    @property
+    def total(self) -> float:
+        """What is minimised: the sum of the losses."""
+        return sum(self.losses)
+
+
+def accumulate(model: Any, batch: Batch, rng: np.random.Generator | None, *, parts: int = 1) -> StepLosses:
+    """Add the gradient of the loss of `batch` to the model's, computed in `parts` parts to save memory.
+
+    The loss of a batch is a mean over its N targets, so a part with n of them counts n/N. (A mean of the parts' own
+    means would give a target more weight where there are few.) Each kind of loss has its own n and N.
+
+    Raises: ValueError for more parts than sequences, and what the model's `loss` raises.
+    """
+    pieces = split(batch, parts)
+    counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
+    shares = counts / counts.sum(axis=0)
+    losses, right = np.zeros(counts.shape[1]), []
+    for number, piece in enumerate(pieces):
+        if not counts[number].any():
+            continue
+        part_losses, cache = model.loss(piece, rng)
+        share = shares[number]
+        losses += share * np.array(part_losses[1:] if isinstance(part_losses, tuple) else [part_losses], float)
+        right.append(model.count_right(cache))
+        model.backward(cache, tuple(share.tolist()) if len(share) > 1 else float(share[0]))
+    all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
+    return StepLosses(tuple(losses.tolist()), tuple(counts.sum(axis=0).tolist()), all_right)
+
+
+def split(batch: Batch, parts: int) -> list[Batch]:
+    """The sequences of a batch in `parts` batches of about one size. Raises: ValueError for more parts than that."""
+    size = len(batch.input_ids)
+    if not 1 <= parts <= size:
+        raise ValueError(f"a batch of {size} sequences cannot be split into {parts} parts")
+    arrays = {name: value for name, value in vars(batch).items() if value is not None}
+    return [
+        Batch(**{name: value[numbers] for name, value in arrays.items()})
+        for numbers in np.array_split(np.arange(size), parts)
+    ]

@@ -1,0 +1,66 @@
+"""Where a number first stopped being finite: for the message when training breaks down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.layers import Layer
+
+
+class NotFiniteError(ArithmeticError):
+    """The loss or a gradient is infinite or not a number."""
+
+
+def first_not_finite(model: Any, batch: Batch, rng: np.random.Generator | None) -> str:
+    """A sentence that names the first parameter, or else the first layer in the order of computation, with a value that
+    is not finite; or else the parameter whose gradient has one. rng: for the same dropout."""
+    for name, parameter in model.named_parameters():
+        if not np.isfinite(parameter.value).all():
+            return f"the parameter {name} is not finite"
+    found: list[str] = []
+    with _watched(model, found), np.errstate(all="ignore"):
+        model.loss(batch, rng)
+    if found:
+        return f"the first values that are not finite come out of {found[0]}"
+    for name, parameter in model.named_parameters():
+        if not np.isfinite(parameter.grad).all():
+            return f"all values are finite, but the gradient of {name} is not"
+    return "all values and gradients are finite, but their sum is not"
+
+
+@contextmanager
+def _watched(model: Layer, found: list[str]) -> Iterator[None]:
+    """While it lasts, the name of every layer whose output is not finite is added to `found`; parts come first."""
+    layers = dict(_named_layers(model, "model"))
+    try:
+        for name, layer in layers.items():
+            vars(layer)["forward"] = _watch(layer.forward, name, found)
+        yield
+    finally:
+        for layer in layers.values():
+            vars(layer).pop("forward", None)
+
+
+def _watch(forward: Any, name: str, found: list[str]) -> Any:
+    def watched(*args: Any, **options: Any) -> Any:
+        y, cache = forward(*args, **options)
+        if not all(np.isfinite(part).all() for part in (y if isinstance(y, tuple) else (y,)) if part is not None):
+            found.append(name)
+        return y, cache
+
+    return watched
+
+
+def _named_layers(item: Any, name: str) -> Iterator[tuple[str, Layer]]:
+    """Each layer inside `item`, with its dotted name."""
+    parts: dict[Any, Any] = dict(enumerate(item)) if isinstance(item, list) else {}
+    if isinstance(item, Layer):
+        yield name, item
+        parts = vars(item)
+    for key, part in list(parts.items()):
+        yield from _named_layers(part, f"{name}.{key}".removeprefix("model."))

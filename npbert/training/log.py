@@ -1,0 +1,59 @@
+"""Log: what a run says about itself, on disk: a metrics.jsonl, and event files for TensorBoard."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from npbert.extras import import_extra
+from npbert.files import atomic_write
+
+METRICS_FILE = "metrics.jsonl"
+
+
+class Log:
+    """Rows of numbers by step: `folder`/metrics.jsonl has one as a line, TensorBoard's files have them as scalars.
+
+    The numbers of a run and of the same run resumed are the same, so what depends on the clock goes to TensorBoard
+    alone. after_step: rows of later steps, from a run that was killed after its last saved state, are dropped.
+    (Extra: train.)
+    """
+
+    def __init__(self, folder: Path, *, after_step: int) -> None:
+        self.path = folder / METRICS_FILE
+        rows = [row for row in read_metrics(self.path) if row["step"] <= after_step]
+        with atomic_write(self.path) as written:
+            written.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        writer = import_extra("tensorboard.summary.writer.event_file_writer", extra="train")
+        self._events = import_extra("tensorboard.compat.proto.event_pb2", extra="train")
+        self._summaries = import_extra("tensorboard.compat.proto.summary_pb2", extra="train")
+        self._writer = writer.EventFileWriter(str(folder / "tensorboard"))
+
+    def write(self, step: int, numbers: dict[str, float], **of_the_clock: float) -> None:
+        """Add a row: `numbers` to both, `of_the_clock` to TensorBoard alone."""
+        line = json.dumps({"step": step, **numbers}) + "\n"
+        with self.path.open("ab", buffering=0) as file:  # one write, so that a kill leaves the whole line or none of it
+            file.write(line.encode())
+        values = [
+            self._summaries.Summary.Value(tag=name, simple_value=value)
+            for name, value in {**numbers, **of_the_clock}.items()
+        ]
+        event = self._events.Event(wall_time=time.time(), step=step, summary=self._summaries.Summary(value=values))
+        self._writer.add_event(event)
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._writer.close()
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """The rows of a metrics.jsonl, as far as their lines are complete; none when there is no file."""
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines[:-1]]

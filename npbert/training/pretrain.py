@@ -1,0 +1,164 @@
+"""Pre-training: from a folder of text to a BERT, with masked words and sentence pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.data.corpus import Corpus
+from npbert.data.packing import OBJECTIVES
+from npbert.data.pretraining_data import PretrainingData
+from npbert.data.tokenizer import Tokenizer
+from npbert.layers import IGNORED, Array
+from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining
+from npbert.training.accumulate import StepLosses
+from npbert.training.averages import Averages
+from npbert.training.settings import TrainerSettings, setting
+from npbert.training.trainer import Goal, Trainer
+
+
+@dataclass(frozen=True, kw_only=True)
+class PretrainSettings(TrainerSettings):
+    """What to learn from, and how. (Devlin et al. 2018, section 3.1 and appendix A.2.)
+
+    Raises: ValueError for a value that is not possible.
+    """
+
+    corpus: tuple[str, ...] = setting((), "files or folders of text: a sentence a line, a blank line between documents")
+    held_out: tuple[str, ...] = setting((), "files or folders of text that the model is judged by, and never sees")
+    document_per_file: bool = setting(False, "blank lines say nothing: each file is one document")
+    vocabulary: str = setting("", "a folder with a tokenizer, as `npbert vocab` makes it")
+    model: str = setting("bert-mini", f"a size ({', '.join(PRESETS)}) to start anew, or a folder to go on from")
+    objective: str = setting("nsp", "nsp (is it the next sentence?), sop (is it in order?) or none (single sequences)")
+    max_length: int = setting(128, "tokens in a sequence, at most")
+    batch_size: int = setting(32, "sequences in a batch")
+    mask_probability: float = setting(0.15, "the share of the tokens that is masked")
+    whole_words: bool = setting(False, "mask all pieces of a word or none")
+    held_out_batches: int = setting(50, "how many batches of held-out text are looked at")
+    seed: int = setting(0, "for all that is random")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.corpus:
+            raise ValueError("corpus is empty, wanted at least one file or folder of text")
+        if not self.vocabulary:
+            raise ValueError("vocabulary is empty, wanted a folder with a tokenizer; `npbert vocab` makes one")
+        if self.objective not in OBJECTIVES:
+            raise ValueError(f"objective is {self.objective!r}, wanted one of {', '.join(OBJECTIVES)}")
+        self.check("held_out_batches", 1)
+
+
+class Pretraining:
+    """A run of pre-training in `folder`: `trainer.train()` starts it, or goes on with it.
+
+    Raises: what Corpus, Tokenizer.from_pretrained, PretrainingData and from_pretrained raise.
+    """
+
+    def __init__(self, settings: PretrainSettings, folder: str | Path) -> None:
+        rng = np.random.default_rng(settings.seed)
+        self.settings = settings
+        self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
+        corpus = Corpus(settings.corpus, document_per_file=settings.document_per_file)
+        self.data = PretrainingData(
+            corpus,
+            self.tokenizer,
+            batch_size=settings.batch_size,
+            max_length=settings.max_length,
+            objective=settings.objective,
+            mask_probability=settings.mask_probability,
+            whole_words=settings.whole_words,
+        )
+        self.model = _make_model(settings, self.tokenizer, rng)
+        self.kinds: tuple[str, ...] = ("",) if settings.objective == "none" else ("mlm", settings.objective)
+        self.held_out: list[Batch] = []
+        self.baselines: dict[str, float] = {}
+        if settings.held_out:
+            held_out = Corpus(settings.held_out, document_per_file=settings.document_per_file)
+            batches = replace(self.data, corpus=held_out).batches(settings.seed)
+            self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
+            self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
+        self.trainer = Trainer(
+            self.model,
+            self.data,
+            folder,
+            settings,
+            rng=rng,
+            kinds=self.kinds,
+            evaluate=self.evaluate if self.held_out else None,
+            goal=Goal("loss", more_is_better=False),
+            save_model=self.save,
+        )
+
+    def evaluate(self) -> dict[str, float]:
+        """Losses and accuracies of the model on the held-out batches."""
+        return evaluate_losses(self.model, self.held_out, self.kinds)
+
+    def save(self, folder: Path) -> None:
+        """Write the model and its tokenizer."""
+        self.tokenizer.save_pretrained(folder)
+        self.model.save_pretrained(folder)
+
+
+def _make_model(
+    settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random.Generator
+) -> BertForPreTraining | BertForMaskedLM:
+    model_class = BertForMaskedLM if settings.objective == "none" else BertForPreTraining
+    if settings.model in PRESETS:
+        sizes: dict[str, Any] = {"vocab_size": len(tokenizer)}
+        config = BertConfig.preset(settings.model, **sizes)
+        if settings.max_length > config.max_position_embeddings:
+            config = replace(config, max_position_embeddings=settings.max_length)
+        return model_class(config, rng=rng)
+    model = model_class.from_pretrained(settings.model, rng=rng)
+    if model.config.vocab_size < len(tokenizer) or model.config.max_position_embeddings < settings.max_length:
+        raise ValueError(
+            f"{settings.model} has {model.config.vocab_size} tokens and {model.config.max_position_embeddings} "
+            f"positions, but the vocabulary has {len(tokenizer)}, and max_length is {settings.max_length}"
+        )
+    return model
+
+
+def evaluate_losses(model: Any, batches: Iterable[Batch], kinds: tuple[str, ...]) -> dict[str, float]:
+    """The losses and accuracies of a model over all targets in the batches, without dropout."""
+    averages = Averages()
+    for batch in batches:
+        counts = model.target_counts(batch)
+        losses, cache = model.loss(batch)
+        parts = losses[1:] if isinstance(losses, tuple) else (losses,)
+        averages.add(kinds, StepLosses(tuple(map(float, parts)), counts, model.count_right(cache)))
+    return averages.means()
+
+
+def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) -> Array:
+    """How often each token is in the corpus (V,), as a share, in `max_pieces` pieces spread over it; never 0."""
+    counts = np.ones(len(tokenizer))  # as if each had been seen once
+    for number in range(0, len(corpus), -(-len(corpus) // max_pieces)):
+        for ids in tokenizer.pieces(corpus.read(number)):
+            counts += np.bincount(ids, minlength=len(counts)) if ids else 0
+    shares: Array = counts / counts.sum()
+    return shares
+
+
+def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:
+    """What knowing only how frequent words are, and which label is more frequent, gives on the same batches."""
+    words = np.concatenate([batch.labels[batch.labels != IGNORED] for batch in batches if batch.labels is not None])
+    loss = float(-np.log(shares[words]).mean())
+    known = {"loss": loss, "accuracy": float((words == shares.argmax()).mean())}
+    if len(kinds) == 1:
+        return known
+    labels = np.concatenate([batch.next_sentence_label for batch in batches])  # type: ignore[arg-type]
+    share = float(labels.mean())
+    entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
+    return {
+        "loss": loss + entropy,
+        **{f"{kinds[0]}_{name}": value for name, value in known.items()},
+        f"{kinds[1]}_loss": entropy,
+        f"{kinds[1]}_accuracy": max(share, 1 - share),
+    }

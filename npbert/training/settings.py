@@ -1,0 +1,102 @@
+"""Every setting of a run, with what it means and its default: for Python, the command line and the TOML file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from npbert.extras import import_extra
+from npbert.files import FileError, atomic_write, read_text
+
+SETTINGS_FILE = "settings.toml"
+
+
+def setting(default: Any = MISSING, help_text: str = "") -> Any:
+    """A field of a settings class; without a default it must be given."""
+    return field(default=default, metadata={"help": help_text})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainerSettings:
+    """How long and how fast to learn. (Devlin et al. 2018, appendix A.2 and A.3.)
+
+    Raises: ValueError for a number out of range.
+    """
+
+    steps: int = setting(1000, "updates in all")
+    learning_rate: float = setting(1e-4, "the highest learning rate")
+    warmup: float = setting(0.1, "the share of the steps in which the learning rate rises, before it falls to 0")
+    weight_decay: float = setting(0.01, "decoupled weight decay, of matrices alone")
+    max_grad_norm: float = setting(1.0, "the norm that gradients are clipped to")
+    parts: int = setting(1, "in how many parts a batch is computed, to save memory: the result is the same")
+    evaluate_every: int = setting(0, "steps between evaluations; 0: only at the end")
+    save_every: int = setting(200, "steps between saved states")
+    log_every: int = setting(10, "steps between lines of the log")
+    patience: int = setting(0, "stop after so many evaluations without a better result; 0: never")
+
+    def __post_init__(self) -> None:
+        for name, least in (("steps", 1), ("parts", 1), ("save_every", 1), ("log_every", 1)):
+            self.check(name, least)
+        for name in ("evaluate_every", "patience", "weight_decay"):
+            self.check(name, 0)
+        if not 0 <= self.warmup < 1:
+            raise ValueError(f"warmup is {self.warmup}, wanted a share from 0 up to, but not including, 1")
+        for name in ("learning_rate", "max_grad_norm"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)}, wanted a positive number")
+
+    def check(self, name: str, least: float) -> None:
+        """Raise ValueError unless the setting is at least that."""
+        if not getattr(self, name) >= least:
+            raise ValueError(f"{name} is {getattr(self, name)}, wanted at least {least}")
+
+
+Settings = TypeVar("Settings", bound=TrainerSettings)
+
+
+def save_settings(settings: TrainerSettings, folder: Path) -> None:
+    """Write `folder`/settings.toml, each setting with a comment that says what it means. (Extra: train.)"""
+    tomlkit = import_extra("tomlkit", extra="train")
+    document = tomlkit.document()
+    values = asdict(settings)
+    for entry in fields(settings):
+        document.add(tomlkit.comment(entry.metadata["help"]))
+        value = values[entry.name]
+        document.add(entry.name, list(value) if isinstance(value, tuple) else value)
+    with atomic_write(folder / SETTINGS_FILE) as path:
+        path.write_text(tomlkit.dumps(document), encoding="utf-8")
+
+
+def load_settings(kind: type[Settings], path: Path, **changes: Any) -> Settings:
+    """The settings of a TOML file, with `changes` made to them.
+
+    Raises: FileError that names the file: no TOML, a setting that there is not, or a value that is not possible.
+    """
+    tomlkit = import_extra("tomlkit", extra="train")
+    try:
+        values = tomlkit.parse(read_text(path)).unwrap()
+    except tomlkit.exceptions.ParseError as error:
+        raise FileError(f"{path} is no valid TOML: {error}") from error
+    known = {entry.name for entry in fields(kind)}
+    unknown = values.keys() - known
+    if unknown:
+        raise FileError(
+            f"{path}: there is no setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}"
+        )
+    try:
+        return make_settings(kind, {**values, **changes})
+    except (TypeError, ValueError) as error:
+        raise FileError(f"{path}: {error}") from error
+
+
+def make_settings(kind: type[Settings], values: dict[str, Any]) -> Settings:
+    """Settings from plain values. Raises: TypeError for a value of another type than its setting has."""
+    types = {entry.name: str(entry.type) for entry in fields(kind)}
+    allowed = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple[str, ...]": (list, tuple)}
+    for name, value in values.items():
+        wrong_bool = isinstance(value, bool) and types[name] != "bool"
+        if wrong_bool or not isinstance(value, allowed[types[name]]):
+            raise TypeError(f"{name} is {value!r}, wanted {types[name]}")
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})

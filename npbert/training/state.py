@@ -1,0 +1,68 @@
+"""The state of a training run in one file, from which it goes on as if it had never stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from npbert.files import FileError, atomic_write
+from npbert.layers import Array, Layer
+from npbert.models.tensor_file import TensorFile, write_tensors
+from npbert.optim import Optimizer
+
+STATE_FILE = "state.safetensors"
+_KEY = "npbert"
+
+
+def save_state(path: Path, model: Layer, optimizer: Optimizer, progress: dict[str, Any]) -> None:
+    """Write the parameters, what the optimiser remembers, and `progress` (numbers, strings, lists and dicts of them).
+
+    The file is whole or not there at all: a crash leaves the one before it.
+    """
+    tensors = dict(_tensors(model, optimizer))
+    with atomic_write(path) as written:
+        write_tensors(written, tensors, {_KEY: json.dumps({"steps": optimizer.steps, "progress": progress})})
+
+
+def load_state(path: Path, model: Layer, optimizer: Optimizer) -> dict[str, Any]:
+    """Fill the model and the optimiser from the file, bit for bit, and return the progress that was saved with them.
+
+    Raises: FileNotFoundError; FileError that names the file when it is damaged, no state, or that of another model or
+    optimiser; nothing is loaded then.
+    """
+    file = TensorFile(path)
+    tensors = dict(_tensors(model, optimizer))
+    if _KEY not in file.metadata:
+        raise FileError(f"{path} is no training state of npbert")
+    wanted = {name: array.shape for name, array in tensors.items()}
+    if wanted != file.shapes:
+        name = next(name for name in {**wanted, **file.shapes} if wanted.get(name) != file.shapes.get(name))
+        raise FileError(
+            f"{path} is the state of another model or optimiser: {name} is {file.shapes.get(name, 'missing')} there, "
+            f"and {wanted.get(name, 'missing')} here"
+        )
+    for name, array in tensors.items():
+        array[...] = file.read(name)
+    stored = json.loads(file.metadata[_KEY])
+    optimizer.steps = stored["steps"]
+    progress: dict[str, Any] = stored["progress"]
+    return progress
+
+
+def remove_leftovers(path: Path) -> None:
+    """Delete what a process that was killed while writing `path` left beside it."""
+    for leftover in path.parent.glob(f".{path.name}.*"):
+        leftover.unlink()
+
+
+def _tensors(model: Layer, optimizer: Optimizer) -> Iterator[tuple[str, Array]]:
+    """Every array of the state by name, as it is in memory."""
+    names = {}
+    for name, parameter in model.named_parameters():
+        names[parameter] = name
+        yield f"value.{name}", parameter.value
+    for kind, arrays in optimizer.moments().items():
+        for parameter, array in zip(optimizer.parameters, arrays, strict=True):
+            yield f"{kind}.{names[parameter]}", array

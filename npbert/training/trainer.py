@@ -1,0 +1,208 @@
+"""Trainer: the loop that turns batches into a better model, and that can stop and go on at any step."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.data.place import START, Place
+from npbert.extras import import_extra
+from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
+from npbert.training.accumulate import accumulate
+from npbert.training.averages import Averages
+from npbert.training.finite import NotFiniteError, first_not_finite
+from npbert.training.interrupt import stop_when_asked
+from npbert.training.log import METRICS_FILE, Log, read_metrics
+from npbert.training.plot import PLOT_FILE, plot_curves
+from npbert.training.settings import TrainerSettings
+from npbert.training.state import STATE_FILE, load_state, remove_leftovers, save_state
+
+MODEL_FOLDER = "model"
+
+
+class Data(Protocol):
+    """What a Trainer learns from: PretrainingData, TaskData, or anything else with these batches."""
+
+    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
+        """The batches of an epoch from `place` on, each with its place; the same ones for the same seed."""
+
+
+class Goal(NamedTuple):
+    """Which number of the evaluation says how good a model is, and whether more of it is better."""
+
+    name: str
+    more_is_better: bool = True
+
+    def is_reached(self, value: float, best: float | None) -> bool:
+        """Whether `value` is better than the best so far."""
+        return best is None or (value > best if self.more_is_better else value < best)
+
+
+@dataclass
+class Progress:
+    """How far a run is, besides its arrays: all of it goes into the state on disk."""
+
+    epoch: int
+    epoch_seed: int
+    place: Place = START
+    best: float | None = None
+    evaluations_since_best: int = 0
+    evaluation: dict[str, float] = field(default_factory=dict)
+    averages: Averages = field(default_factory=Averages)
+
+
+class Trainer:
+    """Trains `model` on `data`, in `folder`:
+
+        state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
+        metrics.jsonl       numbers by step                 tensorboard/  the same and more     curves.png  at the end
+
+    kinds: a name for each loss of the model, ("mlm", "nsp") say. evaluate: gives numbers by name for a held-out set, of
+    which `goal` names the one that counts; without it the last model is the best. save_model: writes the model to a
+    folder. rng: where dropout and the order of the data are drawn from.
+
+    When `folder` holds a state, training goes on from there, bit for bit, if all else is as it was. (Extra: train.)
+
+    Raises: KeyError from an evaluation without the goal's name.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        data: Data,
+        folder: str | Path,
+        settings: TrainerSettings,
+        *,
+        rng: np.random.Generator,
+        kinds: tuple[str, ...] = ("",),
+        evaluate: Callable[[], dict[str, float]] | None = None,
+        goal: Goal | None = None,
+        save_model: Callable[[Path], None] | None = None,
+    ) -> None:
+        self.model, self.data, self.folder, self.settings, self.rng = model, data, Path(folder), settings, rng
+        self.kinds, self.evaluate, self.goal = kinds, evaluate, goal
+        self.save_model = save_model or model.save_pretrained
+        self.optimizer = AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        self.progress = Progress(0, int(rng.integers(2**63)))
+
+    @property
+    def step(self) -> int:
+        """How many updates have been made."""
+        return self.optimizer.steps
+
+    def train(self) -> dict[str, float]:
+        """Train to the last step, or until patience ends, and return the numbers of the last evaluation.
+
+        Raises: KeyboardInterrupt, after saving the state, when asked to stop (Ctrl-C, SIGTERM); NotFiniteError when the
+        loss or a gradient is not finite, which says the step and the first layer to blame; ValueError for data without
+        a batch; what load_state raises; OSError when the disk is full, say: the last saved state stays whole.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / STATE_FILE
+        remove_leftovers(path)
+        if path.is_file():
+            self._restore(load_state(path, self.model, self.optimizer))
+        with stop_when_asked() as interrupt, Log(self.folder, after_step=self.step) as log, self._bar() as bar:
+            batches = self._batches()
+            while not self._is_finished():
+                batch = next(batches)
+                start = time.perf_counter()
+                numbers = self._update(batch)
+                seconds = time.perf_counter() - start
+                bar.update(1)
+                if self.step % self.settings.log_every == 0:
+                    numbers = {**self.progress.averages.means(), "epoch": self.progress.epoch, **numbers}
+                    tokens = int(batch.attention_mask.sum()) / seconds
+                    log.write(self.step, numbers, tokens_per_second=tokens)
+                    bar.set_postfix_str(_line({**self.progress.averages.means(), "tok/s": tokens}))
+                    self.progress.averages = Averages()
+                self._evaluate(log, bar)
+                if self._is_finished() or interrupt.asked or self.step % self.settings.save_every == 0:
+                    self._save(path)
+                if interrupt.asked and not self._is_finished():
+                    raise KeyboardInterrupt
+        plot_curves(read_metrics(self.folder / METRICS_FILE), self.folder / PLOT_FILE)
+        return self.progress.evaluation
+
+    def _batches(self) -> Iterator[Batch]:
+        """Batches without end, epoch after epoch; `progress.place` is where the next one is."""
+        progress = self.progress
+        while True:
+            is_empty = progress.place == START
+            for place, batch in self.data.batches(progress.epoch_seed, progress.place):
+                is_empty = False
+                progress.place = place._replace(batch=place.batch + 1)
+                yield batch
+            if is_empty:
+                raise ValueError("the training data has no batches")
+            progress.epoch, progress.place = progress.epoch + 1, START
+            progress.epoch_seed = int(self.rng.integers(2**63))
+
+    def _update(self, batch: Batch) -> dict[str, float]:
+        """One step of the optimiser; returns what is to be known of it besides the losses."""
+        settings, parameters = self.settings, self.optimizer.parameters
+        self.optimizer.lr = linear_warmup_decay(
+            self.step,
+            lr=settings.learning_rate,
+            warmup_steps=int(settings.warmup * settings.steps),
+            total_steps=settings.steps,
+        )
+        rng_before = copy.deepcopy(self.rng)
+        self.model.zero_grad()
+        losses = accumulate(self.model, batch, self.rng, parts=min(settings.parts, len(batch.input_ids)))
+        norm = clip_by_global_norm(parameters, settings.max_grad_norm)
+        if not math.isfinite(losses.total + norm):
+            raise NotFiniteError(
+                f"step {self.step + 1}: the loss is {losses.total} and the norm of the gradient {norm}; "
+                f"{first_not_finite(self.model, batch, rng_before)}. A smaller learning rate may help."
+            )
+        self.optimizer.step()
+        self.progress.averages.add(self.kinds, losses)
+        return {"learning_rate": self.optimizer.lr, "gradient_norm": norm}
+
+    def _evaluate(self, log: Log, bar: Any) -> None:
+        """Evaluate where it is time, and keep the model if it is the best so far."""
+        settings, progress = self.settings, self.progress
+        is_last = self.step == settings.steps
+        if not (is_last or (settings.evaluate_every and self.step % settings.evaluate_every == 0)):
+            return
+        if self.evaluate is not None:
+            progress.evaluation = self.evaluate()
+            log.write(self.step, {f"eval_{name}": value for name, value in progress.evaluation.items()})
+            bar.write(f"step {self.step}: held out: {_line(progress.evaluation)}")
+        value = progress.evaluation[self.goal.name] if self.goal and self.evaluate else None
+        if value is None or (self.goal and self.goal.is_reached(value, progress.best)):
+            progress.best, progress.evaluations_since_best = value, 0
+            self.save_model(self.folder / MODEL_FOLDER)
+        else:
+            progress.evaluations_since_best += 1
+
+    def _is_finished(self) -> bool:
+        patience = self.settings.patience
+        return self.step >= self.settings.steps or 0 < patience <= self.progress.evaluations_since_best
+
+    def _save(self, path: Path) -> None:
+        save_state(path, self.model, self.optimizer, {**asdict(self.progress), "rng": self.rng.bit_generator.state})
+
+    def _restore(self, stored: dict[str, Any]) -> None:
+        self.rng.bit_generator.state = stored.pop("rng")
+        stored["place"] = Place(*stored["place"])
+        stored["averages"] = Averages(**stored["averages"])
+        self.progress = Progress(**stored)
+
+    def _bar(self) -> Any:
+        """A progress bar where standard error is a terminal."""
+        tqdm = import_extra("tqdm", extra="train").tqdm
+        return tqdm(total=self.settings.steps, initial=self.step, unit="step", disable=None, dynamic_ncols=True)
+
+
+def _line(numbers: dict[str, float]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in numbers.items())

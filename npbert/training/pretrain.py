@@ -140,8 +140,8 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
     """How often each token is in the corpus (V,), as a share, in `max_pieces` pieces spread over it; never 0."""
     counts = np.ones(len(tokenizer))  # as if each had been seen once
     for number in range(0, len(corpus), -(-len(corpus) // max_pieces)):
-        for ids in tokenizer.pieces(corpus.read(number)):
-            counts += np.bincount(ids, minlength=len(counts)) if ids else 0
+        ids = [index for sentence in tokenizer.pieces(corpus.read(number)) for index in sentence]
+        counts += np.bincount(np.array(ids, int), minlength=len(counts))
     shares: Array = counts / counts.sum()
     return shares
 
@@ -153,7 +153,7 @@ def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -
     known = {"loss": loss, "accuracy": float((words == shares.argmax()).mean())}
     if len(kinds) == 1:
         return known
-    labels = np.concatenate([batch.next_sentence_label for batch in batches])  # type: ignore[arg-type]
+    labels = np.concatenate([batch.next_sentence_label for batch in batches])
     share = float(labels.mean())
     entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
     return {

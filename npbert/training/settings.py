@@ -94,9 +94,16 @@ def load_settings(kind: type[Settings], path: Path, **changes: Any) -> Settings:
 def make_settings(kind: type[Settings], values: dict[str, Any]) -> Settings:
     """Settings from plain values. Raises: TypeError for a value of another type than its setting has."""
     types = {entry.name: str(entry.type) for entry in fields(kind)}
-    allowed = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple[str, ...]": (list, tuple)}
+    allowed: dict[str, Any] = {
+        "int": int,
+        "float": (int, float),
+        "str": str,
+        "bool": bool,
+        "tuple[str, ...]": (list, tuple),
+    }
     for name, value in values.items():
         wrong_bool = isinstance(value, bool) and types[name] != "bool"
         if wrong_bool or not isinstance(value, allowed[types[name]]):
             raise TypeError(f"{name} is {value!r}, wanted {types[name]}")
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return kind(**plain)

@@ -159,13 +159,22 @@ class Tokenizer:
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
+        self._truncate(max_length)
+        encodings: list[Encoding] = self._tokenizer.encode_batch(list(texts))
+        return encodings
+
+    def _truncate(self, max_length: int | None) -> None:
         if max_length is None:
             self._tokenizer.no_truncation()
         elif max_length < 5:
             raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")
         else:
             self._tokenizer.enable_truncation(max_length, strategy="longest_first")
-        encodings: list[Encoding] = self._tokenizer.encode_batch(list(texts))
+
+    def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
+        """Sentences that are cut into words already, as tokens whose `word_ids` say of which word each is a piece."""
+        self._truncate(max_length)
+        encodings: list[Encoding] = self._tokenizer.encode_batch(list(map(list, sentences)), is_pretokenized=True)
         return encodings
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:

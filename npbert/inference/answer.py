@@ -65,7 +65,7 @@ class Answer(Task):
             raise ValueError(f"{len(questions)} questions for {len(passages)} passages, wanted one for each")
         windows, owners = [], []
         for number, (question, passage) in enumerate(zip(questions, passages, strict=True)):
-            encodings = self._windows(question, passage)
+            encodings = self.windows(question, passage)
             windows += encodings
             owners += [number] * len(encodings)
 
@@ -81,7 +81,8 @@ class Answer(Task):
             found[owner].append(result)
         return [_best(results)[:count] for results in found]
 
-    def _windows(self, question: str, passage: str) -> list[Encoding]:
+    def windows(self, question: str, passage: str) -> list[Encoding]:
+        """The windows of one passage, each with the question before it."""
         tokens = self.tokenizer.encode([question])[0]
         if len(tokens.ids) - 2 > self.max_question_length:
             warnings.warn(f"question cut to {self.max_question_length} tokens: {question[:60]!r}…", stacklevel=4)

@@ -37,9 +37,9 @@ class TrainerSettings:
     patience: int = setting(0, "stop after so many evaluations without a better result; 0: never")
 
     def __post_init__(self) -> None:
-        for name, least in (("steps", 1), ("parts", 1), ("save_every", 1), ("log_every", 1)):
-            self.check(name, least)
-        for name in ("evaluate_every", "patience", "weight_decay"):
+        for name in ("parts", "save_every", "log_every"):
+            self.check(name, 1)
+        for name in ("steps", "evaluate_every", "patience", "weight_decay"):
             self.check(name, 0)
         if not 0 <= self.warmup < 1:
             raise ValueError(f"warmup is {self.warmup}, wanted a share from 0 up to, but not including, 1")

@@ -71,7 +71,7 @@ class Trainer:
 
     When `folder` holds a state, training goes on from there, bit for bit, if all else is as it was. (Extra: train.)
 
-    Raises: KeyError from an evaluation without the goal's name.
+    Raises: ValueError for no steps at all.
     """
 
     def __init__(
@@ -87,6 +87,7 @@ class Trainer:
         goal: Goal | None = None,
         save_model: Callable[[Path], None] | None = None,
     ) -> None:
+        settings.check("steps", 1)
         self.model, self.data, self.folder, self.settings, self.rng = model, data, Path(folder), settings, rng
         self.kinds, self.evaluate, self.goal = kinds, evaluate, goal
         self.save_model = save_model or model.save_pretrained

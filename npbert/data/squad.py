@@ -1,0 +1,57 @@
+"""SQuAD's JSON: questions about passages, with the places of the answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from npbert.files import FileError, read_json_object
+
+
+class GoldAnswer(NamedTuple):
+    """An answer that a person gave: passage[start : start + len(text)] is its text."""
+
+    text: str
+    start: int
+
+
+class Question(NamedTuple):
+    """A question about a passage, and the answers that count as right."""
+
+    id: str
+    question: str
+    passage: str
+    answers: tuple[GoldAnswer, ...]
+
+
+def read_squad(path: str | Path) -> list[Question]:
+    """The questions of a file in SQuAD's own format. (Rajpurkar et al. 2016, version 1.1.)
+
+    Raises: FileError that names the file, and the question where there is one, for another format, a question without
+    an answer, or an answer that does not stand where it should; OSError.
+    """
+    path = Path(path)
+    stored = read_json_object(path)
+    try:
+        questions = [
+            Question(
+                row["id"],
+                row["question"],
+                paragraph["context"],
+                tuple(GoldAnswer(answer["text"], answer["answer_start"]) for answer in row["answers"]),
+            )
+            for article in stored["data"]
+            for paragraph in article["paragraphs"]
+            for row in paragraph["qas"]
+        ]
+    except (KeyError, TypeError) as error:
+        raise FileError(f"{path} is not in SQuAD's format: {error!r}") from error
+    if not questions:
+        raise FileError(f"{path} is empty: it has no questions")
+    for question in questions:
+        if not question.answers:
+            raise FileError(f"{path}: question {question.id} has no answer; version 2.0 of SQuAD is not supported")
+        for text, start in question.answers:
+            if question.passage[start : start + len(text)] != text:
+                raise FileError(f"{path}: question {question.id}: {text!r} does not stand at {start} of the passage")
+    return questions

@@ -1,0 +1,39 @@
+"""TaskData: labelled examples in memory, in a new random order every epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.data.place import START, Place
+
+
+@dataclass(frozen=True)
+class TaskData:
+    """Batches of `batch_size` examples, made by `collate`; the last of an epoch may be smaller.
+
+    Raises: ValueError unless batch_size is at least 1.
+    """
+
+    examples: Sequence[Any]
+    collate: Callable[[Sequence[Any]], Batch]
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size is {self.batch_size}, wanted at least 1")
+
+    def __len__(self) -> int:
+        """How many batches an epoch has."""
+        return -(-len(self.examples) // self.batch_size)
+
+    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
+        """The batches of the epoch with this seed from `place` on, each with its place."""
+        order = np.random.default_rng(epoch_seed).permutation(len(self.examples))
+        for number in range(place.batch, len(self)):
+            chosen = order[number * self.batch_size : (number + 1) * self.batch_size]
+            yield Place(0, number), self.collate([self.examples[index] for index in chosen])

@@ -1,0 +1,88 @@
+"""Fine-tuning: from a pre-trained BERT and a labelled file to a model for a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npbert.data.task_data import TaskData
+from npbert.data.tokenizer import Tokenizer
+from npbert.training.settings import setting
+from npbert.training.tasks import TASKS, FinetuneTask, QuestionAnswering, TaskSettings
+from npbert.training.trainer import Goal, Trainer
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneSettings(TaskSettings):
+    """What to learn from, and how; the defaults are the paper's. (Devlin et al. 2018, appendix A.3.)
+
+    Raises: ValueError for a value that is not possible.
+    """
+
+    task: str = setting("classification", f"one of {', '.join(TASKS)}")
+    model: str = setting("", "the folder of a checkpoint, with its tokenizer")
+    train: str = setting("", "the labelled file to learn from")
+    held_out: str = setting("", "a labelled file that the model is judged by")
+    metric: str = setting("", "by which number the best model is chosen; each task has its own default")
+    new_head: bool = setting(False, "start the classifier anew even if the checkpoint has one")
+    epochs: float = setting(3.0, "how often to go through the training file, unless steps is given")
+    steps: int = setting(0, "updates in all; 0: as many as the epochs have")
+    learning_rate: float = setting(3e-5, "the highest learning rate")
+    seed: int = setting(0, "for all that is random")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.task not in TASKS:
+            raise ValueError(f"task is {self.task!r}, wanted one of {', '.join(TASKS)}")
+        for name in ("model", "train"):
+            if not getattr(self, name):
+                raise ValueError(f"{name} is empty, wanted {'a folder' if name == 'model' else 'a file'}")
+        if not self.epochs > 0:
+            raise ValueError(f"epochs is {self.epochs}, wanted more than 0")
+
+
+class Finetuning:
+    """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it.
+
+    Raises: FileError that gives file and line for a bad row; what Tokenizer.from_pretrained and from_pretrained raise.
+    """
+
+    def __init__(self, settings: FinetuneSettings, folder: str | Path) -> None:
+        rng = np.random.default_rng(settings.seed)
+        self.tokenizer = Tokenizer.from_pretrained(settings.model)
+        self.task: FinetuneTask = TASKS[settings.task](settings, self.tokenizer)
+        examples = self.task.read(settings.train)
+        self.held_out: Sequence[Any] = self.task.read(settings.held_out) if settings.held_out else []
+        self.model: Any = self.task.model_class.from_pretrained(
+            settings.model, rng=rng, new_head=settings.new_head or None, **self.task.config()
+        )
+        longest = self.model.config.max_position_embeddings
+        if settings.max_length > longest:
+            raise ValueError(f"max_length is {settings.max_length}, but {settings.model} takes {longest} tokens")
+        if isinstance(self.task, QuestionAnswering):
+            examples = self.task.windows(self.model, examples)
+        self.data = TaskData(examples, self.task.collate, settings.batch_size)
+        steps = settings.steps or max(1, round(settings.epochs * len(self.data)))
+        self.trainer = Trainer(
+            self.model,
+            self.data,
+            folder,
+            replace(settings, steps=steps),
+            rng=rng,
+            evaluate=self.evaluate if self.held_out else None,
+            goal=Goal(settings.metric or self.task.goal),
+            save_model=self.save,
+        )
+
+    def evaluate(self) -> dict[str, float]:
+        """The task's metrics for the model on the held-out file."""
+        return self.task.evaluate(self.model, self.held_out)
+
+    def save(self, folder: Path) -> None:
+        """Write the model and its tokenizer."""
+        self.tokenizer.save_pretrained(folder)
+        self.model.save_pretrained(folder)

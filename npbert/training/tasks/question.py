@@ -1,0 +1,71 @@
+"""SQuAD: questions about passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.data.squad import GoldAnswer, Question, read_squad
+from npbert.data.tokenizer import Encoding
+from npbert.inference import Answer
+from npbert.models import BertForQuestionAnswering
+from npbert.training.metrics import squad_scores
+from npbert.training.tasks.task import FinetuneTask
+
+
+class Window(NamedTuple):
+    """A question and a part of its passage, as tokens, and the first and the last token of the answer: 0 and 0, the
+    place of [CLS], where the answer is not in this part."""
+
+    encoding: Encoding
+    start: int
+    end: int
+
+
+class QuestionAnswering(FinetuneTask):
+    """The answer is a span of the passage. (Devlin et al. 2018, section 4.2; windows as in its code.)
+
+    `read` gives questions; `windows` turns them into what is learned from.
+    """
+
+    model_class = BertForQuestionAnswering
+    goal = "f1"
+
+    def read(self, path: str) -> list[Question]:
+        return read_squad(path)
+
+    def windows(self, model: Any, questions: Sequence[Question]) -> list[Window]:
+        """The windows of all questions, each with its share of the first gold answer."""
+        answer = self._answer(model)
+        return [
+            Window(encoding, *_find(encoding, question.answers[0]))
+            for question in questions
+            for encoding in answer.windows(question.question, question.passage)
+        ]
+
+    def collate(self, examples: Sequence[Window]) -> Batch:
+        batch = self.tokenizer.batch([example.encoding for example in examples])
+        batch.start_positions = np.array([example.start for example in examples])
+        batch.end_positions = np.array([example.end for example in examples])
+        return batch
+
+    def evaluate(self, model: Any, examples: Sequence[Question]) -> dict[str, float]:
+        spans = self._answer(model)([row.question for row in examples], [row.passage for row in examples])
+        predictions = {row.id: span.text for row, span in zip(examples, spans, strict=True)}
+        gold = {row.id: [answer.text for answer in row.answers] for row in examples}
+        return squad_scores(predictions, gold)._asdict()
+
+    def _answer(self, model: Any) -> Answer:
+        return Answer(model, self.tokenizer, max_length=self.settings.max_length)
+
+
+def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:
+    """The first and the last token of the answer, or (0, 0) when it is not wholly in this window."""
+    first, last = answer.start, answer.start + len(answer.text)
+    tokens = [index for index, sequence in enumerate(encoding.sequence_ids) if sequence == 1]
+    inside = [index for index in tokens if encoding.offsets[index][1] > first and encoding.offsets[index][0] < last]
+    is_whole = inside and encoding.offsets[inside[0]][0] <= first and encoding.offsets[inside[-1]][1] >= last
+    return (inside[0], inside[-1]) if is_whole else (0, 0)

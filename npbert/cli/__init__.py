@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 
 from npbert.cli.inference import add_inference_commands
+from npbert.cli.training import add_training_commands
 from npbert.cli.vocab import add_vocab_command
 from npbert.models import PRESETS, BertConfig, parameter_table
 from npbert.proof import prove_all
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     add_inference_commands(commands)
     add_vocab_command(commands)
+    add_training_commands(commands)
 
     args = parser.parse_args(arguments)
     with warnings.catch_warnings():

@@ -11,19 +11,18 @@ import numpy as np
 
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import Tokenizer
-from npbert.training.settings import setting
-from npbert.training.tasks import TASKS, FinetuneTask, QuestionAnswering, TaskSettings
+from npbert.training.settings import TrainerSettings, setting
+from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, make_task
 from npbert.training.trainer import Goal, Trainer
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinetuneSettings(TaskSettings):
+class FinetuneSettings(TaskSettings, TrainerSettings):
     """What to learn from, and how; the defaults are the paper's. (Devlin et al. 2018, appendix A.3.)
 
     Raises: ValueError for a value that is not possible.
     """
 
-    task: str = setting("classification", f"one of {', '.join(TASKS)}")
     model: str = setting("", "the folder of a checkpoint, with its tokenizer")
     train: str = setting("", "the labelled file to learn from")
     held_out: str = setting("", "a labelled file that the model is judged by")
@@ -36,8 +35,6 @@ class FinetuneSettings(TaskSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.task not in TASKS:
-            raise ValueError(f"task is {self.task!r}, wanted one of {', '.join(TASKS)}")
         for name in ("model", "train"):
             if not getattr(self, name):
                 raise ValueError(f"{name} is empty, wanted {'a folder' if name == 'model' else 'a file'}")
@@ -54,7 +51,7 @@ class Finetuning:
     def __init__(self, settings: FinetuneSettings, folder: str | Path) -> None:
         rng = np.random.default_rng(settings.seed)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
-        self.task: FinetuneTask = TASKS[settings.task](settings, self.tokenizer)
+        self.task: FinetuneTask = make_task(settings, self.tokenizer)
         examples = self.task.read(settings.train)
         self.held_out: Sequence[Any] = self.task.read(settings.held_out) if settings.held_out else []
         self.model: Any = self.task.model_class.from_pretrained(

@@ -19,7 +19,20 @@ def setting(default: Any = MISSING, help_text: str = "") -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainerSettings:
+class Settings:
+    """Settings of one purpose; a run puts several together."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a value that is not possible."""
+
+    def check(self, name: str, least: float) -> None:
+        """Raise ValueError unless the setting is at least that."""
+        if not getattr(self, name) >= least:
+            raise ValueError(f"{name} is {getattr(self, name)}, wanted at least {least}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainerSettings(Settings):
     """How long and how fast to learn. (Devlin et al. 2018, appendix A.2 and A.3.)
 
     Raises: ValueError for a number out of range.
@@ -37,6 +50,7 @@ class TrainerSettings:
     patience: int = setting(0, "stop after so many evaluations without a better result; 0: never")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("parts", "save_every", "log_every"):
             self.check(name, 1)
         for name in ("steps", "evaluate_every", "patience", "weight_decay"):
@@ -47,16 +61,11 @@ class TrainerSettings:
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}, wanted a positive number")
 
-    def check(self, name: str, least: float) -> None:
-        """Raise ValueError unless the setting is at least that."""
-        if not getattr(self, name) >= least:
-            raise ValueError(f"{name} is {getattr(self, name)}, wanted at least {least}")
+
+Kind = TypeVar("Kind", bound=Settings)
 
 
-Settings = TypeVar("Settings", bound=TrainerSettings)
-
-
-def save_settings(settings: TrainerSettings, folder: Path) -> None:
+def save_settings(settings: Settings, folder: Path) -> None:
     """Write `folder`/settings.toml, each setting with a comment that says what it means. (Extra: train.)"""
     tomlkit = import_extra("tomlkit", extra="train")
     document = tomlkit.document()
@@ -69,7 +78,7 @@ def save_settings(settings: TrainerSettings, folder: Path) -> None:
         path.write_text(tomlkit.dumps(document), encoding="utf-8")
 
 
-def load_settings(kind: type[Settings], path: Path, **changes: Any) -> Settings:
+def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
     """The settings of a TOML file, with `changes` made to them.
 
     Raises: FileError that names the file: no TOML, a setting that there is not, or a value that is not possible.
@@ -91,7 +100,7 @@ def load_settings(kind: type[Settings], path: Path, **changes: Any) -> Settings:
         raise FileError(f"{path}: {error}") from error
 
 
-def make_settings(kind: type[Settings], values: dict[str, Any]) -> Settings:
+def make_settings(kind: type[Kind], values: dict[str, Any]) -> Kind:
     """Settings from plain values. Raises: TypeError for a value of another type than its setting has."""
     types = {entry.name: str(entry.type) for entry in fields(kind)}
     allowed: dict[str, Any] = {

@@ -1,5 +1,8 @@
 """The paper's kinds of tasks, by name."""
 
+from collections.abc import Sequence
+
+from npbert.data.tokenizer import Tokenizer
 from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import Tagging
@@ -14,8 +17,17 @@ TASKS: dict[str, type[FinetuneTask]] = {
     "squad": QuestionAnswering,
 }
 
+
+def make_task(settings: TaskSettings, tokenizer: Tokenizer, labels: Sequence[str] | None = None) -> FinetuneTask:
+    """The task that the settings name. Raises: ValueError when there is none of that name."""
+    if settings.task not in TASKS:
+        raise ValueError(f"task is {settings.task!r}, wanted one of {', '.join(TASKS)}")
+    return TASKS[settings.task](settings, tokenizer, labels)
+
+
 __all__ = [
     "TASKS",
+    "make_task",
     "FinetuneTask",
     "TaskSettings",
     "TextClassification",

@@ -11,16 +11,17 @@ from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding, Tokenizer
 from npbert.files import FileError
 from npbert.models import TaskModel
-from npbert.training.settings import TrainerSettings, setting
+from npbert.training.settings import Settings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskSettings(TrainerSettings):
+class TaskSettings(Settings):
     """What a file of labelled examples looks like, and how it becomes tokens.
 
     Raises: ValueError for a value that is not possible.
     """
 
+    task: str = setting("classification", "classification, regression, multiple-choice, tagging or squad")
     text: str = setting("0", "the column of the text, a number from 0 or a name")
     text_pair: str = setting("", "the column of the second text of a pair, if there is one")
     choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices")

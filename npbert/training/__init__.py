@@ -1,5 +1,8 @@
-"""What training needs around a model: the metrics that say how good it is."""
+"""The loop, its state on disk, and the metrics that say how good a model is."""
 
+from npbert.training.accumulate import StepLosses, accumulate
+from npbert.training.evaluate import evaluate_checkpoint
+from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.metrics import (
     METRICS,
     EntityScores,
@@ -13,8 +16,21 @@ from npbert.training.metrics import (
     spearman,
     squad_scores,
 )
+from npbert.training.pretrain import Pretraining, PretrainSettings
+from npbert.training.settings import TrainerSettings
+from npbert.training.trainer import Goal, Trainer
 
 __all__ = [
+    "Trainer",
+    "TrainerSettings",
+    "Goal",
+    "Pretraining",
+    "PretrainSettings",
+    "Finetuning",
+    "FinetuneSettings",
+    "evaluate_checkpoint",
+    "accumulate",
+    "StepLosses",
     "METRICS",
     "accuracy",
     "f1",

@@ -36,7 +36,7 @@ from npbert.gradcheck import randomize
 from npbert.layers import ACTIVATIONS, POSITION_KINDS
 from tests import torch_reference as reference
 from tests.strategies import attention_masks, batches_of_vectors, ids, rngs, sizes, targets, values
-from tests.torch_reference import assert_close, assert_parity, assert_same_gradients, copy_parameters
+from tests.torch_comparison import assert_close, assert_parity, assert_same_gradients, copy_parameters
 
 pytestmark = pytest.mark.torch
 

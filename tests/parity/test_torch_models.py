@@ -11,7 +11,7 @@ from npbert.gradcheck import randomize
 from npbert.layers import ACTIVATIONS, IGNORED, POSITION_KINDS
 from tests import torch_reference as reference
 from tests.strategies import attention_masks, ids, rngs, seeds, sizes, targets
-from tests.torch_reference import EXACT, as_torch, assert_close, assert_parity, assert_same_gradients, copy_parameters
+from tests.torch_comparison import EXACT, as_torch, assert_close, assert_parity, assert_same_gradients, copy_parameters
 
 pytestmark = pytest.mark.torch
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import npbert
 from npbert import Adadelta, Adam, AdamW, Parameter, clip_by_global_norm, linear_warmup_decay
 from tests.strategies import rngs
-from tests.torch_reference import assert_close
+from tests.torch_comparison import assert_close
 
 pytestmark = pytest.mark.torch
 

@@ -8,7 +8,7 @@ from torch import nn
 from npbert import AdamW, BertConfig, BertForPreTraining, clip_by_global_norm, linear_warmup_decay
 from npbert.data import collate, draw_pairs, load_dialogue, make_example
 from tests import torch_reference as reference
-from tests.torch_reference import as_torch, assert_close, copy_parameters, pair_parameters
+from tests.torch_comparison import as_torch, assert_close, copy_parameters, pair_parameters
 
 pytestmark = pytest.mark.torch
 

@@ -143,11 +143,16 @@ class BertModel(PreTrainedModel):
         return numbers
 
 
+def check_is_batch(batch: Batch) -> None:
+    """Raise TypeError for what is no Batch."""
+    if not isinstance(batch, Batch):
+        raise TypeError(f"a model takes a Batch, got {type(batch).__name__}")
+
+
 def check_batch(batch: Batch, config: BertConfig) -> None:
     """Raise IndexError for ids or types beyond the tables, ValueError for a sequence longer than the positions or a
     batch that is not (B, T), and TypeError for what is no Batch."""
-    if not isinstance(batch, Batch):
-        raise TypeError(f"a model takes a Batch, got {type(batch).__name__}")
+    check_is_batch(batch)
     if batch.input_ids.ndim != 2:
         raise ValueError(f"input_ids has shape {batch.input_ids.shape}, wanted (B, T): a row a sequence")
     check_ids(batch.input_ids, config.vocab_size, name="input_ids", limit_name="vocab_size")

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 from npbert.data.batch import Batch
 from npbert.layers import Array, Cache, Dropout, Linear, SoftmaxCrossEntropy
 from npbert.layers.checks import check_labels
-from npbert.models.bert import BertModel, check_batch
+from npbert.models.bert import BertModel, check_batch, check_is_batch
 from npbert.models.config import BertConfig
 from npbert.models.task_model import TaskModel, labels_of
 
@@ -61,6 +61,7 @@ class BertForMultipleChoice(TaskModel):
 
 def _one_a_row(batch: Batch) -> Batch:
     """The choices as sequences of their own: (B, C, T) -> (B·C, T)."""
+    check_is_batch(batch)
     if batch.input_ids.ndim != 3:
         raise ValueError(f"input_ids has shape {batch.input_ids.shape}, wanted (B, C, T): C choices for each question")
     arrays = batch.input_ids, batch.token_type_ids, batch.attention_mask

@@ -32,6 +32,8 @@ class Task:
     """model_class and changes to its configuration.
 
     draw_targets(draw, B, T): the targets of a batch. fixed: those of fixed_batch. loss(output of the model, batch).
+    choices: how many sequences a question has. cancels: what adds the same to everything that a softmax compares, so
+    that its gradient is 0.
     """
 
     model_class: type[TaskModel]
@@ -40,6 +42,7 @@ class Task:
     loss: Callable[[Any, Batch], float]
     config: dict[str, Any] = field(default_factory=dict)
     choices: int = 0
+    cancels: set[str] = field(default_factory=set)
 
     def model(self, rng: np.random.Generator, **changes: Any) -> Any:
         """The model with random parameters of size 1."""
@@ -116,6 +119,7 @@ TASKS = {
         lambda logits, batch: surprise(logits, batch.labels),
         {"classifier_dropout": 0.3},
         choices=CHOICES,
+        cancels={"classifier.bias"},
     ),
     "token classification": Task(
         BertForTokenClassification,
@@ -131,5 +135,6 @@ TASKS = {
         lambda output, batch: (
             (surprise(output[0], batch.start_positions) + surprise(output[1], batch.end_positions)) / 2
         ),
+        cancels={"qa_outputs.bias", "bert.encoder.layers.1.output_norm.beta"},
     ),
 }

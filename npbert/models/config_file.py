@@ -66,7 +66,11 @@ def write_config(path: Path, config: BertConfig, *, architecture: str, dtype: DT
 
     Sinusoidal positions are unknown to Hugging Face: there they are a table of positions like any other.
     """
-    stored = {name: value for name, value in asdict(config).items() if name not in _OURS_ALONE}
+    stored = {
+        name: value.item() if isinstance(value, np.generic) else value  # JSON has no numbers of NumPy's
+        for name, value in asdict(config).items()
+        if name not in _OURS_ALONE
+    }
     stored["position_embedding_type"] = "absolute"
     stored["id2label"] = {str(index): name for index, name in enumerate(config.label_names)}
     stored["label2id"] = {name: index for index, name in enumerate(config.label_names)}

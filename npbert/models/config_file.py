@@ -44,9 +44,12 @@ def load_config(folder: str | Path) -> BertConfig:
     known = {field.name for field in fields(BertConfig)} - {"id2label", "num_labels"}
     values = {name: value for name, value in stored.items() if name in known}
     try:
-        return BertConfig(**values, **_labels(stored))
+        config = BertConfig(**values, **_labels(stored))
     except (TypeError, ValueError) as error:
         raise FileError(f"{path}: {error}") from error
+    if stored.get("problem_type") == "regression" and config.num_labels > 1:
+        raise FileError(f"{path}: a regression of {config.num_labels} numbers, and npbert has only one of 1 number")
+    return config
 
 
 def _labels(stored: dict[str, Any]) -> dict[str, Any]:

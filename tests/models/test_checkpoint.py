@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_there_and_back_bit_for_bit(cls, dtype, tmp_path):
     model.save_pretrained(tmp_path / "new" / "folder")
     loaded = load(cls, str(tmp_path / "new" / "folder"), dtype=dtype)
     assert type(loaded) is cls
-    assert loaded.config == cls(model.config, rng=None).config or loaded.config.id2label == model.config.label_names
+    assert loaded.config == replace(model.config, id2label=model.config.label_names)
     assert_same_values(loaded, model)
 
 

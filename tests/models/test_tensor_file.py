@@ -1,0 +1,79 @@
+"""TensorFile: the floats of a .safetensors file."""
+
+import numpy as np
+import pytest
+
+from npbert.files import FileError
+from npbert.models.tensor_file import TensorFile, write_tensors
+from tests.models.checkpoints import bfloat16, tensor_file
+
+
+def opened(path, tensors):
+    path.write_bytes(tensor_file(tensors))
+    return TensorFile(path)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "some.safetensors"
+
+
+def test_shapes_and_values(path):
+    tensors = {
+        "a": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "b": np.array([0.5, -2.25], np.float16),
+        "c": np.array(1e-300),
+        "d": np.zeros((0, 4), np.float32),
+    }
+    file = opened(path, tensors)
+    assert file.shapes == {"a": (2, 3), "b": (2,), "c": (), "d": (0, 4)}
+    for name, tensor in tensors.items():
+        read = file.read(name)
+        assert read.dtype == tensor.dtype
+        np.testing.assert_array_equal(read, tensor)
+
+
+def test_bfloat16_is_half_a_float32(path):
+    """By hand: a sign, 8 bits of exponent and 7 of the fraction, the low byte first."""
+    numbers = {0x3F80: 1.0, 0xC000: -2.0, 0x0000: 0.0, 0x4049: 3.140625, 0x7F80: np.inf, 0x0001: 2.0**-133}
+    data = b"".join(bits.to_bytes(2, "little") for bits in numbers)
+    file = opened(path, {"pi": ("BF16", (2, 3), data), "other": np.ones(2, np.float32)})
+    read = file.read("pi")
+    assert read.dtype == np.float32
+    np.testing.assert_array_equal(read, np.array(list(numbers.values()), np.float32).reshape(2, 3))
+    np.testing.assert_array_equal(file.read("other"), [1, 1])
+
+
+def test_each_bfloat16_tensor_is_its_own(path):
+    tensors = {name: np.full(shape, value, np.float32) for name, shape, value in (("b", (2, 2), 4), ("a", (3,), 8))}
+    file = opened(path, {name: bfloat16(tensor) for name, tensor in tensors.items()})
+    for name, tensor in tensors.items():
+        np.testing.assert_array_equal(file.read(name), tensor)
+
+
+@pytest.mark.parametrize("kind", ["I64", "I32", "I16", "I8", "U8", "U16", "U32", "U64", "BOOL"])
+def test_integers_are_not_shown(path, kind):
+    size = 1 if kind == "BOOL" else int(kind[1:]) // 8
+    file = opened(path, {"ids": (kind, (3,), bytes(3 * size)), "a": np.ones(1, np.float32)})
+    assert file.shapes == {"a": (1,)}
+
+
+@pytest.mark.parametrize("kind", ["F8_E4M3", "F8_E5M2"])
+def test_other_floats_are_refused(path, kind):
+    with pytest.raises(FileError, match=rf"^{path}: weight is {kind}, wanted one of F64, F32, F16, BF16$"):
+        opened(path, {"weight": (kind, (4,), bytes(4))})
+
+
+def test_a_file_that_is_not_there(path):
+    with pytest.raises(FileNotFoundError, match=str(path)):
+        TensorFile(path)
+
+
+def test_what_is_written_is_read(path):
+    rng = np.random.default_rng(0)
+    tensors = {"a": rng.standard_normal((3, 4)).T, "b": rng.standard_normal(5).astype(np.float32), "c": np.array(2.0)}
+    write_tensors(path, tensors)
+    file = TensorFile(path)
+    for name, tensor in tensors.items():
+        np.testing.assert_array_equal(file.read(name), tensor)
+        assert file.read(name).dtype == tensor.dtype

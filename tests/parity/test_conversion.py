@@ -1,0 +1,36 @@
+"""A pytorch_model.bin: the command that npbert gives for it makes of it what npbert reads."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from npbert import BertForPreTraining
+from npbert.files import FileError
+from npbert.models.checkpoint import hugging_face_tensors
+from tests.models.checkpoints import assert_same_values, random_model, write_checkpoint
+
+pytestmark = pytest.mark.torch
+
+
+def test_the_command_in_the_error_converts_the_file(tmp_path):
+    folder = tmp_path / "with spaces"
+    folder.mkdir()
+    model = random_model(BertForPreTraining)
+    write_checkpoint(folder, model)
+    (folder / "model.safetensors").unlink()
+
+    state = {name: torch.tensor(np.ascontiguousarray(tensor)) for name, tensor in hugging_face_tensors(model).items()}
+    state["cls.predictions.decoder.weight"] = state["bert.embeddings.word_embeddings.weight"]  # one memory, two names
+    state["cls.predictions.transform.dense.weight"] = state["cls.predictions.transform.dense.weight"].T.contiguous().T
+    state["bert.embeddings.position_ids"] = torch.arange(5)[None]
+    torch.save(state, folder / "pytorch_model.bin")
+
+    with pytest.raises(FileError) as caught:
+        BertForPreTraining.from_pretrained(folder)
+    command = re.search(r"python (-c .*)$", str(caught.value))[1]
+    subprocess.run(f"'{sys.executable}' {command}", shell=True, check=True)
+    assert_same_values(BertForPreTraining.from_pretrained(folder), model)

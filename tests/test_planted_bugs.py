@@ -12,10 +12,21 @@ import pytest
 
 from npbert.data import collate
 from npbert.gradcheck import GradientError, Report
-from npbert.layers import Dropout, Embedding, LayerNorm, MultiHeadAttention, SoftmaxCrossEntropy
-from npbert.models import BertForPreTraining
+from npbert.layers import Dropout, Embedding, LayerNorm, MeanPooling, MultiHeadAttention, SoftmaxCrossEntropy
+from npbert.models import BertForPreTraining, BertForTokenClassification
 from npbert.optim import Adam, clip_by_global_norm
-from tests.planted import attention, checks, contracts, elementwise, embeddings, layer_norm, losses, models, optim
+from tests.planted import (
+    attention,
+    checks,
+    contracts,
+    elementwise,
+    embeddings,
+    heads,
+    layer_norm,
+    losses,
+    models,
+    optim,
+)
 from tests.planted import settings as right
 from tests.planted.settings import Setting
 
@@ -61,6 +72,22 @@ DERIVATIVES: dict[str, tuple[Setting, type[Any], str]] = {
     "contract: gradients rebound": (right.LINEAR, contracts.Rebinds, SETS),
     "contract: input changed in place": (right.LAYER_NORM, contracts.CentresTheCallersInput, READ_ONLY),
     "contract: dy changed in place": (right.TANH, contracts.WritesInDy, READ_ONLY),
+    "masked LM: decoder's part of the table lost": (
+        right.MASKED_LM,
+        heads.TableOfMaskedLMLearnsFromTheInputOnly,
+        WRONG,
+    ),
+    "masked LM: gradient to the first positions": (right.MASKED_LM, heads.LogitsScatteredFromTheFirstPosition, WRONG),
+    "question answering: start and end swapped": (right.QUESTION_ANSWERING, heads.StartAndEndSwapped, WRONG),
+    "question answering: scores reshaped": (right.QUESTION_ANSWERING, heads.ScoresReshaped, WRONG),
+    "question answering: losses added": (right.QUESTION_ANSWERING, heads.TwoLossesAdded, WRONG),
+    "multiple choice: choices in another order": (right.MULTIPLE_CHOICE, heads.ChoicesInAnotherOrder, WRONG),
+    "multiple choice: softmax over the questions": (right.MULTIPLE_CHOICE, heads.ChoicesOfAllQuestionsCompete, WRONG),
+    "token classification: padding counted in backward": (right.TOKEN_CLASSIFICATION, heads.PaddingIsDividedBy, WRONG),
+    "regression: 2/N forgotten": (right.REGRESSION, heads.SquaredErrorWithoutItsFactor, WRONG),
+    "regression: gradient of the targets": (right.REGRESSION, heads.GradientOfTheTargets, WRONG),
+    "mean pooling: divided by T": (right.MEAN_POOLING, heads.EveryTokenCounts, WRONG),
+    "mean pooling: padding learns": (right.MEAN_POOLING, heads.PaddingLearns, WRONG),
     "second call's cache: model": (right.PRETRAINING, models.KeepsItsCache, WRONG),
     "contract: output changed in place": (right.TANH, contracts.WritesInItsOutput, OUTPUT),
     "contract: batch changed in place": (right.PRETRAINING, models.RewritesTheLabels, READ_ONLY),
@@ -68,6 +95,7 @@ DERIVATIVES: dict[str, tuple[Setting, type[Any], str]] = {
 } | {
     f"second call's cache: {name}": (setting, contracts.remembering(setting.right), WRONG)
     for name, setting in {
+        "mean pooling": right.MEAN_POOLING,
         "linear": right.LINEAR,
         "attention": right.ATTENTION,
         "softmax": right.SOFTMAX,
@@ -79,6 +107,16 @@ DERIVATIVES: dict[str, tuple[Setting, type[Any], str]] = {
         "cross_entropy": right.CROSS_ENTROPY,
         "squared error": right.SQUARED_ERROR,
     }.items()
+}
+
+DERIVATIVES |= {
+    f"{mistake.__name__.replace('_', ' ')}: {name}": (setting, mistake(setting.right), WRONG)
+    for mistake, names in {
+        heads.forgetting_dropout: ("classification", "regression", "multiple choice", "token classification"),
+        heads.ignoring_dloss: ("classification", "question answering"),
+    }.items()
+    for name in names
+    for setting in [getattr(right, name.replace(" ", "_").upper())]
 }
 
 # name: the check, what it must accept, and what it must reject
@@ -102,6 +140,17 @@ BEHAVIOUR: dict[str, tuple[Callable[[Any], None], Any, Any]] = {
         losses.PaddingIsCounted(),
     ),
     "batch: padding is a target": (checks.padding_is_no_target, collate, losses.collate_with_targets_on_padding),
+    "token classification: padding counted": (
+        checks.padding_has_no_say_in_the_loss,
+        BertForTokenClassification,
+        heads.PaddingWatersDownTheLoss,
+    ),
+    "token classification: padding is a target": (
+        checks.padding_has_no_say_in_the_loss,
+        BertForTokenClassification,
+        heads.PaddingIsATarget,
+    ),
+    "mean pooling: padding counted": (checks.padding_is_not_pooled, MeanPooling, heads.PaddingIsPooled),
     "embedding: id -1 reads the last row": (checks.bad_ids_are_refused, Embedding, embeddings.IdsNotChecked),
     "dropout: scaled by 1/p": (checks.dropout_keeps_the_mean, Dropout, elementwise.ScaledByOneOverP),
     "dropout: scaled in evaluation": (checks.dropout_rests_in_evaluation, Dropout, elementwise.ScaledInEvaluation),

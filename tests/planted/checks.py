@@ -11,9 +11,24 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from npbert.data import Batch, Example
 from npbert.layers import IGNORED, Array, Dropout, Embedding, Layer, Linear, Parameter, SoftmaxCrossEntropy
-from npbert.models import BertForPreTraining
+from npbert.models import BertForPreTraining, TaskModel
 from npbert.optim import Adam
-from tests.planted.settings import ATTENTION, CONFIG, IDS, LABELS, LAYER_NORM, MASK, PRETRAINING, B, D, H, T, V
+from tests.planted.settings import (
+    ATTENTION,
+    CONFIG,
+    IDS,
+    LABELS,
+    LAYER_NORM,
+    MASK,
+    MEAN_POOLING,
+    PRETRAINING,
+    TOKEN_CLASSIFICATION,
+    B,
+    D,
+    H,
+    T,
+    V,
+)
 
 
 def constant_row_is_finite(layer_class: type[Layer]) -> None:
@@ -30,6 +45,20 @@ def padded_row_is_finite(layer_class: type[Layer]) -> None:
     y, cache = layer.forward(x, mask, rng)
     assert np.isfinite(y).all()
     assert np.isfinite(layer.backward(np.ones_like(y), cache)).all()
+
+
+def padding_has_no_say_in_the_loss(model_class: type[TaskModel]) -> None:
+    """The loss is that of the labelled tokens alone."""
+    layer, (batch, _) = TOKEN_CLASSIFICATION.make(model_class)
+    targets = batch.labels != IGNORED
+    loss, _ = layer.forward(batch)
+    assert_allclose(loss, SoftmaxCrossEntropy()(layer.model(batch)[targets], batch.labels[targets]))
+
+
+def padding_is_not_pooled(layer_class: type[Layer]) -> None:
+    """What stands at padded positions is not in the mean."""
+    layer, (x, mask) = MEAN_POOLING.make(layer_class)
+    assert_allclose(layer(x, mask), layer(np.where(mask[..., None] == 1, x, 9.0), mask))
 
 
 def padding_has_no_say(layer_class: type[Layer]) -> None:

@@ -8,7 +8,7 @@ padding; p is not 0.5.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from npbert.layers import (
     LayerNorm,
     Linear,
     MaskedLMHead,
+    MeanPooling,
     MeanSquaredError,
     MultiHeadAttention,
     Parameter,
@@ -35,7 +36,17 @@ from npbert.layers import (
     Tanh,
     TanhGELU,
 )
-from npbert.models import BertConfig, BertForPreTraining, BertModel
+from npbert.models import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+    TaskModel,
+)
 
 B, T, D, H, F, V = 3, 4, 6, 2, 5, 7
 MASK = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
@@ -92,6 +103,7 @@ SOFTMAX = Setting(Softmax, _plain, _x)
 LAYER_NORM = Setting(LayerNorm, lambda cls, rng: cls(D, eps=1e-5, dtype=np.float64), _x)
 DROPOUT = Setting(Dropout, lambda cls, rng: cls(0.3), lambda rng: (*_x(rng), np.random.default_rng(3)))
 EMBEDDING = Setting(Embedding, lambda cls, rng: cls(V, D, **_options(rng)), lambda rng: (IDS,))
+MEAN_POOLING = Setting(MeanPooling, _plain, lambda rng: (*_x(rng), MASK))
 GATHER = Setting(Gather, _plain, lambda rng: (*_x(rng), np.array([7, 0, 7, 2, 11])))
 POOLER = Setting(Pooler, lambda cls, rng: cls(D, **_options(rng)), _x)
 SQUARED_ERROR = Setting(MeanSquaredError, _plain, lambda rng: (*_x(rng), *_x(rng)))
@@ -117,3 +129,25 @@ MODEL = Setting(BertModel, lambda cls, rng: cls(CONFIG, **_options(rng)), _batch
 PRETRAINING = Setting(
     BertForPreTraining, lambda cls, rng: LossOf(cls(CONFIG, **_options(rng))), _batch_dropout, ONLY_DIRECTIONS
 )
+
+
+def _task(model_class: type[TaskModel], config: dict[str, Any], choices: bool = False, **targets: Any) -> Setting:
+    arrays = [np.stack([array, array[::-1]], axis=1) if choices else array for array in (IDS, TYPES, MASK)]
+    arrays = [*map(np.copy, arrays)]
+    return Setting(
+        model_class,
+        lambda cls, rng: LossOf(cls(replace(CONFIG, classifier_dropout=0.3, **config), **_options(rng))),
+        lambda rng: (
+            Batch(*arrays, **{name: np.array(target) for name, target in targets.items()}),
+            np.random.default_rng(3),
+        ),
+        ONLY_DIRECTIONS,
+    )
+
+
+MASKED_LM = _task(BertForMaskedLM, {}, labels=LABELS)
+CLASSIFICATION = _task(BertForSequenceClassification, {"num_labels": 5}, labels=[4, IGNORED, 1])
+REGRESSION = _task(BertForSequenceClassification, {"num_labels": 1}, labels=[0.5, -2.0, 3.0])
+MULTIPLE_CHOICE = _task(BertForMultipleChoice, {}, choices=True, labels=[1, 0, 1])
+TOKEN_CLASSIFICATION = _task(BertForTokenClassification, {"num_labels": V}, labels=LABELS)
+QUESTION_ANSWERING = _task(BertForQuestionAnswering, {}, start_positions=[1, IGNORED, 0], end_positions=[3, IGNORED, 1])

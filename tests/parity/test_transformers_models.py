@@ -18,8 +18,8 @@ transformers.utils.logging.disable_progress_bar()
 pytestmark = pytest.mark.torch
 
 TOLERANCES = {"float64": EXACT, "float32": 1e-5}
-# With larger weights, or fewer features, twelve layers make of all tokens nearly one vector, and gradients
-# are what is left when large terms cancel, and in float32 that is rounding.
+# With larger weights, or fewer features, twelve layers make of all tokens nearly one vector, and gradients are
+# what is left when large terms cancel: in float32, rounding.
 WEIGHT_SCALE, WIDTH = 0.07, 32
 V, B, C, T = 20, 3, 4, 6
 MASK = np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 0, 0]])

@@ -104,7 +104,7 @@ class PaddingIsATarget(BertForTokenClassification):
         return np.where(labels == IGNORED, 0, labels)
 
 
-class _WithoutTwoOverN(MeanSquaredError):
+class _UnscaledSquaredError(MeanSquaredError):
     def backward(self, dloss: Array | float, difference: Array) -> tuple[Array, Array]:
         return difference * dloss, -difference * dloss
 
@@ -114,7 +114,7 @@ class SquaredErrorWithoutItsFactor(BertForSequenceClassification):
 
     def __init__(self, config: BertConfig, **options: Any) -> None:
         super().__init__(config, **options)
-        self.loss_function = _WithoutTwoOverN()
+        self.loss_function = _UnscaledSquaredError()
 
 
 class GradientOfTheTargets(BertForSequenceClassification):

@@ -133,14 +133,15 @@ PRETRAINING = Setting(
 
 def _task(model_class: type[TaskModel], config: dict[str, Any], choices: bool = False, **targets: Any) -> Setting:
     arrays = [np.stack([array, array[::-1]], axis=1) if choices else array for array in (IDS, TYPES, MASK)]
-    arrays = [*map(np.copy, arrays)]
+
+    def inputs(rng: Rng) -> tuple[Any, ...]:
+        batch = Batch(*map(np.copy, arrays), **{name: np.array(target) for name, target in targets.items()})
+        return batch, np.random.default_rng(3)
+
     return Setting(
         model_class,
         lambda cls, rng: LossOf(cls(replace(CONFIG, classifier_dropout=0.3, **config), **_options(rng))),
-        lambda rng: (
-            Batch(*arrays, **{name: np.array(target) for name, target in targets.items()}),
-            np.random.default_rng(3),
-        ),
+        inputs,
         ONLY_DIRECTIONS,
     )
 

@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,7 +54,7 @@ def test_there_and_back_bit_for_bit(cls, dtype, tmp_path):
     model.save_pretrained(tmp_path / "new" / "folder")
     loaded = load(cls, str(tmp_path / "new" / "folder"), dtype=dtype)
     assert type(loaded) is cls
-    assert loaded.config == replace(model.config, id2label=model.config.label_names)
+    assert loaded.config == model.config
     assert_same_values(loaded, model)
 
 
@@ -194,7 +193,7 @@ def test_all_that_does_not_fit_is_listed_and_nothing_is_loaded(tmp_path):
     )
     message = error_of(BertModel, tmp_path)
     assert set(message.split("\n  ")) == {
-        f"{tmp_path / 'model.safetensors'} does not fit the model:",
+        f"{tmp_path / 'model.safetensors'} does not fit BertModel:",
         "missing: embeddings.LayerNorm.bias (6,)",
         "missing: encoder.layer.1.output.dense.weight (6, 5)",
         "unknown: something.else (2, 3)",
@@ -248,15 +247,18 @@ def test_changes_to_the_configuration(tmp_path):
         BertModel.from_pretrained(tmp_path, add_pooling_layers=False)
 
 
-def test_another_number_of_labels(tmp_path):
-    """The names of the old labels are those of another task."""
-    random_model(BertForPreTraining).save_pretrained(tmp_path)
-    with pytest.warns(UserWarning, match="classifier"):
-        model = BertForSequenceClassification.from_pretrained(tmp_path, num_labels=3)
-    assert model.config.label_names == ("LABEL_0", "LABEL_1", "LABEL_2")
-    with pytest.warns(UserWarning, match="classifier"):
-        model = BertForSequenceClassification.from_pretrained(tmp_path, num_labels=3, id2label=("a", "b", "c"))
-    assert model.config.label_names == ("a", "b", "c")
-    with pytest.warns(UserWarning, match="classifier"):
-        model = BertForSequenceClassification.from_pretrained(tmp_path, num_labels=1)
-    assert model(fixed_batch()).shape == (2, 1)
+@pytest.mark.parametrize("old", [None, ("no", "yes")])
+def test_another_number_of_labels_has_other_names(old, tmp_path):
+    random_model(BertForPreTraining, id2label=old).save_pretrained(tmp_path)
+    names = tuple("abc")
+    for changes, wanted in (
+        ({}, old or ("LABEL_0", "LABEL_1")),
+        ({"num_labels": 3}, ("LABEL_0", "LABEL_1", "LABEL_2")),
+        ({"num_labels": 3, "id2label": names}, names),
+        ({"id2label": names}, names),
+        ({"num_labels": 1}, ("LABEL_0",)),
+    ):
+        with pytest.warns(UserWarning, match="new: classifier"):
+            model = BertForSequenceClassification.from_pretrained(tmp_path, **changes)
+        assert model.config.label_names == wanted
+        assert model(fixed_batch()).shape == (2, len(wanted))

@@ -113,9 +113,31 @@ HALVES = [
 @pytest.mark.parametrize(("cls", "name", "shape"), HALVES, ids=lambda value: getattr(value, "__name__", ""))
 def test_half_a_head_is_an_error(cls, name, shape, tmp_path):
     write_checkpoint(tmp_path, random_model(cls), {name: None})
-    with pytest.raises(FileError, match="does not fit the model") as caught:
+    with pytest.raises(FileError, match=f"does not fit {cls.__name__}") as caught:
         cls.from_pretrained(tmp_path)
     assert str(caught.value).split("\n  ")[1:] == [f"missing: {name.removeprefix('bert.')} {shape}"]
+
+
+@pytest.mark.parametrize(
+    ("saved", "loaded", "missing"),
+    [
+        (BertForPreTraining, BertForSequenceClassification, CLASSIFIER),
+        (BertForPreTraining, BertForQuestionAnswering, ANSWERS),
+        (BertForMaskedLM, BertModel, POOLER),
+        (BertModel, BertForMaskedLM, WORDS),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_new_head_can_be_forbidden(saved, loaded, missing, tmp_path):
+    write_checkpoint(tmp_path, random_model(saved))
+    with pytest.raises(FileError, match=f"does not fit {loaded.__name__}") as caught:
+        loaded.from_pretrained(tmp_path, new_head=False)
+    assert [line.split()[:2] for line in str(caught.value).split("\n  ")[1:]] == [
+        ["missing:", name] for name in missing
+    ]
+    model, warned = load(saved, tmp_path, new_head=False)
+    assert not warned
+    assert_same_values(model, random_model(saved))
 
 
 def test_a_part_of_bert_is_never_new(tmp_path):
@@ -151,7 +173,7 @@ def test_what_has_no_classifier_has_none_to_start_anew(cls, tmp_path):
 
 def test_a_classifier_of_another_size(tmp_path):
     write_checkpoint(tmp_path, random_model(BertForSequenceClassification, num_labels=4))
-    with pytest.raises(FileError, match="does not fit the model") as caught:
+    with pytest.raises(FileError, match="does not fit BertForSequenceClassification") as caught:
         BertForSequenceClassification.from_pretrained(tmp_path, num_labels=3)
     hint = " (new_head=True starts this head anew)"
     assert set(str(caught.value).split("\n  ")[1:]) == {

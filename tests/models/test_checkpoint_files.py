@@ -204,7 +204,5 @@ def test_a_model_can_be_saved_where_it_was_loaded_from(folder):
 
 def test_a_file_of_another_model_is_named(folder):
     write_checkpoint(folder, random_model(BertForMaskedLM), {"cls.predictions.bias": None})
-    with pytest.raises(
-        FileError, match=f"^{folder / WEIGHTS} does not fit BertForMaskedLM:\n  missing: cls.predictions"
-    ):
+    with pytest.raises(FileError, match=f"^{folder / WEIGHTS} does not fit BertForMaskedLM:\n  missing: cls.pred"):
         BertForMaskedLM.from_pretrained(folder)

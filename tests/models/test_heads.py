@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from npbert import Batch, Dropout
+from npbert import Batch, BertForPreTraining, Dropout
 from npbert.layers import IGNORED
 from tests.models.tasks import CHOICES, CLASSES, TASKS
 from tests.models.test_task_models import each_task
@@ -62,6 +62,17 @@ def test_masked_lm_decodes_the_masked_positions_only():
     assert model(batch).shape == (2, 4, 7)
     np.testing.assert_allclose(masked_logits, model(batch)[masked], rtol=1e-12)
     np.testing.assert_array_equal(model.forward(batch)[0], model(batch))
+
+
+@pytest.mark.parametrize("activation", ["gelu", "relu"])
+def test_masked_lm_is_pretraining_without_the_other_task(activation):
+    model = random_model("masked LM", hidden_act=activation, layer_norm_eps=0.1)
+    other = BertForPreTraining(model.config, rng=np.random.default_rng(0), dtype=np.float64)
+    parameters = dict(other.named_parameters())
+    for name, parameter in model.named_parameters():
+        parameters[name].value[...] = parameter.value
+    batch = TASKS["masked LM"].fixed_batch()
+    np.testing.assert_array_equal(model(batch), other(batch).prediction_logits)
 
 
 def test_the_decoder_is_the_token_table():

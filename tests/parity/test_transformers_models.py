@@ -73,9 +73,9 @@ def make_batch(name, dtype, *, with_targets=True):
     return {**arrays, "attention_mask": mask, **(targets if with_targets else {})}
 
 
-def make_theirs(name, depth, dtype):
+def make_theirs(name, depth, dtype, **changes):
     """Hugging Face's model with random weights, for evaluation. (Its padding row has a gradient; see below.)"""
-    theirs = getattr(bert, MODELS[name][0])(transformers.BertConfig(**config(name, depth)))
+    theirs = getattr(bert, MODELS[name][0])(transformers.BertConfig(**config(name, depth) | changes))
     generator = torch.Generator().manual_seed(depth)
     for key, parameter in theirs.named_parameters():
         scale = 1.0 if "embeddings" in key and parameter.ndim == 2 else WEIGHT_SCALE
@@ -170,13 +170,13 @@ def test_sinusoidal_positions_are_a_table_to_them(tmp_path):
     assert_same_outputs(ours, theirs.eval(), make_batch("BertForPreTraining", "float64", with_targets=False), EXACT)
 
 
-@pytest.mark.parametrize("act", ["gelu_new", "gelu_pytorch_tanh", "relu"])
-def test_settings_of_the_configuration_mean_the_same(act, tmp_path):
-    changes = {"hidden_act": act, "layer_norm_eps": 0.1, "type_vocab_size": 3, "classifier_dropout": 0.3}
-    name = "BertForTokenClassification"
-    theirs = getattr(bert, name)(transformers.BertConfig(**config(name, 1) | changes)).double().eval()
+@pytest.mark.parametrize("activation", ["gelu_new", "gelu_pytorch_tanh", "relu"])
+@each_model
+def test_settings_of_the_configuration_mean_the_same(name, activation, tmp_path):
+    changes = {"hidden_act": activation, "layer_norm_eps": 0.1, "type_vocab_size": 3, "classifier_dropout": 0.3}
+    theirs = make_theirs(name, 1, "float64", **changes)
     theirs.save_pretrained(tmp_path)
-    ours = models.BertForTokenClassification.from_pretrained(tmp_path, dtype="float64")
+    ours = getattr(models, MODELS[name][0]).from_pretrained(tmp_path, dtype="float64")
     assert {key: getattr(ours.config, key) for key in changes} == changes
     assert_same_outputs(ours, theirs, make_batch(name, "float64", with_targets=False), EXACT)
 

@@ -231,6 +231,7 @@ def test_two_names_for_one_tensor(second, tmp_path):
 def test_sinusoidal_positions_are_saved_as_the_table_that_they_are(tmp_path):
     for cls in (BertModel, BertForMaskedLM):
         model = random_model(cls, position_embedding_type="sinusoidal")
+        assert hugging_face_tensors(model).keys() == hugging_face_tensors(random_model(cls)).keys()
         model.save_pretrained(tmp_path)
         loaded = load(cls, tmp_path)
         assert loaded.config.position_embedding_type == "absolute"

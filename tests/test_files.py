@@ -63,14 +63,16 @@ def test_all_of_it_is_on_the_disk_before_it_is_renamed(path, monkeypatch):
         fsync(handle)
 
     def replaced(self, target):
-        events.append(("replaced", target))
+        events.append(("replaced", target.read_text()))
         return replace(self, target)
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(Path, "replace", replaced)
+    path.write_text("old")
     with atomic_write(path) as written:
         written.write_text("four")
-    assert events == [("synced", 4), ("replaced", path)]
+    assert events == [("synced", 4), ("replaced", "old")]
+    assert path.read_text() == "four"
 
 
 def test_json(path):

@@ -172,6 +172,14 @@ def test_a_tied_tensor_may_be_there_twice_if_both_are_equal(cls, twin, tmp_path)
     assert f"not tied: {twin} differs from {TWINS[twin]}; in npbert they are one" in message
 
 
+def test_a_twin_does_not_stand_for_what_is_missing(tmp_path):
+    model = random_model(BertForMaskedLM)
+    tensors = hugging_face_tensors(model)
+    for twin, name in TWINS.items():
+        write_checkpoint(tmp_path, model, {name: None, twin: tensors[name]})
+        assert f"missing: {name.removeprefix('bert.')} " in error_of(BertForMaskedLM, tmp_path)
+
+
 def test_a_model_without_the_head_does_not_mind_the_twins(tmp_path):
     model = random_model(BertForPreTraining)
     write_checkpoint(tmp_path, model, {twin: np.zeros((2, 2), np.float32) for twin in TWINS})

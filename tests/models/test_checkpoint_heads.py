@@ -162,6 +162,12 @@ def test_a_head_that_is_there_can_be_started_anew(cls, new, tmp_path):
         assert (value == values(saved)[name]).all() == name.startswith("bert."), name
 
 
+def test_started_anew_beside_one_that_is_not_there(tmp_path):
+    write_checkpoint(tmp_path, random_model(BertForTokenClassification))
+    _, caught = load(BertForSequenceClassification, tmp_path, new_head=True)
+    assert_warned_of(caught, tmp_path, [*POOLER, *CLASSIFIER])
+
+
 @pytest.mark.parametrize("cls", [BertModel, BertForMaskedLM, BertForPreTraining])
 def test_what_has_no_classifier_has_none_to_start_anew(cls, tmp_path):
     saved = random_model(cls)

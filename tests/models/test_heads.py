@@ -81,6 +81,12 @@ def test_the_decoder_is_the_token_table():
     assert "predictions.table" not in dict(model.named_parameters())
 
 
+def test_two_labels_are_a_classification():
+    task = TASKS["classification"]
+    model, batch = random_model("classification", num_labels=2), task.fixed_batch(labels=[1, 0])
+    assert model.loss(batch)[0] == pytest.approx(task.loss(model(batch), batch), rel=1e-12)
+
+
 def test_a_regression_takes_integers_and_ignores_nothing():
     model, task = random_model("regression"), TASKS["regression"]
     assert model.loss(task.fixed_batch(labels=[1, 2]))[0] == model.loss(task.fixed_batch(labels=[1.0, 2.0]))[0]

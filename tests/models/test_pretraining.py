@@ -108,6 +108,30 @@ def test_half_the_loss_has_half_the_gradient():
     np.testing.assert_allclose(gradients[1], gradients[0] / 2, rtol=1e-13)
 
 
+def test_each_loss_may_have_a_gradient_of_its_own():
+    model, batch = random_model(np.random.default_rng(0)), fixed_batch()
+    gradients = []
+    for dloss in ((1.0, 0.0), (0.0, 1.0), (3.0, -2.0)):
+        model.zero_grad()
+        model.backward(model.loss(batch)[1], dloss)
+        gradients.append([parameter.grad.copy() for parameter in model.parameters()])
+    for words, pairs, both in zip(*gradients, strict=True):
+        np.testing.assert_allclose(both, 3 * words - 2 * pairs, rtol=1e-11, atol=1e-14)
+    names = [name for name, _ in model.named_parameters()]
+    assert not gradients[0][names.index("seq_relationship.weight")].any()
+    assert not gradients[1][names.index("predictions.bias")].any()
+
+
+@given(batches(), rngs)
+def test_targets_and_right_answers_are_counted(batch, rng):
+    model = random_model(rng)
+    _, cache = model.loss(batch)
+    words, pairs = model(Batch(batch.input_ids, batch.token_type_ids, batch.attention_mask))
+    assert model.target_counts(batch) == ((batch.labels != IGNORED).sum(), len(batch.labels))
+    right = (words.argmax(axis=-1) == batch.labels).sum(), (pairs.argmax(axis=-1) == batch.next_sentence_label).sum()
+    assert model.count_right(cache) == right
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [

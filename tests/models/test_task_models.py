@@ -50,6 +50,22 @@ def test_the_loss_is_the_mean_over_the_targets(task, data, rng):
 
 
 @each_task
+@given(st.data(), rngs)
+def test_targets_and_right_answers_are_counted(task, data, rng):
+    model, batch = task.model(rng), data.draw(task_batches(task))
+    _, cache = model.loss(batch)
+    labels = [getattr(batch, name) for name in task.fixed]
+    if model.config.num_labels == 1:
+        assert (model.target_counts(batch), model.count_right(cache)) == ((labels[0].size,), None)
+        return
+    output = model(Batch(batch.input_ids, batch.token_type_ids, batch.attention_mask))
+    outputs = output if isinstance(output, tuple) else (output,)
+    right = [logits.argmax(axis=-1) == targets for logits, targets in zip(outputs, labels, strict=True)]
+    assert model.target_counts(batch) == (sum(int((targets != IGNORED).sum()) for targets in labels),)
+    assert model.count_right(cache) == (sum(int(hits.sum()) for hits in right),)
+
+
+@each_task
 def test_half_the_loss_has_half_the_gradient(task):
     model, batch = task.model(np.random.default_rng(0)), task.fixed_batch()
     gradients = []

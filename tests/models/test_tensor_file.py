@@ -64,6 +64,15 @@ def test_other_floats_are_refused(path, kind):
         opened(path, {"weight": (kind, (4,), bytes(4))})
 
 
+def test_without_metadata(path):
+    assert opened(path, {"a": np.ones(1, np.float32)}).metadata == {}
+
+
+def test_what_cannot_be_written(tmp_path):
+    with pytest.raises(OSError, match=str(tmp_path / "nowhere")):
+        write_tensors(tmp_path / "nowhere" / "some.safetensors", {"a": np.ones(1)}, {})
+
+
 def test_a_file_that_is_not_there(path):
     with pytest.raises(FileNotFoundError, match=str(path)):
         TensorFile(path)
@@ -72,8 +81,9 @@ def test_a_file_that_is_not_there(path):
 def test_what_is_written_is_read(path):
     rng = np.random.default_rng(0)
     tensors = {"a": rng.standard_normal((3, 4)).T, "b": rng.standard_normal(5).astype(np.float32), "c": np.array(2.0)}
-    write_tensors(path, tensors)
+    write_tensors(path, tensors, {"format": "pt", "more": "text"})
     file = TensorFile(path)
+    assert file.metadata == {"format": "pt", "more": "text"}
     for name, tensor in tensors.items():
         np.testing.assert_array_equal(file.read(name), tensor)
         assert file.read(name).dtype == tensor.dtype

@@ -107,6 +107,7 @@ MISSING = "the loss needs labels, and the batch has none"
         ("masked LM", {"labels": None}, ValueError, MISSING),
         ("masked LM", {"labels": NONE}, ValueError, "labels hold no target: all 8 are -100"),
         ("masked LM", {"labels": [1, 2]}, ValueError, r"labels has shape \(2,\), wanted \(2, 4\)"),
+        ("masked LM", {"labels": NONE[:, :3] + 100}, ValueError, r"labels has shape \(2, 3\), wanted \(2, 4\)"),
         ("masked LM", {"labels": np.zeros((2, 4))}, TypeError, "labels must be an array of integers, got float64"),
         ("masked LM", {"labels": NONE + 107}, IndexError, r"labels\[0, 0\] is 7, but vocab_size is 7: wanted 0 to 6"),
         ("masked LM", {"labels": NONE + 99}, IndexError, r"labels\[0, 0\] is -1, but vocab_size is 7"),

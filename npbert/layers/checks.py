@@ -30,13 +30,13 @@ def check_ids(ids: Array, limit: int, *, name: str, limit_name: str) -> None:
         raise IndexError(f"{name}[{where}] is {ids[place]}, but {limit_name} is {limit}: wanted 0 to {limit - 1}")
 
 
-def check_labels(labels: Array, num_classes: int, *, limit_name: str) -> None:
+def check_labels(labels: Array, num_classes: int, *, limit_name: str, name: str = "labels") -> None:
     """Raise as check_ids for labels that are not IGNORED, and ValueError when all of them are."""
-    check_integers(labels, name="labels")
+    check_integers(labels, name=name)
     is_target = labels != IGNORED
-    check_ids(np.where(is_target, labels, 0), num_classes, name="labels", limit_name=limit_name)
+    check_ids(np.where(is_target, labels, 0), num_classes, name=name, limit_name=limit_name)
     if not is_target.any():
-        raise ValueError(f"labels hold no target: all {labels.size} are {IGNORED}, so there is nothing to predict")
+        raise ValueError(f"{name} hold no target: all {labels.size} are {IGNORED}, so there is nothing to predict")
 
 
 def check_mask(mask: Array, shape: tuple[int, ...]) -> None:

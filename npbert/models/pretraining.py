@@ -114,10 +114,10 @@ class BertForPreTraining(PreTrainedModel):
 
     def _check_targets(self, batch: Batch) -> tuple[Array, Array]:
         """The labels of the masked positions (M,) and of the sequences (B,)."""
+        check_batch(batch, self.config)
         if batch.labels is None or batch.next_sentence_label is None:
             missing = "labels" if batch.labels is None else "next_sentence_label"
             raise ValueError(f"the loss of pre-training needs labels and next_sentence_label: {missing} is missing")
-        check_batch(batch, self.config)
         check_ids(batch.next_sentence_label, 2, name="next_sentence_label", limit_name="the number of classes")
         positions = predicted_positions(batch)
         check_labels(batch.labels, self.config.vocab_size, limit_name="vocab_size")

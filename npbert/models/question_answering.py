@@ -76,5 +76,6 @@ class BertForQuestionAnswering(TaskModel):
             raise ValueError(
                 f"start_positions and end_positions disagree about which sequences have no answer ({IGNORED})"
             )
-        check_labels(targets, batch.input_ids.shape[1], limit_name="the number of tokens")
+        for name in ("start_positions", "end_positions"):
+            check_labels(getattr(batch, name), batch.input_ids.shape[1], limit_name="the number of tokens", name=name)
         return targets

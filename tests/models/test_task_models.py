@@ -141,7 +141,7 @@ MISSING = "the loss needs labels, and the batch has none"
             "question answering",
             {"start_positions": NONE[:, 0], "end_positions": NONE[:, 0]},
             ValueError,
-            "labels hold no target: all 4 are -100",
+            "start_positions hold no target: all 2 are -100",
         ),
         ("question answering", {"end_positions": [3, 4]}, IndexError, "is 4, but the number of tokens is 4"),
         ("question answering", {"start_positions": [-1, 0]}, IndexError, "is -1, but the number of tokens is 4"),

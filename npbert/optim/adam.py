@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from npbert.layers import Array, Parameter
+from npbert.optim.blocks import in_blocks
 from npbert.optim.optimizer import Optimizer, check_range, is_decayed
 
 
@@ -45,13 +46,13 @@ class Adam(Optimizer):
         # m̂ and v̂ are not formed: as each is m or v divided by one number, those numbers go where they cost nothing.
         step_size = self.lr / (1 - beta1**self.steps)
         root_correction = math.sqrt(1 - beta2**self.steps)
-        for parameter, m, v in zip(self.parameters, self.first_moments, self.second_moments, strict=True):
-            g = parameter.grad
-            m *= beta1
-            m += (1 - beta1) * g
-            v *= beta2
-            v += (1 - beta2) * (g * g)
-            parameter.value -= step_size * m / (np.sqrt(v) / root_correction + self.eps)
+        for parameter, first, second in zip(self.parameters, self.first_moments, self.second_moments, strict=True):
+            for value, g, m, v in in_blocks(parameter.value, parameter.grad, first, second):
+                m *= beta1
+                m += (1 - beta1) * g
+                v *= beta2
+                v += (1 - beta2) * (g * g)
+                value -= step_size * m / (np.sqrt(v) / root_correction + self.eps)
 
 
 class AdamW(Adam):

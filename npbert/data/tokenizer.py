@@ -88,6 +88,8 @@ class Tokenizer:
             if not isinstance(tokenizer.model, library.models.WordPiece):
                 raise ValueError(f"its model is {type(tokenizer.model).__name__}, wanted WordPiece")
             return cls(tokenizer)
+        except FileError:
+            raise
         except Exception as error:  # the library raises nothing narrower
             raise FileError(f"{path} is no tokenizer of BERT: {error}") from error
 
@@ -130,8 +132,8 @@ class Tokenizer:
         folder.mkdir(parents=True, exist_ok=True)
         self._tokenizer.no_truncation()
         tokens = [self._tokenizer.id_to_token(index) for index in range(len(self))]
-        normalizer = json.loads(self._tokenizer.to_str())["normalizer"]
-        settings = {theirs: normalizer[ours] for ours, theirs in _SETTINGS.items()}
+        normalizer = json.loads(self._tokenizer.to_str())["normalizer"] or {}
+        settings = {theirs: normalizer[ours] for ours, theirs in _SETTINGS.items() if ours in normalizer}
         with atomic_write(folder / "tokenizer.json") as path:
             self._tokenizer.save(str(path))
         with atomic_write(folder / "vocab.txt") as path:
@@ -200,7 +202,11 @@ def _vocabulary(text: str) -> dict[str, int]:
 def _settings(folder: Path) -> dict[str, Any]:
     path = folder / "tokenizer_config.json"
     stored = read_json_object(path) if path.is_file() else {}
-    return {ours: stored[theirs] for ours, theirs in _SETTINGS.items() if theirs in stored}
+    settings = {ours: stored[theirs] for ours, theirs in _SETTINGS.items() if theirs in stored}
+    for ours, value in settings.items():
+        if not (isinstance(value, bool) or (value is None and ours == "strip_accents")):
+            raise FileError(f"{path}: {_SETTINGS[ours]} is {value!r}, wanted true or false")
+    return settings
 
 
 def _alphabet(learner: Any, files: Sequence[str | Path]) -> tuple[list[str], list[str]]:

@@ -127,14 +127,15 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, name):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", name]
 
 
-def test_a_disk_that_is_full_leaves_the_old_output(npbert, checkpoints, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["out.jsonl", "out.npy"])
+def test_a_disk_that_is_full_leaves_the_old_output(npbert, checkpoints, tmp_path, monkeypatch, name):
     def full(handle):
-        raise OSError(28, "No space left on device", "out.jsonl")
+        raise OSError(28, "No space left on device", name)
 
-    (tmp_path / "out.jsonl").write_text("old")
+    (tmp_path / name).write_text("old")
     monkeypatch.setattr(os, "fsync", full)
-    result = npbert("embed", checkpoints["embed"], "--output", tmp_path / "out.jsonl", stdin=b"cat")
-    assert_error(result, "out.jsonl: No space left on device")
+    result = npbert("embed", checkpoints["embed"], "--output", tmp_path / name, stdin=b"cat")
+    assert_error(result, f"{name}: No space left on device")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 
 

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from npbert import Tokenizer
@@ -162,6 +162,7 @@ words = st.sampled_from(["the", "cat", "cats", "sat", "unaffable", ".", "dog"])
 
 
 @given(st.lists(words, max_size=3), st.lists(words, min_size=1, max_size=30), st.integers(0, 4), st.integers(1, 6))
+@example(["unaffable"] * 3, ["the"] * 5, 1, 1)
 def test_windows_cover_the_passage(tokenizer, question, passage, stride, step):
     """Each takes up `stride` tokens of the one before, and all but the last are full."""
     question, passage = " ".join(question), " ".join(passage)

@@ -20,8 +20,15 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """A path to write to, beside `path`, which takes the place of `path` when the block ends without an error.
 
     Whatever happens, `path` is the whole old file or the whole new one: it is renamed when all of it is on the disk.
+    What is no file, a pipe or /dev/null say, is written to as it is.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name that mkstemp tried
     os.close(handle)
     written = Path(name)
     try:

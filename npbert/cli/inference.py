@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from npbert.cli.text import STANDARD_INPUT, read_all, read_lines, write_array, write_json_lines
+from npbert.cli.text import STANDARD_INPUT, name_of, read_all, read_lines, write_array, write_json_lines
 from npbert.files import FileError
 from npbert.inference import POOLINGS, Answer, AnswerSpan, Classify, Embed, FillMask
 
@@ -63,7 +63,7 @@ def _embed(args: argparse.Namespace) -> int:
 
 def _classify(args: argparse.Namespace) -> int:
     lines = read_lines(args.input)
-    texts = [_pair(line, number) if "\t" in line else line for number, line in enumerate(lines, start=1)]
+    texts = [_pair(args.input, number, line) if "\t" in line else line for number, line in enumerate(lines, start=1)]
     results = Classify.from_pretrained(args.folder)(texts)
     rows = [
         {"text": text, **({"score": result} if isinstance(result, float) else result._asdict())}
@@ -73,10 +73,12 @@ def _classify(args: argparse.Namespace) -> int:
     return 0
 
 
-def _pair(line: str, number: int) -> tuple[str, str]:
+def _pair(path: str, number: int, line: str) -> tuple[str, str]:
     parts = line.split("\t")
     if len(parts) != 2:
-        raise FileError(f"line {number} has {len(parts)} texts, wanted one, or two with a tab between them")
+        raise FileError(
+            f"{name_of(path)}, line {number}: {len(parts)} texts, wanted one, or two with a tab between them"
+        )
     return parts[0], parts[1]
 
 
@@ -99,10 +101,13 @@ def _questions(path: str) -> tuple[list[str], list[str]]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
             row = json.loads(line)
-            questions.append(row["question"])
-            passages.append(row["passage"])
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            question, passage = row["question"], row["passage"]
+            "".join([question, passage]).encode()  # two strings, and no half of a character
+        except (ValueError, KeyError, TypeError) as error:
             raise FileError(
-                f'{path}, line {number}: {error!r}; wanted a JSON object with "question" and "passage", or --question'
+                f'{name_of(path)}, line {number}: wanted a JSON object with the strings "question" and "passage", or '
+                f"--question; got {line[:60]!r}"
             ) from error
+        questions.append(question)
+        passages.append(passage)
     return questions, passages

@@ -16,12 +16,16 @@ from npbert.layers import Array
 STANDARD_INPUT = "-"
 
 
+def name_of(path: str) -> str:
+    """What an error calls the file."""
+    return "standard input" if path == STANDARD_INPUT else path
+
+
 def read_all(path: str) -> str:
     """The text of a file, or of standard input for `-`. Raises: FileError when it is empty or not UTF-8; OSError."""
-    name = "standard input" if path == STANDARD_INPUT else path
-    text = decode(sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes(), name)
+    text = decode(sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes(), name_of(path))
     if not text.strip():
-        raise FileError(f"{name} is empty: there is no text to work on")
+        raise FileError(f"{name_of(path)} is empty: there is no text to work on")
     return text
 
 

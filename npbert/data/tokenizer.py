@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,9 @@ character of its text each token comes), `word_ids` and `sequence_ids` (0 or 1: 
 and [SEP]), and in `overflowing` what was cut off."""
 
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
+MOST_CHARACTERS = 1000
+"""How many different characters a learned vocabulary has at most; a word with another is [UNK]."""
+
 _SETTINGS = {
     "lowercase": "do_lower_case",
     "strip_accents": "strip_accents",
@@ -85,6 +89,8 @@ class Tokenizer:
             if not isinstance(tokenizer.model, library.models.WordPiece):
                 raise ValueError(f"its model is {type(tokenizer.model).__name__}, wanted WordPiece")
             return cls(tokenizer)
+        except FileError:
+            raise
         except Exception as error:  # the library raises nothing narrower
             raise FileError(f"{path} is no tokenizer of BERT: {error}") from error
 
@@ -92,22 +98,30 @@ class Tokenizer:
     def train(
         cls, files: Sequence[str | Path], *, vocab_size: int = 30522, min_frequency: int = 2, lowercase: bool = True
     ) -> Tokenizer:
-        """A new tokenizer whose vocabulary of at most `vocab_size` tokens is learned from the text in `files`.
+        """A new tokenizer whose vocabulary of at most `vocab_size` tokens is learned from the text in `files`. The same
+        text gives the same vocabulary.
 
-        min_frequency: how often a piece must occur to be kept.
+        min_frequency: how often a piece of several characters must occur to be kept.
 
         Raises: FileError when a file is empty or not UTF-8, ValueError for a vocab_size with no room for the special
-        tokens and a piece.
+        tokens and the characters of the text.
         """
-        if vocab_size <= len(SPECIAL):
-            raise ValueError(f"vocab_size is {vocab_size}, wanted more than the {len(SPECIAL)} special tokens")
         library = import_extra("tokenizers", extra="hf")
         learner = library.BertWordPieceTokenizer(lowercase=lowercase)
+        characters, pieces = _alphabet(learner, files)
+        first = [*SPECIAL.values(), *pieces]
+        if vocab_size < len(first):
+            raise ValueError(
+                f"vocab_size is {vocab_size}, wanted at least {len(first)}: {len(SPECIAL)} special tokens, and the "
+                f"characters of the text at the beginning of words and within them"
+            )
         learner.train_from_iterator(
             _lines(files),
             vocab_size=vocab_size,
             min_frequency=min_frequency,
-            special_tokens=list(SPECIAL.values()),
+            special_tokens=first,  # left alone, the library numbers pieces in another order each time, and ties with it
+            initial_alphabet=characters,
+            limit_alphabet=len(characters),
             show_progress=False,
         )
         return cls(library.BertWordPieceTokenizer(learner.get_vocab(), lowercase=lowercase))
@@ -119,8 +133,8 @@ class Tokenizer:
         folder.mkdir(parents=True, exist_ok=True)
         self._tokenizer.no_truncation()
         tokens = [self._tokenizer.id_to_token(index) for index in range(len(self))]
-        normalizer = json.loads(self._tokenizer.to_str())["normalizer"]
-        settings = {theirs: normalizer[ours] for ours, theirs in _SETTINGS.items()}
+        normalizer = json.loads(self._tokenizer.to_str())["normalizer"] or {}
+        settings = {theirs: normalizer[ours] for ours, theirs in _SETTINGS.items() if ours in normalizer}
         with atomic_write(folder / "tokenizer.json") as path:
             self._tokenizer.save(str(path))
         with atomic_write(folder / "vocab.txt") as path:
@@ -216,7 +230,25 @@ def _vocabulary(text: str) -> dict[str, int]:
 def _settings(folder: Path) -> dict[str, Any]:
     path = folder / "tokenizer_config.json"
     stored = read_json_object(path) if path.is_file() else {}
-    return {ours: stored[theirs] for ours, theirs in _SETTINGS.items() if theirs in stored}
+    settings = {ours: stored[theirs] for ours, theirs in _SETTINGS.items() if theirs in stored}
+    for ours, value in settings.items():
+        if not (isinstance(value, bool) or (value is None and ours == "strip_accents")):
+            raise FileError(f"{path}: {_SETTINGS[ours]} is {value!r}, wanted true or false")
+    return settings
+
+
+def _alphabet(learner: Any, files: Sequence[str | Path]) -> tuple[list[str], list[str]]:
+    """The most frequent characters of the text, at most MOST_CHARACTERS, and the pieces of one of them: at the
+    beginning of a word, and after it."""
+    clean, split = learner.normalizer.normalize_str, learner.pre_tokenizer.pre_tokenize_str
+    words = Counter(word for line in _lines(files) for word, _ in split(clean(line)))
+    counts: Counter[str] = Counter()
+    for word, count in words.items():
+        for character in word:
+            counts[character] += count
+    characters = sorted(counts, key=lambda character: (-counts[character], character))[:MOST_CHARACTERS]
+    within = {character for word in words for character in word[1:]} & set(characters)
+    return characters, [*sorted(characters), *(f"##{character}" for character in sorted(within))]
 
 
 def _lines(files: Sequence[str | Path]) -> Iterator[str]:

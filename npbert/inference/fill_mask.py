@@ -40,9 +40,9 @@ class FillMask(Task):
             return one
         encodings = self.encode(texts)
         mask_id = self.tokenizer.mask_id
-        for text, encoding in zip(texts, encodings, strict=True):
+        for number, (text, encoding) in enumerate(zip(texts, encodings, strict=True), start=1):
             if mask_id not in encoding.ids:
-                raise ValueError(f"there is no {SPECIAL['mask_id']} in {text!r}, or it was cut off")
+                raise ValueError(f"text {number} has no {SPECIAL['mask_id']}, or it was cut off: {text[:60]!r}")
 
         softmax = Softmax()
 

@@ -1,0 +1,61 @@
+"""Commands run in this process, with bytes in and bytes out, and small checkpoints for them."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+
+from npbert import BertForMaskedLM, BertForQuestionAnswering, BertForSequenceClassification, BertModel
+from npbert.cli import main
+
+HEADS = {
+    "fill-mask": BertForMaskedLM,
+    "embed": BertModel,
+    "classify": BertForSequenceClassification,
+    "answer": BertForQuestionAnswering,
+}
+
+
+class Result(NamedTuple):
+    """What a command left behind."""
+
+    status: int
+    out: bytes
+    err: str
+
+    @property
+    def rows(self) -> list[Any]:
+        """Standard output as JSON lines."""
+        return json_lines(self.out)
+
+
+def json_lines(data: bytes) -> list[Any]:
+    """Every line is JSON in UTF-8, and the last one is ended, too."""
+    assert data.endswith(b"\n")
+    return [json.loads(line) for line in data.decode("utf-8").removesuffix("\n").split("\n")]
+
+
+@pytest.fixture
+def npbert(monkeypatch, capsysbinary):
+    """npbert("embed", folder, stdin=b"…") -> its Result."""
+
+    def run(*arguments, stdin=b""):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+        status = main([str(argument) for argument in arguments])
+        out, err = capsysbinary.readouterr()
+        return Result(status, out, err.decode())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def checkpoints(tmp_path_factory):
+    """A folder for each command."""
+    from tests.inference.checkpoints import write_checkpoint  # skips where an extra is not installed
+
+    return {name: write_checkpoint(tmp_path_factory.mktemp(name), head) for name, head in HEADS.items()}

@@ -1,0 +1,48 @@
+"""Checkpoints small enough to make for a test: a model of random weights of size 1, and a vocabulary of 20 tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npbert import BertConfig
+from npbert.gradcheck import randomize
+
+for _library in ("tokenizers", "safetensors", "tqdm"):
+    pytest.importorskip(_library, reason=f"{_library} is not installed: pip install 'npbert[hf]'")
+
+VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] the a cat dog sat ran on mat road un ##aff ##able café . ?"
+WORDS = VOCABULARY.split()
+LONGEST = 32
+
+
+def write_vocabulary(folder: Path, words: Sequence[str] = WORDS) -> Path:
+    """A folder with a vocab.txt of these tokens."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+    return folder
+
+
+def small_model(model_class: Any, **changes: Any) -> Any:
+    """A model over WORDS with D = 12, two layers, LONGEST positions and random parameters, biases too."""
+    sizes: dict[str, Any] = {
+        "vocab_size": len(WORDS),
+        "hidden_size": 12,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 10,
+        "max_position_embeddings": LONGEST,
+    }
+    model = model_class(BertConfig(**{**sizes, **changes}), rng=None)
+    randomize(model, np.random.default_rng(5))
+    return model
+
+
+def write_checkpoint(folder: Path, model_class: Any, **changes: Any) -> Path:
+    """A folder with a small model and its vocabulary, as from_pretrained wants it."""
+    small_model(model_class, **changes).save_pretrained(folder)
+    return write_vocabulary(folder)

@@ -1,0 +1,119 @@
+"""Tokenizer against transformers' own, on all real text there is."""
+
+import shutil
+from itertools import product
+
+import pytest
+
+from npbert import Tokenizer
+from tests.real_data import cola, lines_of, minilm, shared_data, squad, stsb
+
+transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+
+pytestmark = pytest.mark.torch
+
+
+CHECKPOINT, VOCABULARY = "a checkpoint with tokenizer.json", "vocab.txt alone"
+
+
+@pytest.fixture(scope="module", params=[CHECKPOINT, VOCABULARY])
+def both(request, tmp_path_factory):
+    """npbert's tokenizer and transformers', from the same files."""
+    if request.param == CHECKPOINT:
+        return Tokenizer.from_pretrained(minilm()), transformers.AutoTokenizer.from_pretrained(minilm())
+    folder = tmp_path_factory.mktemp("vocabulary")
+    vocabulary = shared_data() / "vocab" / "bert-base-uncased-vocab.txt"
+    (folder / "vocab.txt").write_bytes(vocabulary.read_bytes())
+    return Tokenizer.from_pretrained(folder), transformers.BertTokenizerFast.from_pretrained(folder)
+
+
+# For the longest texts one of the two is enough.
+only_checkpoint = pytest.mark.parametrize("both", [CHECKPOINT], indirect=True)
+only_vocabulary = pytest.mark.parametrize("both", [VOCABULARY], indirect=True)
+
+
+def assert_same(both, texts, pairs=None, *, max_length=None):
+    """The ids, and of pairs the types."""
+    ours, theirs = both
+    length = {"verbose": False} if max_length is None else {"truncation": "longest_first", "max_length": max_length}
+    wanted = theirs(texts, pairs, return_attention_mask=False, **length)
+    encodings = ours.encode(texts if pairs is None else list(zip(texts, pairs, strict=True)), max_length=max_length)
+    assert len(encodings) == len(wanted["input_ids"]) > 0
+    for text, encoding, ids in zip(texts, encodings, wanted["input_ids"], strict=True):
+        assert encoding.ids == ids, text
+    if pairs is not None:
+        assert [encoding.type_ids for encoding in encodings] == wanted["token_type_ids"]
+
+
+def test_cola(both):
+    assert_same(both, cola())
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_stsb(both, split):
+    _, firsts, seconds = (list(column) for column in zip(*stsb(split), strict=True))
+    assert_same(both, firsts, seconds)
+
+
+@only_checkpoint
+def test_squad_in_384_tokens(both):
+    """A question for each passage."""
+    question_of = {passage: question for question, passage in squad()}
+    passages, questions = list(question_of), list(question_of.values())
+    assert_same(both, questions, passages, max_length=384)
+    longest = max(range(len(passages)), key=lambda number: len(passages[number]))
+    (cut,) = both[0].encode([(questions[longest], passages[longest])], max_length=384)
+    assert cut.overflowing
+
+
+@only_vocabulary
+def test_squad_in_full(both):
+    assert_same(both, list(dict.fromkeys(text for pair in squad() for text in pair)))
+
+
+@only_vocabulary
+def test_books(both):
+    books = sorted((shared_data() / "gutenberg").glob("*.txt"))
+    assert len(books) == 17
+    for book in books:
+        assert_same(both, lines_of(book))
+
+
+@pytest.mark.parametrize("file", ["wikitext2_raw/wiki.test.raw", "bert_sample_text/sample_text.txt"])
+def test_other_text(both, file):
+    assert_same(both, lines_of(shared_data() / file))
+
+
+ODD = [
+    "",
+    " \t\r\n\u00a0\u2028\u3000",
+    "[MASK][SEP] [CLS] [PAD] [UNK] [mask] [ MASK ]",
+    "ﬁ Ⅷ ½ Å Ǆ İstanbul ß ΑΣ",
+    "中文字符 日本語テキスト 한국어 🙂👩‍👩‍👧 \U0001f1e9\U0001f1ea",
+    "a\x00b\ufffdc\u200bd\u00ade e\u0301\u0327",
+    "x" * 100 + " " + "x" * 101,
+    "don't stop-me@now.com $5.00 #tag `quote` ~^|",
+    "\ufeffmark",
+]
+
+
+def test_odd_text(both):
+    assert_same(both, ODD)
+    firsts, seconds = zip(*product(ODD, ODD), strict=True)
+    assert_same(both, list(firsts), list(seconds), max_length=12)
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_what_is_saved_is_read_by_transformers(tmp_path, lowercase):
+    """A learned vocabulary, by tokenizer.json and by vocab.txt alone."""
+    book = shared_data() / "gutenberg" / "carroll-alice.txt"
+    tokenizer = Tokenizer.train([book], vocab_size=3000, lowercase=lowercase)
+    tokenizer.save_pretrained(tmp_path)
+    for file in ("tokenizer.json", "vocab.txt"):
+        folder = tmp_path / f"only {file}"
+        folder.mkdir()
+        for name in (file, "tokenizer_config.json"):
+            shutil.copy(tmp_path / name, folder)
+        theirs = transformers.BertTokenizerFast.from_pretrained(folder)
+        assert_same((tokenizer, theirs), [*lines_of(book)[:500], "Élan [MASK] 中国", *ODD])

@@ -37,7 +37,8 @@ class Tagging(FinetuneTask):
     goal = "f1"
 
     def read(self, path: str) -> list[TaggedTokens]:
-        sentences = read_conll(path, word_column=int(self.settings.text), tag_column=int(self.settings.label or -1))
+        word_column, tag_column = _column("text", self.settings.text), _column("label", self.settings.label or "-1")
+        sentences = read_conll(path, word_column=word_column, tag_column=tag_column)
         self.learn_labels([OUTSIDE, *(tag for sentence in sentences for tag in sentence.tags)])
         encodings = self.tokenizer.encode_words(
             [sentence.words for sentence in sentences], max_length=self.settings.max_length
@@ -72,6 +73,13 @@ class Tagging(FinetuneTask):
             gold.append([labels[tag] for tag in example.tags])
         flat = [np.array([labels.index(tag) for tags in sentences for tag in tags]) for sentences in (predicted, gold)]
         return {**entity_scores(predicted, gold)._asdict(), "accuracy": accuracy(*flat)}
+
+
+def _column(name: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is {value!r}, wanted a number: columns of words and tags have no names") from error
 
 
 def _words(encoding: Encoding) -> list[tuple[int, bool]]:

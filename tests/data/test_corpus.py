@@ -173,14 +173,14 @@ def test_text_is_not_kept_in_memory(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("path", "document_per_file", "documents", "sentences"),
+    ("path", "document_per_file", "documents"),
     [
-        ("bert_sample_text/sample_text.txt", False, 3, None),
-        ("gutenberg/carroll-alice.txt", True, 1, None),
-        ("gutenberg", True, 17, None),
+        ("bert_sample_text/sample_text.txt", False, 3),
+        ("gutenberg/carroll-alice.txt", True, 1),
+        ("gutenberg", True, 17),
     ],
 )
-def test_real_text(path, document_per_file, documents, sentences):
+def test_real_text(path, document_per_file, documents):
     path = shared_data() / path
     files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
     corpus = Corpus([path], document_per_file=document_per_file)

@@ -54,6 +54,7 @@ def found(window, passage):
         ("Ann playing well", "play", ["play"]),
         ("Ann playing well", "ing well", ["##ing", "well"]),
         ("Ann sings", "sing", ["sings"]),
+        ("Ann sings in Rome", " sings in ", ["sings", "in"]),
         ("Änn in Röme well", "Röme", ["rome"]),
         ("Ann 我 Bob", "Bob", ["bob"]),
     ],

@@ -71,7 +71,8 @@ class Tagging(FinetuneTask):
                     tags[word] = labels[int(scores.argmax())]
             predicted.append(tags)
             gold.append([labels[tag] for tag in example.tags])
-        flat = [np.array([labels.index(tag) for tags in sentences for tag in tags]) for sentences in (predicted, gold)]
+        numbers = {tag: number for number, tag in enumerate((*labels, OUTSIDE))}  # a model may not know OUTSIDE
+        flat = [np.array([numbers[tag] for tags in sentences for tag in tags]) for sentences in (predicted, gold)]
         return {**entity_scores(predicted, gold)._asdict(), "accuracy": accuracy(*flat)}
 
 

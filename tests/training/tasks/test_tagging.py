@@ -99,6 +99,13 @@ def test_words_that_are_cut_off_count_as_outside(make, tokenizer):
     assert metrics == pytest.approx({"precision": 1, "recall": 1 / 2, "f1": 2 / 3, "accuracy": 8 / 9})
 
 
+def test_a_model_that_does_not_know_outside(make, tokenizer):
+    with pytest.warns(UserWarning, match="1 of 1 texts cut"):
+        task, examples = make("Bob B-PER\n" * 10, labels=("B-PER", "I-PER"), max_length=8)
+    metrics = task.evaluate(planted(tokenizer, task.labels, {"bob": "B-PER"}), examples)
+    assert metrics == pytest.approx({"precision": 1, "recall": 0.6, "f1": 0.75, "accuracy": 0.6})
+
+
 def test_columns(make):
     content = "1 Ann NN PER\n2 sings VB O\n"
     task, examples = make(content, text="1", label="2")

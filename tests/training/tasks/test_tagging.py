@@ -44,11 +44,11 @@ def test_the_first_token_of_a_word_has_its_tag(make, tokenizer):
 
 def test_a_word_of_several_signs_and_a_word_of_none(make, tokenizer):
     """a.b is three tokens; a zero-width space none, so it has no target. The same word twice is two words."""
-    task, examples = make("a.b X\n\u200b Y\nann X\nann O\n")
+    task, examples = make("a.b B\n\u200b I-X\nann B\nann O\n")
     batch = task.collate(examples)
     assert words_of(tokenizer, batch) == [["[CLS]", "a", ".", "b", "ann", "ann", "[SEP]"]]
     tags = [task.labels[label] if label != IGNORED else None for label in batch.labels[0]]
-    assert tags == [None, "X", None, None, "X", "O", None]
+    assert tags == [None, "B", None, None, "B", "O", None]
 
 
 def planted(tokenizer, labels, tag_of):
@@ -107,15 +107,20 @@ def test_a_model_that_does_not_know_outside(make, tokenizer):
 
 
 def test_columns(make):
-    content = "1 Ann NN PER\n2 sings VB O\n"
+    content = "1 Ann B-NP B-PER\n2 sings B-VP O\n"
     task, examples = make(content, text="1", label="2")
-    assert task.labels == ("NN", "O", "VB"), "outside is always a label"
+    assert task.labels == ("B-NP", "B-VP", "O"), "outside is always a label"
     assert examples[0].encoding.tokens[1:-1] == ["ann", "sings"]
     task, _ = make(content, text="1")
-    assert task.labels == ("O", "PER"), "by default the last column"
+    assert task.labels == ("B-PER", "O"), "by default the last column"
     for name in ("text", "label"):
         with pytest.raises(ValueError, match=f"{name} is 'words', wanted a number"):
             make(content, **{name: "words"})
+
+
+def test_a_tag_that_is_none(make):
+    with pytest.raises(FileError, match=r"a\.conll, line 3 on: tags\[1\] is 'NN', wanted O, or B, I, E or S with a type"):
+        make("Ann B-PER\n\nAnn B-PER\nsings NN\n")
 
 
 def test_a_tag_that_training_never_had(make, tmp_path):

@@ -119,7 +119,9 @@ def test_columns(make):
 
 
 def test_a_tag_that_is_none(make):
-    with pytest.raises(FileError, match=r"a\.conll, line 3 on: tags\[1\] is 'NN', wanted O, or B, I, E or S with a type"):
+    with pytest.raises(
+        FileError, match=r"a\.conll, line 3 on: tags\[1\] is 'NN', wanted O, or B, I, E or S with a type"
+    ):
         make("Ann B-PER\n\nAnn B-PER\nsings NN\n")
 
 

@@ -57,8 +57,9 @@ def decode(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FileError(f"{name}, line {line}: byte {error.start} (0x{data[error.start]:02x}) is not UTF-8") from error
+        text, place = error.object, error.start  # without the byte-order mark
+        line = text.count(b"\n", 0, place) + 1
+        raise FileError(f"{name}, line {line}: byte {place} (0x{text[place]:02x}) is not UTF-8") from error
 
 
 def read_json_object(path: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,8 +31,8 @@ def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int = -1) 
     sentences: list[TaggedSentence] = []
     is_new = True
     for number, line in enumerate(read_text(path).split("\n"), start=1):
-        cells = line.split()
-        if not cells or cells[0] == _DOCUMENT_START:
+        cells = re.split("[ \t]+", line.strip(" \t\r"))
+        if cells == [""] or cells[0] == _DOCUMENT_START:
             is_new = True
             continue
         if is_new:

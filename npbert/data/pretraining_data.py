@@ -29,7 +29,8 @@ class PretrainingData:
     An epoch goes through the pieces in a random order, a group of them at a time: reads them, packs their sentences
     into sequences of at most `max_length` tokens, shuffles these, masks them afresh and cuts them into batches of
     `batch_size` (the last of a group may be smaller). All of it follows from the seed of the epoch and the number of
-    the group, so any batch can be made again without the ones before its group.
+    the group, so any batch can be made again without the ones before its group. Sequences without a known word are left
+    out.
 
     mask_probability, max_predictions, whole_words: as in mask_words; max_predictions None means no limit but the share.
 
@@ -76,6 +77,7 @@ class PretrainingData:
             examples += pack(
                 sentences, max_length=self.max_length, objective=self.objective, draw_other=draw_other, rng=rng
             )
+        examples = [packed for packed in examples if self._has_word(packed)]
         return [examples[index] for index in rng.permutation(len(examples))]
 
     def _tokens(self, number: int) -> list[Sentence]:
@@ -98,6 +100,10 @@ class PretrainingData:
         other = others[int(rng.integers(len(others)))]
         sentences = pieces[other] if other in pieces else self._tokens(other)
         return sentences[int(rng.integers(len(sentences))) :] if sentences else []
+
+    def _has_word(self, packed: Packed) -> bool:
+        """Whether there is anything to mask: a text may be all [UNK]."""
+        return bool(self.tokenizer.is_word[[*packed.first, *(packed.second or [])]].any())
 
     def _masked(self, packed: Packed, rng: np.random.Generator) -> Example:
         input_ids, token_type_ids = join_pair(packed.first, packed.second, self.tokenizer)

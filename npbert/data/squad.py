@@ -52,6 +52,8 @@ def read_squad(path: str | Path) -> list[Question]:
         if not question.answers:
             raise FileError(f"{path}: question {question.id} has no answer; version 2.0 of SQuAD is not supported")
         for text, start in question.answers:
-            if question.passage[start : start + len(text)] != text:
+            if not isinstance(text, str) or not isinstance(start, int):
+                raise FileError(f"{path}: question {question.id}: {text!r} at {start!r} is no text at a number")
+            if not text or start < 0 or question.passage[start : start + len(text)] != text:
                 raise FileError(f"{path}: question {question.id}: {text!r} does not stand at {start} of the passage")
     return questions

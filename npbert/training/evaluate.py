@@ -21,5 +21,5 @@ def evaluate_checkpoint(folder: str | Path, path: str, settings: TaskSettings) -
     labels = config.id2label or tuple(map(str, range(config.num_labels)))
     task = make_task(settings, Tokenizer.from_pretrained(folder), labels)
     examples = task.read(path)
-    model = task.model_class.from_pretrained(folder, new_head=False)
+    model = task.model_class.from_pretrained(folder, new_head=False, **task.config())
     return task.evaluate(model, examples)

@@ -39,7 +39,7 @@ class MultipleChoice(FinetuneTask):
         self.warn_of_cuts(encodings, path)
         examples = []
         for index, ((label, *_), place) in enumerate(rows):
-            if not label.isdigit() or int(label) >= count:
+            if not label.isdecimal() or int(label) >= count:
                 raise FileError(f"{place}: the label is {label!r}, wanted the number of a choice, 0 to {count - 1}")
             examples.append(Choice(encodings[index * count : (index + 1) * count], int(label)))
         return examples

@@ -64,7 +64,8 @@ class QuestionAnswering(FinetuneTask):
 
 def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:
     """The first and the last token of the answer, or (0, 0) when it is not wholly in this window."""
-    first, last = answer.start, answer.start + len(answer.text)
+    first = answer.start + len(answer.text) - len(answer.text.lstrip())  # spaces are part of no token
+    last = first + len(answer.text.strip())
     tokens = [index for index, sequence in enumerate(encoding.sequence_ids) if sequence == 1]
     inside = [index for index in tokens if encoding.offsets[index][1] > first and encoding.offsets[index][0] < last]
     is_whole = inside and encoding.offsets[inside[0]][0] <= first and encoding.offsets[inside[-1]][1] >= last

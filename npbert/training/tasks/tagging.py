@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.data.batch import Batch
-from npbert.data.conll import read_conll
+from npbert.data.conll import TaggedSentence, read_conll
 from npbert.data.padding import pad_rows
 from npbert.data.tokenizer import Encoding
+from npbert.files import FileError
 from npbert.inference import Task
 from npbert.layers import IGNORED
 from npbert.models import BertForTokenClassification
-from npbert.training.metrics import accuracy, entity_scores
+from npbert.training.metrics import accuracy, entity_scores, find_entities
 from npbert.training.tasks.task import FinetuneTask
 
 OUTSIDE = "O"
@@ -37,7 +38,9 @@ class Tagging(FinetuneTask):
     goal = "f1"
 
     def read(self, path: str) -> list[TaggedTokens]:
-        sentences = read_conll(path, word_column=int(self.settings.text), tag_column=int(self.settings.label or -1))
+        word_column, tag_column = _column("text", self.settings.text), _column("label", self.settings.label or "-1")
+        sentences = read_conll(path, word_column=word_column, tag_column=tag_column)
+        _check_tags(sentences)
         self.learn_labels([OUTSIDE, *(tag for sentence in sentences for tag in sentence.tags)])
         encodings = self.tokenizer.encode_words(
             [sentence.words for sentence in sentences], max_length=self.settings.max_length
@@ -70,8 +73,25 @@ class Tagging(FinetuneTask):
                     tags[word] = labels[int(scores.argmax())]
             predicted.append(tags)
             gold.append([labels[tag] for tag in example.tags])
-        flat = [np.array([labels.index(tag) for tags in sentences for tag in tags]) for sentences in (predicted, gold)]
+        numbers = {tag: number for number, tag in enumerate((*labels, OUTSIDE))}  # a model may not know OUTSIDE
+        flat = [np.array([numbers[tag] for tags in sentences for tag in tags]) for sentences in (predicted, gold)]
         return {**entity_scores(predicted, gold)._asdict(), "accuracy": accuracy(*flat)}
+
+
+def _check_tags(sentences: Sequence[TaggedSentence]) -> None:
+    """Raise FileError for a tag that find_entities does not know: here, and not when a trained model is judged."""
+    for _, tags, place in sentences:
+        try:
+            find_entities(tags)
+        except ValueError as error:
+            raise FileError(f"{place} on: {error}") from error
+
+
+def _column(name: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is {value!r}, wanted a number: columns of words and tags have no names") from error
 
 
 def _words(encoding: Encoding) -> list[tuple[int, bool]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ class FinetuneTask:
     def learn_labels(self, names: Sequence[str]) -> None:
         """Take these as the labels, unless they are known: each once, numbers in the order of their size."""
         if self.labels is None:
-            numeric = all(name.lstrip("-").isdigit() for name in names)
+            numeric = all(re.fullmatch(r"-?[0-9]+", name) for name in names)
             self.labels = tuple(sorted(set(names), key=int if numeric else None))
 
     def number_of(self, label: str, place: str) -> int:

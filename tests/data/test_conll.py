@@ -1,0 +1,73 @@
+"""CoNLL: a word and its tag a line, whatever else stands between them."""
+
+import pytest
+
+from npbert.data.conll import read_conll
+from npbert.files import FileError
+
+
+def read(folder, content, **options):
+    path = folder / "a.conll"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_conll(path, **options)
+
+
+TWO = [(["Ann", "sings"], ["B-PER", "O"]), (["Yes"], ["O"])]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ann B-PER\nsings O\n\nYes O\n",
+        "Ann B-PER\nsings O\n\nYes O",
+        "\n\nAnn B-PER\nsings O\n\n \n\t\n\nYes O\n\n\n",
+        "Ann B-PER\r\nsings O\r\n\r\nYes O\r\n",
+        "Ann\tB-PER\nsings\tO\n\nYes\tO\n",
+        "  Ann   B-PER \nsings \t O\t\n\nYes O\n",
+        "Ann NNP B-NP B-PER\nsings VB B-VP O\n\nYes UH O O\n",
+        "-DOCSTART- -X- -X- O\n\nAnn NNP B-NP B-PER\nsings VB B-VP O\n\n-DOCSTART- -X- -X- O\n\nYes UH O O\n",
+        "-DOCSTART-\nAnn B-PER\nsings O\n-DOCSTART- O\nYes O\n",
+        b"\xef\xbb\xbfAnn B-PER\nsings O\n\nYes O\n",
+    ],
+)
+def test_sentences(tmp_path, content):
+    assert [(words, tags) for words, tags, _ in read(tmp_path, content)] == TWO
+
+
+def test_columns_and_places(tmp_path):
+    content = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n"
+    sentences = read(tmp_path, content, word_column=1, tag_column=2)
+    path = tmp_path / "a.conll"
+    assert sentences == [
+        (["Ann", "sings"], ["NNP", "VB"], f"{path}, line 3"),
+        (["Yes"], ["UH"], f"{path}, line 6"),
+    ]
+    assert [tags for _, tags, _ in read(tmp_path, content, tag_column=-2)] == [["NNP", "VB"], ["UH"]]
+
+
+def test_other_spaces_are_part_of_a_word(tmp_path):
+    """A number with a no-break space in it is one word."""
+    words, tags, _ = read(tmp_path, "10\u00a0000 NUM\nx\u3000y\u2028 O\n")[0]
+    assert (words, tags) == (["10\u00a0000", "x\u3000y\u2028"], ["NUM", "O"])
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("Ann B-PER\nsings\n", {}, "line 2: only one column, wanted a word and a tag"),
+        ("Ann B-PER\n\nsings O\n", {"tag_column": 3}, "line 1: 2 columns, wanted more"),
+        ("Ann x B-PER\n\nsings O\n", {"word_column": 2}, "line 3: 2 columns, wanted more"),
+        ("", {}, "is empty: it has no sentences"),
+        ("\n \n\r\n", {}, "is empty"),
+        ("-DOCSTART- O\n\n", {}, "is empty"),
+        (b"Ann B-PER\nZo\xeb O\n", {}, r"line 2: byte 12 \(0xeb\) is not UTF-8"),
+    ],
+)
+def test_errors(tmp_path, content, options, message):
+    with pytest.raises(FileError, match=rf"a\.conll.*{message}"):
+        read(tmp_path, content, **options)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none\.conll"):
+        read_conll(tmp_path / "none.conll")

@@ -1,0 +1,252 @@
+"""PretrainingData: the same seed gives the same batches, from any place on; every label is true.
+
+Each word of the corpus says of which document and sentence it is: d2s13t0 is the first word of sentence 13 of document
+2. What a batch hides is in its labels, so its text can be read and looked up.
+"""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from npbert.data import join_pair
+from npbert.data.corpus import Corpus
+from npbert.data.place import START, Place
+from npbert.data.pretraining_data import PretrainingData
+from npbert.layers import IGNORED
+from tests.small_tokenizer import small_tokenizer
+
+DOCUMENTS = [
+    [[f"d{d}s{s}t{t}" for t in range(1 + (7 * d + 3 * s) % 4)] for s in range(size)]
+    for d, size in enumerate([40, 30, 50, 1])
+]
+PLACES = {
+    word: (number, place)
+    for number, sentences in enumerate(DOCUMENTS)
+    for place, word in enumerate(word for sentence in sentences for word in sentence)
+}
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return small_tokenizer(" ".join(PLACES))
+
+
+@pytest.fixture
+def make(tmp_path, tokenizer):
+    """Data from the documents, in pieces of some 12 sentences."""
+
+    def make(documents=DOCUMENTS, *, piece_bytes=200, **options):
+        path = tmp_path / "corpus.txt"
+        path.write_text("\n".join("".join(" ".join(s) + "\n" for s in sentences) for sentences in documents))
+        sizes = {"batch_size": 4, "max_length": 24, "pieces_at_once": 3}
+        return PretrainingData(Corpus([path], piece_bytes=piece_bytes), tokenizer, **{**sizes, **options})
+
+    return make
+
+
+def arrays(batches):
+    """What two runs must have in common, bit by bit."""
+    fields = ("input_ids", "token_type_ids", "attention_mask", "labels", "next_sentence_label")
+    return [(place, *(getattr(batch, name).tolist() for name in fields)) for place, batch in batches]
+
+
+def sequences(data, seed=0):
+    """The first and the second text of every sequence of an epoch, unmasked, its label and the number of its group."""
+    for place, batch in data.batches(seed):
+        unmasked = np.where(batch.labels == IGNORED, batch.input_ids, batch.labels)
+        for ids, types, mask, label in zip(
+            unmasked, batch.token_type_ids, batch.attention_mask, batch.next_sentence_label, strict=True
+        ):
+            ids = ids[mask == 1].tolist()
+            words = [word for word in " ".join(data.tokenizer.decode(ids)).split("[SEP]") if word]
+            first, second = words[0].split()[1:], words[1].split() if len(words) > 1 else None
+            back = [data.tokenizer.pieces([" ".join(text)])[0] if text else None for text in (first, second)]
+            assert (ids, types[mask == 1].tolist()) == join_pair(*back, data.tokenizer)
+            yield first, second, int(label), place.group
+
+
+def is_next(first, second):
+    (document, end), (other, start) = PLACES[first[-1]], PLACES[second[0]]
+    return document == other and start == end + 1
+
+
+def test_the_seed_says_all(make):
+    data = make()
+    once = arrays(data.batches(5))
+    assert once == arrays(data.batches(5)) == arrays(make().batches(5))
+    assert once != arrays(data.batches(6))
+
+
+def test_from_any_place_on_as_if_never_stopped(make):
+    data = make()
+    whole = arrays(data.batches(5))
+    assert len({place.group for place, *_ in whole}) > 2
+    assert arrays(data.batches(5, START)) == whole
+    for number, (place, *_) in enumerate(whole):
+        assert arrays(data.batches(5, place)) == whole[number:]
+        after = place._replace(batch=place.batch + 1)
+        assert arrays(data.batches(5, after)) == whole[number + 1 :], "also from behind the last of a group"
+    assert list(data.batches(5, Place(99, 0))) == []
+
+
+def test_masks_are_fresh(make):
+    """Two epochs over one document of single-word sentences: the same texts, with other masks, as in other batches."""
+    words = [[f"d2s{s}t0"] for s in range(0, 50, 2)]
+    data = make([words], piece_bytes=10**6, objective="none", max_length=100, batch_size=1)
+    masks = [
+        tuple(np.flatnonzero(labels != IGNORED))
+        for seed in range(6)
+        for _, b in data.batches(seed)
+        for labels in b.labels
+    ]
+    assert len(set(masks)) > 4
+    data = make([[["d2s0t0", "d2s1t0", "d2s2t0"] * 4]] * 30, objective="none", max_length=14, batch_size=1)
+    masks = {tuple(batch.labels[0] != IGNORED) for _, batch in data.batches(0)}
+    assert len(masks) > 20, "every batch and every group has masks of its own"
+
+
+def test_groups(make):
+    data = make(pieces_at_once=1, objective="none")
+    order = {}
+    for first, _, _, group in sequences(data):
+        order.setdefault(group, set()).update(PLACES[word] for word in first)
+    assert sorted(order) == list(range(len(data.corpus)))
+    assert all(len({document for document, _ in places}) == 1 for places in order.values())
+    spans = sorted((min(places), max(places)) for places in order.values())
+    assert all(end < start for (_, end), (start, _) in pairwise(spans)), "a piece is in one group"
+    assert [min(order[group]) for group in sorted(order)] != [start for start, _ in spans], "in random order"
+    places = [place for place, _ in data.batches(0)]
+    assert places == sorted(places)
+    other = [min(PLACES[word] for word in first) for first, *_ in sequences(data, seed=1)]
+    assert other != [min(PLACES[word] for word in first) for first, *_ in sequences(data, seed=0)]
+
+
+@pytest.mark.parametrize("pieces_at_once", [1, 3, 64])
+def test_batches_are_full_but_for_the_last_of_a_group(make, pieces_at_once):
+    data = make(pieces_at_once=pieces_at_once)
+    sizes = {}
+    for place, batch in data.batches(0):
+        sizes.setdefault(place.group, []).append(len(batch.input_ids))
+        assert place.batch == len(sizes[place.group]) - 1
+        assert batch.input_ids.shape[1] <= 24
+    assert list(sizes) == list(range(-(-len(data.corpus) // pieces_at_once)))
+    for group in sizes.values():
+        assert set(group[:-1]) <= {4}
+        assert 1 <= group[-1] <= 4
+
+
+@pytest.mark.parametrize("pieces_at_once", [1, 3, 64])
+def test_next_sentence_labels_are_true(make, pieces_at_once):
+    """A text that does not follow is of another document, also when the group holds one document alone."""
+    data = make(pieces_at_once=pieces_at_once)
+    labels = []
+    for first, second, label, _ in (row for seed in range(5) for row in sequences(data, seed)):
+        labels.append(label)
+        documents = PLACES[first[0]][0], PLACES[second[0]][0]
+        if label == 1:
+            assert documents[0] != documents[1]
+        else:
+            assert documents[0] == documents[1]
+            assert PLACES[first[-1]] < PLACES[second[0]]
+            assert is_next(first, second) or len(first) + len(second) == 21, "a gap was cut"
+    assert 0.35 < np.mean(labels) < 0.7
+
+
+def test_negatives_come_from_everywhere(make):
+    data = make(pieces_at_once=1)
+    drawn = {
+        (PLACES[first[0]][0], PLACES[second[0]][0])
+        for seed in range(40)
+        for first, second, label, _ in sequences(data, seed)
+        if label == 1
+    }
+    assert drawn == {(a, b) for a in range(4) for b in range(4) if a != b}
+
+
+@pytest.mark.parametrize("piece_bytes", [200, 10**6])
+def test_a_corpus_of_one_document(make, piece_bytes):
+    labels = []
+    data = make(DOCUMENTS[:1], piece_bytes=piece_bytes, max_length=64)
+    for first, second, label, _ in (row for seed in range(20) for row in sequences(data, seed)):
+        labels.append(label)
+        if len(first) + len(second) < 61:
+            assert is_next(first, second) == (label == 0)
+    assert {0, 1} == set(labels)
+
+
+def test_sentence_order_labels_are_true(make):
+    labels = []
+    for first, second, label, _ in (row for seed in range(5) for row in sequences(make(objective="sop"), seed)):
+        labels.append(label)
+        before, after = (second, first) if label == 1 else (first, second)
+        assert PLACES[before[0]][0] == PLACES[after[0]][0]
+        assert PLACES[before[-1]] < PLACES[after[0]]
+    assert 0.35 < np.mean(labels) < 0.65
+
+
+def test_alone(make):
+    for first, second, label, _ in sequences(make(objective="none")):
+        assert (second, label) == (None, 0)
+        assert len({PLACES[word][0] for word in first}) == 1, "no sequence crosses documents"
+
+
+@pytest.mark.parametrize(
+    ("objective", "documents"), [("nsp", [0, 1, 2, 3]), ("sop", [0, 1, 2]), ("none", [0, 1, 2, 3])]
+)
+def test_every_word_is_learned_from(make, objective, documents):
+    """What an epoch cuts, another does not; a document of one sentence has no order."""
+    epochs = [
+        {word for first, second, *_ in sequences(make(objective=objective), seed) for word in first + (second or [])}
+        for seed in range(100)
+    ]
+    assert set().union(*epochs) == {word for word, (document, _) in PLACES.items() if document in documents}
+    assert min(map(len, epochs)) > 0.7 * len(PLACES)
+
+
+def test_masking_is_as_asked_for(make):
+    for options, wanted in (
+        ({"mask_probability": 0.5}, lambda length: round(0.5 * length)),
+        ({"mask_probability": 0.5, "max_predictions": 2}, lambda length: min(2, round(0.5 * length))),
+        ({}, lambda length: max(1, round(0.15 * length))),
+    ):
+        for _, batch in make(**options).batches(0):
+            counts = (batch.labels != IGNORED).sum(axis=1)
+            assert counts.tolist() == [wanted(length) for length in batch.attention_mask.sum(axis=1)]
+
+
+def test_whole_words(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("playing playing playing playing\n" * 9)
+    tokenizer = small_tokenizer("play ##ing")
+    data = PretrainingData(Corpus([path]), tokenizer, max_length=34, objective="none", whole_words=True)
+    for _, batch in data.batches(0):
+        for labels in batch.labels:
+            hidden = np.flatnonzero(labels != IGNORED)
+            assert tokenizer.decode(labels[hidden]) == ["play", "##ing"] * (len(hidden) // 2)
+            assert (hidden[1::2] == hidden[::2] + 1).all()
+
+
+@pytest.mark.parametrize("objective", ["nsp", "sop", "none"])
+def test_text_of_unknown_words_is_left_out(make, objective):
+    """There is nothing to mask in it; beside words that are known, it stays."""
+    data = make([[["☃", "☃"]] * 9, *DOCUMENTS[:1]], objective=objective)
+    texts = [first + (second or []) for first, second, *_ in sequences(data)]
+    assert len(texts) > 5
+    assert all(set(text) - {"[UNK]"} for text in texts)
+    assert list(make([[["☃"]]], objective=objective).batches(0)) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "mlm"}, "objective is 'mlm', wanted one of nsp, sop, none"),
+        ({"batch_size": 0}, "batch_size is 0, wanted at least 1"),
+        ({"max_length": 7}, "max_length is 7, wanted at least 8"),
+        ({"pieces_at_once": 0}, "pieces_at_once is 0, wanted at least 1"),
+    ],
+)
+def test_errors(make, options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make(**options)

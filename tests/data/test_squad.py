@@ -1,0 +1,84 @@
+"""SQuAD's JSON: every answer stands where the file says, or the question is named."""
+
+import json
+
+import pytest
+
+from npbert.data.squad import GoldAnswer, Question, read_squad
+from npbert.files import FileError
+from tests.shared_data import shared_data
+
+ANSWER = {"text": "Zoë", "answer_start": 6}
+ROW = {"id": "q1", "question": "Who?", "answers": [ANSWER]}
+
+
+def stored(row=ROW, passage="Here, Zoë sings."):
+    return {"version": "1.1", "data": [{"title": "T", "paragraphs": [{"context": passage, "qas": [row]}]}]}
+
+
+def read(folder, content):
+    path = folder / "a.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return read_squad(path)
+
+
+def test_questions(tmp_path):
+    content = stored({**ROW, "answers": [ANSWER, {"text": "sings", "answer_start": 10}]})
+    content["data"] += stored({**ROW, "id": "q2"})["data"]
+    content["data"][0]["paragraphs"] += [{"context": "Zoë", "qas": []}]
+    assert read(tmp_path, content) == [
+        Question("q1", "Who?", "Here, Zoë sings.", (GoldAnswer("Zoë", 6), GoldAnswer("sings", 10))),
+        Question("q2", "Who?", "Here, Zoë sings.", (GoldAnswer("Zoë", 6),)),
+    ]
+
+
+def test_a_byte_order_mark_and_line_ends(tmp_path):
+    assert len(read(tmp_path, "\ufeff" + json.dumps(stored(), indent=1).replace("\n", "\r\n"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "line 1: no valid JSON"),
+        ("{\n'data': []}", "line 2: no valid JSON"),
+        ([], "holds a JSON list, wanted an object"),
+        ({}, r"is not in SQuAD's format: KeyError\('data'\)"),
+        ({"data": 7}, "is not in SQuAD's format"),
+        ({"data": [{"paragraphs": [{"qas": [ROW]}]}]}, r"is not in SQuAD's format: KeyError\('context'\)"),
+        (stored({"question": "Who?", "answers": []}), r"is not in SQuAD's format: KeyError\('id'\)"),
+        (stored({**ROW, "answers": {"text": ["Zoë"], "answer_start": [6]}}), "is not in SQuAD's format"),
+        ({"data": []}, "is empty: it has no questions"),
+        ({"data": [{"paragraphs": []}]}, "is empty"),
+        (stored({**ROW, "answers": [], "is_impossible": True}), "question q1 has no answer; version 2.0"),
+        (stored({**ROW, "answers": [ANSWER, {"text": "Zoë", "answer_start": 5}]}), "q1: 'Zoë' does not stand at 5 of"),
+        (stored({**ROW, "answers": [{"text": "Zoë", "answer_start": 99}]}), "question q1: 'Zoë' does not stand at 99"),
+        (stored({**ROW, "answers": [{"text": "ing", "answer_start": -5}]}), "'ing' does not stand at -5"),
+        (stored({**ROW, "answers": [{"text": "", "answer_start": 3}]}), "'' does not stand at 3"),
+        (stored({**ROW, "answers": [{"text": "Zoë", "answer_start": "6"}]}), "q1: 'Zoë' at '6' is no text at a number"),
+        (stored({**ROW, "answers": [{"text": None, "answer_start": 6}]}), "q1: None at 6 is no text at a number"),
+    ],
+)
+def test_errors(tmp_path, content, message):
+    with pytest.raises(FileError, match=rf"a\.json.*{message}"):
+        read(tmp_path, content)
+
+
+def test_not_utf8_and_no_file(tmp_path):
+    (tmp_path / "a.json").write_bytes(b'{"data":\n "\xff"}')
+    with pytest.raises(FileError, match=r"a\.json, line 2"):
+        read_squad(tmp_path / "a.json")
+    with pytest.raises(FileNotFoundError, match=r"none\.json"):
+        read_squad(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "answers"), [("train-40-articles.json", 8981, None), ("dev-8-articles.json", 1589, 6061)]
+)
+def test_real_questions(name, count, answers):
+    questions = read_squad(shared_data() / "squad" / name)
+    assert len(questions) == len({question.id for question in questions}) == count
+    for question in questions:
+        for text, start in question.answers:
+            assert question.passage.find(text, start) == start
+    assert any(len(set(question.answers)) > 1 for question in questions), "several gold answers a question"
+    assert answers is None or sum(len(question.answers) for question in questions) == answers

@@ -1,0 +1,48 @@
+"""TaskData: each example once an epoch, in an order that follows from the seed alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npbert.data.place import START, Place
+from npbert.data.task_data import TaskData
+from tests.strategies import seeds
+
+
+@given(st.integers(1, 30), st.integers(1, 12), seeds)
+def test_each_example_once_an_epoch(count, batch_size, seed):
+    data = TaskData([f"example {number}" for number in range(count)], list, batch_size)
+    batches = list(data.batches(seed))
+    assert len(batches) == len(data)
+    assert sorted(example for _, batch in batches for example in batch) == sorted(data.examples)
+    assert [place for place, _ in batches] == [Place(0, number) for number in range(len(data))]
+    sizes = [len(batch) for _, batch in batches]
+    assert all(size == batch_size for size in sizes[:-1])
+    assert 1 <= sizes[-1] <= batch_size
+
+
+@given(st.integers(1, 30), st.integers(1, 12), seeds, st.data())
+def test_from_any_place_on_as_if_never_stopped(count, batch_size, seed, draw):
+    data = TaskData(range(count), list, batch_size)
+    whole = list(data.batches(seed))
+    assert list(data.batches(seed, START)) == whole
+    number = draw.draw(st.integers(0, len(whole)))
+    assert list(data.batches(seed, Place(0, number))) == whole[number:]
+
+
+def test_seeds():
+    data = TaskData(range(50), list, 8)
+    orders = [[example for _, batch in data.batches(seed) for example in batch] for seed in (0, 0, 1, 2**62)]
+    assert orders[0] == orders[1] != list(range(50))
+    assert orders[1] != orders[2] != orders[3]
+
+
+def test_collate_makes_the_batch():
+    assert [batch for _, batch in TaskData([3], lambda examples: {"it got": examples}).batches(0)] == [{"it got": [3]}]
+
+
+def test_default_size_and_none():
+    assert [len(batch) for _, batch in TaskData(range(33), list).batches(0)] == [32, 1]
+    assert list(TaskData([], list).batches(0)) == []
+    with pytest.raises(ValueError, match="batch_size is 0, wanted at least 1"):
+        TaskData([3], list, 0)

@@ -28,7 +28,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if IN_CI and reporter.stats.get("skipped"):
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")  # None in the processes of pytest-xdist
+    if IN_CI and reporter and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         reporter.write_line("\nFAILED: a test was skipped, and in CI none may be", red=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from typing import Any
 
-from npbert.cli.text import STANDARD_INPUT, name_of, read_all, read_lines, write_array, write_json_lines
+from npbert.cli.text import STANDARD_INPUT, check_output, name_of, read_all, read_lines, write_array, write_json_lines
 from npbert.files import FileError
 from npbert.inference import POOLINGS, Answer, AnswerSpan, Classify, Embed, FillMask
 
@@ -34,8 +35,13 @@ def _add(commands: Any, name: str, run: Any, help_text: str) -> argparse.Argumen
     command.add_argument("folder", help="a checkpoint: config.json, model.safetensors, and tokenizer.json or vocab.txt")
     command.add_argument("input", nargs="?", default=STANDARD_INPUT, help="a file of text; standard input if not given")
     command.add_argument("--output", metavar="FILE", help="where to write; standard output if not given")
-    command.set_defaults(run=run)
+    command.set_defaults(run=lambda args: _run(run, args))
     return command
+
+
+def _run(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
+    check_output(args.output)
+    return run(args)
 
 
 def _fill_mask(args: argparse.Namespace) -> int:

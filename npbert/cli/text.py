@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,6 +34,12 @@ def read_all(path: str) -> str:
 def read_lines(path: str) -> list[str]:
     """The lines, without their ends; an empty line among them is an empty text. Raises: as read_all."""
     return [line.removesuffix("\r") for line in read_all(path).removesuffix("\n").split("\n")]
+
+
+def check_output(path: str | None) -> None:
+    """Raise FileNotFoundError when there is no folder to write `path` in: better now than after all the work."""
+    if path is not None and not Path(path).parent.exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
 
 def write_json_lines(rows: Iterable[Any], path: str | None) -> None:

@@ -29,8 +29,9 @@ class Answer(Task):
     """answer(question, passage) -> the best AnswerSpan; of lists of questions and passages a list.
 
     A passage that is too long for the model is read in windows of `max_length` tokens, each of which shares a third
-    with the one before; their spans compete. max_answer_length, max_question_length: in tokens; a longer question is
-    cut, with a warning. (Devlin et al. 2018, section 4.2; windows and lengths as in its code.)
+    with the one before; their spans compete. An answer is made of whole words, even where the best span is of parts.
+    max_answer_length, max_question_length: in tokens; a longer question is cut, with a warning. (Devlin et al. 2018,
+    section 4.2; windows, lengths and whole words as in its code.)
 
     Raises: ValueError for a passage without any token, lists of different lengths, or a max_length that the model does
     not take.
@@ -45,14 +46,15 @@ class Answer(Task):
         *,
         max_length: int | None = None,
         max_answer_length: int = 30,
-        max_question_length: int = 64,
+        max_question_length: int | None = None,
     ) -> None:
         super().__init__(model, tokenizer)
         longest = model.config.max_position_embeddings
         self.max_length = min(384, longest) if max_length is None else max_length
         if self.max_length > longest:
             raise ValueError(f"max_length is {max_length}, but the model takes {longest} tokens")
-        self.max_answer_length, self.max_question_length = max_answer_length, max_question_length
+        self.max_answer_length = max_answer_length
+        self.max_question_length = min(64, self.max_length // 3) if max_question_length is None else max_question_length
 
     def __call__(self, question: str | Sequence[str], passage: str | Sequence[str]) -> Any:
         if isinstance(question, str) and isinstance(passage, str):
@@ -103,7 +105,12 @@ class Answer(Task):
         spans, log_total = best_spans(
             start_logits[first:last], end_logits[first:last], max_length=self.max_answer_length, n_best=count
         )
-        places = [(window.offsets[first + span.start][0], window.offsets[first + span.end][1]) for span in spans]
+        edges: dict[int, tuple[int, int]] = {}  # where each word of the window starts and ends
+        for index in tokens:
+            word, (start, end) = window.word_ids[index], window.offsets[index]
+            edges[word] = (edges.get(word, (start, end))[0], end)
+        words = window.word_ids[first:last]
+        places = [(edges[words[span.start]][0], edges[words[span.end]][1]) for span in spans]
         return [
             AnswerSpan(passage[start:end], span.score, start, end)
             for (start, end), span in zip(places, spans, strict=True)

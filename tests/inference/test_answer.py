@@ -11,7 +11,7 @@ from npbert.inference import AnswerSpan, best_spans
 from tests.inference.checkpoints import LONGEST, WORDS, write_checkpoint, write_vocabulary
 
 NEEDLE = WORDS.index("café")
-QUESTION, PASSAGE = "the dog ran on?", "The unaffable cat sat on\tthe mat. A  dog ran\non the road"
+QUESTION, PASSAGE = "the dog ran on?", "The cat sat on\tthe mat. A  dog ran\non the road. The dog"
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,13 @@ def test_against_the_logits(answer):
         assert (found.start, found.end) == (start, end)
         assert found.text == PASSAGE[start:end]
         assert found.score == pytest.approx(np.exp(span.score - log_total), rel=1e-4)
+
+
+@pytest.mark.parametrize("piece", ["un", "##aff", "##able"])
+def test_an_answer_is_made_of_whole_words(planted, monkeypatch, piece):
+    monkeypatch.setattr("tests.inference.test_answer.NEEDLE", WORDS.index(piece))
+    span = planted(20.0)("a cat?", "the cat is unaffable. the dog ran")
+    assert (span.text, span.start, span.end) == ("unaffable", 11, 20)
 
 
 def test_one_question_or_many(answer):
@@ -163,7 +170,7 @@ def test_lengths_that_the_model_does_not_take(answer, planted):
     with pytest.raises(ValueError, match="max_length is 33, but the model takes 32 tokens"):
         planted(0.0, max_length=33)
     with pytest.raises(ValueError, match="the question leaves room for 9 tokens of the passage, wanted more than 10"):
-        answer("cat " * 20, "the mat")
+        planted(0.0, max_question_length=64)("cat " * 20, "the mat")
     with pytest.raises(ValueError, match="n_best 0: wanted at least 1 of each"):
         answer.n_best(["cat"], ["the mat"], 0)
 

@@ -127,6 +127,12 @@ def test_the_tokens_of_a_word_get_each_their_own_stand_in():
     assert 10 <= masks <= 19
 
 
+def test_what_continues_a_word_beyond_a_special_token_is_a_word():
+    for seed in range(9):
+        _, labels = mask_words([1, 4, 2, 50, 2], PIECES, np.random.default_rng(seed), whole_words=True)
+        assert sorted(labels) in ([IGNORED] * 4 + [4], [IGNORED] * 4 + [50])
+
+
 def test_each_whole_word_is_chosen_as_often():
     rng = np.random.default_rng(0)
     sentence = [1, 4, 5, 50, 6, 7, 51, 52, 2]

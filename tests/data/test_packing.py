@@ -157,6 +157,16 @@ def test_a_drawn_text_never_begins_as_the_true_one(lengths, share, rng):
             assert second[0] == first[-1] + 1
 
 
+def test_nor_where_one_sentence_fills_the_sequence():
+    sentences = document(0, [100] * 3)
+    drawn = set()
+    for seed in range(40):
+        for first, second, label in packed(sentences, "nsp", np.random.default_rng(seed), 20, sentences):
+            assert label == NOT_NEXT
+            drawn.add((first[0] // 100, second[0] // 100))
+    assert drawn == {(0, 0), (0, 2), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)}, "all but (0, 1) and (1, 2)"
+
+
 @pytest.mark.parametrize("drawn", [[[4, 5, 6, 7]], [[4]], [[4, 5, 6, 7], [9]], [[]], []])
 def test_where_only_the_true_text_can_be_drawn_it_stays(drawn):
     """The drawn text may be shorter than the true one, or longer: one begins as the other does."""
@@ -168,9 +178,9 @@ def test_where_only_the_true_text_can_be_drawn_it_stays(drawn):
 
 def test_what_is_drawn_fills_the_sequence():
     """As many sentences of 3 tokens as the room wants, 24 − 6 as a rule, and always one."""
-    sizes = Counter(
-        len(packed(document(0, [6]), "nsp", np.random.default_rng(s), 27, OTHER)[0].second) for s in range(99)
-    )
+    drawn = [packed(document(0, [6]), "nsp", np.random.default_rng(seed), 27, OTHER)[0].second for seed in range(99)]
+    sizes = Counter(map(len, drawn))
+    assert {second[0] % 3 for second in drawn} == {OTHER[0][0] % 3}, "there is nothing to cut"
     assert set(sizes) <= set(range(3, 19, 3))
     assert sizes[18] > 80
 

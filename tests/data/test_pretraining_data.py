@@ -79,6 +79,20 @@ def test_the_seed_says_all(make):
     assert once != arrays(data.batches(6))
 
 
+def test_every_epoch_is_packed_and_shuffled_anew(make):
+    data = make(DOCUMENTS[:1], piece_bytes=10**6)
+    epochs = [[(first, second) for first, second, *_ in sequences(data, seed)] for seed in range(4)]
+    assert len({str(sorted(epoch)) for epoch in epochs}) == 4
+    starts = [PLACES[first[0]] for first, _ in epochs[0]]
+    assert starts != sorted(starts), "the sequences of a piece are not in its order"
+
+
+def test_a_limit_of_another_use_of_the_tokenizer_is_forgotten(make):
+    data = make([[list(PLACES)[:20]]], objective="none")
+    data.tokenizer.encode(["d0s0t0"], max_length=5)
+    assert max(batch.input_ids.shape[1] for _, batch in data.batches(0)) == 22
+
+
 def test_from_any_place_on_as_if_never_stopped(make):
     data = make()
     whole = arrays(data.batches(5))
@@ -232,7 +246,9 @@ def test_whole_words(tmp_path):
 def test_text_of_unknown_words_is_left_out(make, objective):
     """There is nothing to mask in it; beside words that are known, it stays."""
     data = make([[["☃", "☃"]] * 9, *DOCUMENTS[:1]], objective=objective)
-    texts = [first + (second or []) for first, second, *_ in sequences(data)]
+    pairs = [(first, second or []) for seed in range(5) for first, second, *_ in sequences(data, seed)]
+    texts = [first + second for first, second in pairs]
+    assert objective != "nsp" or any(set(first) == {"[UNK]"} for first, _ in pairs)
     assert len(texts) > 5
     assert all(set(text) - {"[UNK]"} for text in texts)
     assert list(make([[["☃"]]], objective=objective).batches(0)) == []

@@ -60,6 +60,7 @@ def test_places(tmp_path):
         Row(("x",), f"{path}, line 3"),
         Row(("y",), f"{path}, line 4"),
     ]
+    assert read(tmp_path, "a.tsv", "\n\nx\n", ["0"]) == [Row(("x",), f"{path}, line 3")]
     rows = read(tmp_path, "a.csv", '"two\nlines",1\nz,2\n', ["0"])
     assert [row.place.rpartition(" ")[2] for row in rows] == ["2", "3"], "a row of several lines is where it ends"
     rows = read(tmp_path, "a.jsonl", '\n{"t": 1}\n', ["t"])

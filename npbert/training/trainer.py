@@ -42,8 +42,10 @@ class Goal(NamedTuple):
     more_is_better: bool = True
 
     def is_reached(self, value: float, best: float | None) -> bool:
-        """Whether `value` is better than the best so far."""
-        return best is None or (value > best if self.more_is_better else value < best)
+        """Whether `value` is better than the best so far. Not a number, as a correlation may be, is worse than any."""
+        if best is None or math.isnan(best):
+            return True
+        return value > best if self.more_is_better else value < best
 
 
 @dataclass
@@ -158,8 +160,9 @@ class Trainer:
         )
         rng_before = copy.deepcopy(self.rng)
         self.model.zero_grad()
-        losses = accumulate(self.model, batch, self.rng, parts=min(settings.parts, len(batch.input_ids)))
-        norm = clip_by_global_norm(parameters, settings.max_grad_norm)
+        with np.errstate(all="ignore"):  # what comes of an overflow is found below
+            losses = accumulate(self.model, batch, self.rng, parts=min(settings.parts, len(batch.input_ids)))
+            norm = clip_by_global_norm(parameters, settings.max_grad_norm)
         if not math.isfinite(losses.total + norm):
             raise NotFiniteError(
                 f"step {self.step + 1}: the loss is {losses.total} and the norm of the gradient {norm}; "
@@ -179,7 +182,14 @@ class Trainer:
             progress.evaluation = self.evaluate()
             log.write(self.step, {f"eval_{name}": value for name, value in progress.evaluation.items()})
             bar.write(f"step {self.step}: held out: {_line(progress.evaluation)}")
-        value = progress.evaluation[self.goal.name] if self.goal and self.evaluate else None
+        value = None
+        if self.goal and self.evaluate:
+            if self.goal.name not in progress.evaluation:
+                raise ValueError(
+                    f"there is no metric {self.goal.name!r}, by which the best model is chosen: the evaluation gives "
+                    f"{', '.join(progress.evaluation)}"
+                )
+            value = progress.evaluation[self.goal.name]
         if value is None or (self.goal and self.goal.is_reached(value, progress.best)):
             progress.best, progress.evaluations_since_best = value, 0
             self.save_model(self.folder / MODEL_FOLDER)

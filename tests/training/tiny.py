@@ -95,7 +95,7 @@ def make_trainer(folder: Path, *, data: Any = None, model: Any = None, seed: int
     settings |= {name: options.pop(name) for name in list(options) if name in names}
     return Trainer(
         model or classifier(),
-        data or task_data(),
+        task_data() if data is None else data,
         folder,
         TrainerSettings(**settings),
         rng=np.random.default_rng(seed),

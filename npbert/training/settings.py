@@ -112,7 +112,8 @@ def make_settings(kind: type[Kind], values: dict[str, Any]) -> Kind:
     }
     for name, value in values.items():
         wrong_bool = isinstance(value, bool) and types[name] != "bool"
-        if wrong_bool or not isinstance(value, allowed[types[name]]):
+        wrong_part = isinstance(value, list | tuple) and not all(isinstance(part, str) for part in value)
+        if wrong_bool or wrong_part or not isinstance(value, allowed[types[name]]):
             raise TypeError(f"{name} is {value!r}, wanted {types[name]}")
     plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     return kind(**plain)

@@ -18,7 +18,7 @@ from npbert.extras import import_extra
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 from npbert.training.accumulate import accumulate
 from npbert.training.averages import Averages
-from npbert.training.finite import NotFiniteError, first_not_finite
+from npbert.training.finite import NotFiniteError, first_not_finite, parameter_not_finite
 from npbert.training.interrupt import stop_when_asked
 from npbert.training.log import METRICS_FILE, Log, read_metrics
 from npbert.training.plot import PLOT_FILE, plot_curves
@@ -105,8 +105,9 @@ class Trainer:
         """Train to the last step, or until patience ends, and return the numbers of the last evaluation.
 
         Raises: KeyboardInterrupt, after saving the state, when asked to stop (Ctrl-C, SIGTERM); NotFiniteError when the
-        loss or a gradient is not finite, which says the step and the first layer to blame; ValueError for data without
-        a batch; what load_state raises; OSError when the disk is full, say: the last saved state stays whole.
+        loss, a gradient or a parameter is not finite, which says the step and the first layer to blame; ValueError for
+        data without a batch, or an evaluation without the goal's number; what load_state raises; OSError when the disk
+        is full, say: the last saved state stays whole.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / STATE_FILE
@@ -168,7 +169,11 @@ class Trainer:
                 f"step {self.step + 1}: the loss is {losses.total} and the norm of the gradient {norm}; "
                 f"{first_not_finite(self.model, batch, rng_before)}. A smaller learning rate may help."
             )
-        self.optimizer.step()
+        with np.errstate(all="ignore"):
+            self.optimizer.step()
+        name = parameter_not_finite(self.model)
+        if name:
+            raise NotFiniteError(f"step {self.step}: the parameter {name} is not finite after it. A smaller learning rate may help.")
         self.progress.averages.add(self.kinds, losses)
         return {"learning_rate": self.optimizer.lr, "gradient_norm": norm}
 

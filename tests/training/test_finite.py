@@ -185,3 +185,16 @@ def test_the_same_dropout_is_looked_at(tmp_path, monkeypatch):
     with pytest.raises(NotFiniteError):
         trainer.train()
     assert seen == [states[2]]
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+def test_a_step_too_far(tmp_path, steps):
+    """The step itself makes a parameter infinite: no state and no model of it is kept, not even at the last step."""
+    trainer = make_trainer(tmp_path, steps=steps, learning_rate=1e39, save_every=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        message = r"^step 1: the parameter bert\.\S+ is not finite after it. A smaller learning rate may help.$"
+        with pytest.raises(NotFiniteError, match=message):
+            trainer.train()
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == [METRICS_FILE]
+    assert not (tmp_path / "model").exists()

@@ -65,6 +65,16 @@ class TrainerSettings(Settings):
 Kind = TypeVar("Kind", bound=Settings)
 
 
+def read_settings(path: Path) -> dict[str, Any]:
+    """The values in a TOML file by name. Raises: FileError that names the file when it is no TOML; OSError."""
+    tomlkit = import_extra("tomlkit", extra="train")
+    try:
+        values: dict[str, Any] = tomlkit.parse(read_text(path)).unwrap()
+    except tomlkit.exceptions.ParseError as error:
+        raise FileError(f"{path} is no valid TOML: {error}") from error
+    return values
+
+
 def save_settings(settings: Settings, folder: Path) -> None:
     """Write `folder`/settings.toml, each setting with a comment that says what it means. (Extra: train.)"""
     tomlkit = import_extra("tomlkit", extra="train")
@@ -83,11 +93,7 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
 
     Raises: FileError that names the file: no TOML, a setting that there is not, or a value that is not possible.
     """
-    tomlkit = import_extra("tomlkit", extra="train")
-    try:
-        values = tomlkit.parse(read_text(path)).unwrap()
-    except tomlkit.exceptions.ParseError as error:
-        raise FileError(f"{path} is no valid TOML: {error}") from error
+    values = read_settings(path)
     known = {entry.name for entry in fields(kind)}
     unknown = values.keys() - known
     if unknown:

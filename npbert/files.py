@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 
+_UNFINISHED = ".part"
+
+
 class FileError(ValueError):
     """A file is there, but is not what it should be; the message names it and says what is wrong."""
 
@@ -21,7 +24,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
     Whatever happens, `path` is the whole old file or the whole new one: it is renamed when all of it is on the disk.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
     os.close(handle)
     written = Path(name)
     try:
@@ -33,6 +36,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
     except BaseException:
         written.unlink(missing_ok=True)
         raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete what processes that were killed in an atomic_write left in `folder`."""
+    for leftover in folder.glob(f".*{_UNFINISHED}"):
+        leftover.unlink()
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -54,12 +54,6 @@ def load_state(path: Path, model: Layer, optimizer: Optimizer) -> dict[str, Any]
     return progress
 
 
-def remove_leftovers(path: Path) -> None:
-    """Delete what a process that was killed while writing `path` left beside it."""
-    for leftover in path.parent.glob(f".{path.name}.*"):
-        leftover.unlink()
-
-
 def _tensors(model: Layer, optimizer: Optimizer) -> Iterator[tuple[str, Array]]:
     """Every array of the state by name, as it is in memory."""
     names = {}

@@ -15,6 +15,7 @@ import numpy as np
 from npbert.data.batch import Batch
 from npbert.data.place import START, Place
 from npbert.extras import import_extra
+from npbert.files import remove_leftovers
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 from npbert.training.accumulate import accumulate
 from npbert.training.averages import Averages
@@ -23,7 +24,7 @@ from npbert.training.interrupt import stop_when_asked
 from npbert.training.log import METRICS_FILE, Log, read_metrics
 from npbert.training.plot import PLOT_FILE, plot_curves
 from npbert.training.settings import TrainerSettings
-from npbert.training.state import STATE_FILE, load_state, remove_leftovers, save_state
+from npbert.training.state import STATE_FILE, load_state, save_state
 
 MODEL_FOLDER = "model"
 
@@ -111,7 +112,8 @@ class Trainer:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / STATE_FILE
-        remove_leftovers(path)
+        for folder in (self.folder, self.folder / MODEL_FOLDER):
+            remove_leftovers(folder)
         if path.is_file():
             self._restore(load_state(path, self.model, self.optimizer))
         with stop_when_asked() as interrupt, Log(self.folder, after_step=self.step) as log, self._bar() as bar:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import Any
 
 import numpy as np
 import pytest
 
 from npbert import Adadelta, Adam, AdamW
-from npbert.files import FileError
+from npbert.files import FileError, atomic_write, remove_leftovers
 from npbert.gradcheck import randomize
 from npbert.models.tensor_file import TensorFile, write_tensors
-from npbert.training.state import STATE_FILE, load_state, remove_leftovers, save_state
+from npbert.training.state import STATE_FILE, load_state, save_state
 from tests.training.tiny import classifier
 
 PROGRESS = {"epoch": 3, "best": None, "place": [0, 7], "losses": {"a": 0.1}, "big": 2**127 + 1, "name": "ä"}
@@ -165,9 +166,15 @@ def test_progress_is_plain_json(tmp_path):
 
 
 def test_leftovers_are_removed_and_nothing_else(tmp_path):
-    kept = ("state.safetensors", "state.safetensors.bak", ".state", ".other.safetensors.x", "metrics.jsonl")
-    for name in (*kept, ".state.safetensors.abc12", ".state.safetensors.x_y"):
+    kept = ("state.safetensors", "state.safetensors.part", ".state", ".notes.safetensors", "metrics.jsonl")
+    for name in kept:
         (tmp_path / name).write_text("x")
-    remove_leftovers(tmp_path / STATE_FILE)
+    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / STATE_FILE):
+        (tmp_path / ".model.safetensors.x.part").write_text("half")
+        raise KeyboardInterrupt
+    with atomic_write(tmp_path / STATE_FILE) as written:
+        shutil.copy(written, tmp_path / f"{written.stem}0.part")  # as a kill would leave it
+    assert len(list(tmp_path.iterdir())) == len(kept) + 2
+    remove_leftovers(tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(kept)
-    remove_leftovers(tmp_path / "no_such_folder" / STATE_FILE)
+    remove_leftovers(tmp_path / "no_such_folder")

@@ -19,6 +19,17 @@ class FileError(ValueError):
 
 
 @contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An OSError inside that names no file, as of a full disk, names `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """A path to write to, beside `path`, which takes the place of `path` when the block ends without an error.
 
@@ -28,7 +39,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     os.close(handle)
     written = Path(name)
     try:
-        yield written
+        with naming(path):
+            yield written
         with written.open("rb") as file:
             os.fsync(file.fileno())
         written.chmod(0o666 & ~_umask())  # mkstemp makes files that nobody else may read

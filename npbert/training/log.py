@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from npbert.extras import import_extra
-from npbert.files import FileError, atomic_write, read_text
+from npbert.files import FileError, atomic_write, naming, read_text
 
 METRICS_FILE = "metrics.jsonl"
 
@@ -37,9 +37,9 @@ class Log:
     def write(self, step: int, numbers: dict[str, float], **of_the_clock: float) -> None:
         """Add a row: `numbers` to both, `of_the_clock` to TensorBoard alone."""
         line = (json.dumps({"step": step, **numbers}) + "\n").encode()
-        with self.path.open("ab", buffering=0) as file:  # one write, so that a kill leaves the whole line or none of it
+        with naming(self.path), self.path.open("ab", buffering=0) as file:  # one write, so that a kill leaves the whole line or none of it
             if file.write(line) < len(line):  # the disk is full, which only another write would say
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         values = [
             self._summaries.Summary.Value(tag=name, simple_value=value)
             for name, value in {**numbers, **of_the_clock}.items()

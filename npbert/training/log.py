@@ -37,7 +37,10 @@ class Log:
     def write(self, step: int, numbers: dict[str, float], **of_the_clock: float) -> None:
         """Add a row: `numbers` to both, `of_the_clock` to TensorBoard alone."""
         line = (json.dumps({"step": step, **numbers}) + "\n").encode()
-        with naming(self.path), self.path.open("ab", buffering=0) as file:  # one write, so that a kill leaves the whole line or none of it
+        with (
+            naming(self.path),
+            self.path.open("ab", buffering=0) as file,
+        ):  # one write, so that a kill leaves the whole line or none of it
             if file.write(line) < len(line):  # the disk is full, which only another write would say
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         values = [

@@ -175,7 +175,9 @@ class Trainer:
             self.optimizer.step()
         name = parameter_not_finite(self.model)
         if name:
-            raise NotFiniteError(f"step {self.step}: the parameter {name} is not finite after it. A smaller learning rate may help.")
+            raise NotFiniteError(
+                f"step {self.step}: the parameter {name} is not finite after it. A smaller learning rate may help."
+            )
         self.progress.averages.add(self.kinds, losses)
         return {"learning_rate": self.optimizer.lr, "gradient_norm": norm}
 

@@ -234,7 +234,7 @@ def test_a_full_disk(no_picture):
     assert run(PRETRAIN.replace("pretrain run", "pretrain whole").replace("--steps 6", "--steps 300")) == 0
     long = PRETRAIN.replace("--steps 6", "--steps 300 --save-every 10")
     for limit, file in ((1000, SETTINGS_FILE), (20_000, STATE_FILE), (45_000, METRICS_FILE)):
-        options = "pretrain run --resume".split() if Path("run", STATE_FILE).exists() else long.split()
+        options = ["pretrain", "run", "--resume"] if Path("run", STATE_FILE).exists() else long.split()
         command = [sys.executable, "-c", LIMITED, str(limit), *options]
         process = subprocess.run(command, capture_output=True, text=True, check=False)
         assert process.returncode == 1, process

@@ -219,7 +219,7 @@ def test_an_unknown_label_when_judging(capsys):
 
 def test_a_checkpoint_without_a_head(capsys):
     Path("good.tsv").write_text("the cat .\t0\n", encoding="utf-8")
-    assert main("evaluate checkpoint good.tsv".split()) == 1
+    assert main(["evaluate", "checkpoint", "good.tsv"]) == 1
     assert capsys.readouterr().err.splitlines() == [
         "npbert: error: checkpoint/model.safetensors does not fit BertForSequenceClassification:",
         "  missing: classifier.weight (2, 8)",

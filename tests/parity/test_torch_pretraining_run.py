@@ -35,14 +35,16 @@ LEARNING_RATE, WEIGHT_DECAY, WARMUP, MAX_NORM = 2e-3, 0.05, 0.1, 1.0
 def data():
     books = [shared_data() / "gutenberg" / f"{name}.txt" for name in ("carroll-alice", "chesterton-brown")]
     tokenizer = Tokenizer.train(books, vocab_size=2000)
-    return PretrainingData(Corpus(books), tokenizer, batch_size=8, max_length=48)
+    return PretrainingData(Corpus(books), tokenizer, batch_size=6, max_length=40)
 
 
 class TorchTraining:
     """The same training in torch. What decays is chosen by kind and name, as in BERT's code."""
 
     def __init__(self, model: BertForPreTraining, steps: int) -> None:
-        self.module = reference.BertForPreTraining(model.config).to(getattr(torch, model.parameters()[0].value.dtype.name))
+        self.module = reference.BertForPreTraining(model.config).to(
+            getattr(torch, model.parameters()[0].value.dtype.name)
+        )
         copy_parameters(model, self.module)
         spared = {
             parameter
@@ -69,7 +71,7 @@ class TorchTraining:
         norm = nn.utils.clip_grad_norm_(self.module.parameters(), MAX_NORM)
         self.optimizer.step()
         self.schedule.step()
-        return tuple(float(value) for value in (*losses, norm))  # type: ignore[return-value]
+        return tuple(float(value.detach()) for value in (*losses, norm))  # type: ignore[return-value]
 
 
 class Shown:
@@ -92,7 +94,7 @@ def curves(data: PretrainingData, folder: Any, dtype: Any, steps: int, parts: in
         num_hidden_layers=2,
         num_attention_heads=4,
         intermediate_size=64,
-        max_position_embeddings=48,
+        max_position_embeddings=40,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         initializer_range=0.05,

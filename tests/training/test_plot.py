@@ -28,7 +28,9 @@ def figures(monkeypatch):
     saved: list[Any] = []
     save = matplotlib.figure.Figure.savefig
     monkeypatch.setattr(
-        matplotlib.figure.Figure, "savefig", lambda self, *args, **options: (saved.append(self), save(self, *args, **options))
+        matplotlib.figure.Figure,
+        "savefig",
+        lambda self, *args, **options: (saved.append(self), save(self, *args, **options)),
     )
     return saved
 

@@ -59,7 +59,10 @@ def test_a_file_over_the_defaults_and_changes_over_the_file(tmp_path):
 
 
 REFUSED = {
-    "unknown": ("stesp = 5", "there is no setting stesp; there are evaluate_every, learning_rate, .*, steps, warmup, w"),
+    "unknown": (
+        "stesp = 5",
+        "there is no setting stesp; there are evaluate_every, learning_rate, .*, steps, warmup, w",
+    ),
     "text for a number": ('steps = "5"', "steps is '5', wanted int"),
     "a float for an integer": ("steps = 5.0", r"steps is 5.0, wanted int"),
     "a bool for a number": ("steps = true", "steps is True, wanted int"),
@@ -164,7 +167,9 @@ def test_options_over_the_file_over_the_defaults(tmp_path):
 
 def test_an_option_that_is_its_default_is_over_the_file_too(tmp_path):
     path = write(tmp_path, "steps = 5\n")
-    assert read_options(parse(TrainerSettings, "--settings", str(path), "--steps", "1000"), TrainerSettings).steps == 1000
+    assert (
+        read_options(parse(TrainerSettings, "--settings", str(path), "--steps", "1000"), TrainerSettings).steps == 1000
+    )
 
 
 def test_a_wrong_option(capsys):

@@ -140,7 +140,10 @@ def refused(path: Any, model: Any, optimizer: Any, message: str) -> None:
 
 
 OTHERS = {
-    "wider": ({"intermediate_size": 16}, r"another model or optimiser: value.*is F32 \(8, 12\) there, and F32 \(8, 16\) here"),
+    "wider": (
+        {"intermediate_size": 16},
+        r"another model or optimiser: value.*is F32 \(8, 12\) there, and F32 \(8, 16\) here",
+    ),
     "deeper": ({"num_hidden_layers": 3}, r"value.bert.encoder.layers.2.\S+ is missing there, and F32 \(8, 8\) here"),
     "shallower": ({"num_hidden_layers": 1}, r"layers.1.\S+ is F32 \(.*\) there, and missing here"),
     "another optimiser": ({"optimizer": Adadelta}, r"square_gradients.*is missing there"),

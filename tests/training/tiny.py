@@ -103,7 +103,7 @@ def make_trainer(folder: Path, *, data: Any = None, model: Any = None, seed: int
     )
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """Stands for a kill: nothing is saved."""
 
 
@@ -118,13 +118,13 @@ class StopsAt:
             self.left -= 1
             if self.left == 0:
                 if self.kill:
-                    raise Killed
+                    raise KilledError
                 signal.raise_signal(signal.SIGINT)
             yield where, batch
 
 
 def train_and_stop(trainer: Trainer) -> None:
-    with contextlib.suppress(Killed, KeyboardInterrupt):
+    with contextlib.suppress(KilledError, KeyboardInterrupt):
         trainer.train()
 
 

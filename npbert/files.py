@@ -10,9 +10,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+_UNFINISHED = ".part"
+
 
 class FileError(ValueError):
     """A file is there, but is not what it should be; the message names it and says what is wrong."""
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An OSError inside that names no file, as of a full disk, names `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 @contextmanager
@@ -26,13 +39,14 @@ def atomic_write(path: Path) -> Iterator[Path]:
         yield path
         return
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name that mkstemp tried
     os.close(handle)
     written = Path(name)
     try:
-        yield written
+        with naming(path):
+            yield written
         with written.open("rb") as file:
             os.fsync(file.fileno())
         written.chmod(0o666 & ~_umask())  # mkstemp makes files that nobody else may read
@@ -40,6 +54,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
     except BaseException:
         written.unlink(missing_ok=True)
         raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete what processes that were killed in an atomic_write left in `folder`."""
+    for leftover in folder.glob(f".*{_UNFINISHED}"):
+        leftover.unlink()
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -13,6 +13,7 @@ from npbert.cli.training import add_training_commands
 from npbert.cli.vocab import add_vocab_command
 from npbert.models import PRESETS, BertConfig, parameter_table
 from npbert.proof import prove_all
+from npbert.training.finite import NotFiniteError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,7 +51,13 @@ def _run(args: argparse.Namespace) -> int:
     except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (ValueError, LookupError, OSError, ImportError) as error:  # what a user's value, file or setup can cause
+    except (
+        ValueError,
+        LookupError,
+        OSError,
+        ImportError,
+        NotFiniteError,
+    ) as error:  # what a user's value, file or setup can cause
         print(f"npbert: error: {_message(error)}", file=sys.stderr)
         return 1
     return status

@@ -12,7 +12,7 @@ from npbert.files import FileError
 from npbert.training.evaluate import evaluate_checkpoint
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.pretrain import Pretraining, PretrainSettings
-from npbert.training.settings import SETTINGS_FILE, load_settings, save_settings
+from npbert.training.settings import SETTINGS_FILE, load_settings, read_settings, save_settings
 from npbert.training.state import STATE_FILE
 from npbert.training.tasks import TaskSettings
 from npbert.training.trainer import MODEL_FOLDER
@@ -76,7 +76,7 @@ def _evaluate(args: argparse.Namespace) -> int:
             _print_table(evaluate_checkpoint(folder, file, settings), {}, title=file)
         return 0
     checkpoint = str(folder / MODEL_FOLDER)
-    if "corpus" in settings_path.read_text(encoding="utf-8"):
+    if "corpus" in read_settings(settings_path):
         pretraining = load_settings(PretrainSettings, settings_path, model=checkpoint, held_out=args.files)
         run = Pretraining(pretraining, folder)
         _print_table(run.evaluate(), run.baselines)

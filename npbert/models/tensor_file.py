@@ -17,7 +17,8 @@ FLOATS = ("F64", "F32", "F16", "BF16")
 
 
 class TensorFile:
-    """The float tensors of a file: `shapes` by name, and `read(name)`; and the strings in its head, `metadata`.
+    """The float tensors of a file: `shapes` and `dtypes` ("F32", say) by name, and `read(name)`; and the strings in its
+    head, `metadata`.
 
     Integers are buffers of other libraries, and left out.
 
@@ -34,19 +35,19 @@ class TensorFile:
             raise FileError(f"{path} is damaged, cut short or no safetensors file: {error}") from error
         self.metadata: dict[str, str] = self._file.metadata() or {}
         slices = {name: self._file.get_slice(name) for name in self._file.keys()}  # noqa: SIM118  it is no dict
-        self._dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
+        self.dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
         self.shapes = {
             name: tuple(slice_.get_shape())
             for name, slice_ in slices.items()
-            if self._dtypes[name][0] not in "IU" and self._dtypes[name] != "BOOL"
+            if self.dtypes[name][0] not in "IU" and self.dtypes[name] != "BOOL"
         }
         for name in self.shapes:
-            if self._dtypes[name] not in FLOATS:
-                raise FileError(f"{path}: {name} is {self._dtypes[name]}, wanted one of {', '.join(FLOATS)}")
+            if self.dtypes[name] not in FLOATS:
+                raise FileError(f"{path}: {name} is {self.dtypes[name]}, wanted one of {', '.join(FLOATS)}")
 
     def read(self, name: str) -> Array:
         """The tensor called `name`, in float16, float32 or float64 as it is stored; bfloat16 as float32."""
-        if self._dtypes[name] == "BF16":
+        if self.dtypes[name] == "BF16":
             return _widened(self._raw[name]["data"]).reshape(self.shapes[name])
         array: Array = self._file.get_tensor(name)
         return array

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.data.batch import Batch
+from npbert.layers import IGNORED, Array
 
 
 class StepLosses(NamedTuple):
@@ -38,11 +39,8 @@ def accumulate(model: Any, batch: Batch, rng: np.random.Generator | None, *, par
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     shares = counts / counts.sum(axis=0)
     losses, right = np.zeros(counts.shape[1]), []
-    for number, piece in enumerate(pieces):
-        if not counts[number].any():
-            continue
+    for piece, share in zip(pieces, shares, strict=True):
         part_losses, cache = model.loss(piece, rng)
-        share = shares[number]
         losses += share * np.array(part_losses[1:] if isinstance(part_losses, tuple) else [part_losses], float)
         right.append(model.count_right(cache))
         model.backward(cache, tuple(share.tolist()) if len(share) > 1 else float(share[0]))
@@ -51,12 +49,26 @@ def accumulate(model: Any, batch: Batch, rng: np.random.Generator | None, *, par
 
 
 def split(batch: Batch, parts: int) -> list[Batch]:
-    """The sequences of a batch in `parts` batches of about one size. Raises: ValueError for more parts than that."""
+    """The sequences of a batch in at most `parts` batches of about one size, each with something to predict.
+
+    Raises: ValueError for more parts than sequences.
+    """
     size = len(batch.input_ids)
     if not 1 <= parts <= size:
         raise ValueError(f"a batch of {size} sequences cannot be split into {parts} parts")
     arrays = {name: value for name, value in vars(batch).items() if value is not None}
+    has_target = _have_targets(batch)
+    order = np.argsort(~has_target, kind="stable")  # those with a target come first, and are dealt out like cards
+    parts = min(parts, max(1, int(has_target.sum())))
     return [
-        Batch(**{name: value[numbers] for name, value in arrays.items()})
-        for numbers in np.array_split(np.arange(size), parts)
+        Batch(**{name: value[np.sort(order[start::parts])] for name, value in arrays.items()}) for start in range(parts)
     ]
+
+
+def _have_targets(batch: Batch) -> Array:
+    """Which sequences have a label, or an answer, to predict (B,)."""
+    has_target = np.ones(len(batch.input_ids), bool)
+    for targets in (batch.labels, batch.start_positions):
+        if targets is not None:
+            has_target &= (targets != IGNORED).reshape(len(has_target), -1).any(axis=1)
+    return has_target

@@ -16,18 +16,19 @@ class Averages:
 
     def add(self, kinds: tuple[str, ...], step: StepLosses) -> None:
         """Add the losses of a step, whose kinds have these names."""
-        self._add("loss", step.total, 1)
         for index, kind in enumerate(kinds):
             prefix = f"{kind}_" if kind else ""
             count = step.counts[index]
-            if len(kinds) > 1:
-                self._add(f"{prefix}loss", step.losses[index] * count, count)
+            self._add(f"{prefix}loss", step.losses[index] * count, count)
             if step.right is not None:
                 self._add(f"{prefix}accuracy", step.right[index], count)
 
     def means(self) -> dict[str, float]:
-        """The mean by name."""
-        return {name: value / self.counts[name] for name, value in self.sums.items()}
+        """The mean over the targets by name; `loss` is the sum of the means where there are several kinds."""
+        means = {name: value / self.counts[name] for name, value in self.sums.items()}
+        if not means or "loss" in means:
+            return means
+        return {"loss": sum(value for name, value in means.items() if name.endswith("_loss")), **means}
 
     def _add(self, name: str, value: float, count: int) -> None:
         self.sums[name] = self.sums.get(name, 0.0) + value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,8 +39,9 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         for name in ("model", "train"):
             if not getattr(self, name):
                 raise ValueError(f"{name} is empty, wanted {'a folder' if name == 'model' else 'a file'}")
-        if not self.epochs > 0:
-            raise ValueError(f"epochs is {self.epochs}, wanted more than 0")
+        if not 0 < self.epochs < math.inf:
+            raise ValueError(f"epochs is {self.epochs}, wanted a positive number")
+        self.check("seed", 0)
 
 
 class Finetuning:

@@ -13,15 +13,20 @@ from npbert.layers import Layer
 
 
 class NotFiniteError(ArithmeticError):
-    """The loss or a gradient is infinite or not a number."""
+    """The loss, a gradient or a parameter is infinite or not a number."""
+
+
+def parameter_not_finite(model: Layer) -> str | None:
+    """The name of the first parameter with a value that is not finite, if there is one."""
+    return next((name for name, p in model.named_parameters() if not np.isfinite(p.value).all()), None)
 
 
 def first_not_finite(model: Any, batch: Batch, rng: np.random.Generator | None) -> str:
     """A sentence that names the first parameter, or else the first layer in the order of computation, with a value that
     is not finite; or else the parameter whose gradient has one. rng: for the same dropout."""
-    for name, parameter in model.named_parameters():
-        if not np.isfinite(parameter.value).all():
-            return f"the parameter {name} is not finite"
+    parameter_name = parameter_not_finite(model)
+    if parameter_name:
+        return f"the parameter {parameter_name} is not finite"
     found: list[str] = []
     with _watched(model, found), np.errstate(all="ignore"):
         model.loss(batch, rng)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from npbert.extras import import_extra
-from npbert.files import atomic_write
+from npbert.files import FileError, atomic_write, naming, read_text
 
 METRICS_FILE = "metrics.jsonl"
 
@@ -34,9 +36,13 @@ class Log:
 
     def write(self, step: int, numbers: dict[str, float], **of_the_clock: float) -> None:
         """Add a row: `numbers` to both, `of_the_clock` to TensorBoard alone."""
-        line = json.dumps({"step": step, **numbers}) + "\n"
-        with self.path.open("ab", buffering=0) as file:  # one write, so that a kill leaves the whole line or none of it
-            file.write(line.encode())
+        line = (json.dumps({"step": step, **numbers}) + "\n").encode()
+        with (
+            naming(self.path),
+            self.path.open("ab", buffering=0) as file,
+        ):  # one write, so that a kill leaves the whole line or none of it
+            if file.write(line) < len(line):  # the disk is full, which only another write would say
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         values = [
             self._summaries.Summary.Value(tag=name, simple_value=value)
             for name, value in {**numbers, **of_the_clock}.items()
@@ -52,8 +58,17 @@ class Log:
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """The rows of a metrics.jsonl, as far as their lines are complete; none when there is no file."""
+    """The rows of a metrics.jsonl, as far as their lines are complete; none when there is no file.
+
+    Raises: FileError that gives file and line for a line that is no row.
+    """
     if not path.is_file():
         return []
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines[:-1]]
+    rows = []
+    for number, line in enumerate(read_text(path).split("\n")[:-1], start=1):
+        try:
+            row = json.loads(line)
+            rows.append({"step": int(row.pop("step")), **row})
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise FileError(f"{path}, line {number} is no row of numbers with its step") from error
+    return rows

@@ -14,10 +14,12 @@ PLOT_FILE = "curves.png"
 def plot_curves(rows: list[dict[str, Any]], path: Path) -> None:
     """Draw every number in `rows`, by step, one panel a name; what a held-out set gave goes into the same panel.
 
-    The number called `eval_x` is that of a held-out set, `x` that of training. (Extra: train.)
+    The number called `eval_x` is that of a held-out set, `x` that of training. No rows, no picture. (Extra: train.)
     """
     figures = import_extra("matplotlib.figure", extra="train")
     names = sorted({name.removeprefix("eval_") for row in rows for name in row} - {"step", "epoch"})
+    if not names:
+        return
     columns = min(3, len(names))
     lines = -(-len(names) // columns)
     figure = figures.Figure(figsize=(5 * columns, 3.2 * lines), layout="constrained")

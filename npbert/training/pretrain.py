@@ -53,6 +53,7 @@ class PretrainSettings(TrainerSettings):
         if self.objective not in OBJECTIVES:
             raise ValueError(f"objective is {self.objective!r}, wanted one of {', '.join(OBJECTIVES)}")
         self.check("held_out_batches", 1)
+        self.check("seed", 0)
 
 
 class Pretraining:
@@ -83,6 +84,8 @@ class Pretraining:
             held_out = Corpus(settings.held_out, document_per_file=settings.document_per_file)
             batches = replace(self.data, corpus=held_out).batches(settings.seed)
             self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
+            if not self.held_out:
+                raise ValueError(f"the held-out text, {', '.join(settings.held_out)}, has no batches")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         self.trainer = Trainer(
             self.model,

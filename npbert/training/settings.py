@@ -65,6 +65,16 @@ class TrainerSettings(Settings):
 Kind = TypeVar("Kind", bound=Settings)
 
 
+def read_settings(path: Path) -> dict[str, Any]:
+    """The values in a TOML file by name. Raises: FileError that names the file when it is no TOML; OSError."""
+    tomlkit = import_extra("tomlkit", extra="train")
+    try:
+        values: dict[str, Any] = tomlkit.parse(read_text(path)).unwrap()
+    except tomlkit.exceptions.ParseError as error:
+        raise FileError(f"{path} is no valid TOML: {error}") from error
+    return values
+
+
 def save_settings(settings: Settings, folder: Path) -> None:
     """Write `folder`/settings.toml, each setting with a comment that says what it means. (Extra: train.)"""
     tomlkit = import_extra("tomlkit", extra="train")
@@ -83,11 +93,7 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
 
     Raises: FileError that names the file: no TOML, a setting that there is not, or a value that is not possible.
     """
-    tomlkit = import_extra("tomlkit", extra="train")
-    try:
-        values = tomlkit.parse(read_text(path)).unwrap()
-    except tomlkit.exceptions.ParseError as error:
-        raise FileError(f"{path} is no valid TOML: {error}") from error
+    values = read_settings(path)
     known = {entry.name for entry in fields(kind)}
     unknown = values.keys() - known
     if unknown:
@@ -112,7 +118,8 @@ def make_settings(kind: type[Kind], values: dict[str, Any]) -> Kind:
     }
     for name, value in values.items():
         wrong_bool = isinstance(value, bool) and types[name] != "bool"
-        if wrong_bool or not isinstance(value, allowed[types[name]]):
+        wrong_part = isinstance(value, list | tuple) and not all(isinstance(part, str) for part in value)
+        if wrong_bool or wrong_part or not isinstance(value, allowed[types[name]]):
             raise TypeError(f"{name} is {value!r}, wanted {types[name]}")
     plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     return kind(**plain)

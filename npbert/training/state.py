@@ -33,28 +33,25 @@ def load_state(path: Path, model: Layer, optimizer: Optimizer) -> dict[str, Any]
     optimiser; nothing is loaded then.
     """
     file = TensorFile(path)
+    try:
+        stored = json.loads(file.metadata[_KEY])
+        steps: int = stored["steps"]
+        progress: dict[str, Any] = stored["progress"]
+    except (LookupError, TypeError, ValueError) as error:
+        raise FileError(f"{path} is no training state of npbert") from error
     tensors = dict(_tensors(model, optimizer))
-    if _KEY not in file.metadata:
-        raise FileError(f"{path} is no training state of npbert")
-    wanted = {name: array.shape for name, array in tensors.items()}
-    if wanted != file.shapes:
-        name = next(name for name in {**wanted, **file.shapes} if wanted.get(name) != file.shapes.get(name))
+    found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
+    wanted = {name: f"F{8 * array.itemsize} {array.shape}" for name, array in tensors.items()}
+    if wanted != found:
+        name = next(name for name in {**wanted, **found} if wanted.get(name) != found.get(name))
         raise FileError(
-            f"{path} is the state of another model or optimiser: {name} is {file.shapes.get(name, 'missing')} there, "
+            f"{path} is the state of another model or optimiser: {name} is {found.get(name, 'missing')} there, "
             f"and {wanted.get(name, 'missing')} here"
         )
     for name, array in tensors.items():
         array[...] = file.read(name)
-    stored = json.loads(file.metadata[_KEY])
-    optimizer.steps = stored["steps"]
-    progress: dict[str, Any] = stored["progress"]
+    optimizer.steps = steps
     return progress
-
-
-def remove_leftovers(path: Path) -> None:
-    """Delete what a process that was killed while writing `path` left beside it."""
-    for leftover in path.parent.glob(f".{path.name}.*"):
-        leftover.unlink()
 
 
 def _tensors(model: Layer, optimizer: Optimizer) -> Iterator[tuple[str, Array]]:

@@ -15,15 +15,16 @@ import numpy as np
 from npbert.data.batch import Batch
 from npbert.data.place import START, Place
 from npbert.extras import import_extra
+from npbert.files import remove_leftovers
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 from npbert.training.accumulate import accumulate
 from npbert.training.averages import Averages
-from npbert.training.finite import NotFiniteError, first_not_finite
+from npbert.training.finite import NotFiniteError, first_not_finite, parameter_not_finite
 from npbert.training.interrupt import stop_when_asked
 from npbert.training.log import METRICS_FILE, Log, read_metrics
 from npbert.training.plot import PLOT_FILE, plot_curves
 from npbert.training.settings import TrainerSettings
-from npbert.training.state import STATE_FILE, load_state, remove_leftovers, save_state
+from npbert.training.state import STATE_FILE, load_state, save_state
 
 MODEL_FOLDER = "model"
 
@@ -42,8 +43,10 @@ class Goal(NamedTuple):
     more_is_better: bool = True
 
     def is_reached(self, value: float, best: float | None) -> bool:
-        """Whether `value` is better than the best so far."""
-        return best is None or (value > best if self.more_is_better else value < best)
+        """Whether `value` is better than the best so far. Not a number, as a correlation may be, is worse than any."""
+        if best is None or math.isnan(best):
+            return True
+        return value > best if self.more_is_better else value < best
 
 
 @dataclass
@@ -103,12 +106,14 @@ class Trainer:
         """Train to the last step, or until patience ends, and return the numbers of the last evaluation.
 
         Raises: KeyboardInterrupt, after saving the state, when asked to stop (Ctrl-C, SIGTERM); NotFiniteError when the
-        loss or a gradient is not finite, which says the step and the first layer to blame; ValueError for data without
-        a batch; what load_state raises; OSError when the disk is full, say: the last saved state stays whole.
+        loss, a gradient or a parameter is not finite, which says the step and the first layer to blame; ValueError for
+        data without a batch, or an evaluation without the goal's number; what load_state raises; OSError when the disk
+        is full, say: the last saved state stays whole.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / STATE_FILE
-        remove_leftovers(path)
+        for folder in (self.folder, self.folder / MODEL_FOLDER):
+            remove_leftovers(folder)
         if path.is_file():
             self._restore(load_state(path, self.model, self.optimizer))
         with stop_when_asked() as interrupt, Log(self.folder, after_step=self.step) as log, self._bar() as bar:
@@ -158,14 +163,21 @@ class Trainer:
         )
         rng_before = copy.deepcopy(self.rng)
         self.model.zero_grad()
-        losses = accumulate(self.model, batch, self.rng, parts=min(settings.parts, len(batch.input_ids)))
-        norm = clip_by_global_norm(parameters, settings.max_grad_norm)
+        with np.errstate(all="ignore"):  # what comes of an overflow is found below
+            losses = accumulate(self.model, batch, self.rng, parts=min(settings.parts, len(batch.input_ids)))
+            norm = clip_by_global_norm(parameters, settings.max_grad_norm)
         if not math.isfinite(losses.total + norm):
             raise NotFiniteError(
                 f"step {self.step + 1}: the loss is {losses.total} and the norm of the gradient {norm}; "
                 f"{first_not_finite(self.model, batch, rng_before)}. A smaller learning rate may help."
             )
-        self.optimizer.step()
+        with np.errstate(all="ignore"):
+            self.optimizer.step()
+        name = parameter_not_finite(self.model)
+        if name:
+            raise NotFiniteError(
+                f"step {self.step}: the parameter {name} is not finite after it. A smaller learning rate may help."
+            )
         self.progress.averages.add(self.kinds, losses)
         return {"learning_rate": self.optimizer.lr, "gradient_norm": norm}
 
@@ -179,7 +191,14 @@ class Trainer:
             progress.evaluation = self.evaluate()
             log.write(self.step, {f"eval_{name}": value for name, value in progress.evaluation.items()})
             bar.write(f"step {self.step}: held out: {_line(progress.evaluation)}")
-        value = progress.evaluation[self.goal.name] if self.goal and self.evaluate else None
+        value = None
+        if self.goal and self.evaluate:
+            if self.goal.name not in progress.evaluation:
+                raise ValueError(
+                    f"there is no metric {self.goal.name!r}, by which the best model is chosen: the evaluation gives "
+                    f"{', '.join(progress.evaluation)}"
+                )
+            value = progress.evaluation[self.goal.name]
         if value is None or (self.goal and self.goal.is_reached(value, progress.best)):
             progress.best, progress.evaluations_since_best = value, 0
             self.save_model(self.folder / MODEL_FOLDER)

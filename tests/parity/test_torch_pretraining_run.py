@@ -1,0 +1,150 @@
+"""Hundreds of steps of pre-training on real books beside torch: the same loss curve.
+
+npbert trains with its own Trainer and its own data pipeline. Each batch goes to torch, too, which starts from the same
+weights, and clips, steps and schedules by its own means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from npbert import Batch, BertConfig, BertForPreTraining, Tokenizer
+from npbert.data.corpus import Corpus
+from npbert.data.place import START, Place
+from npbert.data.pretraining_data import PretrainingData
+from npbert.training.accumulate import StepLosses
+from npbert.training.averages import Averages
+from npbert.training.settings import TrainerSettings
+from npbert.training.trainer import Trainer
+from tests import torch_reference as reference
+from tests.shared_data import shared_data
+from tests.torch_reference import as_torch, copy_parameters
+
+pytestmark = pytest.mark.torch
+
+LEARNING_RATE, WEIGHT_DECAY, WARMUP, MAX_NORM = 2e-3, 0.05, 0.1, 1.0
+
+
+@pytest.fixture(scope="module")
+def data():
+    books = [shared_data() / "gutenberg" / f"{name}.txt" for name in ("carroll-alice", "chesterton-brown")]
+    tokenizer = Tokenizer.train(books, vocab_size=2000)
+    return PretrainingData(Corpus(books), tokenizer, batch_size=6, max_length=40)
+
+
+class TorchTraining:
+    """The same training in torch. What decays is chosen by kind and name, as in BERT's code."""
+
+    def __init__(self, model: BertForPreTraining, steps: int) -> None:
+        self.module = reference.BertForPreTraining(model.config).to(
+            getattr(torch, model.parameters()[0].value.dtype.name)
+        )
+        copy_parameters(model, self.module)
+        spared = {
+            parameter
+            for owner in self.module.modules()
+            for name, parameter in owner.named_parameters(recurse=False)
+            if name == "bias" or isinstance(owner, nn.LayerNorm)
+        }
+        decayed = [parameter for parameter in self.module.parameters() if parameter not in spared]
+        groups = [
+            {"params": decayed, "weight_decay": WEIGHT_DECAY},
+            {"params": list(spared), "weight_decay": 0.0},
+        ]
+        self.optimizer = torch.optim.AdamW(groups, lr=LEARNING_RATE)
+        warmup = int(WARMUP * steps)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimizer, lambda step: min(step / warmup, (steps - step) / (steps - warmup))
+        )
+
+    def step(self, batch: Batch) -> tuple[float, float, float, float]:
+        """loss, mlm_loss, nsp_loss, and the norm of the gradient before it is clipped."""
+        self.module.zero_grad()
+        losses = self.module.losses(as_torch(batch))
+        losses[0].backward()
+        norm = nn.utils.clip_grad_norm_(self.module.parameters(), MAX_NORM)
+        self.optimizer.step()
+        self.schedule.step()
+        return tuple(float(value.detach()) for value in (*losses, norm))  # type: ignore[return-value]
+
+
+class Shown:
+    """Data of which every batch is shown to torch before it goes to npbert."""
+
+    def __init__(self, data: PretrainingData, torch_training: TorchTraining) -> None:
+        self.data, self.torch_training, self.curve = data, torch_training, []
+
+    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
+        for where, batch in self.data.batches(epoch_seed, place):
+            self.curve.append(self.torch_training.step(batch))
+            yield where, batch
+
+
+def curves(data: PretrainingData, folder: Any, dtype: Any, steps: int, parts: int) -> tuple[Any, Any]:
+    """npbert's and torch's numbers, (steps, 4)."""
+    config = BertConfig(
+        vocab_size=len(data.tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=40,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.05,
+    )
+    rng = np.random.default_rng(0)
+    model = BertForPreTraining(config, rng=rng, dtype=dtype)
+    shown = Shown(data, TorchTraining(model, steps))
+    settings = TrainerSettings(
+        steps=steps,
+        learning_rate=LEARNING_RATE,
+        weight_decay=WEIGHT_DECAY,
+        warmup=WARMUP,
+        max_grad_norm=MAX_NORM,
+        parts=parts,
+        save_every=steps,
+        log_every=steps,
+    )
+    trainer = Trainer(model, shown, folder, settings, rng=rng, kinds=("mlm", "nsp"), save_model=lambda _: None)
+    ours: list[tuple[float, ...]] = []
+    add, update = Averages.add, trainer._update
+
+    def watched_update(batch: Batch) -> dict[str, float]:
+        numbers = update(batch)
+        ours[-1] += (numbers["gradient_norm"],)
+        return numbers
+
+    def watched_add(averages: Averages, kinds: tuple[str, ...], step: StepLosses) -> None:
+        ours.append((step.total, *step.losses))
+        add(averages, kinds, step)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Averages, "add", watched_add)
+        patch.setattr(trainer, "_update", watched_update)
+        trainer.train()
+    return np.array(ours), np.array(shown.curve)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "steps", "parts", "same"),
+    [(np.float64, 100, 3, 1e-6), (np.float32, 300, 1, 1e-3)],
+    ids=["100 steps in float64", "300 steps in float32"],
+)
+def test_the_same_loss_curve(data, tmp_path, record_property, dtype, steps, parts, same):
+    ours, theirs = curves(data, tmp_path, dtype, steps, parts)
+    assert ours.shape == theirs.shape == (steps, 4)
+    worst = np.abs(ours / theirs - 1).max(axis=0)
+    record_property("worst", worst.tolist())
+    for name, error in zip(("loss", "mlm_loss", "nsp_loss"), worst, strict=False):
+        assert error <= same, f"{name} differs from torch's by {error:.1e}, more than {same:.0e}"
+    assert worst[3] <= 10 * same, f"the norm of the gradient differs from torch's by {worst[3]:.1e}"
+    assert (ours[:, 3] > MAX_NORM).mean() > 0.2, "clipping should matter"
+    assert ours[-20:, 1].mean() < ours[:20, 1].mean() - 0.5, "it should learn: else there is little to compare"
+    print(f"worst relative differences of loss, mlm_loss, nsp_loss, norm: {worst}")

@@ -1,0 +1,183 @@
+"""The state of a run on disk: back bit for bit, or refused with nothing loaded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npbert import Adadelta, Adam, AdamW
+from npbert.files import FileError, atomic_write, remove_leftovers
+from npbert.gradcheck import randomize
+from npbert.models.tensor_file import TensorFile, write_tensors
+from npbert.training.state import STATE_FILE, load_state, save_state
+from tests.training.tiny import classifier
+
+PROGRESS = {"epoch": 3, "best": None, "place": [0, 7], "losses": {"a": 0.1}, "big": 2**127 + 1, "name": "ä"}
+
+
+def make(seed: int, optimizer: Any = AdamW, dtype: Any = np.float32, **changes: Any) -> tuple[Any, Any]:
+    """A model and its optimiser after three steps with random gradients."""
+    rng = np.random.default_rng(seed)
+    model = classifier(dtype, **changes)
+    randomize(model, rng)
+    made = optimizer(model.parameters())
+    for _ in range(3):
+        for parameter in made.parameters:
+            parameter.grad[...] = rng.standard_normal(parameter.value.shape)
+        made.step()
+    return model, made
+
+
+def everything(model: Any, optimizer: Any) -> list[bytes]:
+    moments = [array for arrays in optimizer.moments().values() for array in arrays]
+    arrays = [parameter.value for parameter in model.parameters()] + moments
+    return [array.tobytes() for array in arrays] + [str(optimizer.steps).encode()]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
+def test_there_and_back(tmp_path, optimizer, dtype):
+    model, made = make(1, optimizer, dtype)
+    model.classifier.bias.value[...] = [-0.0, 1e-42]  # a sign and a subnormal number come back too
+    save_state(tmp_path / STATE_FILE, model, made, PROGRESS)
+    other, other_made = make(2, optimizer, dtype)
+    other_made.steps = 99
+    arrays = [parameter.value for parameter in other.parameters()]
+    assert everything(other, other_made) != everything(model, made)
+
+    assert load_state(tmp_path / STATE_FILE, other, other_made) == PROGRESS
+    assert everything(other, other_made) == everything(model, made)
+    assert other_made.steps == 3
+    for parameter, array in zip(other.parameters(), arrays, strict=True):
+        assert parameter.value is array, "the optimiser and tied layers hold on to the array"
+
+
+def test_every_array_of_the_state_is_in_the_file(tmp_path):
+    model, made = make(1)
+    save_state(tmp_path / STATE_FILE, model, made, {})
+    names = [name for name, _ in model.named_parameters()]
+    kinds = ("value", "first_moments", "second_moments")
+    assert set(TensorFile(tmp_path / STATE_FILE).shapes) == {f"{kind}.{name}" for kind in kinds for name in names}
+
+
+def test_the_generator_goes_on_where_it_was(tmp_path):
+    model, made = make(1)
+    rng = np.random.default_rng(5)
+    rng.standard_normal(3)
+    rng.integers(7, dtype=np.uint8)  # half of a draw is kept for the next: it belongs to the state
+    save_state(tmp_path / STATE_FILE, model, made, {"rng": rng.bit_generator.state})
+    other = np.random.default_rng(0)
+    other.bit_generator.state = load_state(tmp_path / STATE_FILE, model, made)["rng"]
+    assert other.integers(7, size=9, dtype=np.uint8).tolist() == rng.integers(7, size=9, dtype=np.uint8).tolist()
+    assert other.random(5).tolist() == rng.random(5).tolist()
+
+
+def test_saving_twice_keeps_the_second_and_nothing_else(tmp_path):
+    model, made = make(1)
+    save_state(tmp_path / STATE_FILE, model, made, {"epoch": 1})
+    save_state(tmp_path / STATE_FILE, model, made, {"epoch": 2})
+    assert load_state(tmp_path / STATE_FILE, model, made) == {"epoch": 2}
+    assert [file.name for file in tmp_path.iterdir()] == [STATE_FILE]
+
+
+def test_an_error_while_writing_leaves_the_old_state(tmp_path, monkeypatch):
+    def fails(path: Any, *_: Any) -> None:
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    model, made = make(1)
+    save_state(tmp_path / STATE_FILE, model, made, {"epoch": 1})
+    monkeypatch.setattr("npbert.training.state.write_tensors", fails)
+    with pytest.raises(OSError, match="No space left"):
+        save_state(tmp_path / STATE_FILE, model, made, {"epoch": 2})
+    assert load_state(tmp_path / STATE_FILE, model, made) == {"epoch": 1}
+    assert [file.name for file in tmp_path.iterdir()] == [STATE_FILE]
+
+
+def _cut(path: Any) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def _rewrite(path: Any, metadata: dict[str, str], **changes: Any) -> None:
+    file = TensorFile(path)
+    tensors = {name: changes.get(name, file.read(name)) for name in file.shapes}
+    write_tensors(path, {name: value for name, value in tensors.items() if value is not None}, metadata)
+
+
+def _without_a_tensor(path: Any) -> None:
+    first = next(iter(TensorFile(path).shapes))
+    _rewrite(path, TensorFile(path).metadata, **{first: None})
+
+
+DAMAGE = {
+    "cut short": (_cut, "is damaged, cut short or no safetensors file"),
+    "empty": (lambda path: path.write_bytes(b""), "is damaged, cut short or no safetensors file"),
+    "not a state": (lambda path: _rewrite(path, {"format": "pt"}), "is no training state of npbert"),
+    "a tensor lost": (_without_a_tensor, "missing there"),
+    "head no JSON": (lambda path: _rewrite(path, {"npbert": "{"}), "is no training state of npbert"),
+    "head without steps": (lambda path: _rewrite(path, {"npbert": "{}"}), "is no training state of npbert"),
+}
+
+
+@pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=DAMAGE)
+def test_damage(tmp_path, damage, message):
+    path = tmp_path / STATE_FILE
+    save_state(path, *make(1), PROGRESS)
+    damage(path)
+    refused(path, *make(2), message)
+
+
+def refused(path: Any, model: Any, optimizer: Any, message: str) -> None:
+    before = everything(model, optimizer)
+    with pytest.raises(FileError, match=message) as error:
+        load_state(path, model, optimizer)
+    assert str(path) in str(error.value)
+    assert everything(model, optimizer) == before, "something was loaded"
+
+
+OTHERS = {
+    "wider": (
+        {"intermediate_size": 16},
+        r"another model or optimiser: value.*is F32 \(8, 12\) there, and F32 \(8, 16\) here",
+    ),
+    "deeper": ({"num_hidden_layers": 3}, r"value.bert.encoder.layers.2.\S+ is missing there, and F32 \(8, 8\) here"),
+    "shallower": ({"num_hidden_layers": 1}, r"layers.1.\S+ is F32 \(.*\) there, and missing here"),
+    "another optimiser": ({"optimizer": Adadelta}, r"square_gradients.*is missing there"),
+    "in other numbers": ({"dtype": np.float64}, r"value.*is F32 \(.*\) there, and F64 \(.*\) here"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), OTHERS.values(), ids=OTHERS)
+def test_the_state_of_something_else(tmp_path, changes, message):
+    save_state(tmp_path / STATE_FILE, *make(1), PROGRESS)
+    refused(tmp_path / STATE_FILE, *make(2, **changes), message)
+
+
+def test_missing(tmp_path):
+    with pytest.raises(FileNotFoundError, match=STATE_FILE):
+        load_state(tmp_path / STATE_FILE, *make(1))
+
+
+def test_progress_is_plain_json(tmp_path):
+    save_state(tmp_path / STATE_FILE, *make(1), PROGRESS)
+    head = json.loads(TensorFile(tmp_path / STATE_FILE).metadata["npbert"])
+    assert head == {"steps": 3, "progress": PROGRESS}
+
+
+def test_leftovers_are_removed_and_nothing_else(tmp_path):
+    kept = ("state.safetensors", "state.safetensors.part", ".state", ".notes.safetensors", "metrics.jsonl")
+    for name in kept:
+        (tmp_path / name).write_text("x")
+    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / STATE_FILE):
+        (tmp_path / ".model.safetensors.x.part").write_text("half")
+        raise KeyboardInterrupt
+    with atomic_write(tmp_path / STATE_FILE) as written:
+        shutil.copy(written, tmp_path / f"{written.stem}0.part")  # as a kill would leave it
+    assert len(list(tmp_path.iterdir())) == len(kept) + 2
+    remove_leftovers(tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(kept)
+    remove_leftovers(tmp_path / "no_such_folder")

@@ -1,0 +1,132 @@
+"""Things to train on that are read and learned in milliseconds: a language of 30 words, a BERT of 8 features."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npbert import Batch, BertConfig, BertForPreTraining, BertForSequenceClassification
+from npbert.data.place import START, Place
+from npbert.data.task_data import TaskData
+from npbert.training.log import METRICS_FILE
+from npbert.training.settings import TrainerSettings
+from npbert.training.state import STATE_FILE
+from npbert.training.trainer import Trainer
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+NOUNS = ["cat", "dog", "bird", "fish", "horse", "mouse", "cow", "goat"]
+VERBS = ["sees", "hears", "likes", "fears", "finds", "meets"]
+ADJECTIVES = ["good", "bad", "old", "young", "red", "green", "kind", "mean"]
+VOCABULARY = [*SPECIAL, "the", "a", ".", *NOUNS, *VERBS, *ADJECTIVES]
+RESULTS = (STATE_FILE, METRICS_FILE, "model/model.safetensors", "model/config.json")
+"""The files of a run that are the same, byte for byte, however often it was stopped."""
+
+
+def sentence(rng: np.random.Generator) -> str:
+    adjective, noun, verb, other = (rng.choice(words) for words in (ADJECTIVES, NOUNS, VERBS, NOUNS))
+    return f"the {adjective} {noun} {verb} a {other} ."
+
+
+def write_corpus(path: Path, *, documents: int = 6, seed: int = 0) -> Path:
+    """Documents of five sentences."""
+    rng = np.random.default_rng(seed)
+    texts = ["\n".join(sentence(rng) for _ in range(5)) for _ in range(documents)]
+    path.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
+    return path
+
+
+def write_labelled(path: Path, *, rows: int = 24, seed: int = 0) -> Path:
+    """Sentences with a label: whether the first adjective is one of four."""
+    rng = np.random.default_rng(seed)
+    texts = [sentence(rng) for _ in range(rows)]
+    labels = ["yes" if text.split()[1] in ADJECTIVES[::2] else "no" for text in texts]
+    path.write_text("".join(f"{text}\t{label}\n" for text, label in zip(texts, labels, strict=True)), encoding="utf-8")
+    return path
+
+
+def tiny_config(**changes: Any) -> BertConfig:
+    """D = 8, H = 2, two layers, 32 positions, dropout 0.1."""
+    sizes: dict[str, Any] = {
+        "vocab_size": len(VOCABULARY),
+        "hidden_size": 8,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 12,
+        "max_position_embeddings": 32,
+        "initializer_range": 0.2,
+    }
+    return BertConfig(**{**sizes, **changes})
+
+
+def write_checkpoint(folder: Path, **changes: Any) -> Path:
+    """A BERT for pre-training with its vocabulary."""
+    BertForPreTraining(tiny_config(**changes), rng=np.random.default_rng(1)).save_pretrained(folder)
+    (folder / "vocab.txt").write_text("".join(f"{token}\n" for token in VOCABULARY), encoding="utf-8")
+    return folder
+
+
+def classifier(dtype: Any = np.float32, **changes: Any) -> BertForSequenceClassification:
+    return BertForSequenceClassification(tiny_config(**changes), rng=np.random.default_rng(2), dtype=dtype)
+
+
+def collate(rows: list[tuple[list[int], int]]) -> Batch:
+    return Batch(np.array([ids for ids, _ in rows]), labels=np.array([label for _, label in rows]))
+
+
+def examples(count: int = 20, seed: int = 0) -> list[tuple[list[int], int]]:
+    """Sequences of six tokens; the label says which half of the vocabulary the second one is from."""
+    ids = np.random.default_rng(seed).integers(5, len(VOCABULARY), (count, 6))
+    return [(row.tolist(), int(row[1] >= len(VOCABULARY) // 2)) for row in ids]
+
+
+def task_data(count: int = 20, batch_size: int = 4) -> TaskData:
+    return TaskData(examples(count), collate, batch_size)
+
+
+def make_trainer(folder: Path, *, data: Any = None, model: Any = None, seed: int = 0, **options: Any) -> Trainer:
+    """A Trainer of a classifier; options that are no settings go to the Trainer itself."""
+    names = TrainerSettings.__dataclass_fields__
+    settings = {"steps": 12, "learning_rate": 1e-2, "log_every": 1}
+    settings |= {name: options.pop(name) for name in list(options) if name in names}
+    return Trainer(
+        model or classifier(),
+        task_data() if data is None else data,
+        folder,
+        TrainerSettings(**settings),
+        rng=np.random.default_rng(seed),
+        **options,
+    )
+
+
+class KilledError(Exception):
+    """Stands for a kill: nothing is saved."""
+
+
+class StopsAt:
+    """The batches of `data`, until number `step` of this process, from 1 on: there it is asked to stop, or killed."""
+
+    def __init__(self, data: Any, step: int, *, kill: bool) -> None:
+        self.data, self.left, self.kill = data, step, kill
+
+    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
+        for where, batch in self.data.batches(epoch_seed, place):
+            self.left -= 1
+            if self.left == 0:
+                if self.kill:
+                    raise KilledError
+                signal.raise_signal(signal.SIGINT)
+            yield where, batch
+
+
+def train_and_stop(trainer: Trainer) -> None:
+    with contextlib.suppress(KilledError, KeyboardInterrupt):
+        trainer.train()
+
+
+def results(folder: Path, names: tuple[str, ...] = RESULTS) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in names}

@@ -50,8 +50,8 @@ def pack(
     while position < len(sentences):
         target = int(rng.integers(2, room + 1)) if rng.random() < _SHORT_PROBABILITY else room
         end = _fill(sentences, position, target)
-        if objective == "sop":
-            end = max(end, min(position + 2, len(sentences)))  # one sentence has no order
+        if objective != "none":
+            end = max(end, min(position + 2, len(sentences)))  # a pair is made of two sentences at least
         chunk, position = sentences[position:end], end
         if objective == "none":
             yield Packed(_cut(_joined(chunk), room, rng), None, IS_NEXT)

@@ -72,8 +72,10 @@ class PretrainingData:
         """The sequences of a group of pieces, in random order."""
         pieces = {number: self._tokens(number) for number in numbers.tolist()}
         examples: list[Packed] = []
+        documents = {number: self.corpus[number].document for number in pieces}
+        others = {document: self._others(document, pieces) for document in set(documents.values())}
         for number, sentences in pieces.items():
-            draw_other = partial(self._draw_other, self._others(number, pieces), pieces, rng)
+            draw_other = partial(self._draw_other, others[documents[number]], pieces, rng)
             examples += pack(
                 sentences, max_length=self.max_length, objective=self.objective, draw_other=draw_other, rng=rng
             )
@@ -83,9 +85,8 @@ class PretrainingData:
     def _tokens(self, number: int) -> list[Sentence]:
         return [ids for ids in self.tokenizer.pieces(self.corpus.read(number)) if ids]
 
-    def _others(self, number: int, pieces: dict[int, list[Sentence]]) -> list[int]:
+    def _others(self, document: int, pieces: dict[int, list[Sentence]]) -> list[int]:
         """Pieces of other documents: in the group, or else in the corpus; of this one where it is the only one."""
-        document = self.corpus[number].document
         candidates: Iterable[int]
         for candidates in (pieces, range(len(self.corpus))):
             others = [other for other in candidates if self.corpus[other].document != document]

@@ -38,7 +38,7 @@ def here(tmp_path, monkeypatch):
         "words.tsv": b"the cat .\t0.5\nthe dog .\tmuch\n",
         "one.txt": b"the cat .\n",
         "one.conll": b"cat B\n\ndog\n",
-        "new.conll": b"cat B\ndog C\n",
+        "new.conll": b"cat B\ndog I-C\n",
         "good.conll": b"cat B\ndog O\n",
         "bad.json": b'{"data": 3}',
         "bad.toml": b"steps = = 3",
@@ -122,7 +122,7 @@ WRONG = {
     "a new tag": (
         FINETUNE,
         "--task tagging --train good.conll --held-out new.conll",
-        "new.conll, line 1 on: the label 'C' is none of those in training: 'B', 'O'",
+        "new.conll, line 1 on: the label 'I-C' is none of those in training: 'B', 'O'",
     ),
     "a word without a tag": (
         FINETUNE,

@@ -24,7 +24,7 @@ from npbert.training.settings import TrainerSettings
 from npbert.training.trainer import Trainer
 from tests import torch_reference as reference
 from tests.shared_data import shared_data
-from tests.torch_reference import as_torch, copy_parameters
+from tests.torch_comparison import as_torch, copy_parameters
 
 pytestmark = pytest.mark.torch
 

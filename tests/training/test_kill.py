@@ -123,6 +123,8 @@ def test_killed_ten_times(tmp_path, arguments, wanted, capsys):
         process = start(folder, *(["--resume"] if (folder / SETTINGS_FILE).exists() else arguments))
         wait_for(process, folder / METRICS_FILE, since)
         time.sleep(moments.uniform(0, 0.2))
+        while kill % 2 and not leftovers(folder) and process.poll() is None:
+            time.sleep(0.001)  # every other time, until a save has begun
         process.kill()
         assert process.wait() == -signal.SIGKILL, "it should be killed before it is done"
         process.communicate()

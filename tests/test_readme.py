@@ -40,5 +40,21 @@ def test_the_example_with_checkpoints(tmp_path, monkeypatch, capsys):
     assert Path("new-folder", "model.safetensors").is_file()
 
 
+def test_the_example_that_trains_a_classifier(tmp_path, monkeypatch, capsys):
+    for library in ("safetensors", "tokenizers", "tensorboard", "matplotlib", "tomlkit"):
+        pytest.importorskip(library, reason="pip install 'npbert[train]'")
+    monkeypatch.chdir(tmp_path)
+    Path("train.tsv").write_text("good\tthe man went to the store .\nbad\tstore the to went .\n" * 4)
+    Path("dev.tsv").write_text("bad\tto man the .\ngood\tthe man went .\n")
+    tokenizer = Tokenizer.train(["train.tsv"], vocab_size=100)
+    tokenizer.save_pretrained("run/model")
+    config = BertConfig.preset("bert-tiny", vocab_size=len(tokenizer))
+    BertForPreTraining(config, rng=np.random.default_rng(0)).save_pretrained("run/model")
+    with pytest.warns(UserWarning, match="new: classifier"):
+        run_example("python train")
+    assert "'accuracy'" in capsys.readouterr().out
+    assert Path("another-classifier", "model", "model.safetensors").is_file()
+
+
 def test_it_is_short():
     assert len(README.splitlines()) < 140

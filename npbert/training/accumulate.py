@@ -41,11 +41,16 @@ def accumulate(model: Any, batch: Batch, rng: np.random.Generator | None, *, par
     losses, right = np.zeros(counts.shape[1]), []
     for piece, share in zip(pieces, shares, strict=True):
         part_losses, cache = model.loss(piece, rng)
-        losses += share * np.array(part_losses[1:] if isinstance(part_losses, tuple) else [part_losses], float)
+        losses += share * kinds_of(part_losses)
         right.append(model.count_right(cache))
         model.backward(cache, tuple(share.tolist()) if len(share) > 1 else float(share[0]))
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
     return StepLosses(tuple(losses.tolist()), tuple(counts.sum(axis=0).tolist()), all_right)
+
+
+def kinds_of(losses: Any) -> Array:
+    """The kinds of loss that a model's `loss` gave, without their sum."""
+    return np.array(losses[1:] if isinstance(losses, tuple) else [losses], float)
 
 
 def split(batch: Batch, parts: int) -> list[Batch]:

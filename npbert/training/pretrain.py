@@ -18,7 +18,7 @@ from npbert.data.pretraining_data import PretrainingData
 from npbert.data.tokenizer import Tokenizer
 from npbert.layers import IGNORED, Array
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining
-from npbert.training.accumulate import StepLosses
+from npbert.training.accumulate import StepLosses, kinds_of
 from npbert.training.averages import Averages
 from npbert.training.settings import TrainerSettings, setting
 from npbert.training.trainer import Goal, Trainer
@@ -134,8 +134,7 @@ def evaluate_losses(model: Any, batches: Iterable[Batch], kinds: tuple[str, ...]
     for batch in batches:
         counts = model.target_counts(batch)
         losses, cache = model.loss(batch)
-        parts = losses[1:] if isinstance(losses, tuple) else (losses,)
-        averages.add(kinds, StepLosses(tuple(map(float, parts)), counts, model.count_right(cache)))
+        averages.add(kinds, StepLosses(tuple(kinds_of(losses).tolist()), counts, model.count_right(cache)))
     return averages.means()
 
 

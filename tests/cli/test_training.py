@@ -136,6 +136,16 @@ def test_files_whose_names_hold_the_word_corpus(capsys, no_picture):
     assert "accuracy" in table(capsys.readouterr().out)
 
 
+def test_judged_by_a_file_of_another_form(capsys, no_picture):
+    """Options say what the file looks like; all else is as the run was set up."""
+    assert run(f"{FINETUNE} --held-out dev.tsv") == 0
+    numbers = table(capsys.readouterr().out)
+    rows = [line.split("\t") for line in Path("dev.tsv").read_text(encoding="utf-8").splitlines()]
+    write_rows("turned.csv", [["7", label, text] for text, label in rows], by=",")
+    assert run("evaluate tuned turned.csv --text 2 --label 1") == 0
+    assert table(capsys.readouterr().out) == numbers
+
+
 def write_rows(path: str, rows: list[list[Any]], by: str = "\t") -> None:
     Path(path).write_text("".join(by.join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npbert import Batch, BertForPreTraining
+from npbert import Batch, Layer
 from npbert.training.finite import NotFiniteError, first_not_finite
 from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.state import STATE_FILE, load_state
-from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data, tiny_config
+from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 BATCH = collate(examples(4))
 
@@ -77,13 +77,29 @@ def test_a_layer(names, factor, layer):
     assert_untouched(model)
 
 
-def test_the_second_of_two_outputs():
-    model = BertForPreTraining(tiny_config(), rng=np.random.default_rng(0))
-    ids = np.full((2, 5), 7)
-    batch = Batch(ids, labels=ids, next_sentence_label=np.array([0, 1]))
-    model.seq_relationship.forward = lambda x: (np.full((2, 2), np.inf, np.float32), None)  # only its own logits
-    said = first_not_finite(model, batch, None)
-    assert said == "the first values that are not finite come out of seq_relationship"
+class Two(Layer):
+    """A layer with two outputs, and perhaps none for the first."""
+
+    def forward(self, *outputs: Any) -> tuple[Any, Any]:
+        return outputs, None
+
+
+class OfTwo(Layer):
+    def __init__(self, *outputs: Any) -> None:
+        self.parts, self.outputs = [Two(), Two()], outputs
+
+    def forward(self, *_: Any) -> tuple[float, Any]:
+        return 1.0, self.parts[1].forward(*self.outputs)
+
+    def loss(self, *inputs: Any) -> Any:
+        return self.forward(*inputs)
+
+
+@pytest.mark.parametrize("outputs", [(1.0, np.inf), (np.nan, 1.0), (None, np.nan)])
+def test_any_of_two_outputs(outputs):
+    said = first_not_finite(OfTwo(*outputs), BATCH, None)
+    assert said == "the first values that are not finite come out of parts.1"
+    assert "but their sum is not" in first_not_finite(OfTwo(None, 1.0), BATCH, None)
 
 
 def test_a_gradient():

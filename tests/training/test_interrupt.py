@@ -14,6 +14,18 @@ from tests.training.tiny import make_trainer
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+@pytest.fixture(autouse=True)
+def terminated():
+    """A SIGTERM that nobody holds back fails the test, and does not end all tests."""
+
+    def came_through(*_: object) -> None:
+        raise AssertionError("SIGTERM came through")
+
+    old = signal.signal(signal.SIGTERM, came_through)
+    yield
+    signal.signal(signal.SIGTERM, old)
+
+
 def handlers():
     return [signal.getsignal(number) for number in SIGNALS]
 
@@ -23,7 +35,10 @@ def test_the_first_only_asks(number):
     before = handlers()
     with stop_when_asked() as interrupt:
         assert not interrupt.asked
-        signal.raise_signal(number)
+        try:
+            signal.raise_signal(number)
+        except KeyboardInterrupt:
+            pytest.fail("it acts")
         assert interrupt.asked
     assert handlers() == before
 
@@ -97,7 +112,10 @@ def test_asked_in_the_last_step_it_is_simply_finished(tmp_path, monkeypatch):
         signal.raise_signal(signal.SIGTERM)
         return {"score": 1.0}
 
-    assert make_trainer(tmp_path, steps=2, evaluate=evaluate).train() == {"score": 1.0}
+    try:
+        assert make_trainer(tmp_path, steps=2, evaluate=evaluate).train() == {"score": 1.0}
+    except KeyboardInterrupt:
+        pytest.fail("there is nothing left to go on with")
 
 
 def test_without_the_extra(tmp_path, monkeypatch):

@@ -23,7 +23,7 @@ from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import STATE_FILE
 from tests.training.tiny import results, write_checkpoint, write_corpus
 
-STEPS, KILLS = 28, 10
+STEPS, KILLS = 36, 10
 
 # npbert as it is, but that half a file of tensors is on disk for a while before the rest of it
 SLOW_SAVES = """
@@ -39,7 +39,7 @@ def slowly(path, *rest):
     whole = path.read_bytes()
     with path.open("wb", buffering=0) as file:
         file.write(whole[: len(whole) // 2])
-        time.sleep(0.1)
+        time.sleep(0.04)
         file.write(whole[len(whole) // 2 :])
 
 state.write_tensors = pretrained.write_tensors = slowly
@@ -65,7 +65,7 @@ def arguments(tmp_path):
         "--batch-size": 4,
         "--steps": STEPS,
         "--learning-rate": 0.01,
-        "--save-every": 1,
+        "--save-every": 2,
         "--evaluate-every": 4,
         "--log-every": 3,
     }
@@ -87,14 +87,19 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def wait_for(process: subprocess.Popen[str], path: Path, since: int) -> None:
+def wait_for(process: subprocess.Popen[str], path: Path, since: int = 0) -> None:
     """Until `path` is written anew."""
     for _ in range(6000):
-        if path.is_file() and path.stat().st_mtime_ns > since:
+        if path.exists() and path.stat().st_mtime_ns > since:
             return
         assert process.poll() is None, process.communicate()
         time.sleep(0.005)
     raise TimeoutError(path)
+
+
+def saved_step(folder: Path) -> int:
+    step: int = json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
+    return step
 
 
 def assert_whole(folder: Path) -> None:
@@ -128,10 +133,11 @@ def leftovers(folder: Path) -> list[str]:
 def test_killed_ten_times(tmp_path, arguments, wanted, capsys):
     folder, moments, in_a_save = tmp_path / "run", random.Random(0), 0
     for kill in range(KILLS):
-        since = time.time_ns() if kill else 0
+        saved = (folder / STATE_FILE).stat().st_mtime_ns if (folder / STATE_FILE).exists() else 0
         process = start(folder, *(["--resume"] if (folder / SETTINGS_FILE).exists() else arguments))
-        wait_for(process, folder / METRICS_FILE, since)
-        time.sleep(moments.uniform(0, 0.2))
+        # the first is killed as soon as it trains, all others after they have saved a state
+        wait_for(process, folder / (STATE_FILE if kill else "tensorboard"), saved)
+        time.sleep(moments.uniform(0, 0.1))
         if kill % 2:
             stop_in_a_save(process, folder)
         process.kill()
@@ -146,6 +152,7 @@ def test_killed_ten_times(tmp_path, arguments, wanted, capsys):
         assert results(copy) == wanted
         assert leftovers(copy) == []
     assert in_a_save >= KILLS // 2 - 1
+    assert KILLS // 2 < saved_step(folder) < STEPS, "it should get somewhere between the kills"
     assert main(["pretrain", str(folder), "--resume"]) == 0
     assert results(folder) == wanted
 
@@ -154,12 +161,12 @@ def test_killed_ten_times(tmp_path, arguments, wanted, capsys):
 def test_asked_to_stop(tmp_path, arguments, wanted, number, capsys):
     folder = tmp_path / "run"
     process = start(folder, *arguments)
-    wait_for(process, folder / STATE_FILE, 0)
+    wait_for(process, folder / STATE_FILE)
     os.kill(process.pid, number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
-    step = json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
+    step = saved_step(folder)
     assert 0 < step < STEPS
     assert err.splitlines()[-1] == f"stopped at step {step}; to go on: npbert pretrain {folder} --resume"
     assert "the model is in" not in out

@@ -17,5 +17,5 @@ def import_extra(module: str, *, extra: str) -> ModuleType:
     except ImportError as error:
         package = module.partition(".")[0]
         raise MissingExtraError(
-            f"this needs the package {package}, which is not installed: pip install 'npbert[{extra}]'"
+            f"this needs the package {package}, which is not installed: in npbert's folder, pip install '.[{extra}]'"
         ) from error

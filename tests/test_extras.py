@@ -23,7 +23,7 @@ def test_what_is_not_there_says_how_to_install_it(monkeypatch):
         with pytest.raises(MissingExtraError) as caught:
             import_extra(module, extra="hf")
         assert str(caught.value) == (
-            "this needs the package safetensors, which is not installed: pip install 'npbert[hf]'"
+            "this needs the package safetensors, which is not installed: in npbert's folder, pip install '.[hf]'"
         )
     assert issubclass(MissingExtraError, ImportError)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from npbert.cli.text import STANDARD_INPUT, check_output, name_of, read_all, read_lines, write_array, write_json_lines
@@ -56,6 +57,8 @@ def _fill_mask(args: argparse.Namespace) -> int:
 
 
 def _embed(args: argparse.Namespace) -> int:
+    if args.output and Path(args.output).suffix in (".npz", ".NPY", ".NPZ"):
+        raise ValueError(f"--output is {args.output}, wanted a name ending in .npy for an array, or .jsonl")
     texts = read_lines(args.input)
     options = {"pooling": args.pooling, "layer": args.layer, "normalize": args.normalize}
     vectors = Embed.from_pretrained(args.folder, **options)(texts)

@@ -63,7 +63,8 @@ def _train(args: argparse.Namespace) -> int:
         )
         return 130
     _print_table(numbers, getattr(run, "baselines", {}))
-    print(f"after {run.trainer.step} steps; the model is in {folder / MODEL_FOLDER}")
+    trainer = run.trainer
+    print(f"after {trainer.step} steps; the model of step {trainer.progress.best_step} is in {folder / MODEL_FOLDER}")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer import Tokenizer
@@ -20,8 +21,10 @@ def add_vocab_command(commands: Any) -> None:
 
 
 def _vocab(args: argparse.Namespace) -> int:
+    if (Path(args.output) / "config.json").exists():
+        raise FileExistsError(f"{args.output} holds a checkpoint, whose vocabulary must stay as it is")
     options = {"vocab_size": args.size, "min_frequency": args.min_frequency, "lowercase": not args.cased}
     tokenizer = Tokenizer.train(args.files, **options)
     tokenizer.save_pretrained(args.output)
-    print(f"{len(tokenizer):,} tokens, from {len(args.files)} files, in {args.output}")
+    print(f"{len(tokenizer):,} tokens, from {len(args.files)} file{'s' * (len(args.files) > 1)}, in {args.output}")
     return 0

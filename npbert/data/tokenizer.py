@@ -80,7 +80,8 @@ class Tokenizer:
         if not path.is_file():
             path = folder / "vocab.txt"
         if not path.is_file():
-            raise FileNotFoundError(f"{folder} has no tokenizer.json and no vocab.txt")
+            what = "has no tokenizer.json and no vocab.txt" if folder.is_dir() else "is no folder on this disk"
+            raise FileNotFoundError(f"{folder} {what}")
         text = read_text(path)
         try:
             if path.name == "vocab.txt":

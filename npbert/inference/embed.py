@@ -24,7 +24,8 @@ class Embed(Task):
     `pooler`. normalize: make every vector of length 1, so that a dot product is a cosine.
 
     Warns: of texts that are longer than the model takes, and are cut.
-    Raises: ValueError for another pooling, IndexError for a layer that the model does not have.
+    Raises: ValueError for another pooling, or a layer that the pooler does not read; IndexError for a layer that the
+    model does not have.
     """
 
     model_class = BertModel
@@ -38,6 +39,8 @@ class Embed(Task):
         last = model.config.num_hidden_layers
         if not -last - 1 <= layer <= last:
             raise IndexError(f"layer is {layer}, wanted 0 to {last}, or {-last - 1} to -1 from the end")
+        if pooling == "pooler" and layer not in (-1, last):
+            raise ValueError(f"layer is {layer}, but the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.mean = MeanPooling()
 

@@ -13,7 +13,7 @@ from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding, Text, Tokenizer
 from npbert.extras import import_extra
 from npbert.files import FileError
-from npbert.models import PreTrainedModel
+from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
 """How many tokens, padding included, go through a model at once: enough for fast matrix products, and little memory."""
@@ -49,11 +49,7 @@ class Task:
         """
         model = cls.model_class.from_pretrained(folder, new_head=False, **cls.model_options(options))
         tokenizer = Tokenizer.from_pretrained(folder)
-        if len(tokenizer) != model.config.vocab_size:
-            raise FileError(
-                f"{folder}: its vocabulary has {len(tokenizer)} tokens, but vocab_size in its config.json is "
-                f"{model.config.vocab_size}"
-            )
+        check_vocabulary(folder, tokenizer, model.config)
         return cls(model, tokenizer, **options)
 
     @classmethod
@@ -85,6 +81,15 @@ class Task:
                     results[number] = result
                 progress.update(len(numbers))
         return results
+
+
+def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:
+    """Raise FileError, naming the folder of the model, unless the tokenizer has as many tokens as the model."""
+    if len(tokenizer) != config.vocab_size:
+        raise FileError(
+            f"{folder}: the vocabulary has {len(tokenizer)} tokens, but vocab_size in its config.json is "
+            f"{config.vocab_size}"
+        )
 
 
 def batches_by_length(lengths: Sequence[int], tokens: int = TOKENS_IN_A_BATCH) -> Iterator[list[int]]:

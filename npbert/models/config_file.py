@@ -32,8 +32,10 @@ def load_config(folder: str | Path) -> BertConfig:
     """
     path = Path(folder) / CONFIG_FILE
     if not path.is_file():
-        what = f"it has no {CONFIG_FILE}" if Path(folder).is_dir() else "there is no such folder"
-        raise FileNotFoundError(f"{folder} is no checkpoint: {what} (npbert reads from disk and downloads nothing)")
+        what = f"it has no {CONFIG_FILE}" if path.parent.is_dir() else "there is no such folder"
+        inside = path.parent / "model"  # where a run of training keeps its model
+        hint = f"did you mean {inside}?" if inside.is_dir() else "npbert reads from disk and downloads nothing"
+        raise FileNotFoundError(f"{folder} is no checkpoint: {what} ({hint})")
     stored = read_json_object(path)
     if stored.get("model_type", "bert") != "bert":
         raise FileError(f"{path}: model_type is {stored['model_type']!r}, wanted 'bert'")

@@ -12,6 +12,7 @@ import numpy as np
 
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import Tokenizer
+from npbert.inference import check_vocabulary
 from npbert.training.settings import TrainerSettings, setting
 from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, make_task
 from npbert.training.trainer import Goal, Trainer
@@ -54,11 +55,14 @@ class Finetuning:
         rng = np.random.default_rng(settings.seed)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
         self.task: FinetuneTask = make_task(settings, self.tokenizer)
+        if settings.metric and settings.metric not in self.task.metrics:
+            raise ValueError(f"metric is {settings.metric!r}, wanted one of {', '.join(self.task.metrics)}")
         examples = self.task.read(settings.train)
         self.held_out: Sequence[Any] = self.task.read(settings.held_out) if settings.held_out else []
         self.model: Any = self.task.model_class.from_pretrained(
             settings.model, rng=rng, new_head=settings.new_head or None, **self.task.config()
         )
+        check_vocabulary(settings.model, self.tokenizer, self.model.config)
         longest = self.model.config.max_position_embeddings
         if settings.max_length > longest:
             raise ValueError(f"max_length is {settings.max_length}, but {settings.model} takes {longest} tokens")

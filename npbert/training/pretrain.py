@@ -16,6 +16,7 @@ from npbert.data.corpus import Corpus
 from npbert.data.packing import OBJECTIVES
 from npbert.data.pretraining_data import PretrainingData
 from npbert.data.tokenizer import Tokenizer
+from npbert.inference import check_vocabulary
 from npbert.layers import IGNORED, Array
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining
 from npbert.training.accumulate import StepLosses, kinds_of
@@ -120,11 +121,10 @@ def _make_model(
             config = replace(config, max_position_embeddings=settings.max_length)
         return model_class(config, rng=rng)
     model = model_class.from_pretrained(settings.model, rng=rng)
-    if model.config.vocab_size < len(tokenizer) or model.config.max_position_embeddings < settings.max_length:
-        raise ValueError(
-            f"{settings.model} has {model.config.vocab_size} tokens and {model.config.max_position_embeddings} "
-            f"positions, but the vocabulary has {len(tokenizer)}, and max_length is {settings.max_length}"
-        )
+    check_vocabulary(settings.model, tokenizer, model.config)
+    longest = model.config.max_position_embeddings
+    if settings.max_length > longest:
+        raise ValueError(f"max_length is {settings.max_length}, but {settings.model} takes {longest} tokens")
     return model
 
 

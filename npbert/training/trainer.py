@@ -57,6 +57,8 @@ class Progress:
     epoch_seed: int
     place: Place = START
     best: float | None = None
+    best_step: int = 0
+    best_evaluation: dict[str, float] = field(default_factory=dict)
     evaluations_since_best: int = 0
     evaluation: dict[str, float] = field(default_factory=dict)
     averages: Averages = field(default_factory=Averages)
@@ -103,7 +105,7 @@ class Trainer:
         return self.optimizer.steps
 
     def train(self) -> dict[str, float]:
-        """Train to the last step, or until patience ends, and return the numbers of the last evaluation.
+        """Train to the last step, or until patience ends; return what the evaluation gave for the model in model/.
 
         Raises: KeyboardInterrupt, after saving the state, when asked to stop (Ctrl-C, SIGTERM); NotFiniteError when the
         loss, a gradient or a parameter is not finite, which says the step and the first layer to blame; ValueError for
@@ -136,7 +138,7 @@ class Trainer:
                 if interrupt.asked and not self._is_finished():
                     raise KeyboardInterrupt
         plot_curves(read_metrics(self.folder / METRICS_FILE), self.folder / PLOT_FILE)
-        return self.progress.evaluation
+        return self.progress.best_evaluation
 
     def _batches(self) -> Iterator[Batch]:
         """Batches without end, epoch after epoch; `progress.place` is where the next one is."""
@@ -201,6 +203,7 @@ class Trainer:
             value = progress.evaluation[self.goal.name]
         if value is None or (self.goal and self.goal.is_reached(value, progress.best)):
             progress.best, progress.evaluations_since_best = value, 0
+            progress.best_step, progress.best_evaluation = self.step, progress.evaluation
             self.save_model(self.folder / MODEL_FOLDER)
         else:
             progress.evaluations_since_best += 1

@@ -99,7 +99,7 @@ def test_files_that_are_no_json(npbert, folder):
 @pytest.mark.parametrize("words", [WORDS[:-1], [*WORDS, "new"]])
 def test_a_vocabulary_of_another_size(npbert, folder, words):
     write_vocabulary(folder, words)
-    message = f"{folder}: its vocabulary has {len(words)} tokens, but vocab_size in its config.json is 20"
+    message = f"{folder}: the vocabulary has {len(words)} tokens, but vocab_size in its config.json is 20"
     assert_error(npbert("embed", folder, stdin=b"cat"), message)
 
 
@@ -200,7 +200,7 @@ def test_values_that_are_none(npbert, checkpoints, command, arguments, stdin, me
 @pytest.mark.parametrize("library", ["tokenizers", "safetensors"])
 def test_without_an_extra(npbert, checkpoints, monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
-    message = f"this needs the package {library}, which is not installed: pip install 'npbert[hf]'"
+    message = f"this needs the package {library}, which is not installed: in npbert's folder, pip install '.[hf]'"
     assert_error(npbert("embed", checkpoints["embed"], stdin=b"cat"), message)
 
 

@@ -69,7 +69,7 @@ def test_pretrain(capsys):
         assert numbers["loss"][column] == pytest.approx(parts, abs=2e-4)
     assert numbers["nsp loss"][1] <= np.log(2) + 1e-4
     assert numbers["nsp accuracy"][1] >= 0.5
-    assert out.splitlines()[-1] == "after 6 steps; the model is in run/model"
+    assert out.splitlines()[-1] == "after 6 steps; the model of step 6 is in run/model"
     assert re.findall(r"^step (\d): held out: loss [\d.]+, mlm loss", out, re.MULTILINE) == ["3", "6"]
 
     assert {file.name for file in Path("run").iterdir()} == OUTPUT | {PLOT_FILE}
@@ -100,7 +100,7 @@ def test_pretrain_for_other_objectives(objective, names, capsys, no_picture):
 
 def test_pretrain_without_held_out_text(capsys, no_picture):
     assert run(PRETRAIN) == 0
-    assert capsys.readouterr().out == "after 6 steps; the model is in run/model\n"
+    assert capsys.readouterr().out == "after 6 steps; the model of step 6 is in run/model\n"
 
 
 def test_finetune(capsys):
@@ -110,7 +110,7 @@ def test_finetune(capsys):
     numbers = table(out)
     assert list(numbers) == ["accuracy", "macro f1", "matthews", "f1"]
     assert re.search(r"^held out +model$", out, re.MULTILINE)
-    assert out.splitlines()[-1] == "after 6 steps; the model is in tuned/model"
+    assert out.splitlines()[-1] == "after 6 steps; the model of step 6 is in tuned/model"
     assert {file.name for file in Path("tuned").iterdir()} == OUTPUT | {PLOT_FILE}
     assert BertForSequenceClassification.from_pretrained("tuned/model").config.id2label == ("no", "yes")
 

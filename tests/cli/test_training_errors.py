@@ -82,7 +82,7 @@ WRONG = {
     "model too short": (
         PRETRAIN,
         "--model small",
-        "small has 30 tokens and 10 positions, but the vocabulary has 30, and max_length is 20",
+        "max_length is 20, but small takes 10 tokens",
     ),
     "no steps": (PRETRAIN, "--steps 0", "steps is 0, wanted at least 1"),
     "no parts": (PRETRAIN, "--parts 0", "parts is 0, wanted at least 1"),
@@ -140,7 +140,7 @@ WRONG = {
     "no such metric": (
         FINETUNE,
         "--metric beauty",
-        "there is no metric 'beauty', by which the best model is chosen: the evaluation gives accuracy, *",
+        "metric is 'beauty', wanted one of accuracy, macro_f1, matthews, f1",
     ),
     "no model to tune": (FINETUNE, "--model folder", "folder has no tokenizer.json and no vocab.txt"),
     "model to tune too short": (FINETUNE, "--model small", "max_length is 20, but small takes 10 tokens"),
@@ -242,5 +242,15 @@ def test_a_full_disk_while_saving(capsys, monkeypatch):
 
 def test_without_the_extra(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tomlkit", None)
-    wanted = "this needs the package tomlkit, which is not installed: pip install 'npbert[train]'"
+    wanted = "this needs the package tomlkit, which is not installed: in npbert's folder, pip install '.[train]'"
     assert error_of(PRETRAIN, capsys) == wanted
+
+
+def test_a_vocabulary_that_does_not_fit_the_model(capsys):
+    """It is noticed before the first step, and not by whoever uses the model later."""
+    assert main(["vocab", "corpus.txt", "--output", "other"]) == 0
+    wanted = r"checkpoint: the vocabulary has \d+ tokens, but vocab_size in its config.json is 30"
+    assert re.fullmatch(wanted, error_of(PRETRAIN.replace("--vocabulary checkpoint", "--vocabulary other"), capsys))
+    for file in Path("other").iterdir():
+        file.replace(Path("checkpoint", file.name))
+    assert re.fullmatch(wanted, error_of(FINETUNE, capsys))

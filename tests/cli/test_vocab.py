@@ -5,8 +5,9 @@ import re
 import pytest
 
 from npbert import Tokenizer
+from npbert.cli import main
 
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: in npbert's folder, pip install '.[hf]'")
 
 TEXT = "The Café sat on the mat.\nthe café ran\n" * 5
 
@@ -85,3 +86,11 @@ def test_other_errors(npbert, files, tmp_path):
     assert files[0].read_text(encoding="utf-8") == TEXT
     result = npbert("vocab", *files, "--output", files[0] / "folder")
     assert result == (1, b"", f"npbert: error: {files[0] / 'folder'}: Not a directory\n")
+
+
+def test_the_vocabulary_of_a_checkpoint_is_not_replaced(tmp_path, capsys):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "text").write_text("some words")
+    assert main(["vocab", str(tmp_path / "text"), "--output", str(tmp_path)]) == 1
+    assert "holds a checkpoint, whose vocabulary must stay as it is" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "text"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from npbert import Tokenizer
 
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: in npbert's folder, pip install '.[hf]'")
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] the The cat sat un ##aff ##able cafe café 中 国 ##国 . ##s"
 WORDS = VOCABULARY.split()

@@ -11,7 +11,7 @@ from npbert import Tokenizer
 from npbert.extras import MissingExtraError
 from npbert.files import FileError
 
-tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+tokenizers = pytest.importorskip("tokenizers", reason="pip install 'npbert[hf]'")
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "Café", "cafe"]
 TEXT = "The Café sat.\nthe cat\n"
@@ -193,7 +193,9 @@ def test_a_bad_text_is_named(tmp_path, content, message):
 
 def test_without_the_library(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    message = re.escape("this needs the package tokenizers, which is not installed: pip install 'npbert[hf]'")
+    message = re.escape(
+        "this needs the package tokenizers, which is not installed: in npbert's folder, pip install '.[hf]'"
+    )
     with pytest.raises(MissingExtraError, match=message):
         Tokenizer.from_pretrained(write(tmp_path))
     with pytest.raises(MissingExtraError, match=message):

@@ -85,3 +85,9 @@ def test_a_long_text_is_cut(folder):
     with pytest.warns(UserWarning, match="1 of 2 texts"):
         vectors = embed(["cat", "cat " * 50])
     np.testing.assert_allclose(vectors[1], embed("cat " * (LONGEST - 2)), rtol=1e-5)
+
+
+def test_the_pooler_reads_the_last_layer_only(tmp_path):
+    folder = write_checkpoint(tmp_path, BertModel)
+    with pytest.raises(ValueError, match="layer is 0, but the pooler reads only the last"):
+        Embed.from_pretrained(folder, pooling="pooler", layer=0)

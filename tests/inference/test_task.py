@@ -88,7 +88,7 @@ def test_a_vocabulary_that_the_model_has_no_rows_for(tokenizer):
 @pytest.mark.parametrize("words", [WORDS[:-1], [*WORDS, "new"]])
 def test_a_vocabulary_of_another_size_in_the_folder(tmp_path, words):
     folder = write_vocabulary(write_checkpoint(tmp_path, BertModel), words)
-    message = f"{folder}: its vocabulary has {len(words)} tokens, but vocab_size in its config.json is 20"
+    message = f"{folder}: the vocabulary has {len(words)} tokens, but vocab_size in its config.json is 20"
     with pytest.raises(FileError, match="^" + re.escape(message)):
         Embed.from_pretrained(folder)
 

@@ -26,7 +26,7 @@ from npbert.layers import Array, Layer
 from npbert.models.checkpoint import hugging_face_tensors
 from tests.models.small import small_config
 
-pytest.importorskip("safetensors", reason="safetensors is not installed: pip install 'npbert[hf]'")
+pytest.importorskip("safetensors", reason="safetensors is not installed: in npbert's folder, pip install '.[hf]'")
 
 CLASSES = (
     BertModel,

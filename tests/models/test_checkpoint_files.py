@@ -118,9 +118,9 @@ def test_without_the_library(folder, monkeypatch):
     before = {path: path.read_bytes() for path in folder.iterdir()}
     for name in ("safetensors", "safetensors.numpy"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=r"needs the package safetensors, .*: pip install 'npbert\[hf\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs the package safetensors, .* pip install '.\[hf\]'"):
         BertModel.from_pretrained(folder)
-    with pytest.raises(MissingExtraError, match=r"pip install 'npbert\[hf\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '.\[hf\]'"):
         random_model(BertModel, seed=1).save_pretrained(folder)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 

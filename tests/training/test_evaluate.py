@@ -17,7 +17,7 @@ from npbert.training.evaluate import evaluate_checkpoint
 from npbert.training.tasks import TaskSettings
 from tests.training.tasks.tiny import tiny_config, tiny_tokenizer
 
-pytest.importorskip("safetensors", reason="safetensors is not installed: pip install 'npbert[hf]'")
+pytest.importorskip("safetensors", reason="safetensors is not installed: in npbert's folder, pip install '.[hf]'")
 
 
 @pytest.fixture

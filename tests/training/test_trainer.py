@@ -187,11 +187,12 @@ def saved(folder: Any) -> list[Any]:
 def test_the_best_model_is_kept(tmp_path, scores, more_is_better, best):
     judge = Judge(*scores)
     trainer = judged(tmp_path, judge, more_is_better=more_is_better, evaluate_every=3)
-    last = trainer.train()
+    numbers = trainer.train()
     assert judge.steps == [3, 6, 9, 12]
     assert_same(saved(tmp_path), judge.models[best])
     assert trainer.progress.best == scores[best]
-    assert last == {"score": pytest.approx(scores[-1], nan_ok=True), "other": 1.0}
+    assert numbers == {"score": scores[best], "other": 1.0}, "those of the model that is kept"
+    assert trainer.progress.best_step == 3 * (best + 1)
     logged = [(row["step"], row["eval_score"]) for row in rows(tmp_path) if "eval_score" in row]
     assert logged == [(3 * i, pytest.approx(score, nan_ok=True)) for i, score in enumerate(scores, start=1)]
 

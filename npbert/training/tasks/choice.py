@@ -27,6 +27,7 @@ class MultipleChoice(FinetuneTask):
     """The number, from 0, of the right choice; every row has as many choices. (Devlin et al. 2018, section 4.4.)"""
 
     model_class = BertForMultipleChoice
+    metrics = ("accuracy",)
     goal = "accuracy"
 
     def read(self, path: str) -> list[Choice]:

@@ -32,6 +32,7 @@ class QuestionAnswering(FinetuneTask):
     """
 
     model_class = BertForQuestionAnswering
+    metrics = ("exact_match", "f1")
     goal = "f1"
 
     def read(self, path: str) -> list[Question]:

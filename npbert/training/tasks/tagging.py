@@ -35,6 +35,7 @@ class Tagging(FinetuneTask):
     """
 
     model_class = BertForTokenClassification
+    metrics = ("precision", "recall", "f1", "accuracy")
     goal = "f1"
 
     def read(self, path: str) -> list[TaggedTokens]:

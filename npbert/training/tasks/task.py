@@ -44,6 +44,8 @@ class FinetuneTask:
     """
 
     model_class: ClassVar[type[TaskModel]]
+    metrics: ClassVar[tuple[str, ...]]
+    """What `evaluate` can give."""
     goal: ClassVar[str]
     """The metric by which one model is better than another, unless another is chosen; more is better."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class TextClassification(FinetuneTask):
     """A label for a text, or for a pair. (Devlin et al. 2018, section 4.1.)"""
 
     model_class = BertForSequenceClassification
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro_f1", "matthews", "f1")
     goal = "accuracy"
 
     def read(self, path: str) -> list[LabelledText]:
@@ -54,7 +55,7 @@ class TextClassification(FinetuneTask):
     def evaluate(self, model: Any, examples: Sequence[LabelledText]) -> dict[str, float]:
         labels = np.array([example.label for example in examples])
         predictions = np.argmax(self.logits(model, examples), axis=1)
-        names = ["accuracy", "macro_f1", "matthews", *(["f1"] if len(self.labels or ()) == 2 else [])]
+        names = self.metrics if len(self.labels or ()) == 2 else self.metrics[:-1]  # f1 is that of two labels
         return {name: METRICS[name](predictions, labels) for name in names}
 
     def logits(self, model: Any, examples: Sequence[LabelledText]) -> Any:
@@ -66,6 +67,7 @@ class TextClassification(FinetuneTask):
 class TextRegression(TextClassification):
     """A number for a text, or for a pair: the similarity of two sentences, say. (Devlin et al. 2018, section 4.1.)"""
 
+    metrics = ("pearson", "spearman")
     goal = "pearson"
 
     def config(self) -> dict[str, Any]:
@@ -85,4 +87,4 @@ class TextRegression(TextClassification):
     def evaluate(self, model: Any, examples: Sequence[LabelledText]) -> dict[str, float]:
         labels = np.array([example.label for example in examples])
         predictions = np.asarray(self.logits(model, examples)[:, 0], float)
-        return {name: METRICS[name](predictions, labels) for name in ("pearson", "spearman")}
+        return {name: METRICS[name](predictions, labels) for name in self.metrics}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from npbert.data.batch import Batch
+from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.padding import pad_rows
 from npbert.extras import import_extra
 from npbert.files import FileError, atomic_write, read_json_object, read_text, write_json
@@ -26,8 +26,6 @@ character of its text each token comes), `word_ids` and `sequence_ids` (0 or 1: 
 and [SEP]), and in `overflowing` what was cut off."""
 
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
-MOST_CHARACTERS = 1000
-"""How many different characters a learned vocabulary has at most; a word with another is [UNK]."""
 
 _SETTINGS = {
     "lowercase": "do_lower_case",
@@ -107,25 +105,15 @@ class Tokenizer:
         Raises: FileError when a file is empty or not UTF-8, ValueError for a vocab_size with no room for the special
         tokens and the characters of the text.
         """
-        library = import_extra("tokenizers", extra="hf")
-        learner = library.BertWordPieceTokenizer(lowercase=lowercase)
-        characters, pieces = _alphabet(learner, files)
-        first = [*SPECIAL.values(), *pieces]
-        if vocab_size < len(first):
-            raise ValueError(
-                f"vocab_size is {vocab_size}, wanted at least {len(first)}: {len(SPECIAL)} special tokens, and the "
-                f"characters of the text at the beginning of words and within them"
-            )
-        learner.train_from_iterator(
-            _lines(files),
+        vocabulary = learn_vocabulary(
+            files,
+            special_tokens=list(SPECIAL.values()),
             vocab_size=vocab_size,
             min_frequency=min_frequency,
-            special_tokens=first,  # left alone, the library numbers pieces in another order each time, and ties with it
-            initial_alphabet=characters,
-            limit_alphabet=len(characters),
-            show_progress=False,
+            lowercase=lowercase,
         )
-        return cls(library.BertWordPieceTokenizer(learner.get_vocab(), lowercase=lowercase))
+        library = import_extra("tokenizers", extra="hf")
+        return cls(library.BertWordPieceTokenizer(vocabulary, lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is made if need be; each file
@@ -236,25 +224,3 @@ def _settings(folder: Path) -> dict[str, Any]:
         if not (isinstance(value, bool) or (value is None and ours == "strip_accents")):
             raise FileError(f"{path}: {_SETTINGS[ours]} is {value!r}, wanted true or false")
     return settings
-
-
-def _alphabet(learner: Any, files: Sequence[str | Path]) -> tuple[list[str], list[str]]:
-    """The most frequent characters of the text, at most MOST_CHARACTERS, and the pieces of one of them: at the
-    beginning of a word, and after it."""
-    clean, split = learner.normalizer.normalize_str, learner.pre_tokenizer.pre_tokenize_str
-    words = Counter(word for line in _lines(files) for word, _ in split(clean(line)))
-    counts: Counter[str] = Counter()
-    for word, count in words.items():
-        for character in word:
-            counts[character] += count
-    characters = sorted(counts, key=lambda character: (-counts[character], character))[:MOST_CHARACTERS]
-    within = {character for word in words for character in word[1:]} & set(characters)
-    return characters, [*sorted(characters), *(f"##{character}" for character in sorted(within))]
-
-
-def _lines(files: Sequence[str | Path]) -> Iterator[str]:
-    for file in map(Path, files):
-        text = read_text(file)
-        if not text.strip():
-            raise FileError(f"{file} is empty: there is nothing to learn from")
-        yield from text.splitlines()

@@ -29,14 +29,7 @@ class BertForMaskedLM(TaskModel):
         self.config = config
         self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=False)
         self.gather = Gather()
-        self.predictions = MaskedLMHead(
-            self.bert.embeddings.word_embeddings.weight,
-            activation=config.hidden_act,
-            layer_norm_eps=config.layer_norm_eps,
-            rng=rng,
-            initializer_range=config.initializer_range,
-            dtype=dtype,
-        )
+        self.predictions = masked_lm_head(self.bert, rng=rng, dtype=dtype)
         self.loss_function = SoftmaxCrossEntropy()
 
     def __call__(self, batch: Batch) -> Array:
@@ -62,6 +55,18 @@ class BertForMaskedLM(TaskModel):
         labels = labels_of(batch, batch.input_ids.shape)
         check_labels(labels, self.config.vocab_size, limit_name="vocab_size")
         return labels.reshape(-1)[predicted_positions(batch)]
+
+
+def masked_lm_head(bert: BertModel, *, rng: np.random.Generator | None, dtype: DTypeLike) -> MaskedLMHead:
+    """The head for a BERT: its decoder is the token table of that BERT."""
+    return MaskedLMHead(
+        bert.embeddings.word_embeddings.weight,
+        activation=bert.config.hidden_act,
+        layer_norm_eps=bert.config.layer_norm_eps,
+        rng=rng,
+        initializer_range=bert.config.initializer_range,
+        dtype=dtype,
+    )
 
 
 def predicted_positions(batch: Batch) -> Array:

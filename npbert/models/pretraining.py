@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.data.batch import Batch
-from npbert.layers import IGNORED, Array, Cache, Gather, MaskedLMHead, NextSentenceHead, SoftmaxCrossEntropy
+from npbert.layers import IGNORED, Array, Cache, Gather, NextSentenceHead, SoftmaxCrossEntropy
 from npbert.layers.checks import check_ids, check_labels
 from npbert.models.bert import BertModel, check_batch
 from npbert.models.config import BertConfig
-from npbert.models.masked_lm import per_position, predicted_positions
+from npbert.models.masked_lm import masked_lm_head, per_position, predicted_positions
 from npbert.models.pretrained import PreTrainedModel
 
 
@@ -49,14 +49,7 @@ class BertForPreTraining(PreTrainedModel):
         self.config = config
         self.bert = BertModel(config, rng=rng, dtype=dtype)
         self.gather = Gather()
-        self.predictions = MaskedLMHead(
-            self.bert.embeddings.word_embeddings.weight,
-            activation=config.hidden_act,
-            layer_norm_eps=config.layer_norm_eps,
-            rng=rng,
-            initializer_range=config.initializer_range,
-            dtype=dtype,
-        )
+        self.predictions = masked_lm_head(self.bert, rng=rng, dtype=dtype)
         self.seq_relationship = NextSentenceHead(
             config.hidden_size, rng=rng, initializer_range=config.initializer_range, dtype=dtype
         )

@@ -161,7 +161,7 @@ def test_learned_lower_case_or_cased(tmp_path):
 
 
 def test_the_most_frequent_characters_are_learned(tmp_path, monkeypatch):
-    monkeypatch.setattr("npbert.data.tokenizer.MOST_CHARACTERS", 3)
+    monkeypatch.setattr("npbert.data.learn_vocabulary.MOST_CHARACTERS", 3)
     tokenizer = Tokenizer.train(
         [text_file(tmp_path, "zz kk jj ii hh gg ff ee dd cc bb zz")], vocab_size=40, min_frequency=9
     )

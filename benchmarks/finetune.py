@@ -1,6 +1,6 @@
 """Fine-tuning a real checkpoint on the paper's kinds of tasks, in npbert and in transformers with the same recipe.
 
-    python benchmarks/finetune.py CHECKPOINT DATA TASK [--seeds 0 1 2] [--epochs 2] [--output results.jsonl]
+    python benchmarks/finetune.py CHECKPOINT DATA TASK [--seeds 0 1 2] [--epochs 2] [--sides npbert transformers]
 
 DATA is a folder with cola/, stsb/ and squad/ as published. Each seed trains both sides on the same batches, with
 the same schedule, decay, clipping and dropout rate; the new head and the dropout are each side's own. Every result is a
@@ -50,6 +50,9 @@ TASKS: dict[str, dict[str, Any]] = {
         "learning_rate": 1e-4,
     },
 }
+
+
+SIDES = ("npbert", "transformers")
 
 
 class TransformersModel:
@@ -124,7 +127,7 @@ def table(path: Path) -> str:
     lines = ["| task | metric | npbert | transformers |", "|---|---|---|---|"]
     for task, name in dict.fromkeys(key[:2] for key in values):
         cells = []
-        for side in ("npbert", "transformers"):
+        for side in SIDES:
             numbers = values[task, name, side]
             spread = statistics.stdev(numbers) if len(numbers) > 1 else float("nan")
             digits = 0 if name == "seconds" else 4 if max(numbers) < 2 else 2
@@ -140,6 +143,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
     parser.add_argument("--epochs", type=float, default=2.0)
     parser.add_argument("--steps", type=int, default=0, help="instead of epochs")
     parser.add_argument("--output", type=Path, default=Path("finetune.jsonl"))
@@ -152,7 +156,7 @@ def main() -> None:
         settings = FinetuneSettings(
             **spec, model=args.checkpoint, seed=seed, epochs=args.epochs, steps=args.steps, save_every=10**9
         )
-        for side in ("npbert", "transformers"):
+        for side in args.sides:
             row = {"task": args.task, "side": side, "seed": seed, "numbers": measure(side, args.checkpoint, settings)}
             print(json.dumps(row), flush=True)
             with args.output.open("a") as file:

@@ -9,7 +9,8 @@ Dimension names, everywhere:
 `dx` is ∂loss/∂x and has the shape of x.
 
 Reading order: layers/parameter.py, layers/linear.py, layers/gelu.py, layers/softmax.py, layers/layer_norm.py,
-layers/attention.py, layers/encoder_layer.py, models/bert.py, models/pretraining.py, optim/adam.py; then
+layers/dot_product_attention.py, layers/attention.py, layers/encoder_layer.py,
+models/bert.py, models/pretraining.py, optim/adam.py; then
 gradcheck/check.py and proof.py, which prove them all.
 A finished model at work: inference/task.py, then one file a use.
 """
@@ -20,6 +21,7 @@ from npbert.inference import Answer, Classify, Embed, FillMask
 from npbert.layers import (
     GELU,
     BertEmbeddings,
+    DotProductAttention,
     Dropout,
     Embedding,
     Encoder,
@@ -54,6 +56,7 @@ from npbert.models import (
     BertModel,
 )
 from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, linear_warmup_decay
+from npbert.threads import num_threads, set_num_threads
 
 __all__ = [
     "Parameter",
@@ -71,6 +74,7 @@ __all__ = [
     "SoftmaxCrossEntropy",
     "MeanSquaredError",
     "FeedForward",
+    "DotProductAttention",
     "MultiHeadAttention",
     "EncoderLayer",
     "Encoder",
@@ -101,4 +105,6 @@ __all__ = [
     "clip_by_global_norm",
     "check_gradients",
     "check_directions",
+    "num_threads",
+    "set_num_threads",
 ]

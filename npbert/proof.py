@@ -18,6 +18,7 @@ from npbert.layers import (
     GELU,
     IGNORED,
     BertEmbeddings,
+    DotProductAttention,
     Dropout,
     Embedding,
     Encoder,
@@ -40,6 +41,8 @@ from npbert.layers import (
     Tanh,
     TanhGELU,
 )
+from npbert.layers.grid import Grid
+from npbert.layers.parameter import rows
 from npbert.models import (
     BertConfig,
     BertForMaskedLM,
@@ -60,6 +63,8 @@ _TYPES = np.array([[0, 0, 1, 1, 1], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
 _LABELS = np.array([[IGNORED, 4, 5, 2, 0], [3, 4, IGNORED, IGNORED, IGNORED], [6, IGNORED, 1, IGNORED, 2]])
 _CHOICES = np.stack([_IDS, _IDS[[1, 2, 0]]], axis=1)  # (B, 2, T)
 _POSITIONS = np.array([7, 0, 7, 2, 14, 9, 7, 2, 1])
+_GRID = Grid((B, T), np.array([0, 1, 2, 3, 4, 5, 6, 8, 10, 11, 12, 13, 14]))  # one padded row is there, two are not
+_QUERIES = np.array([1, 4, 7, 10])
 
 
 def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[tuple[str, Layer, tuple[Any, ...]]]:
@@ -67,6 +72,9 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
     init: dict[str, Any] = {"rng": rng, "dtype": dtype}
     x = rng.standard_normal((B, T, D)).astype(dtype)
     target = rng.standard_normal((B, T, D)).astype(dtype)
+    q = rng.standard_normal((B, H, 3, D // H)).astype(dtype)
+    k, v = rng.standard_normal((2, B, H, T, D // H)).astype(dtype)
+    some = rows(x)[_GRID.places]
     logits = rng.standard_normal((B, T, V)).astype(dtype)
 
     def encoder_layer(activation: str) -> EncoderLayer:
@@ -104,9 +112,13 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
         ("FeedForward, gelu", FeedForward(D, F, activation="gelu", **init), (x,)),
         ("FeedForward, gelu_new", FeedForward(D, F, activation="gelu_new", **init), (x,)),
         ("FeedForward, relu", FeedForward(D, F, activation="relu", **init), (x,)),
+        ("DotProductAttention", DotProductAttention(0.3), (q, k, v, _MASK, rng)),
         ("MultiHeadAttention", MultiHeadAttention(D, H, dropout=0.3, **init), (x, _MASK, rng)),
+        ("  some rows, some queries", MultiHeadAttention(D, H, **init), (some, _MASK, rng, _GRID, _QUERIES)),
         ("EncoderLayer", encoder_layer("gelu"), (x, _MASK, rng)),
+        ("  some rows, some queries", encoder_layer("gelu"), (some, _MASK, rng, _GRID, _QUERIES)),
         ("Encoder", Encoder([encoder_layer("gelu"), encoder_layer("relu")]), (x, _MASK, rng)),
+        ("  some positions", Encoder([encoder_layer("gelu"), encoder_layer("gelu_new")]), (x, _MASK, rng, _POSITIONS)),
         ("Pooler", Pooler(D, **init), (x,)),
         ("MeanPooling", MeanPooling(), (x, _MASK)),
         ("Gather", Gather(), (x, _POSITIONS)),
@@ -115,6 +127,7 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
         ("SoftmaxCrossEntropy", SoftmaxCrossEntropy(), (logits, _LABELS)),
         ("MeanSquaredError", MeanSquaredError(), (x, target)),
         ("BertModel", BertModel(config(), **init), (words, rng)),
+        ("  some positions", BertModel(config(num_hidden_layers=2), **init), (words, rng, _POSITIONS)),
         ("BertForPreTraining", LossOf(BertForPreTraining(config(), **init)), (words, rng)),
         ("  sinusoidal, gelu_new", LossOf(BertForPreTraining(sinusoidal, **init)), (words, rng)),
         ("BertForMaskedLM", LossOf(BertForMaskedLM(config(), **init)), (words, rng)),

@@ -5,6 +5,7 @@ from npbert.layers.attention import MultiHeadAttention
 from npbert.layers.bert_embeddings import POSITION_KINDS, BertEmbeddings
 from npbert.layers.checks import IGNORED
 from npbert.layers.cross_entropy import SoftmaxCrossEntropy
+from npbert.layers.dot_product_attention import DotProductAttention
 from npbert.layers.dropout import Dropout
 from npbert.layers.embedding import Embedding
 from npbert.layers.encoder import Encoder
@@ -44,6 +45,7 @@ __all__ = [
     "make_activation",
     "Softmax",
     "LayerNorm",
+    "DotProductAttention",
     "Dropout",
     "Embedding",
     "Gather",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from npbert.layers.parameter import Array, Layer
@@ -24,13 +26,25 @@ class Dropout(Layer):
         self.p = p
 
     def forward(self, x: Array, rng: np.random.Generator | None = None) -> tuple[Array, Array | None]:
-        if rng is None or self.p == 0:
-            return x, None
-        keep = rng.random(x.shape, np.float32) >= self.p  # float32 for every x: each dtype drops the same
-        return x * keep * (1 / (1 - self.p)), keep
+        keep = self.draw(x.shape, rng)
+        return self.apply(x, keep), keep
 
     def backward(self, dy: Array, keep: Array | None) -> Array:
         """dx = dy · keep / (1 − p): what was dropped had no say in the loss, what was kept was scaled."""
-        if keep is None:
-            return dy
-        return dy * keep * (1 / (1 - self.p))
+        return self.apply(dy, keep)
+
+    def apply(self, x: Array, keep: Array | None) -> Array:
+        """x · keep / (1 − p), or x itself for no dropout."""
+        return x if keep is None else x * keep * (1 / (1 - self.p))
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator | None) -> Array | None:
+        """keep (shape) as booleans; None for no dropout.
+
+        16 random bits an element are drawn, four elements at a time: several times as fast as a random float each. So p
+        is rounded to a multiple of 2⁻¹⁶. Each dtype drops the same.
+        """
+        if rng is None or self.p == 0:
+            return None
+        size = math.prod(shape)
+        bits = rng.integers(2**64, size=-(-size // 4), dtype=np.uint64).view(np.uint16)
+        return (bits[:size] >= round(self.p * 2**16)).reshape(shape)

@@ -7,6 +7,7 @@ from numpy.typing import DTypeLike
 
 from npbert.layers.checks import check_ids
 from npbert.layers.parameter import Array, Layer, Parameter
+from npbert.layers.scatter import add_rows
 
 
 class Embedding(Layer):
@@ -37,6 +38,6 @@ class Embedding(Layer):
     def backward(self, dy: Array, ids: Array) -> None:
         """dW[r] = Σ dyₙ over all n with idsₙ = r: a row that was read n times collects n gradients.
 
-        `np.add.at` adds at repeated ids; `grad[ids] += dy` would keep only the last. The ids have no gradient.
+        The ids have no gradient.
         """
-        np.add.at(self.weight.grad, ids, dy)
+        add_rows(self.weight.grad, ids, dy)

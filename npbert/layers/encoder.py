@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 
 import numpy as np
 
 from npbert.layers.encoder_layer import EncoderLayer
+from npbert.layers.encoder_rows import EncoderRows
 from npbert.layers.parameter import Array, Cache, Layer
 
 
@@ -15,32 +17,58 @@ class Encoder(Layer):
 
     x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding; None for no padding   y (B, T, D)
     rng: where dropout is drawn from; None means evaluation.
+    read (M,): the positions of the flattened batch whose vectors are wanted; then y is (M, D), and what they do not
+    depend on is not computed (`EncoderRows`). None means all, y (B, T, D).
 
-    Raises: what EncoderLayer raises; ValueError for a cache that an earlier backward has used up.
+    recompute: when it is set to True, a layer keeps only its input for backward, which runs its forward again: a third
+    more work for a fraction of the memory. (Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost".)
+
+    Raises: what EncoderLayer raises; ValueError for a cache that an earlier backward has used up; IndexError for a
+    position to read that is outside the batch.
     """
 
     def __init__(self, layers: Iterable[EncoderLayer]) -> None:
         self.layers = list(layers)
+        if not self.layers:
+            raise ValueError("an encoder needs at least one layer")
+        self.recompute = False
 
-    def __call__(self, x: Array, attention_mask: Array | None = None) -> Array:
+    def __call__(
+        self, x: Array, attention_mask: Array | None = None, rng: None = None, read: Array | None = None
+    ) -> Array:
         """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
-        for layer in self.layers:
-            x = layer(x, attention_mask)
-        return x
+        rows = EncoderRows(x.shape, attention_mask, read)
+        h = rows.input(x)
+        for layer, queries in rows.of_layers(self.layers):
+            h = layer(h, rows.attention_mask, None, rows.grid, queries)
+        return rows.output(h)
 
     def forward(
-        self, x: Array, attention_mask: Array | None = None, rng: np.random.Generator | None = None
+        self,
+        x: Array,
+        attention_mask: Array | None = None,
+        rng: np.random.Generator | None = None,
+        read: Array | None = None,
     ) -> tuple[Array, list[Cache]]:
-        caches = []
-        for layer in self.layers:
-            x, cache = layer.forward(x, attention_mask, rng)
-            caches.append(cache)
-        return x, caches
+        rows = EncoderRows(x.shape, attention_mask, read)
+        h = rows.input(x)
+        caches: list[Cache] = [rows]
+        for layer, queries in rows.of_layers(self.layers):
+            inputs = h, rows.attention_mask, copy.deepcopy(rng) if self.recompute else rng, rows.grid, queries
+            h, cache = layer.forward(h, rows.attention_mask, rng, rows.grid, queries)
+            caches.append((None, inputs) if self.recompute else (cache, None))
+        return rows.output(h), caches
 
     def backward(self, dy: Array, caches: list[Cache]) -> Array:
         """The layers in reverse. Each cache is popped, so that its memory is freed as soon as it has been used."""
-        if len(caches) != len(self.layers):
+        if not caches:
             raise ValueError("this cache has been used up by an earlier backward: run forward again")
+        rows = caches[0]
+        dh = rows.doutput(dy)
         for layer in reversed(self.layers):
-            dy = layer.backward(dy, caches.pop())
-        return dy
+            layer_cache, inputs = caches.pop()
+            if inputs is not None:
+                _, layer_cache = layer.forward(*inputs)
+            dh = layer.backward(dh, layer_cache)
+        caches.pop()
+        return rows.dinput(dh)

@@ -10,8 +10,9 @@ from numpy.typing import DTypeLike
 from npbert.layers.attention import MultiHeadAttention
 from npbert.layers.dropout import Dropout
 from npbert.layers.feed_forward import FeedForward
+from npbert.layers.grid import Grid
 from npbert.layers.layer_norm import LayerNorm
-from npbert.layers.parameter import Array, Cache, Layer
+from npbert.layers.parameter import Array, Cache, Layer, rows
 
 
 class EncoderLayer(Layer):
@@ -19,6 +20,7 @@ class EncoderLayer(Layer):
 
     x (B, T, D)   attention_mask (B, T), 1 = real, 0 = padding; None for no padding   y (B, T, D)
     rng: where dropout is drawn from; None means evaluation.
+    grid, queries: for an x or a y of fewer rows, as in MultiHeadAttention; `queries` ascend, and none is there twice.
 
     LayerNorm comes after each addition ("post-norm"). (Vaswani et al. 2017, section 3.1; Devlin et al. 2018,
     section 3.)
@@ -47,23 +49,36 @@ class EncoderLayer(Layer):
         self.output_norm = LayerNorm(hidden_size, eps=layer_norm_eps, dtype=dtype)
         self.dropout = Dropout(dropout)  # serves both halves: what it dropped is in their caches, not in it
 
-    def __call__(self, x: Array, attention_mask: Array | None = None) -> Array:
+    def __call__(
+        self,
+        x: Array,
+        attention_mask: Array | None = None,
+        rng: None = None,
+        grid: Grid | None = None,
+        queries: Array | None = None,
+    ) -> Array:
         """As forward, but what a part keeps for backward is dropped before the next part runs."""
-        h = self.attention_norm(x + self.attention(x, attention_mask))
+        attended = self.attention(x, attention_mask, rng, grid, queries)
+        h = self.attention_norm(_chosen(x, queries) + attended)
         return self.output_norm(h + self.feed_forward(h))
 
     def forward(
-        self, x: Array, attention_mask: Array | None = None, rng: np.random.Generator | None = None
+        self,
+        x: Array,
+        attention_mask: Array | None = None,
+        rng: np.random.Generator | None = None,
+        grid: Grid | None = None,
+        queries: Array | None = None,
     ) -> tuple[Array, Cache]:
-        attended, attention_cache = self.attention.forward(x, attention_mask, rng)
+        attended, attention_cache = self.attention.forward(x, attention_mask, rng, grid, queries)
         attended, attention_dropout = self.dropout.forward(attended, rng)
-        h, attention_norm_cache = self.attention_norm.forward(x + attended)
+        h, attention_norm_cache = self.attention_norm.forward(_chosen(x, queries) + attended)
 
         transformed, feed_forward_cache = self.feed_forward.forward(h)
         transformed, output_dropout = self.dropout.forward(transformed, rng)
         y, output_norm_cache = self.output_norm.forward(h + transformed)
 
-        attention_half = attention_cache, attention_dropout, attention_norm_cache
+        attention_half = attention_cache, attention_dropout, attention_norm_cache, queries
         return y, (attention_half, (feed_forward_cache, output_dropout, output_norm_cache))
 
     def backward(self, dy: Array, cache: Cache) -> Array:
@@ -73,7 +88,7 @@ class EncoderLayer(Layer):
         also the road through the sub-layer.
         """
         attention_half, (feed_forward_cache, output_dropout, output_norm_cache) = cache
-        attention_cache, attention_dropout, attention_norm_cache = attention_half
+        attention_cache, attention_dropout, attention_norm_cache, queries = attention_half
 
         dsum = self.output_norm.backward(dy, output_norm_cache)
         dtransformed = self.dropout.backward(dsum, output_dropout)
@@ -81,4 +96,13 @@ class EncoderLayer(Layer):
 
         dsum = self.attention_norm.backward(dh, attention_norm_cache)
         dattended = self.dropout.backward(dsum, attention_dropout)
-        return dsum + self.attention.backward(dattended, attention_cache)
+        dx: Array = self.attention.backward(dattended, attention_cache)
+        if queries is None:
+            dx += dsum
+        else:
+            rows(dx)[queries] += dsum
+        return dx
+
+
+def _chosen(x: Array, queries: Array | None) -> Array:
+    return x if queries is None else rows(x)[queries]

@@ -6,6 +6,7 @@ import numpy as np
 
 from npbert.layers.checks import check_ids
 from npbert.layers.parameter import Array, Layer, rows
+from npbert.layers.scatter import add_rows
 
 
 class Gather(Layer):
@@ -27,5 +28,5 @@ class Gather(Layer):
         """dx is 0 where nothing was read, and the sum of dy over all reads of a row elsewhere."""
         shape, positions = cache
         dx = np.zeros(shape, dy.dtype)
-        np.add.at(rows(dx), positions, dy)
+        add_rows(rows(dx), positions, dy)
         return dx

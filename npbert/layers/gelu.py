@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from npbert.layers.blockwise import blockwise
 from npbert.layers.parameter import Array, Layer
 from npbert.layers.special import erf
 
@@ -19,15 +20,29 @@ class GELU(Layer):
     (Hendrycks & Gimpel 2016, section 2.)
     """
 
-    def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:
-        cdf = 0.5 * (1 + erf(x / math.sqrt(2)))
-        return x * cdf, (x, cdf)
+    def __call__(self, x: Array) -> Array:
+        y: Array = blockwise(lambda x: x * self.cdf(x), x)
+        return y
 
-    def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
-        """dx = dy · (Φ(x) + x φ(x))  with  φ(x) = Φ′(x) = e^(−x²/2) / √(2π).
+    def forward(self, x: Array) -> tuple[Array, Array]:
+        y, slope = blockwise(self.value_and_slope, x)
+        return y, slope
 
-        The product rule: x appears once as the factor and once inside Φ.
+    def value_and_slope(self, x: Array) -> tuple[Array, Array]:
+        """y = x Φ(x)  and  y′ = Φ(x) + x φ(x)  with  φ(x) = Φ′(x) = e^(−x²/2) / √(2π).
+
+        The product rule: x appears once as the factor and once inside Φ. As Φ is needed for both, the slope is made
+        here and not in backward, which saves half of the work.
         """
-        x, cdf = cache
-        density = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
-        return dy * (cdf + x * density)
+        cdf = self.cdf(x)
+        density = np.exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))
+        return x * cdf, cdf + x * density
+
+    def backward(self, dy: Array, slope: Array) -> Array:
+        """dx = dy · y′: the chain rule, element by element."""
+        return dy * slope
+
+    @staticmethod
+    def cdf(x: Array) -> Array:
+        """Φ(x)"""
+        return 0.5 * (1 + erf(x / math.sqrt(2)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 
+from npbert.layers.blockwise import blockwise
 from npbert.layers.checks import check_last_axis
-from npbert.layers.parameter import Array, Layer, Parameter, rows
+from npbert.layers.parameter import Array, Layer, Parameter
+from npbert.layers.product import sum_of_rows
 
 
 class LayerNorm(Layer):
@@ -26,10 +28,14 @@ class LayerNorm(Layer):
 
     def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:
         check_last_axis(x, len(self.gamma.value), name="LayerNorm: x")
-        centred = x - x.mean(axis=-1, keepdims=True)
-        sigma = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + self.eps)
+        y, x_hat, sigma = blockwise(self._normalize, x)
+        return y, (x_hat, sigma)
+
+    def _normalize(self, x: Array) -> tuple[Array, Array, Array]:
+        centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]
+        sigma = np.sqrt((centred * centred).sum(axis=-1, keepdims=True) / x.shape[-1] + self.eps)
         x_hat = centred / sigma
-        return self.gamma.value * x_hat + self.beta.value, (x_hat, sigma)
+        return self.gamma.value * x_hat + self.beta.value, x_hat, sigma
 
     def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
         """dγ = Σₙ dyₙ x̂ₙ,  dβ = Σₙ dyₙ,  dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ dy.
@@ -45,9 +51,13 @@ class LayerNorm(Layer):
         each x̂ⱼ differently. eps needs no term of its own: it is inside σ.
         """
         x_hat, sigma = cache
-        self.gamma.grad += rows(dy * x_hat).sum(axis=0)
-        self.beta.grad += rows(dy).sum(axis=0)
+        self.gamma.grad += sum_of_rows(dy * x_hat)
+        self.beta.grad += sum_of_rows(dy)
+        dx: Array = blockwise(self._dx, dy, x_hat, sigma)
+        return dx
+
+    def _dx(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
         dx_hat = self.gamma.value * dy
-        shift = dx_hat.mean(axis=-1, keepdims=True)
-        stretch = (dx_hat * x_hat).mean(axis=-1, keepdims=True)
+        shift = dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]
+        stretch = (dx_hat * x_hat).sum(axis=-1, keepdims=True) / dy.shape[-1]
         return (dx_hat - shift - x_hat * stretch) / sigma

@@ -7,6 +7,7 @@ from numpy.typing import DTypeLike
 
 from npbert.layers.checks import check_last_axis
 from npbert.layers.parameter import Array, Layer, Parameter, rows
+from npbert.layers.product import add_product, product, sum_of_rows
 
 
 class Linear(Layer):
@@ -36,7 +37,7 @@ class Linear(Layer):
 
     def forward(self, x: Array) -> tuple[Array, Array]:
         check_last_axis(x, len(self.weight.value), name="Linear: x")
-        y = rows(x) @ self.weight.value + self.bias.value
+        y = product(rows(x), self.weight.value, plus=self.bias.value)
         return y.reshape(*x.shape[:-1], y.shape[-1]), x
 
     def backward(self, dy: Array, x: Array) -> Array:
@@ -45,6 +46,6 @@ class Linear(Layer):
         W and b serve every row n, so they collect from every row. xᵢ goes into every output o with weight Wᵢₒ, so it
         collects from every output with that same weight.
         """
-        self.weight.grad += rows(x).T @ rows(dy)
-        self.bias.grad += rows(dy).sum(axis=0)
-        return (rows(dy) @ self.weight.value.T).reshape(x.shape)
+        add_product(self.weight, rows(x).T, rows(dy))
+        self.bias.grad += sum_of_rows(dy)
+        return product(rows(dy), self.weight.value.T).reshape(x.shape)

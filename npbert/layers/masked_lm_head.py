@@ -9,6 +9,7 @@ from npbert.layers.activations import make_activation
 from npbert.layers.layer_norm import LayerNorm
 from npbert.layers.linear import Linear
 from npbert.layers.parameter import Array, Cache, Layer, Parameter, rows
+from npbert.layers.product import add_product, product, sum_of_rows
 
 
 class MaskedLMHead(Layer):
@@ -43,7 +44,7 @@ class MaskedLMHead(Layer):
         h, dense_cache = self.dense.forward(x)
         h, activation_cache = self.activation.forward(h)
         h, norm_cache = self.layer_norm.forward(h)
-        logits = rows(h) @ self.table.value.T + self.bias.value
+        logits = product(rows(h), self.table.value.T, plus=self.bias.value)
         return logits.reshape(*h.shape[:-1], logits.shape[-1]), (dense_cache, activation_cache, norm_cache, h)
 
     def backward(self, dlogits: Array, cache: Cache) -> Array:
@@ -52,9 +53,9 @@ class MaskedLMHead(Layer):
         E gets a second gradient from the embedding, where it is read by id. Both are added to the same `grad`.
         """
         dense_cache, activation_cache, norm_cache, h = cache
-        self.table.grad += rows(dlogits).T @ rows(h)
-        self.bias.grad += rows(dlogits).sum(axis=0)
-        dh = (rows(dlogits) @ self.table.value).reshape(h.shape)
+        add_product(self.table, rows(dlogits).T, rows(h))
+        self.bias.grad += sum_of_rows(dlogits)
+        dh = product(rows(dlogits), self.table.value).reshape(h.shape)
         dh = self.layer_norm.backward(dh, norm_cache)
         dh = self.activation.backward(dh, activation_cache)
         return self.dense.backward(dh, dense_cache)

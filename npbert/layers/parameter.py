@@ -21,7 +21,8 @@ class Parameter:
 
     def __init__(self, value: Array) -> None:
         self.value = value
-        self.grad = np.zeros(value.shape, value.dtype)
+        self._grad: Array | None = None
+        self.grad_is_zero = True
 
     @classmethod
     def normal(
@@ -45,6 +46,31 @@ class Parameter:
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng is {rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
         return cls(rng.normal(0.0, initializer_range, shape).astype(dtype))
+
+    @property
+    def grad(self) -> Array:
+        """∂loss/∂value, summed over all backwards since `zero_grad`."""
+        if self._grad is None:
+            self._grad = np.zeros(self.value.shape, self.value.dtype)
+        elif self.grad_is_zero:
+            self._grad.fill(0)
+        self.grad_is_zero = False
+        return self._grad
+
+    @grad.setter
+    def grad(self, grad: Array) -> None:
+        self._grad, self.grad_is_zero = grad, False
+
+    def zero_grad(self) -> None:
+        """Set the gradient to 0. The zeros are not written until somebody looks: most are overwritten before."""
+        self.grad_is_zero = True
+
+    def grad_to_overwrite(self) -> Array:
+        """The array of the gradient, for a caller who sets every element of it, whatever it holds."""
+        if self._grad is None:
+            self._grad = np.empty(self.value.shape, self.value.dtype)
+        self.grad_is_zero = False
+        return self._grad
 
     def __repr__(self) -> str:
         return f"Parameter(shape={self.value.shape}, dtype={self.value.dtype})"
@@ -109,9 +135,9 @@ class Layer:
         return [parameter for _, parameter in self.named_parameters()]
 
     def zero_grad(self) -> None:
-        """Set every gradient to 0, in place."""
+        """Set every gradient to 0."""
         for parameter in self.parameters():
-            parameter.grad[...] = 0
+            parameter.zero_grad()
 
 
 def rows(x: Array) -> Array:

@@ -35,8 +35,7 @@ def erf(x: Array) -> Array:
 
 
 def _erf_by_tanh(x: Array) -> Array:
-    x = np.clip(x, -_TANH_FIT_END, _TANH_FIT_END)
-    square = x * x
+    square = np.minimum(x * x, _TANH_FIT_END**2)
     polynomial = np.full_like(x, _TANH_FIT[0])
     for coefficient in _TANH_FIT[1:]:
         polynomial *= square

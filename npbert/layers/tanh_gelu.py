@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from npbert.layers.blockwise import blockwise
 from npbert.layers.parameter import Array, Layer
 
 _SCALE = math.sqrt(2 / math.pi)
@@ -20,15 +21,19 @@ class TanhGELU(Layer):
     Within 5e-4 of `GELU`. (Hendrycks & Gimpel 2016, section 2.) Hugging Face calls it `gelu_new`.
     """
 
-    def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:
-        tanh = np.tanh(_SCALE * (x + _CUBIC * x * x * x))
-        return 0.5 * x * (1 + tanh), (x, tanh)
+    def forward(self, x: Array) -> tuple[Array, Array]:
+        y, slope = blockwise(self.value_and_slope, x)
+        return y, slope
 
-    def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
-        """dx = dy · (½ (1 + tanh u) + ½ x (1 − tanh² u) u′)  with  u′ = √(2/π) (1 + 3 · 0.044715 x²).
+    def value_and_slope(self, x: Array) -> tuple[Array, Array]:
+        """y  and  y′ = ½ (1 + tanh u) + ½ x (1 − tanh² u) u′  with  u′ = √(2/π) (1 + 3 · 0.044715 x²).
 
         The product rule, then the chain rule through tanh and u.
         """
-        x, tanh = cache
+        tanh = np.tanh(_SCALE * (x + _CUBIC * x * x * x))
         u_prime = _SCALE * (1 + 3 * _CUBIC * x * x)
-        return dy * (0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * u_prime)
+        return 0.5 * x * (1 + tanh), 0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * u_prime
+
+    def backward(self, dy: Array, slope: Array) -> Array:
+        """dx = dy · y′: the chain rule, element by element."""
+        return dy * slope

@@ -14,6 +14,9 @@ from npbert.layers.checks import check_ids
 from npbert.models.config import BertConfig
 from npbert.models.pretrained import PreTrainedModel
 
+NO_TOKENS = np.array([], int)
+"""What a head reads of the tokens that takes the pooled vector alone."""
+
 
 class BertOutput(NamedTuple):
     """last_hidden_state (B, T, D): a vector for every token; pooler_output (B, D): one for the whole sequence, or None
@@ -30,6 +33,8 @@ class BertModel(PreTrainedModel):
 
     rng: in the constructor, where the initial weights are drawn from; None leaves them 0, for a model about to be
     loaded. In forward, where dropout is drawn from; None means evaluation.
+    read (M,): the positions of the flattened batch that a head reads. Then last_hidden_state is (M, D), and what those
+    vectors do not depend on, such as padding, is not computed. None means all.
     add_pooling_layer: False leaves the pooler out, for a head that reads the tokens alone.
 
     Raises: IndexError for ids or types beyond the configuration, ValueError for a sequence longer than its positions;
@@ -71,19 +76,23 @@ class BertModel(PreTrainedModel):
         )
         self.pooler = Pooler(config.hidden_size, **init) if add_pooling_layer else None
 
-    def __call__(self, batch: Batch) -> BertOutput:
+    def __call__(self, batch: Batch, rng: None = None, read: Array | None = None) -> BertOutput:
         """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
         check_batch(batch, self.config)
         h = self.embeddings(batch.input_ids, batch.token_type_ids)
-        h = self.encoder(h, batch.attention_mask)
-        return BertOutput(h, self.pooler(h) if self.pooler else None)
+        h = self.encoder(h, batch.attention_mask, None, self._read(batch, read))
+        h, sequences = self._for_heads(h, batch, read)
+        return BertOutput(h, self.pooler(sequences) if self.pooler else None)
 
-    def forward(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[BertOutput, Cache]:
+    def forward(
+        self, batch: Batch, rng: np.random.Generator | None = None, read: Array | None = None
+    ) -> tuple[BertOutput, Cache]:
         check_batch(batch, self.config)
         h, embeddings_cache = self.embeddings.forward(batch.input_ids, batch.token_type_ids, rng)
-        h, encoder_cache = self.encoder.forward(h, batch.attention_mask, rng)
-        pooled, pooler_cache = self.pooler.forward(h) if self.pooler else (None, None)
-        return BertOutput(h, pooled), (embeddings_cache, encoder_cache, pooler_cache)
+        h, encoder_cache = self.encoder.forward(h, batch.attention_mask, rng, self._read(batch, read))
+        h, sequences = self._for_heads(h, batch, read)
+        pooled, pooler_cache = self.pooler.forward(sequences) if self.pooler else (None, None)
+        return BertOutput(h, pooled), (embeddings_cache, encoder_cache, pooler_cache, read is None)
 
     def backward(self, doutput: tuple[Any, Any], cache: Cache) -> None:
         """The last hidden state is an output and the pooler's input, so its gradient is the sum of both.
@@ -91,12 +100,29 @@ class BertModel(PreTrainedModel):
         A None in doutput is a gradient of 0: the head read only the other output.
         """
         dhidden, dpooled = doutput
-        embeddings_cache, encoder_cache, pooler_cache = cache
+        embeddings_cache, encoder_cache, pooler_cache, all_are_read = cache
         if self.pooler and dpooled is not None:
             dfirst = self.pooler.backward(dpooled, pooler_cache)
-            dhidden = dfirst if dhidden is None else dhidden + dfirst
+            if not all_are_read:  # dfirst (B, 1, D) stands before the rows of dhidden (M, D)
+                dhidden = np.concatenate([dfirst[:, 0], dhidden if dhidden is not None else dfirst[:0, 0]])
+            else:
+                dhidden = dfirst if dhidden is None else dhidden + dfirst
         dh = self.encoder.backward(dhidden, encoder_cache)
         self.embeddings.backward(dh, embeddings_cache)
+
+    def _read(self, batch: Batch, read: Array | None) -> Array | None:
+        """What is read of the encoder's output: besides `read`, and before it, the [CLS] of each sequence."""
+        if read is None or not self.pooler:
+            return read
+        batch_size, length = batch.input_ids.shape
+        return np.concatenate([np.arange(batch_size) * length, np.asarray(read, int)])
+
+    def _for_heads(self, h: Array, batch: Batch, read: Array | None) -> tuple[Array, Array]:
+        """The last hidden state, and what the pooler takes for sequences: all of h, or of each only its [CLS]."""
+        if read is None or not self.pooler:
+            return h, h
+        batch_size = len(batch.input_ids)
+        return h[batch_size:], h[:batch_size, None]
 
     def hidden_states(self, batch: Batch, layers: Collection[int] | None = None) -> dict[int, Array]:
         """The hidden states (B, T, D) by layer: 0 is the embeddings, L the last layer; all of them, or just `layers`.
@@ -149,12 +175,17 @@ def check_is_batch(batch: Batch) -> None:
         raise TypeError(f"a model takes a Batch, got {type(batch).__name__}")
 
 
-def check_batch(batch: Batch, config: BertConfig) -> None:
-    """Raise IndexError for ids or types beyond the tables, ValueError for a sequence longer than the positions or a
-    batch that is not (B, T), and TypeError for what is no Batch."""
+def check_sequences(batch: Batch) -> None:
+    """Raise TypeError for what is no Batch, ValueError for one that is not (B, T)."""
     check_is_batch(batch)
     if batch.input_ids.ndim != 2:
         raise ValueError(f"input_ids has shape {batch.input_ids.shape}, wanted (B, T): a row a sequence")
+
+
+def check_batch(batch: Batch, config: BertConfig) -> None:
+    """Raise IndexError for ids or types beyond the tables, ValueError for a sequence longer than the positions or a
+    batch that is not (B, T), and TypeError for what is no Batch."""
+    check_sequences(batch)
     check_ids(batch.input_ids, config.vocab_size, name="input_ids", limit_name="vocab_size")
     check_ids(batch.token_type_ids, config.type_vocab_size, name="token_type_ids", limit_name="type_vocab_size")
     length = batch.input_ids.shape[1]

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.data.batch import Batch
-from npbert.layers import IGNORED, Array, Cache, Gather, MaskedLMHead, SoftmaxCrossEntropy
+from npbert.layers import IGNORED, Array, Cache, MaskedLMHead, SoftmaxCrossEntropy
 from npbert.layers.checks import check_labels
-from npbert.models.bert import BertModel, check_batch
+from npbert.models.bert import BertModel, check_batch, check_sequences
 from npbert.models.config import BertConfig
 from npbert.models.task_model import TaskModel, labels_of
 
@@ -28,26 +28,23 @@ class BertForMaskedLM(TaskModel):
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         self.config = config
         self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=False)
-        self.gather = Gather()
         self.predictions = masked_lm_head(self.bert, rng=rng, dtype=dtype)
         self.loss_function = SoftmaxCrossEntropy()
 
     def __call__(self, batch: Batch) -> Array:
         """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
-        hidden, _ = self.bert(batch)
-        return per_position(self.predictions(self.gather(hidden, predicted_positions(batch))), batch)
+        hidden, _ = self.bert(batch, None, predicted_positions(batch))
+        return per_position(self.predictions(hidden), batch)
 
     def forward(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[Array, Cache]:
-        (hidden, _), bert_cache = self.bert.forward(batch, rng)
-        masked, gather_cache = self.gather.forward(hidden, predicted_positions(batch))  # (M, D)
+        (masked, _), bert_cache = self.bert.forward(batch, rng, predicted_positions(batch))  # (M, D)
         logits, predictions_cache = self.predictions.forward(masked)  # (M, V)
-        return per_position(logits, batch), (bert_cache, gather_cache, predictions_cache)
+        return per_position(logits, batch), (bert_cache, predictions_cache)
 
     def backward_logits(self, dlogits: Array, cache: Cache) -> None:
-        bert_cache, gather_cache, predictions_cache = cache
+        bert_cache, predictions_cache = cache
         dmasked = self.predictions.backward(dlogits, predictions_cache)
-        dhidden = self.gather.backward(dmasked, gather_cache)
-        self.bert.backward((dhidden, None), bert_cache)
+        self.bert.backward((dmasked, None), bert_cache)
 
     def check_targets(self, batch: Batch) -> Array:
         """The labels of the masked positions (M,)."""
@@ -70,7 +67,11 @@ def masked_lm_head(bert: BertModel, *, rng: np.random.Generator | None, dtype: D
 
 
 def predicted_positions(batch: Batch) -> Array:
-    """Which of the B·T positions get logits: those with a label, or all when there are no labels."""
+    """Which of the B·T positions get logits: those with a label, or all when there are no labels.
+
+    Raises: TypeError or ValueError for what is no Batch (B, T), or labels of another shape.
+    """
+    check_sequences(batch)
     if batch.labels is None:
         return np.arange(batch.input_ids.size)
     return np.flatnonzero(labels_of(batch, batch.input_ids.shape) != IGNORED)

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 from npbert.data.batch import Batch
 from npbert.layers import Array, Cache, Dropout, Linear, SoftmaxCrossEntropy
 from npbert.layers.checks import check_labels
-from npbert.models.bert import BertModel, check_batch, check_is_batch
+from npbert.models.bert import NO_TOKENS, BertModel, check_batch, check_is_batch
 from npbert.models.config import BertConfig
 from npbert.models.task_model import TaskModel, labels_of
 
@@ -36,11 +36,11 @@ class BertForMultipleChoice(TaskModel):
 
     def __call__(self, batch: Batch) -> Array:
         """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
-        scores: Array = self.classifier(self.bert(_one_a_row(batch)).pooler_output)
+        scores: Array = self.classifier(self.bert(_one_a_row(batch), None, NO_TOKENS).pooler_output)
         return scores.reshape(batch.input_ids.shape[:2])
 
     def forward(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[Array, Cache]:
-        (_, pooled), bert_cache = self.bert.forward(_one_a_row(batch), rng)  # (B·C, D)
+        (_, pooled), bert_cache = self.bert.forward(_one_a_row(batch), rng, NO_TOKENS)  # (B·C, D)
         pooled, dropout_cache = self.dropout.forward(pooled, rng)
         scores, classifier_cache = self.classifier.forward(pooled)  # (B·C, 1)
         return scores.reshape(batch.input_ids.shape[:2]), (bert_cache, dropout_cache, classifier_cache)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.data.batch import Batch
-from npbert.layers import IGNORED, Array, Cache, Gather, NextSentenceHead, SoftmaxCrossEntropy
+from npbert.layers import IGNORED, Array, Cache, NextSentenceHead, SoftmaxCrossEntropy
 from npbert.layers.checks import check_ids, check_labels
 from npbert.models.bert import BertModel, check_batch
 from npbert.models.config import BertConfig
@@ -48,7 +48,6 @@ class BertForPreTraining(PreTrainedModel):
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         self.config = config
         self.bert = BertModel(config, rng=rng, dtype=dtype)
-        self.gather = Gather()
         self.predictions = masked_lm_head(self.bert, rng=rng, dtype=dtype)
         self.seq_relationship = NextSentenceHead(
             config.hidden_size, rng=rng, initializer_range=config.initializer_range, dtype=dtype
@@ -57,16 +56,15 @@ class BertForPreTraining(PreTrainedModel):
 
     def __call__(self, batch: Batch) -> PreTrainingOutput:
         """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
-        hidden, pooled = self.bert(batch)
-        logits = self.predictions(self.gather(hidden, predicted_positions(batch)))
+        hidden, pooled = self.bert(batch, None, predicted_positions(batch))
+        logits = self.predictions(hidden)
         return PreTrainingOutput(per_position(logits, batch), self.seq_relationship(pooled))
 
     def forward(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[PreTrainingOutput, Cache]:
-        (hidden, pooled), bert_cache = self.bert.forward(batch, rng)
-        masked, gather_cache = self.gather.forward(hidden, predicted_positions(batch))  # (M, D)
+        (masked, pooled), bert_cache = self.bert.forward(batch, rng, predicted_positions(batch))  # (M, D), (B, D)
         prediction_logits, predictions_cache = self.predictions.forward(masked)  # (M, V)
         relationship_logits, relationship_cache = self.seq_relationship.forward(pooled)
-        cache = bert_cache, gather_cache, predictions_cache, relationship_cache
+        cache = bert_cache, predictions_cache, relationship_cache
         return PreTrainingOutput(per_position(prediction_logits, batch), relationship_logits), cache
 
     def loss(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[PreTrainingLosses, Cache]:
@@ -89,11 +87,10 @@ class BertForPreTraining(PreTrainedModel):
         to this loss, 1 when it is the loss itself; or a pair, with respect to mlm_loss and to nsp_loss.
         """
         dmlm_loss, dnsp_loss = dloss if isinstance(dloss, tuple) else (dloss, dloss)
-        (bert_cache, gather_cache, predictions_cache, relationship_cache), mlm_cache, nsp_cache = cache
+        (bert_cache, predictions_cache, relationship_cache), mlm_cache, nsp_cache = cache
         dpooled = self.seq_relationship.backward(self.cross_entropy.backward(dnsp_loss, nsp_cache), relationship_cache)
         dmasked = self.predictions.backward(self.cross_entropy.backward(dmlm_loss, mlm_cache), predictions_cache)
-        dhidden = self.gather.backward(dmasked, gather_cache)
-        self.bert.backward((dhidden, dpooled), bert_cache)
+        self.bert.backward((dmasked, dpooled), bert_cache)
 
     def target_counts(self, batch: Batch) -> tuple[int, int]:
         """Over how many targets mlm_loss and nsp_loss are means. Raises: as loss."""

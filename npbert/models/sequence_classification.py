@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 from npbert.data.batch import Batch
 from npbert.layers import Array, Cache, Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy
 from npbert.layers.checks import check_labels
-from npbert.models.bert import BertModel, check_batch
+from npbert.models.bert import NO_TOKENS, BertModel, check_batch
 from npbert.models.config import BertConfig
 from npbert.models.task_model import TaskModel, labels_of
 
@@ -38,11 +38,11 @@ class BertForSequenceClassification(TaskModel):
 
     def __call__(self, batch: Batch) -> Array:
         """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
-        logits: Array = self.classifier(self.bert(batch).pooler_output)
+        logits: Array = self.classifier(self.bert(batch, None, NO_TOKENS).pooler_output)
         return logits
 
     def forward(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[Array, Cache]:
-        (_, pooled), bert_cache = self.bert.forward(batch, rng)
+        (_, pooled), bert_cache = self.bert.forward(batch, rng, NO_TOKENS)
         pooled, dropout_cache = self.dropout.forward(pooled, rng)
         logits, classifier_cache = self.classifier.forward(pooled)
         return logits, (bert_cache, dropout_cache, classifier_cache)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from npbert.layers import Array, Parameter
 from npbert.optim.blocks import in_blocks
 from npbert.optim.optimizer import Optimizer, check_range, is_decayed
+from npbert.threads import run
 
 
 class Adam(Optimizer):
@@ -46,13 +48,30 @@ class Adam(Optimizer):
         # m̂ and v̂ are not formed: as each is m or v divided by one number, those numbers go where they cost nothing.
         step_size = self.lr / (1 - beta1**self.steps)
         root_correction = math.sqrt(1 - beta2**self.steps)
-        for parameter, first, second in zip(self.parameters, self.first_moments, self.second_moments, strict=True):
-            for value, g, m, v in in_blocks(parameter.value, parameter.grad, first, second):
-                m *= beta1
-                m += (1 - beta1) * g
-                v *= beta2
-                v += (1 - beta2) * (g * g)
-                value -= step_size * m / (np.sqrt(v) / root_correction + self.eps)
+
+        def update(block: tuple[Any, ...]) -> None:
+            kept, value, g, m, v = block
+            m *= beta1
+            m += (1 - beta1) * g
+            v *= beta2
+            v += (1 - beta2) * (g * g)
+            if kept != 1:
+                value *= kept
+            value -= step_size * m / (np.sqrt(v) / root_correction + self.eps)
+
+        all_arrays = zip(self.parameters, self.first_moments, self.second_moments, strict=True)
+        run(
+            update,
+            [
+                (self.kept(parameter), *block)
+                for parameter, m, v in all_arrays
+                for block in in_blocks(parameter.value, parameter.grad, m, v)
+            ],
+        )
+
+    def kept(self, parameter: Parameter) -> float:
+        """By what a value is multiplied before its step: 1, as Adam does not decay."""
+        return 1.0
 
 
 class AdamW(Adam):
@@ -76,8 +95,6 @@ class AdamW(Adam):
         super().__init__(parameters, lr, betas, eps)
         self.weight_decay = check_range("weight_decay", weight_decay, 0, float("inf"))
 
-    def step(self) -> None:
-        for parameter in self.parameters:
-            if is_decayed(parameter.value):
-                parameter.value *= 1 - self.lr * self.weight_decay
-        super().step()
+    def kept(self, parameter: Parameter) -> float:
+        """1 − lr · λ for a matrix, 1 for all else."""
+        return 1 - self.lr * self.weight_decay if is_decayed(parameter.value) else 1.0

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npbert.layers import Array
-
-BLOCK = 32 * 1024
-"""Elements in a block: a few blocks of float32 fit a cache of 1 MiB, and NumPy's cost per call is small beside them."""
+from npbert.layers.blockwise import BLOCK
 
 
 def in_blocks(*arrays: Array) -> Iterator[tuple[Array, ...]]:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from npbert.layers import Parameter
+from npbert.optim.blocks import in_blocks
+from npbert.threads import run
 
 
 def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> float:
@@ -21,10 +23,15 @@ def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> flo
     """
     if not max_norm > 0:
         raise ValueError(f"max_norm is {max_norm}, wanted a positive number")
-    gradients = [parameter.grad for parameter in dict.fromkeys(parameters)]
-    norm = math.sqrt(sum(float(np.vdot(g, g)) for g in gradients))
+    blocks = [block for parameter in dict.fromkeys(parameters) for (block,) in in_blocks(parameter.grad)]
+    squares = np.zeros(len(blocks))
+
+    def add_up(number: int) -> None:
+        squares[number] = np.vdot(blocks[number], blocks[number]).real
+
+    run(add_up, range(len(blocks)))
+    norm = math.sqrt(squares.sum())
     factor = max_norm / (norm + 1e-6)
     if factor < 1:
-        for g in gradients:
-            g *= factor
+        run(lambda block: np.multiply(block, factor, out=block), blocks)
     return norm

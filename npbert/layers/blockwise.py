@@ -1,0 +1,55 @@
+"""Blockwise: a plain expression over large arrays, computed piece by piece.
+
+Every operation of NumPy goes through memory once. Over pieces that fit the processor's cache, what lies between the
+operations never gets to memory, and several threads can take a piece each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npbert.layers.parameter import Array, rows
+from npbert.threads import num_threads, run, slices
+
+BLOCK = 64 * 1024
+"""Elements of an array in a block: a few blocks of float32 fit a cache of 1 to 2 MiB, and each keeps NumPy busy for so
+long that its cost per call is small."""
+
+
+def blockwise(expression: Callable[..., Any], *arrays: Array) -> Any:
+    """expression(*arrays), for an expression that treats every row of its arrays by itself.
+
+    arrays: (..., D), with the same leading axes and each its own D. The expression gets rows of them, (n, D), or small
+    arrays whole; it returns an array (..., E) or a tuple of such, and so does blockwise.
+    """
+    if all(array.size <= BLOCK for array in arrays):
+        return expression(*arrays)
+    leading = arrays[0].shape[:-1]
+    flat = [rows(array) for array in arrays]
+    first, *others = cut(*flat)
+    first_results = expression(*(array[first] for array in flat))
+    outputs = tuple(np.empty((len(flat[0]), part.shape[-1]), part.dtype) for part in _as_tuple(first_results))
+
+    def store(block: slice, results: Any) -> None:
+        for output, result in zip(outputs, _as_tuple(results), strict=True):
+            output[block] = result
+
+    store(first, first_results)
+    run(lambda block: store(block, expression(*(array[block] for array in flat))), others)
+    outputs = tuple(output.reshape(*leading, -1) for output in outputs)
+    return outputs if isinstance(first_results, tuple) else outputs[0]
+
+
+def cut(*arrays: Array) -> list[slice]:
+    """Slices of the first axis that together cover it, with about BLOCK elements of the largest array in each."""
+    count = len(arrays[0])
+    pieces = -(-max(array.size for array in arrays) // BLOCK)
+    pieces = -(-pieces // num_threads()) * num_threads()  # so that all threads end together
+    return slices(count, min(count, pieces))
+
+
+def _as_tuple(results: Any) -> tuple[Array, ...]:
+    return results if isinstance(results, tuple) else (results,)

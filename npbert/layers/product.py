@@ -1,0 +1,59 @@
+"""Matrix products: NumPy's, cut into pieces for several threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npbert.layers.parameter import Array, Parameter, rows
+from npbert.threads import blas_on_one_thread, num_threads, run, slices
+
+SMALL = 16_000_000
+"""A product of fewer multiplications is done by one thread: another would hardly have begun before it is done."""
+
+TINY = 8_000
+"""A product of fewer multiplications BLAS leaves to one thread of its own accord."""
+
+
+def product(a: Array, b: Array, *, plus: Array | None = None, out: Array | None = None) -> Array:
+    """a b + plus.
+
+    a (N, I)   b (I, O)   plus (O,), added to every row   out (N, O), to be overwritten, or a new array
+
+    The larger side of the result is cut, so that each thread reads a part of the larger factor and all of the smaller.
+    """
+    shape = len(a), b.shape[1]
+    multiplications = shape[0] * shape[1] * a.shape[1]
+    if out is None:
+        out = np.empty(shape, np.result_type(a, b))
+    axis = 0 if shape[0] >= shape[1] else 1
+
+    def multiply(piece: slice) -> None:
+        part, left, right = (out[piece], a[piece], b) if axis == 0 else (out[:, piece], a, b[:, piece])
+        np.matmul(left, right, out=part)
+        if plus is not None:
+            part += plus if axis == 0 else plus[piece]
+
+    if multiplications < TINY:
+        multiply(slice(None))
+        return out
+    pieces = min(2 * num_threads(), multiplications // SMALL, shape[axis])
+    if num_threads() == 1 or pieces < 2:
+        with blas_on_one_thread:
+            multiply(slice(None))
+    else:
+        run(multiply, slices(shape[axis], pieces))
+    return out
+
+
+def add_product(parameter: Parameter, a: Array, b: Array) -> None:
+    """parameter.grad += a b; where the gradient is 0, as in most steps, the product is written straight into it."""
+    if parameter.grad_is_zero:
+        product(a, b, out=parameter.grad_to_overwrite())
+    else:
+        parameter.grad += product(a, b)
+
+
+def sum_of_rows(x: Array) -> Array:
+    """Σₙ xₙ over all rows of x (..., D), as a product with a row of ones: BLAS adds faster than np.sum."""
+    matrix = rows(x)
+    return product(np.ones((1, len(matrix)), x.dtype), matrix)[0]

@@ -1,0 +1,175 @@
+"""Threads: how many npbert computes on, and how they share work.
+
+NumPy does elementwise work on one thread. Its BLAS splits a matrix product among threads of its own, in equal shares,
+and all wait for the slowest: on a processor that another process uses too, a small product then takes a hundred times
+as long. So npbert holds BLAS to one thread while it computes, and cuts large work, products and all else, into pieces
+itself. Each thread takes the next piece when it has done one, and nobody waits for a thread that has not begun.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import itertools
+import os
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+VARIABLE = "NPBERT_NUM_THREADS"
+
+
+def num_threads() -> int:
+    """On how many threads npbert computes, the calling one among them.
+
+    As `set_num_threads` or the environment variable NPBERT_NUM_THREADS said; otherwise as many as NumPy's BLAS has,
+    which follows OPENBLAS_NUM_THREADS and OMP_NUM_THREADS, or as there are processors for this process.
+    """
+    if _state.count is None:
+        functions = _blas()
+        of_blas = _state.blas_count if _state.blas_users else functions[0]() if functions else 0
+        _state.count = of_blas or _processors()
+    return _state.count
+
+
+def set_num_threads(count: int) -> None:
+    """Compute on `count` threads from now on, in the whole process.
+
+    Raises: TypeError or ValueError for what is no whole number of at least 1.
+    """
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise TypeError(f"the number of threads is {count!r}, wanted a whole number")
+    if count < 1:
+        raise ValueError(f"the number of threads is {count}, wanted at least 1")
+    with _state.lock:
+        _state.count = count
+        pool, _state.pool = _state.pool, None
+    if pool is not None:
+        pool.shutdown(wait=False)
+
+
+def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
+    """Call work(item) once for every item, on several threads at a time, and return when all is done.
+
+    NumPy lets go of Python's lock inside its loops, so pieces should be large: 10,000 elements and more. `work` may
+    multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread.
+
+    Raises: what `work` raises; items that were not begun by then are left.
+    """
+    waiting = deque(items)
+
+    def drain() -> None:
+        while True:
+            try:
+                item = waiting.popleft()
+            except IndexError:
+                return
+            work(item)
+
+    with blas_on_one_thread as is_held:
+        helpers = min(num_threads(), len(waiting)) - 1 if is_held else 0
+        futures = _submit(drain, helpers) if helpers > 0 else []
+        try:
+            drain()
+        finally:
+            waiting.clear()
+            errors = [future.exception() for future in futures if not future.cancel()]
+        for error in filter(None, errors):
+            raise error
+
+
+def slices(length: int, count: int) -> list[slice]:
+    """`count` slices that cover 0 to length − 1, as equal as can be: items for `run`."""
+    edges = [length * i // count for i in range(count + 1)]
+    return [slice(*pair) for pair in itertools.pairwise(edges)]
+
+
+class _BlasOnOneThread:
+    """While it is entered, by whatever thread, BLAS multiplies on the thread that calls it.
+
+    `with` gives False where BLAS is none that can be told so.
+    """
+
+    def __enter__(self) -> bool:
+        functions = _blas()
+        if functions is None:
+            return False
+        get, set_ = functions
+        with _state.lock:
+            if _state.blas_users == 0:
+                _state.blas_count = get()
+                set_(1)
+            _state.blas_users += 1
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        functions = _blas()
+        if functions is None:
+            return
+        with _state.lock:
+            _state.blas_users -= 1
+            if _state.blas_users == 0:
+                functions[1](_state.blas_count)
+
+
+blas_on_one_thread = _BlasOnOneThread()
+
+
+class _State:
+    """What the threads of a process share. A forked process has none of its parent's threads, and starts anew."""
+
+    def __init__(self, count: int | None = None) -> None:
+        self.count = count
+        self.pool: ThreadPoolExecutor | None = None
+        self.lock = threading.Lock()
+        self.blas_users = 0  # how many calls of `run` hold BLAS to one thread, and what it had before
+        self.blas_count = 1
+
+
+def _submit(work: Callable[[], None], times: int) -> list[Future[None]]:
+    """Have other threads do `work`, with the caller's context: NumPy's errstate is part of it."""
+    with _state.lock:
+        if _state.pool is None:
+            _state.pool = ThreadPoolExecutor(num_threads() - 1, thread_name_prefix="npbert")
+        return [_state.pool.submit(contextvars.copy_context().run, work) for _ in range(times)]
+
+
+@cache
+def _blas() -> tuple[Callable[[], int], Callable[[int], None]] | None:
+    """The functions of NumPy's OpenBLAS that get and set its number of threads; None if NumPy has another BLAS."""
+    import ctypes
+    import importlib
+
+    library = ctypes.CDLL(importlib.import_module("numpy._core._multiarray_umath").__file__)
+    for prefix, suffix in (("scipy_openblas", "64_"), ("openblas", "64_"), ("openblas", "")):
+        get = getattr(library, f"{prefix}_get_num_threads{suffix}", None)
+        if get is not None:
+            return get, getattr(library, f"{prefix}_set_num_threads{suffix}")
+    return None
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _start_in_child() -> None:
+    global _state
+    parent, _state = _state, _State(_state.count)
+    functions = _blas()
+    if functions and parent.blas_users:
+        functions[1](parent.blas_count)
+
+
+_state = _State()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_in_child)
+if VARIABLE in os.environ:
+    try:
+        set_num_threads(int(os.environ[VARIABLE]))
+    except ValueError:
+        warnings.warn(f"{VARIABLE} is {os.environ[VARIABLE]!r}, wanted a whole number of at least 1", stacklevel=2)

@@ -20,6 +20,7 @@ from npbert.gradcheck import check_directions, check_gradients
 from npbert.inference import Answer, Classify, Embed, FillMask
 from npbert.layers import (
     GELU,
+    AddNorm,
     BertEmbeddings,
     DotProductAttention,
     Dropout,
@@ -68,6 +69,7 @@ __all__ = [
     "TanhGELU",
     "Softmax",
     "LayerNorm",
+    "AddNorm",
     "Dropout",
     "Embedding",
     "Gather",

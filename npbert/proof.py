@@ -17,6 +17,7 @@ from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, TOLERANCES, LossO
 from npbert.layers import (
     GELU,
     IGNORED,
+    AddNorm,
     BertEmbeddings,
     DotProductAttention,
     Dropout,
@@ -102,6 +103,7 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
         ("TanhGELU", TanhGELU(), (x,)),
         ("Softmax", Softmax(), (x,)),
         ("LayerNorm", LayerNorm(D, eps=_EPS, dtype=dtype), (x,)),
+        ("AddNorm", AddNorm(D, dropout=0.3, eps=_EPS, dtype=dtype), (x, target, rng)),
         ("Dropout", Dropout(0.3), (x, rng)),
         ("Embedding", Embedding(V, D, **init), (_IDS,)),
         (

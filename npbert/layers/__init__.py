@@ -1,6 +1,7 @@
 """One file a layer: its forward, its backward, and why. `__all__` is the order to read them in."""
 
 from npbert.layers.activations import ACTIVATIONS, make_activation
+from npbert.layers.add_norm import AddNorm
 from npbert.layers.attention import MultiHeadAttention
 from npbert.layers.bert_embeddings import POSITION_KINDS, BertEmbeddings
 from npbert.layers.checks import IGNORED
@@ -46,6 +47,7 @@ __all__ = [
     "Softmax",
     "LayerNorm",
     "DotProductAttention",
+    "AddNorm",
     "Dropout",
     "Embedding",
     "Gather",

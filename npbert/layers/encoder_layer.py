@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from npbert.layers.add_norm import AddNorm
 from npbert.layers.attention import MultiHeadAttention
-from npbert.layers.dropout import Dropout
 from npbert.layers.feed_forward import FeedForward
 from npbert.layers.grid import Grid
-from npbert.layers.layer_norm import LayerNorm
 from npbert.layers.parameter import Array, Cache, Layer, rows
 
 
@@ -44,10 +43,9 @@ class EncoderLayer(Layer):
     ) -> None:
         init: dict[str, Any] = {"rng": rng, "initializer_range": initializer_range, "dtype": dtype}
         self.attention = MultiHeadAttention(hidden_size, num_heads, dropout=attention_dropout, **init)
-        self.attention_norm = LayerNorm(hidden_size, eps=layer_norm_eps, dtype=dtype)
+        self.attention_norm = AddNorm(hidden_size, dropout=dropout, eps=layer_norm_eps, dtype=dtype)
         self.feed_forward = FeedForward(hidden_size, intermediate_size, activation=activation, **init)
-        self.output_norm = LayerNorm(hidden_size, eps=layer_norm_eps, dtype=dtype)
-        self.dropout = Dropout(dropout)  # serves both halves: what it dropped is in their caches, not in it
+        self.output_norm = AddNorm(hidden_size, dropout=dropout, eps=layer_norm_eps, dtype=dtype)
 
     def __call__(
         self,
@@ -59,8 +57,8 @@ class EncoderLayer(Layer):
     ) -> Array:
         """As forward, but what a part keeps for backward is dropped before the next part runs."""
         attended = self.attention(x, attention_mask, rng, grid, queries)
-        h = self.attention_norm(_chosen(x, queries) + attended)
-        return self.output_norm(h + self.feed_forward(h))
+        h = self.attention_norm(_chosen(x, queries), attended)
+        return self.output_norm(h, self.feed_forward(h))
 
     def forward(
         self,
@@ -71,36 +69,26 @@ class EncoderLayer(Layer):
         queries: Array | None = None,
     ) -> tuple[Array, Cache]:
         attended, attention_cache = self.attention.forward(x, attention_mask, rng, grid, queries)
-        attended, attention_dropout = self.dropout.forward(attended, rng)
-        h, attention_norm_cache = self.attention_norm.forward(_chosen(x, queries) + attended)
-
+        h, attention_norm_cache = self.attention_norm.forward(_chosen(x, queries), attended, rng)
         transformed, feed_forward_cache = self.feed_forward.forward(h)
-        transformed, output_dropout = self.dropout.forward(transformed, rng)
-        y, output_norm_cache = self.output_norm.forward(h + transformed)
-
-        attention_half = attention_cache, attention_dropout, attention_norm_cache, queries
-        return y, (attention_half, (feed_forward_cache, output_dropout, output_norm_cache))
+        y, output_norm_cache = self.output_norm.forward(h, transformed, rng)
+        return y, (attention_cache, attention_norm_cache, feed_forward_cache, output_norm_cache, queries)
 
     def backward(self, dy: Array, cache: Cache) -> Array:
-        """Through s = h + f(h):  dh = ds + f.backward(ds).
+        """Through each half, y = AddNorm(x, f(x)), backwards:  dx = dx from the addition + f.backward(df).
 
-        An addition hands its gradient to both sides unchanged, so the gradient takes the residual road unchanged, and
-        also the road through the sub-layer.
+        x takes two roads, past the sub-layer and through it, and collects the gradient of both.
         """
-        attention_half, (feed_forward_cache, output_dropout, output_norm_cache) = cache
-        attention_cache, attention_dropout, attention_norm_cache, queries = attention_half
+        attention_cache, attention_norm_cache, feed_forward_cache, output_norm_cache, queries = cache
+        dh, dtransformed = self.output_norm.backward(dy, output_norm_cache)
+        dh = dh + self.feed_forward.backward(dtransformed, feed_forward_cache)
 
-        dsum = self.output_norm.backward(dy, output_norm_cache)
-        dtransformed = self.dropout.backward(dsum, output_dropout)
-        dh = dsum + self.feed_forward.backward(dtransformed, feed_forward_cache)
-
-        dsum = self.attention_norm.backward(dh, attention_norm_cache)
-        dattended = self.dropout.backward(dsum, attention_dropout)
+        dpast, dattended = self.attention_norm.backward(dh, attention_norm_cache)
         dx: Array = self.attention.backward(dattended, attention_cache)
         if queries is None:
-            dx += dsum
+            dx += dpast
         else:
-            rows(dx)[queries] += dsum
+            rows(dx)[queries] += dpast
         return dx
 
 

@@ -28,10 +28,11 @@ class LayerNorm(Layer):
 
     def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:
         check_last_axis(x, len(self.gamma.value), name="LayerNorm: x")
-        y, x_hat, sigma = blockwise(self._normalize, x)
+        y, x_hat, sigma = blockwise(self.normalize, x)
         return y, (x_hat, sigma)
 
-    def _normalize(self, x: Array) -> tuple[Array, Array, Array]:
+    def normalize(self, x: Array) -> tuple[Array, Array, Array]:
+        """y, x̂ and σ, of any number of rows."""
         centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]
         sigma = np.sqrt((centred * centred).sum(axis=-1, keepdims=True) / x.shape[-1] + self.eps)
         x_hat = centred / sigma
@@ -51,12 +52,17 @@ class LayerNorm(Layer):
         each x̂ⱼ differently. eps needs no term of its own: it is inside σ.
         """
         x_hat, sigma = cache
-        self.gamma.grad += sum_of_rows(dy * x_hat)
-        self.beta.grad += sum_of_rows(dy)
-        dx: Array = blockwise(self._dx, dy, x_hat, sigma)
+        self.add_gradients(dy, x_hat)
+        dx: Array = blockwise(self.dx, dy, x_hat, sigma)
         return dx
 
-    def _dx(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
+    def add_gradients(self, dy: Array, x_hat: Array) -> None:
+        """dγ and dβ, which every row adds to."""
+        self.gamma.grad += sum_of_rows(dy * x_hat)
+        self.beta.grad += sum_of_rows(dy)
+
+    def dx(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
+        """The gradient of x, of any number of rows."""
         dx_hat = self.gamma.value * dy
         shift = dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]
         stretch = (dx_hat * x_hat).sum(axis=-1, keepdims=True) / dy.shape[-1]

@@ -46,8 +46,9 @@ class Adam(Optimizer):
         self.steps += 1
         beta1, beta2 = self.betas
         # m̂ and v̂ are not formed: as each is m or v divided by one number, those numbers go where they cost nothing.
-        step_size = self.lr / (1 - beta1**self.steps)
         root_correction = math.sqrt(1 - beta2**self.steps)
+        step_size = self.lr * root_correction / (1 - beta1**self.steps)
+        eps = self.eps * root_correction
 
         def update(block: tuple[Any, ...]) -> None:
             kept, value, g, m, v = block
@@ -57,7 +58,7 @@ class Adam(Optimizer):
             v += (1 - beta2) * (g * g)
             if kept != 1:
                 value *= kept
-            value -= step_size * m / (np.sqrt(v) / root_correction + self.eps)
+            value -= step_size * (m / (np.sqrt(v) + eps))
 
         all_arrays = zip(self.parameters, self.first_moments, self.second_moments, strict=True)
         run(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npbert.layers import Array
-from npbert.layers.blockwise import BLOCK
+
+BLOCK = 32 * 1024
+"""Elements in a block: a step of Adam has four arrays and three intermediate results of this size in the cache."""
 
 
 def in_blocks(*arrays: Array) -> Iterator[tuple[Array, ...]]:

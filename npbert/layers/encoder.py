@@ -20,7 +20,7 @@ class Encoder(Layer):
     read (M,): the positions of the flattened batch whose vectors are wanted; then y is (M, D), and what they do not
     depend on is not computed (`EncoderRows`). None means all, y (B, T, D).
 
-    recompute: when it is set to True, a layer keeps only its input for backward, which runs its forward again: a third
+    gradient_checkpointing: when it is set to True, a layer keeps only its input for backward, which runs its forward again: a third
     more work for a fraction of the memory. (Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost".)
 
     Raises: what EncoderLayer raises; ValueError for a cache that an earlier backward has used up; IndexError for a
@@ -31,7 +31,7 @@ class Encoder(Layer):
         self.layers = list(layers)
         if not self.layers:
             raise ValueError("an encoder needs at least one layer")
-        self.recompute = False
+        self.gradient_checkpointing = False
 
     def __call__(
         self, x: Array, attention_mask: Array | None = None, rng: None = None, read: Array | None = None
@@ -54,9 +54,15 @@ class Encoder(Layer):
         h = rows.input(x)
         caches: list[Cache] = [rows]
         for layer, queries in rows.of_layers(self.layers):
-            inputs = h, rows.attention_mask, copy.deepcopy(rng) if self.recompute else rng, rows.grid, queries
+            inputs = (
+                h,
+                rows.attention_mask,
+                copy.deepcopy(rng) if self.gradient_checkpointing else rng,
+                rows.grid,
+                queries,
+            )
             h, cache = layer.forward(h, rows.attention_mask, rng, rows.grid, queries)
-            caches.append((None, inputs) if self.recompute else (cache, None))
+            caches.append((None, inputs) if self.gradient_checkpointing else (cache, None))
         return rows.output(h), caches
 
     def backward(self, dy: Array, caches: list[Cache]) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from npbert.data.batch import Batch
-from npbert.layers import Layer
+from npbert.layers import Array, Layer
 
 
 class NotFiniteError(ArithmeticError):
@@ -18,7 +18,12 @@ class NotFiniteError(ArithmeticError):
 
 def parameter_not_finite(model: Layer) -> str | None:
     """The name of the first parameter with a value that is not finite, if there is one."""
-    return next((name for name, p in model.named_parameters() if not np.isfinite(p.value).all()), None)
+    return next((name for name, p in model.named_parameters() if not _all_finite(p.value)), None)
+
+
+def _all_finite(values: Array) -> bool:
+    """A finite sum, which is quickly made, has finite terms; an infinite one may be of terms that are only large."""
+    return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def first_not_finite(model: Any, batch: Batch, rng: np.random.Generator | None) -> str:

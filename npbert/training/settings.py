@@ -44,6 +44,9 @@ class TrainerSettings(Settings):
     weight_decay: float = setting(0.01, "decoupled weight decay, of matrices alone")
     max_grad_norm: float = setting(1.0, "the norm that gradients are clipped to")
     parts: int = setting(1, "in how many parts a batch is computed, to save memory: the result is the same")
+    gradient_checkpointing: bool = setting(
+        False, "compute each layer again on the way back instead of keeping it, to save memory: the result is the same"
+    )
     evaluate_every: int = setting(0, "steps between evaluations; 0: only at the end")
     save_every: int = setting(200, "steps between saved states")
     log_every: int = setting(10, "steps between lines of the log")

@@ -96,6 +96,8 @@ class Trainer:
         self.model, self.data, self.folder, self.settings, self.rng = model, data, Path(folder), settings, rng
         self.kinds, self.evaluate, self.goal = kinds, evaluate, goal
         self.save_model = save_model or model.save_pretrained
+        if settings.gradient_checkpointing:
+            model.bert.encoder.gradient_checkpointing = True
         self.optimizer = AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)))
 

@@ -20,7 +20,8 @@ class Encoder(Layer):
     read (M,): the positions of the flattened batch whose vectors are wanted; then y is (M, D), and what they do not
     depend on is not computed (`EncoderRows`). None means all, y (B, T, D).
 
-    gradient_checkpointing: when it is set to True, a layer keeps only its input for backward, which runs its forward again: a third
+    gradient_checkpointing: when it is set to True, a layer keeps only its input for backward, which runs its forward
+    again: a third
     more work for a fraction of the memory. (Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost".)
 
     Raises: what EncoderLayer raises; ValueError for a cache that an earlier backward has used up; IndexError for a

@@ -23,7 +23,8 @@ def parameter_not_finite(model: Layer) -> str | None:
 
 def _all_finite(values: Array) -> bool:
     """A finite sum, which is quickly made, has finite terms; an infinite one may be of terms that are only large."""
-    return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def first_not_finite(model: Any, batch: Batch, rng: np.random.Generator | None) -> str:

@@ -57,7 +57,7 @@ OVERFLOWS = {
     "a product of two": (
         ["bert.encoder.layers.0.attention.query.weight", "bert.encoder.layers.0.attention.key.weight"],
         1e25,
-        "bert.encoder.layers.0.attention.softmax",
+        "bert.encoder.layers.0.attention.dot_product.softmax",
     ),
     "after the encoder": (["bert.encoder.layers.1.output_norm.gamma"], 1e38, "bert.pooler.dense"),
     "the head": (["classifier.weight"], 1e40, "classifier"),

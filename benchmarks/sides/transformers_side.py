@@ -1,0 +1,63 @@
+"""transformers on torch, eager, with SDPA attention: what most people use today."""
+
+from __future__ import annotations
+
+import torch
+import transformers
+from task import LEARNING_RATE, MAX_NORM, SENTENCE, WEIGHT_DECAY, Array, Arrays, Encode, Step, Task, num_threads
+
+torch.set_num_threads(num_threads())
+
+
+def tensors(batch: Arrays) -> dict[str, torch.Tensor]:
+    return {name: torch.from_numpy(array) for name, array in batch.items()}
+
+
+def training_step(task: Task) -> Step:
+    torch.manual_seed(0)
+    if task.weights:
+        model = transformers.BertForPreTraining.from_pretrained(task.weights, attn_implementation="sdpa")
+    else:
+        model = transformers.BertForPreTraining(transformers.BertConfig(**task.config, attn_implementation="sdpa"))
+    model.train()
+    parameters = list(model.parameters())
+    optimizer = torch.optim.AdamW(decayed_apart(parameters), lr=LEARNING_RATE)
+
+    def step(batch: Arrays) -> float:
+        inputs = tensors(batch)
+        loss = model(**inputs).loss
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(parameters, MAX_NORM)
+        optimizer.step()
+        return float(loss.item())
+
+    return step
+
+
+def decayed_apart(parameters: list[torch.nn.Parameter]) -> list[dict[str, object]]:
+    """Weight decay for matrices only, as in BERT's code."""
+    return [
+        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": WEIGHT_DECAY},
+        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+
+
+def encode(task: Task) -> Encode:
+    model = transformers.AutoModel.from_pretrained(task.checkpoint, attn_implementation="sdpa").eval()
+
+    @torch.inference_mode()
+    def run(batch: Arrays) -> Array:
+        hidden: Array = model(**tensors(batch)).last_hidden_state.numpy()
+        return hidden
+
+    return run
+
+
+def first_vector(task: Task) -> list[float]:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(task.checkpoint)
+    model = transformers.AutoModel.from_pretrained(task.checkpoint).eval()
+    with torch.no_grad():
+        hidden = model(**tokenizer(SENTENCE, return_tensors="pt")).last_hidden_state
+    vector: list[float] = hidden.mean(dim=1)[0, :5].tolist()
+    return vector

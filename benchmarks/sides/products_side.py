@@ -37,8 +37,9 @@ class Attention(NamedTuple):
 
 
 def sizes_of(batch: Arrays) -> Sizes:
+    sequences, length = batch["input_ids"].shape
     masked = int((batch["labels"] != -100).sum()) if "labels" in batch else 0
-    return Sizes(*batch["input_ids"].shape, int(batch["attention_mask"].sum()), masked)
+    return Sizes(sequences, length, int(batch["attention_mask"].sum()), masked)
 
 
 def linears(config: dict[str, Any], sizes: Sizes) -> Counter[Linear]:

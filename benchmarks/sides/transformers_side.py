@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import transformers
 from task import LEARNING_RATE, MAX_NORM, SENTENCE, WEIGHT_DECAY, Array, Arrays, Encode, Step, Task, num_threads
 
 torch.set_num_threads(num_threads())
+ATTENTION: Any = {"attn_implementation": "sdpa"}
 
 
 def tensors(batch: Arrays) -> dict[str, torch.Tensor]:
@@ -15,10 +18,11 @@ def tensors(batch: Arrays) -> dict[str, torch.Tensor]:
 
 def training_step(task: Task) -> Step:
     torch.manual_seed(0)
+    model_class, config = transformers.BertForPreTraining, {**task.config, **ATTENTION}
     if task.weights:
-        model = transformers.BertForPreTraining.from_pretrained(task.weights, attn_implementation="sdpa")
+        model = model_class.from_pretrained(task.weights, **ATTENTION)
     else:
-        model = transformers.BertForPreTraining(transformers.BertConfig(**task.config, attn_implementation="sdpa"))
+        model = model_class(transformers.BertConfig(**config))
     model.train()
     parameters = list(model.parameters())
     optimizer = torch.optim.AdamW(decayed_apart(parameters), lr=LEARNING_RATE)
@@ -44,7 +48,7 @@ def decayed_apart(parameters: list[torch.nn.Parameter]) -> list[dict[str, object
 
 
 def encode(task: Task) -> Encode:
-    model = transformers.AutoModel.from_pretrained(task.checkpoint, attn_implementation="sdpa").eval()
+    model = transformers.AutoModel.from_pretrained(task.checkpoint, **ATTENTION).eval()
 
     @torch.inference_mode()
     def run(batch: Arrays) -> Array:

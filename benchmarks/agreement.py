@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rounds import prepare, run_side
@@ -21,7 +23,7 @@ def differences(task: Task, sides: Sequence[str], threads: int) -> Iterator[tupl
     """For each other side, by how much of the largest number its results differ at most from those of the first.
 
     Of training, the results are the losses of the first three steps, which say that gradients, clipping and AdamW
-    agree too; of inference, the hidden states of real tokens.
+    agree too; of inference, the hidden states of real tokens; of a start, the beginning of the vector.
     """
     batches = task.batches()
     prepare(task, sides, threads)
@@ -30,13 +32,13 @@ def differences(task: Task, sides: Sequence[str], threads: int) -> Iterator[tupl
         task = replace(task, weights=save_weights(task))
         batches = (batches * STEPS)[:STEPS]
         task.save(batches)
-    real = [np.s_[:] if task.kind == "train" else batch["attention_mask"] != 0 for batch in batches]
+    real: Any = [batch["attention_mask"] != 0 for batch in batches] if task.kind == "encode" else repeat(...)
     results: dict[str, list[Array]] = {}
     for side in sides:
         path = Path(task.folder, f"{side}.npz")
         run_side(side, task, threads, "--outputs", str(path))
         with np.load(path) as outputs:
-            results[side] = [np.atleast_1d(outputs[name])[where] for name, where in zip(outputs, real, strict=True)]
+            results[side] = [outputs[name][where] for name, where in zip(outputs, real, strict=False)]
     first, *others = sides
     for side in others:
         yield side, largest_difference(results[side], results[first])

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from task import Arrays, Task
 
 LIBRARIES = ("numpy", "torch", "transformers", "onnxruntime")
@@ -31,6 +32,14 @@ def seconds_of_passes(run: Any, batches: list[Arrays], task: Task) -> list[float
     return seconds[task.warm_up :]
 
 
+def outputs(side: Any, task: Task) -> list[Any]:
+    """What the side computes: the losses, the hidden states, or the beginning of the first vector."""
+    if task.kind == "start":
+        return [side.first_vector(task)]
+    run = side.training_step(task) if task.kind == "train" else side.encode(task)
+    return [run(batch) for batch in task.batches()]
+
+
 def peak_mebibytes() -> float:
     """The most memory that this process has had. (Not by getrusage: on Linux that begins with the parent's peak.)"""
     status = Path("/proc/self/status").read_text()
@@ -43,8 +52,6 @@ def versions() -> dict[str, str]:
 
 
 def main() -> None:
-    import numpy as np
-
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("side")
     parser.add_argument("folder")
@@ -53,19 +60,17 @@ def main() -> None:
     args = parser.parse_args()
     task = Task.load(args.folder)
     side = import_module(f"sides.{args.side}_side")
-    result: dict[str, Any] = {}
+    seconds: list[float] = []
     if args.prepare:
         side.prepare(task)
+    elif args.outputs:
+        np.savez(args.outputs, *outputs(side, task))
     elif task.kind == "start":
-        result["vector"] = side.first_vector(task)
+        side.first_vector(task)
     else:
         run = side.training_step(task) if task.kind == "train" else side.encode(task)
-        if args.outputs:
-            outputs = [np.asarray(run(batch)) for batch in task.batches()]
-            np.savez(args.outputs, *outputs)
-        else:
-            result["seconds"] = seconds_of_passes(run, task.batches(), task)
-    print(json.dumps({**result, "peak_mib": peak_mebibytes(), "versions": versions()}))
+        seconds = seconds_of_passes(run, task.batches(), task)
+    print(json.dumps({"seconds": seconds, "peak_mib": peak_mebibytes(), "versions": versions()}))
 
 
 if __name__ == "__main__":

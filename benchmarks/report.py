@@ -32,18 +32,30 @@ def table(rows: Iterable[Row]) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, sides in last_runs(rows).items():
+        if name.startswith("g-"):
+            continue
         for side, runs in sides.items():
-            times = [run["median"] for run in runs]
-            time = statistics.median(times)
-            peak = statistics.median(run["peak_mib"] for run in runs)
+            times, time = [run["median"] for run in runs], middle(runs, "median")
             tokens = f"{runs[0]['tokens'] / time:,.0f}" if runs[0]["tokens"] else ""
             ours, products = sides.get("npbert"), sides.get("products")
             ratio = spread_of_ratios(ours, runs) if ours and side not in ("npbert", "products") else ""
             share = f"{statistics.median(ratios(products, runs)):.0%}" if products and side != "products" else ""
             what = f"{name}: {WORKLOADS[name].title}"
-            cells = [what, side, show(time), f"{show(min(times))} – {show(max(times))}", tokens, f"{peak:,.0f} MiB"]
+            cells = [
+                what,
+                side,
+                show(time),
+                f"{show(min(times))} – {show(max(times))}",
+                tokens,
+                f"{middle(runs, 'peak_mib'):,.0f} MiB",
+            ]
             lines.append(f"| {' | '.join([*cells, ratio, share])} |")
     return "\n".join(lines)
+
+
+def middle(rows: Iterable[Row], name: str) -> float:
+    """The median of a number over the rounds."""
+    return statistics.median(row[name] for row in rows)
 
 
 def ratios(ours: Sequence[Row], theirs: Sequence[Row]) -> list[float]:
@@ -65,9 +77,12 @@ def show(seconds: float) -> str:
 
 
 def circumstances(rows: Iterable[Row]) -> str:
-    """With how many threads, how many rounds and which versions."""
+    """How many threads and rounds, which versions, and how busy the machine was with something else."""
     runs = [row for sides in last_runs(rows).values() for runs in sides.values() for row in runs]
     versions = {library: version for row in runs for library, version in row["versions"].items()}
     listed = ", ".join(f"{library} {version}" for library, version in versions.items())
-    threads = sorted({row["threads"] for row in runs})
-    return f"{', '.join(map(str, threads))} threads, {max(row['round'] for row in runs) + 1} rounds; {listed}."
+    threads = ", ".join(map(str, sorted({row["threads"] for row in runs})))
+    return (
+        f"Threads: {threads}. Rounds: {max(row['round'] for row in runs) + 1}. {listed}. Other processes had "
+        f"{middle(runs, 'others'):.0%} of the machine meanwhile, at most {max(row['others'] for row in runs):.0%}."
+    )

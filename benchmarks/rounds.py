@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -19,18 +20,32 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 def run_side(side: str, task: Task, threads: int, *options: str) -> dict[str, Any]:
-    """What measure.py prints for a side; `wall` is how long its process took from before its start to its end.
+    """What measure.py prints for a side; `wall` is how long its process took from before its start to its end, `others`
+    the share of the machine that other processes had meanwhile.
 
     Raises: RuntimeError with what the process complained of.
     """
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
     command = [sys.executable, str(MEASURE), side, task.folder, *options]
-    start = time.perf_counter()
+    start, busy, own = time.perf_counter(), busy_seconds(), child_seconds()
     process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     wall = time.perf_counter() - start
+    others = (busy_seconds() - busy - (child_seconds() - own)) / wall / (os.cpu_count() or 1)
     if process.returncode:
         raise RuntimeError(f"{side} failed:\n{process.stderr}")
-    return {**json.loads(process.stdout.splitlines()[-1]), "wall": wall}
+    return {**json.loads(process.stdout.splitlines()[-1]), "wall": wall, "others": max(0.0, others)}
+
+
+def busy_seconds() -> float:
+    """How long the cores of this machine have been at work, all together."""
+    user, nice, system, _idle, _waiting, *rest = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:])
+    return (user + nice + system + sum(rest[:3])) / os.sysconf("SC_CLK_TCK")
+
+
+def child_seconds() -> float:
+    """How long this process's ended children have been at work."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def alternate(name: str, task: Task, sides: Sequence[str], rounds: int, threads: int) -> Iterator[dict[str, Any]]:
@@ -43,7 +58,7 @@ def alternate(name: str, task: Task, sides: Sequence[str], rounds: int, threads:
     for number in range(rounds):
         for side in sides:
             result = run_side(side, task, threads)
-            seconds = [value / parts for value in result.get("seconds", [result["wall"]])]
+            seconds = [value / parts for value in result["seconds"] or [result["wall"]]]
             yield {
                 "workload": name,
                 "run": run,
@@ -53,6 +68,7 @@ def alternate(name: str, task: Task, sides: Sequence[str], rounds: int, threads:
                 "median": statistics.median(seconds),
                 "tokens": tokens / parts,
                 "peak_mib": result["peak_mib"],
+                "others": result["others"],
                 "threads": threads,
                 "versions": result["versions"],
             }

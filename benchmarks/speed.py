@@ -3,8 +3,8 @@
     python benchmarks/speed.py [WORKLOAD …] [--rounds 5] [--checkpoint FOLDER] [--data FOLDER] [--table]
 
 Each round starts a fresh process for each side, which warms up and then times some passes. Every process leaves a line
-of JSON at the end of --output; `--table` prints that file's last run of each workload, and without a WORKLOAD nothing
-else. A WORKLOAD is a name from the list, or how some begin: `e` is e1, e2 and e3. `--check`
+of JSON at the end of --output; `--table` prints that file's last run of each workload, `--plot` draws it; without a
+WORKLOAD they do nothing else. A WORKLOAD is a name from the list, or how some begin: `e` is e1, e2 and e3. `--check`
 compares what the sides compute instead of measuring them.
 
 CHECKPOINT is a folder with a BertModel, DATA one with gutenberg/*.txt, vocab/*.txt and stsb/sts-dev.csv.
@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 from agreement import TOLERANCE, differences
+from growth import growth_table, plot
 from report import circumstances, show, table
 from rounds import alternate
 from sides import PACKAGES, SIDES
@@ -42,12 +43,17 @@ def possible(name: str, args: argparse.Namespace) -> bool:
     return not missing
 
 
+def sides_of(name: str, args: argparse.Namespace) -> list[str]:
+    workload = WORKLOADS[name]
+    return [side for side in workload.sides or SIDES[workload.kind] if side in args.sides]
+
+
 def measure(names: list[str], args: argparse.Namespace) -> None:
     """Run the workloads, and write down their rows as they come."""
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             task = WORKLOADS[name].save_task(Path(folder, name), args.checkpoint, args.data)
-            sides = [side for side in SIDES[task.kind] if side in args.sides]
+            sides = sides_of(name, args)
             for row in alternate(name, task, sides, args.rounds, args.threads):
                 print(f"{name}, round {row['round'] + 1}: {row['side']:<14}{show(row['median'])}", flush=True)
                 with args.output.open("a") as file:
@@ -55,17 +61,26 @@ def measure(names: list[str], args: argparse.Namespace) -> None:
 
 
 def check(names: list[str], args: argparse.Namespace) -> bool:
-    """Print by how much the sides differ; whether all agree."""
+    """Print by how much the other sides differ from the first; whether all agree."""
     agree = True
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             task = WORKLOADS[name].save_task(Path(folder, name), args.checkpoint, args.data)
-            sides = [side for side in SIDES[task.kind] if side in args.sides and side != "products"]
+            sides = [side for side in sides_of(name, args) if side != "products"]
             for side, difference in differences(task, sides, args.threads):
                 is_same = difference <= TOLERANCE
                 agree = agree and is_same
                 print(f"{name}: {side} differs by {difference:.1e}: {'ok' if is_same else 'NOT THE SAME'}", flush=True)
     return agree
+
+
+def show_results(args: argparse.Namespace) -> None:
+    """Print, or draw, what is in the file."""
+    rows = [json.loads(line) for line in args.output.read_text().splitlines()]
+    if args.table:
+        print(*filter(None, [table(rows), growth_table(rows), circumstances(rows)]), sep="\n\n")
+    if args.plot:
+        plot(rows, args.plot)
 
 
 def main() -> None:
@@ -78,6 +93,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--output", type=Path, default=Path("speed.jsonl"))
     parser.add_argument("--table", action="store_true", help="print the table of --output at the end")
+    parser.add_argument("--plot", type=Path, metavar="PNG", help="draw how time and memory grow, from --output")
     parser.add_argument("--check", action="store_true", help="compare the results instead of the times")
     args = parser.parse_args()
     try:
@@ -87,11 +103,10 @@ def main() -> None:
     args.sides = [side for side in args.sides if available(side)]
     if args.check:
         sys.exit(0 if check(names, args) else 1)
-    if args.workloads or not args.table:
+    if args.workloads or not (args.table or args.plot):
         measure(names, args)
-    if args.table:
-        rows = [json.loads(line) for line in args.output.read_text().splitlines()]
-        print(table(rows), circumstances(rows), sep="\n\n")
+    if args.table or args.plot:
+        show_results(args)
 
 
 if __name__ == "__main__":

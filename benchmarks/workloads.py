@@ -21,6 +21,7 @@ class Workload:
     """kind: as in Task. make: the configuration and the batches, from the checkpoint and the data.
 
     needs: which of `checkpoint` and `data` must be given. passes: how many are timed.
+    sides: those that take part, if not all of the kind.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Workload:
     make: Callable[[str, Path], tuple[dict[str, Any], list[Arrays]]]
     needs: tuple[str, ...] = ()
     passes: int = 5
+    sides: tuple[str, ...] = ()
 
     def save_task(self, folder: Path, checkpoint: str, data: Path) -> Task:
         """The task that all sides get, written into `folder`."""
@@ -80,9 +82,9 @@ def sentences(
 def grown(**grows: int) -> Workload:
     """A training step of the size from which growth is measured, with something grown."""
     size = {"B": 8, "T": 128, "L": 4} | grows
-    title = ", ".join(f"{name} = {value}" for name, value in grows.items())
+    title = "growth, " + ", ".join(f"{name} = {value}" for name, value in size.items())
     make = partial(synthetic, "bert-mini", size["B"], size["T"], vocab_size=1000, num_hidden_layers=size["L"])
-    return Workload(f"growth: {title}", "train", make)
+    return Workload(title, "train", make, sides=("npbert", "torch"))
 
 
 GROWTH = {"T": (32, 64, 128, 256, 512), "B": (1, 4, 16), "L": (2, 4, 8)}

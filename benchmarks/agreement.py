@@ -16,19 +16,21 @@ from npbert import BertConfig, BertForPreTraining
 
 TOLERANCE = 1e-5
 STEPS = 3
+# Steps so large that a wrong gradient, or decay, shows in the next loss.
+LARGE_STEPS: Any = {"learning_rate": 1e-3, "weight_decay": 0.1}
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
 def differences(task: Task, sides: Sequence[str], threads: int) -> Iterator[tuple[str, float]]:
     """For each other side, by how much of the largest number its results differ at most from those of the first.
 
-    Of training, the results are the losses of the first three steps, which say that gradients, clipping and AdamW
-    agree too; of inference, the hidden states of real tokens; of a start, the beginning of the vector.
+    Of training, the results are the losses of the first three steps, which say that gradients, clipping and
+    AdamW agree too; of inference, the hidden states of real tokens; of a start, the beginning of the vector.
     """
     batches = task.batches()
     prepare(task, sides, threads)
     if task.kind == "train":
-        task = replace(task, folder=f"{task.folder}-check", config={**task.config, **NO_DROPOUT})
+        task = replace(task, folder=f"{task.folder}-check", config={**task.config, **NO_DROPOUT}, **LARGE_STEPS)
         task = replace(task, weights=save_weights(task))
         batches = (batches * STEPS)[:STEPS]
         task.save(batches)

@@ -53,8 +53,7 @@ def measure(names: list[str], args: argparse.Namespace) -> None:
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             task = WORKLOADS[name].save_task(Path(folder, name), args.checkpoint, args.data)
-            sides = sides_of(name, args)
-            for row in alternate(name, task, sides, args.rounds, args.threads):
+            for row in alternate(name, task, sides_of(name, args), args.rounds, args.threads):
                 print(f"{name}, round {row['round'] + 1}: {row['side']:<14}{show(row['median'])}", flush=True)
                 with args.output.open("a") as file:
                     file.write(json.dumps(row) + "\n")
@@ -64,9 +63,12 @@ def check(names: list[str], args: argparse.Namespace) -> bool:
     """Print by how much the other sides differ from the first; whether all agree."""
     agree = True
     for name in names:
+        sides = [side for side in sides_of(name, args) if side != "products"]
+        if len(sides) < 2:
+            print(f"{name}: there are no two sides to compare", file=sys.stderr)
+            continue
         with tempfile.TemporaryDirectory() as folder:
             task = WORKLOADS[name].save_task(Path(folder, name), args.checkpoint, args.data)
-            sides = [side for side in sides_of(name, args) if side != "products"]
             for side, difference in differences(task, sides, args.threads):
                 is_same = difference <= TOLERANCE
                 agree = agree and is_same

@@ -21,7 +21,7 @@ Step: TypeAlias = Callable[[Arrays], float]
 Encode: TypeAlias = Callable[[Arrays], Array]
 """The last hidden state (B, T, D) of a batch."""
 
-LEARNING_RATE, WEIGHT_DECAY, MAX_NORM = 1e-4, 0.01, 1.0
+MAX_NORM = 1.0
 SENTENCE = "A plane is taking off."
 
 
@@ -39,6 +39,8 @@ class Task:
     config: dict[str, Any]
     checkpoint: str = ""
     weights: str = ""
+    learning_rate: float = 1e-4
+    weight_decay: float = 0.01
     passes: int = 5
     warm_up: int = 2
 

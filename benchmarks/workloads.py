@@ -108,11 +108,14 @@ WORKLOADS: dict[str, Workload] = {
 
 
 def chosen(names: list[str]) -> list[str]:
-    """The workloads that are named, or begin with a name; all of them for no name.
+    """The workloads of these names; a name that is none stands for those that begin so. All of them for no names.
 
     Raises: ValueError for a name that fits none.
     """
+    taken: set[str] = set() if names else set(WORKLOADS)
     for name in names:
-        if not any(known.startswith(name) for known in WORKLOADS):
+        fitting = {name} & set(WORKLOADS) or {known for known in WORKLOADS if known.startswith(name)}
+        if not fitting:
             raise ValueError(f"there is no workload {name!r}, wanted {', '.join(WORKLOADS)}, or how some begin")
-    return [known for known in WORKLOADS if not names or known.startswith(tuple(names))]
+        taken |= fitting
+    return [known for known in WORKLOADS if known in taken]

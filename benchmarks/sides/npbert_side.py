@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from task import LEARNING_RATE, MAX_NORM, SENTENCE, WEIGHT_DECAY, Array, Arrays, Encode, Step, Task
+from task import MAX_NORM, SENTENCE, Array, Arrays, Encode, Step, Task
 
 from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed, clip_by_global_norm
 
@@ -15,7 +15,7 @@ def training_step(task: Task) -> Step:
     else:
         model = BertForPreTraining(BertConfig(**task.config), rng=rng)
     parameters = model.parameters()
-    optimizer = AdamW(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+    optimizer = AdamW(parameters, lr=task.learning_rate, weight_decay=task.weight_decay)
 
     def step(batch: Arrays) -> float:
         losses, cache = model.loss(Batch(**batch), rng)

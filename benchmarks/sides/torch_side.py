@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from task import LEARNING_RATE, MAX_NORM, WEIGHT_DECAY, Arrays, Step, Task, num_threads
+from task import MAX_NORM, Arrays, Step, Task, num_threads
 
 from sides.torch_model import PreTraining, rename
 
@@ -19,10 +19,10 @@ def training_step(task: Task) -> Step:
         model.load_state_dict(rename(load_file(f"{task.weights}/model.safetensors")))
     parameters = list(model.parameters())
     groups = [
-        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": WEIGHT_DECAY},
+        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": task.weight_decay},
         {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
     ]
-    optimizer = torch.optim.AdamW(groups, lr=LEARNING_RATE, fused=True)
+    optimizer = torch.optim.AdamW(groups, lr=task.learning_rate, fused=True)
 
     def step(batch: Arrays) -> float:
         loss = model({name: torch.from_numpy(array) for name, array in batch.items()})

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 import transformers
-from task import LEARNING_RATE, MAX_NORM, SENTENCE, WEIGHT_DECAY, Array, Arrays, Encode, Step, Task, num_threads
+from task import MAX_NORM, SENTENCE, Array, Arrays, Encode, Step, Task, num_threads
 
 torch.set_num_threads(num_threads())
 ATTENTION: Any = {"attn_implementation": "sdpa"}
@@ -25,7 +25,11 @@ def training_step(task: Task) -> Step:
         model = model_class(transformers.BertConfig(**config))
     model.train()
     parameters = list(model.parameters())
-    optimizer = torch.optim.AdamW(decayed_apart(parameters), lr=LEARNING_RATE)
+    groups = [  # as in BERT's code, matrices decay and vectors do not
+        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": task.weight_decay},
+        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=task.learning_rate)
 
     def step(batch: Arrays) -> float:
         inputs = tensors(batch)
@@ -37,14 +41,6 @@ def training_step(task: Task) -> Step:
         return float(loss.item())
 
     return step
-
-
-def decayed_apart(parameters: list[torch.nn.Parameter]) -> list[dict[str, object]]:
-    """Weight decay for matrices only, as in BERT's code."""
-    return [
-        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": WEIGHT_DECAY},
-        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
-    ]
 
 
 def encode(task: Task) -> Encode:

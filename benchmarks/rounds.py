@@ -36,6 +36,16 @@ def run_side(side: str, task: Task, threads: int, *options: str) -> dict[str, An
     return {**json.loads(process.stdout.splitlines()[-1]), "wall": wall, "others": max(0.0, others)}
 
 
+def wait_for_quiet(patience: float) -> None:
+    """Return when the machine has been idle for a second, or after `patience` seconds."""
+    end = time.perf_counter() + patience
+    while time.perf_counter() < end:
+        busy = busy_seconds()
+        time.sleep(1)
+        if busy_seconds() - busy < 0.1:
+            return
+
+
 def busy_seconds() -> float:
     """How long the cores of this machine have been at work, all together."""
     user, nice, system, _idle, _waiting, *rest = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:])
@@ -48,8 +58,10 @@ def child_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def alternate(name: str, task: Task, sides: Sequence[str], rounds: int, threads: int) -> Iterator[dict[str, Any]]:
-    """A row of numbers for each side and round: all sides in turn, then again."""
+def alternate(
+    name: str, task: Task, sides: Sequence[str], *, rounds: int, threads: int, patience: float
+) -> Iterator[dict[str, Any]]:
+    """A row of numbers for each side and round: all sides in turn, then again. patience: as in wait_for_quiet."""
     run, batches = time.time(), task.batches()
     tokens = sum(int(batch["attention_mask"].sum()) for batch in batches)
     # a pass over several batches of training is so many steps, and the time of one is what is of interest
@@ -57,6 +69,7 @@ def alternate(name: str, task: Task, sides: Sequence[str], rounds: int, threads:
     prepare(task, sides, threads)
     for number in range(rounds):
         for side in sides:
+            wait_for_quiet(patience)
             result = run_side(side, task, threads)
             seconds = [value / parts for value in result["seconds"] or [result["wall"]]]
             yield {

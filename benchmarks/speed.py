@@ -53,7 +53,8 @@ def measure(names: list[str], args: argparse.Namespace) -> None:
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             task = WORKLOADS[name].save_task(Path(folder, name), args.checkpoint, args.data)
-            for row in alternate(name, task, sides_of(name, args), args.rounds, args.threads):
+            how = {"rounds": args.rounds, "threads": args.threads, "patience": args.wait}
+            for row in alternate(name, task, sides_of(name, args), **how):
                 print(f"{name}, round {row['round'] + 1}: {row['side']:<14}{show(row['median'])}", flush=True)
                 with args.output.open("a") as file:
                     file.write(json.dumps(row) + "\n")
@@ -91,6 +92,7 @@ def main() -> None:
     parser.add_argument("--sides", nargs="+", choices=PACKAGES, default=list(PACKAGES))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--wait", type=float, default=0.0, help="seconds to wait for a quiet machine, before a process")
     parser.add_argument("--checkpoint")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--output", type=Path, default=Path("speed.jsonl"))

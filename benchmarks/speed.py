@@ -7,7 +7,8 @@ of JSON at the end of --output; `--table` prints that file's last run of each wo
 WORKLOAD they do nothing else. A WORKLOAD is a name from the list, or how some begin: `e` is e1, e2 and e3. `--check`
 compares what the sides compute instead of measuring them.
 
-CHECKPOINT is a folder with a BertModel, DATA one with gutenberg/*.txt, vocab/*.txt and stsb/sts-dev.csv.
+The folders are a checkpoint of a BertModel, and data: gutenberg/*.txt, vocab/*.txt and stsb/sts-dev.csv. (It needs
+Linux, for the peak memory and what else the machine does.)
 """
 
 from __future__ import annotations
@@ -78,8 +79,10 @@ def check(names: list[str], args: argparse.Namespace) -> bool:
 
 
 def show_results(args: argparse.Namespace) -> None:
-    """Print, or draw, what is in the file."""
+    """Print, or draw, what is in the file. Raises: ValueError where there is nothing."""
     rows = [json.loads(line) for line in args.output.read_text().splitlines()]
+    if not rows:
+        raise ValueError(f"{args.output} is empty")
     if args.table:
         print(*filter(None, [table(rows), growth_table(rows), circumstances(rows)]), sep="\n\n")
     if args.plot:
@@ -101,16 +104,16 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="compare the results instead of the times")
     args = parser.parse_args()
     try:
-        names = [name for name in chosen(args.workloads) if possible(name, args)]
-    except ValueError as error:
-        parser.error(str(error))
-    args.sides = [side for side in args.sides if available(side)]
-    if args.check:
-        sys.exit(0 if check(names, args) else 1)
-    if args.workloads or not (args.table or args.plot):
-        measure(names, args)
-    if args.table or args.plot:
-        show_results(args)
+        if args.check or args.workloads or not (args.table or args.plot):
+            args.sides = [side for side in args.sides if available(side)]
+            names = [name for name in chosen(args.workloads) if possible(name, args)]
+            if args.check:
+                sys.exit(0 if check(names, args) else 1)
+            measure(names, args)
+        if args.table or args.plot:
+            show_results(args)
+    except (ValueError, OSError, RuntimeError) as error:
+        sys.exit(f"speed.py: {error}")
 
 
 if __name__ == "__main__":

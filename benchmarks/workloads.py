@@ -54,7 +54,7 @@ def synthetic(
     config = sizes(preset, **changes)
     rng = np.random.default_rng(0)
     ids = rng.integers(1, config["vocab_size"], (batch_size, length))  # 0 is [PAD]
-    masked = rng.permuted(np.arange(length) < round(0.15 * length) + np.zeros((batch_size, 1)), axis=1)
+    masked = rng.permuted(np.tile(np.arange(length) < round(0.15 * length), (batch_size, 1)), axis=1)
     second = np.arange(length) >= rng.integers(1, length, (batch_size, 1))
     batch = {
         "input_ids": ids,

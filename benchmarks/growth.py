@@ -44,8 +44,8 @@ def plot(rows: Iterable[Row], path: Path) -> None:
             column[1].plot(list(measured), memory, marker="o", label=side)
         column[1].set_xlabel(f"{grows}, {WHAT[grows]}")
         for axis in column:
+            axis.margins(y=0.1)
             axis.set_ylim(bottom=0)
-            axis.set_xticks(sizes)
     axes[0, 0].set_ylabel("a training step, ms")
     axes[1, 0].set_ylabel("peak memory, MiB")
     axes[0, 0].legend()

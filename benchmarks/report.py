@@ -28,7 +28,7 @@ def last_runs(rows: Iterable[Row]) -> dict[str, dict[str, list[Row]]]:
 def table(rows: Iterable[Row]) -> str:
     """A line for each workload and side: time, tokens, memory, and the ratios to npbert and to the bare products."""
     lines = [
-        "| workload | side | time | rounds from – to | tokens/s | peak memory | npbert's time / its | products' share |",
+        "| workload | side | time | rounds | tokens/s | peak memory | npbert's time / its | products' share |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, sides in last_runs(rows).items():

@@ -1,0 +1,42 @@
+"""npbert, as its README says to use it."""
+
+from __future__ import annotations
+
+import numpy as np
+from task import MAX_NORM, SENTENCE, Array, Arrays, Encode, Step, Task
+
+from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed, clip_by_global_norm
+
+
+def training_step(task: Task) -> Step:
+    rng = np.random.default_rng(0)
+    if task.weights:
+        model = BertForPreTraining.from_pretrained(task.weights)
+    else:
+        model = BertForPreTraining(BertConfig(**task.config), rng=rng)
+    parameters = model.parameters()
+    optimizer = AdamW(parameters, lr=task.learning_rate, weight_decay=task.weight_decay)
+
+    def step(batch: Arrays) -> float:
+        losses, cache = model.loss(Batch(**batch), rng)
+        model.zero_grad()
+        model.backward(cache)
+        clip_by_global_norm(parameters, MAX_NORM)
+        optimizer.step()
+        return losses.loss
+
+    return step
+
+
+def encode(task: Task) -> Encode:
+    model = BertModel.from_pretrained(task.checkpoint)
+
+    def run(batch: Arrays) -> Array:
+        return model(Batch(**batch)).last_hidden_state
+
+    return run
+
+
+def first_vector(task: Task) -> list[float]:
+    vector: list[float] = Embed.from_pretrained(task.checkpoint)(SENTENCE)[:5].tolist()
+    return vector

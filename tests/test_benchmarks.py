@@ -1,0 +1,99 @@
+"""The benchmarks: what they print, and that they run."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+
+
+def speed(*arguments):
+    command = [sys.executable, BENCHMARKS / "speed.py", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def row(workload, side, number, seconds, run=1.0):
+    return {
+        "workload": workload,
+        "run": run,
+        "side": side,
+        "round": number,
+        "seconds": [seconds],
+        "median": seconds,
+        "tokens": 100,
+        "peak_mib": 1000.0,
+        "others": 0.25,
+        "threads": 2,
+        "versions": {"numpy": "2.0"},
+    }
+
+
+def test_the_table_is_of_the_last_run_and_of_ratios_round_by_round(tmp_path):
+    rows = [row("b", "npbert", 0, 100.0, run=0.5)]
+    for number, (ours, theirs, products) in enumerate([(0.2, 0.4, 0.1), (0.3, 0.4, 0.1), (0.9, 1.0, 0.1)]):
+        times = {"npbert": ours, "transformers": theirs, "products": products}
+        rows += [row("b", side, number, seconds) for side, seconds in times.items()]
+    rows += [row("g-T32", side, 0, seconds) for side, seconds in (("npbert", 0.05), ("torch", 0.1))]
+    path = tmp_path / "speed.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    lines = speed("--table", "--output", path).stdout.splitlines()
+    b = "b: BERT-mini, 32 × 128"
+    assert lines[2:5] == [
+        f"| {b} | npbert | 300 ms | 200 ms – 900 ms | 333 | 1,000 MiB |  | 33% |",
+        f"| {b} | transformers | 400 ms | 400 ms – 1,000 ms | 250 | 1,000 MiB | **0.75** (0.50 – 0.90) | 25% |",
+        f"| {b} | products | 100 ms | 100 ms – 100 ms | 1,000 | 1,000 MiB |  |  |",
+    ]
+    assert (
+        lines[8]
+        == "| growth, B = 8, T = 32, L = 4 | 50.00 ms | 100 ms | **0.50** (0.50 – 0.50) | 1,000 MiB | 1,000 MiB |"
+    )
+    assert lines[-1].startswith("Threads: 2. Rounds: 3. numpy 2.0. Other processes had 25% of the machine")
+
+
+def test_a_workload_runs_from_the_command_line(tmp_path):
+    path = tmp_path / "speed.jsonl"
+    result = speed("g-B1", "--sides", "npbert", "--rounds", 2, "--threads", 1, "--output", path)
+    assert result.returncode == 0, result.stderr
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(row["side"], row["round"], row["tokens"], len(row["seconds"])) for row in rows] == [
+        ("npbert", 0, 128, 5),
+        ("npbert", 1, 128, 5),
+    ]
+    assert all(0 < row["median"] < 60 and 50 < row["peak_mib"] < 2000 for row in rows)
+
+
+def test_what_is_missing_is_said_and_left_out(tmp_path):
+    result = speed("e1", "d1", "--sides", "npbert", "--output", tmp_path / "speed.jsonl")
+    assert result.returncode == 0
+    assert result.stderr.splitlines() == ["without d1: it needs --data", "without e1: it needs --checkpoint and --data"]
+    assert "there is no workload 'x', wanted a, b, c" in speed("x").stderr
+
+
+def test_the_products_are_those_of_bert():
+    from sides.products_side import linears, sizes_of
+    from workloads import WORKLOADS
+
+    config, (batch,) = WORKLOADS["c"].make("", Path())
+    sizes = sizes_of(batch)
+    assert sizes == (8, 128, 1024, 8 * 19)
+    assert (batch["labels"] != -100).sum(axis=1).tolist() == [19] * 8
+    rows = 1024 * 12 * (4 * 768 * 768 + 2 * 768 * 3072) + 8 * 19 * 768 * (768 + 30522) + 8 * 768 * (768 + 2)
+    assert sum(np.prod(product) * count for product, count in linears(config, sizes).items()) == rows
+
+
+def test_a_difference_is_of_the_largest_number_and_never_lost():
+    from agreement import largest_difference
+
+    wanted = [np.array([1.0, -100.0]), np.array(2.0)]
+    assert largest_difference([np.array([1.0, -99.0]), np.array(2.0)], wanted) == pytest.approx(0.01)
+    assert np.isnan(largest_difference([np.array([1.0, -100.0]), np.array(np.nan)], wanted))

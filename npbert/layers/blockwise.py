@@ -14,9 +14,9 @@ import numpy as np
 from npbert.layers.parameter import Array, rows
 from npbert.threads import num_threads, run, slices
 
-BLOCK = 64 * 1024
-"""Elements of an array in a block: a few blocks of float32 fit a cache of 1 to 2 MiB, and each keeps NumPy busy for so
-long that its cost per call is small."""
+BLOCK = 128 * 1024
+"""Elements of the largest array in a block. A few arrays of this size, in float32, are what a cache of 2 MiB holds; and an
+operation on one is long beside the time that a thread waits for Python's lock before it."""
 
 
 def blockwise(expression: Callable[..., Any], *arrays: Array) -> Any:

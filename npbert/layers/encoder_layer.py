@@ -81,7 +81,7 @@ class EncoderLayer(Layer):
         """
         attention_cache, attention_norm_cache, feed_forward_cache, output_norm_cache, queries = cache
         dh, dtransformed = self.output_norm.backward(dy, output_norm_cache)
-        dh = dh + self.feed_forward.backward(dtransformed, feed_forward_cache)
+        dh += self.feed_forward.backward(dtransformed, feed_forward_cache)
 
         dpast, dattended = self.attention_norm.backward(dh, attention_norm_cache)
         dx: Array = self.attention.backward(dattended, attention_cache)

@@ -35,8 +35,13 @@ class GELU(Layer):
         here and not in backward, which saves half of the work.
         """
         cdf = self.cdf(x)
-        density = np.exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))
-        return x * cdf, cdf + x * density
+        slope = x * x
+        slope *= -0.5
+        np.exp(slope, out=slope)
+        slope *= 1 / math.sqrt(2 * math.pi)  # φ(x)
+        slope *= x
+        slope += cdf
+        return x * cdf, slope
 
     def backward(self, dy: Array, slope: Array) -> Array:
         """dx = dy · y′: the chain rule, element by element."""
@@ -45,4 +50,7 @@ class GELU(Layer):
     @staticmethod
     def cdf(x: Array) -> Array:
         """Φ(x)"""
-        return 0.5 * (1 + erf(x / math.sqrt(2)))
+        cdf = erf(x / math.sqrt(2))
+        cdf += 1
+        cdf *= 0.5
+        return cdf

@@ -35,8 +35,11 @@ class LayerNorm(Layer):
         """y, x̂ and σ, of any number of rows."""
         centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]
         sigma = np.sqrt((centred * centred).sum(axis=-1, keepdims=True) / x.shape[-1] + self.eps)
-        x_hat = centred / sigma
-        return self.gamma.value * x_hat + self.beta.value, x_hat, sigma
+        x_hat = centred
+        x_hat /= sigma
+        y = self.gamma.value * x_hat
+        y += self.beta.value
+        return y, x_hat, sigma
 
     def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
         """dγ = Σₙ dyₙ x̂ₙ,  dβ = Σₙ dyₙ,  dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ dy.
@@ -64,6 +67,10 @@ class LayerNorm(Layer):
     def dx(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
         """The gradient of x, of any number of rows."""
         dx_hat = self.gamma.value * dy
-        shift = dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]
-        stretch = (dx_hat * x_hat).sum(axis=-1, keepdims=True) / dy.shape[-1]
-        return (dx_hat - shift - x_hat * stretch) / sigma
+        product = dx_hat * x_hat
+        stretch = product.sum(axis=-1, keepdims=True) / dy.shape[-1]
+        dx = dx_hat
+        dx -= dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]
+        dx -= np.multiply(x_hat, stretch, out=product)
+        dx /= sigma
+        return dx

@@ -7,7 +7,7 @@ import numpy as np
 from npbert.layers.parameter import Array, Parameter, rows
 from npbert.threads import blas_on_one_thread, num_threads, run, slices
 
-SMALL = 16_000_000
+SMALL = 8_000_000
 """A product of fewer multiplications is done by one thread: another would hardly have begun before it is done."""
 
 TINY = 8_000
@@ -36,7 +36,7 @@ def product(a: Array, b: Array, *, plus: Array | None = None, out: Array | None 
     if multiplications < TINY:
         multiply(slice(None))
         return out
-    pieces = min(2 * num_threads(), multiplications // SMALL, shape[axis])
+    pieces = min(num_threads(), multiplications // SMALL, shape[axis])
     if num_threads() == 1 or pieces < 2:
         with blas_on_one_thread:
             multiply(slice(None))

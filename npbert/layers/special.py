@@ -35,12 +35,15 @@ def erf(x: Array) -> Array:
 
 
 def _erf_by_tanh(x: Array) -> Array:
-    square = np.minimum(x * x, _TANH_FIT_END**2)
-    polynomial = np.full_like(x, _TANH_FIT[0])
-    for coefficient in _TANH_FIT[1:]:
-        polynomial *= square
+    square = x * x
+    np.minimum(square, _TANH_FIT_END**2, out=square)
+    polynomial = _TANH_FIT[0] * square
+    for coefficient in _TANH_FIT[1:-1]:
         polynomial += coefficient
-    return np.tanh(x * polynomial)
+        polynomial *= square
+    polynomial += _TANH_FIT[-1]
+    polynomial *= x
+    return np.tanh(polynomial, out=polynomial)
 
 
 def _erf_by_series(x: Array) -> Array:

@@ -52,13 +52,20 @@ class Adam(Optimizer):
 
         def update(block: tuple[Any, ...]) -> None:
             kept, value, g, m, v = block
+            change = (1 - beta1) * g  # one array for whatever comes between, as the cache has no room for many
             m *= beta1
-            m += (1 - beta1) * g
+            m += change
+            np.multiply(g, g, out=change)
+            change *= 1 - beta2
             v *= beta2
-            v += (1 - beta2) * (g * g)
+            v += change
+            np.sqrt(v, out=change)
+            change += eps
+            np.divide(m, change, out=change)
+            change *= step_size
             if kept != 1:
                 value *= kept
-            value -= step_size * (m / (np.sqrt(v) + eps))
+            value -= change
 
         all_arrays = zip(self.parameters, self.first_moments, self.second_moments, strict=True)
         run(

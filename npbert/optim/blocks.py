@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from npbert.layers import Array
 
-BLOCK = 32 * 1024
-"""Elements in a block: a step of Adam has four arrays and three intermediate results of this size in the cache."""
+BLOCK = 128 * 1024
+"""Elements in a block. Five arrays of this size, in float32, are about what a cache of 2 MiB holds; and each operation on
+one is long beside the time that a thread waits for Python's lock before it."""
 
 
 def in_blocks(*arrays: Array) -> Iterator[tuple[Array, ...]]:

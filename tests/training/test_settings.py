@@ -61,7 +61,7 @@ def test_a_file_over_the_defaults_and_changes_over_the_file(tmp_path):
 REFUSED = {
     "unknown": (
         "stesp = 5",
-        "there is no setting stesp; there are evaluate_every, gradient_checkpointing, learning_rate, .*, steps, warmup, w",
+        "there is no setting stesp; there are evaluate_every, gradient_checkpointing, .*, steps, warmup, w",
     ),
     "text for a number": ('steps = "5"', "steps is '5', wanted int"),
     "a float for an integer": ("steps = 5.0", r"steps is 5.0, wanted int"),

@@ -46,6 +46,7 @@ from npbert.layers import (
     Tanh,
     TanhGELU,
 )
+from npbert.memory import keep_freed_memory
 from npbert.models import (
     BertConfig,
     BertForMaskedLM,
@@ -110,3 +111,5 @@ __all__ = [
     "num_threads",
     "set_num_threads",
 ]
+
+keep_freed_memory()

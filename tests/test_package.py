@@ -13,7 +13,7 @@ PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = {
-    **dict.fromkeys(("extras.py", "files.py", "layers"), 0),
+    **dict.fromkeys(("extras.py", "files.py", "memory.py", "threads.py", "layers"), 0),
     **dict.fromkeys(("optim", "data", "gradcheck"), 1),
     "models": 2,
     "inference": 3,

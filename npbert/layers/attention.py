@@ -48,6 +48,21 @@ class MultiHeadAttention(Layer):
         self.dot_product = DotProductAttention(dropout)
         self.num_heads = num_heads
 
+    def __call__(
+        self,
+        x: Array,
+        attention_mask: Array | None = None,
+        rng: None = None,
+        grid: Grid | None = None,
+        queries: Array | None = None,
+    ) -> Array:
+        """As forward, but what a part keeps for backward is dropped before the next part runs."""
+        x_asking, tokens, asking = self._rows_and_grids(x, grid, queries)
+        q, k, v = asking.spread(self.query(x_asking)), tokens.spread(self.key(x)), tokens.spread(self.value(x))
+        context = self.dot_product(self._split(q), self._split(k), self._split(v), attention_mask)
+        y: Array = self.output(asking.collect(self._merge(context)).reshape(x_asking.shape))
+        return y
+
     def forward(
         self,
         x: Array,
@@ -56,9 +71,7 @@ class MultiHeadAttention(Layer):
         grid: Grid | None = None,
         queries: Array | None = None,
     ) -> tuple[Array, Cache]:
-        tokens = grid or _grid_of(x)
-        asking = tokens if queries is None else tokens.of_rows(queries)
-        x_asking = x if queries is None else rows(x)[queries]
+        x_asking, tokens, asking = self._rows_and_grids(x, grid, queries)
         q, query_cache = self.query.forward(x_asking)
         k, key_cache = self.key.forward(x)
         v, value_cache = self.value.forward(x)
@@ -97,6 +110,13 @@ class MultiHeadAttention(Layer):
         q, k = self._split(self.query(x)), self._split(self.key(x))
         y: Array = self.dot_product.softmax(self.dot_product.scores(q, k, attention_mask))
         return y
+
+    def _rows_and_grids(self, x: Array, grid: Grid | None, queries: Array | None) -> tuple[Array, Grid, Grid]:
+        """The rows that look, where all rows stand, and where those that look stand."""
+        tokens = grid or _grid_of(x)
+        if queries is None:
+            return x, tokens, tokens
+        return rows(x)[queries], tokens, tokens.of_rows(queries)
 
     def _split(self, x: Array) -> Array:
         """(B, T, D) -> (B, T, H, d) -> (B, H, T, d)"""

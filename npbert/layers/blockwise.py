@@ -15,8 +15,8 @@ from npbert.layers.parameter import Array, rows
 from npbert.threads import num_threads, run, slices
 
 BLOCK = 128 * 1024
-"""Elements of the largest array in a block. A few arrays of this size, in float32, are what a cache of 2 MiB holds; and an
-operation on one is long beside the time that a thread waits for Python's lock before it."""
+"""Elements of the largest array in a block. A few arrays of this size, in float32, are what a cache of 2 MiB holds; and
+an operation on one is long beside the time that a thread waits for Python's lock before it."""
 
 
 def blockwise(expression: Callable[..., Any], *arrays: Array) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from npbert.layers import Array
 
 BLOCK = 128 * 1024
-"""Elements in a block. Five arrays of this size, in float32, are about what a cache of 2 MiB holds; and each operation on
+"""Elements in a block. Five arrays of this size, in float32, are about what a cache of 2 MiB holds; and an operation on
 one is long beside the time that a thread waits for Python's lock before it."""
 
 

@@ -91,7 +91,7 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
 
 def slices(length: int, count: int) -> list[slice]:
     """`count` slices that cover 0 to length − 1, as equal as can be: items for `run`."""
-    edges = [length * i // count for i in range(count + 1)]
+    edges = [length * i // max(1, count) for i in range(count + 1)]
     return [slice(*pair) for pair in itertools.pairwise(edges)]
 
 

@@ -187,12 +187,12 @@ def test_the_number_can_change_at_any_time():
     assert done[-1] == "late"
 
 
-@pytest.mark.parametrize(("length", "count"), [(0, 1), (1, 1), (10, 3), (3, 3), (1000, 7)])
+@pytest.mark.parametrize(("length", "count"), [(0, 0), (0, 1), (1, 1), (10, 3), (3, 3), (1000, 7)])
 def test_slices_cover_all_in_nearly_equal_parts(length, count):
     parts = [list(range(length))[piece] for piece in slices(length, count)]
     assert len(parts) == count
     assert [number for part in parts for number in part] == list(range(length))
-    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    assert max(map(len, parts), default=0) - min(map(len, parts), default=0) <= 1
 
 
 def test_blas_has_one_thread_within_and_its_own_after(count_of_blas):

@@ -66,6 +66,14 @@ def test_small_arrays_come_whole_and_once():
     assert seen[0] is x
 
 
+@pytest.mark.parametrize("widths", [(5, 1), (1, 5)])
+def test_one_large_array_is_enough_to_cut_all(widths):
+    seen = []
+    with in_pieces(8), on_threads(1):
+        blockwise(lambda x, z: seen.append((len(x), len(z))) or x, *(np.ones((4, width)) for width in widths))
+    assert sorted(seen) == [(1, 1), (1, 1), (2, 2)]
+
+
 @pytest.mark.parametrize("empty", [(0, 3), (2, 0, 3)])
 def test_no_rows(empty):
     assert blockwise(np.exp, np.zeros(empty)).shape == empty

@@ -7,6 +7,7 @@ from npbert.layers import blockwise as module
 from npbert.layers.blockwise import BLOCK, blockwise, cut
 from tests.computing import in_pieces, nothing_is_nan, on_threads
 
+REAL = [(BLOCK - 1,), (BLOCK - 1, 1), (BLOCK, 1), (BLOCK + 1, 1), (BLOCK // 768 + 1, 768), (3, BLOCK + 1)]
 SHAPES = [(1,), (7,), (8,), (9,), (1, 40), (3, 9), (4, 2), (5, 2), (50, 3), (17, 1), (2, 3, 5), (3, 1, 2, 4)]
 
 
@@ -79,7 +80,7 @@ def test_no_rows(empty):
     assert blockwise(np.exp, np.zeros(empty)).shape == empty
 
 
-@pytest.mark.parametrize("shape", [(BLOCK - 1,), (BLOCK - 1, 1), (BLOCK, 1), (BLOCK + 1, 1), (85, 771), (3, BLOCK + 1)])
+@pytest.mark.parametrize("shape", REAL)
 @pytest.mark.parametrize("count", [1, 2])
 def test_at_its_real_size(shape, count):
     x = np.random.default_rng(0).standard_normal(shape, np.float32)

@@ -8,12 +8,14 @@ import pytest
 from npbert import GELU, AddNorm, Dropout, LayerNorm, Linear, SoftmaxCrossEntropy, TanhGELU
 from npbert.gradcheck import randomize
 from npbert.layers import IGNORED
+from npbert.layers.blockwise import BLOCK as LARGE
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 
 BLOCK = 60
 ROWS = [(11, 5), (12, 5), (13, 5), (23, 5), (24, 5), (25, 5), (121, 3)]
 SHAPES = [(59,), (60,), (61,), (59, 1), (60, 1), (61, 1), *ROWS, (1, 60), (3, 61), (2, 150), (4, 5, 7), (2, 3, 2, 6)]
-REAL = [(85, 771), (1024, 64), (1025, 64), (341, 768), (70, 3, 768)]  # a block is 85⅓ · 768 and 1024 · 64
+REAL = [(LARGE // 768 + more, 768) for more in (0, 1, 250)] + [(LARGE // 64 + more, 64) for more in (-1, 0, 1)]
+REAL += [(2, LARGE // 256 + 1, 128)]
 
 small = pytest.mark.parametrize("shape", SHAPES, ids=str)
 real = pytest.mark.parametrize("shape", REAL, ids=str)

@@ -103,20 +103,28 @@ def test_dtypes_are_those_of_numpy():
 @pytest.mark.usefixtures("_threads")
 @pytest.mark.parametrize("size", [(700, 300, 200), (200, 300, 700), (250, 256, 250), (251, 256, 250)], ids=str)
 def test_at_its_real_size(size):
-    """From 2 to 4 pieces of SMALL multiplications, and one less and one more than a whole one."""
+    """Several pieces of SMALL multiplications, and sides that are equal or not."""
     a, b, plus = factors(*size)
     assert_same_but_for_rounding(product(a, b, plus=plus), plainly(a, b, plus))
     assert_same_but_for_rounding(product(a.T, product(a, b)), plainly(a.T, plainly(a, b)))
 
 
-@pytest.mark.parametrize(("count", "pieces"), [(1, 1), (2, 4), (3, 6)])
-def test_each_thread_gets_two_pieces(count, pieces, monkeypatch):
+@pytest.mark.parametrize(
+    ("multiplications", "pieces"), [(100, 4), (375, 4), (376, 3), (500, 3), (750, 2), (751, 1), (2000, 1)]
+)
+def test_as_many_pieces_as_are_worth_it(multiplications, pieces, monkeypatch):
+    """Of 1,500 multiplications; a piece for each of four threads would do, and one thread needs no pieces."""
     seen = []
-    monkeypatch.setattr(module, "run", lambda work, items: seen.extend(items))
-    a, b, _ = factors(100, 10, 10)
-    with on_threads(count), in_pieces(1, 10):
-        product(a, b)
-    assert len(seen) == (pieces if pieces > 1 else 0)
+    run = module.run
+    monkeypatch.setattr(module, "run", lambda work, items: seen.extend(items) or run(work, items))
+    a, b, _ = factors(15, 10, 10)
+    with in_pieces(1, multiplications):
+        with on_threads(1):
+            product(a, b)
+        assert seen == []
+        with on_threads(4):
+            product(a, b)
+    assert len(seen) >= pieces > 1 or (pieces == 1 and seen == [])
 
 
 def test_blas_is_held_to_one_thread(count_of_blas, monkeypatch):

@@ -8,6 +8,7 @@ itself. Each thread takes the next piece when it has done one, and nobody waits 
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import itertools
 import os
@@ -32,8 +33,9 @@ def num_threads() -> int:
     """
     if _state.count is None:
         functions = _blas()
-        of_blas = _state.blas_count if _state.blas_users else functions[0]() if functions else 0
-        _state.count = of_blas or _processors()
+        with _state.lock:  # or another thread could hold BLAS to one thread between the two questions
+            of_blas = _state.blas_count if _state.blas_users else functions[0]() if functions else 0
+            _state.count = of_blas or _processors()
     return _state.count
 
 
@@ -69,7 +71,11 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
                 item = waiting.popleft()
             except IndexError:
                 return
-            work(item)
+            try:
+                work(item)
+            except BaseException:
+                waiting.clear()
+                raise
 
     with blas_on_one_thread as is_held:
         helpers = min(num_threads(), len(waiting)) - 1 if is_held else 0
@@ -85,7 +91,7 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
 
 def slices(length: int, count: int) -> list[slice]:
     """`count` slices that cover 0 to length − 1, as equal as can be: items for `run`."""
-    edges = [length * i // count for i in range(count + 1)]
+    edges = [length * i // max(1, count) for i in range(count + 1)]
     return [slice(*pair) for pair in itertools.pairwise(edges)]
 
 
@@ -135,8 +141,13 @@ def _submit(work: Callable[[], None], times: int) -> list[Future[None]]:
     """Have other threads do `work`, with the caller's context: NumPy's errstate is part of it."""
     with _state.lock:
         if _state.pool is None:
-            _state.pool = ThreadPoolExecutor(num_threads() - 1, thread_name_prefix="npbert")
-        return [_state.pool.submit(contextvars.copy_context().run, work) for _ in range(times)]
+            helpers = max(1, (_state.count or 1) - 1)  # the count may have been set to 1 since the caller looked
+            _state.pool = ThreadPoolExecutor(helpers, thread_name_prefix="npbert")
+        futures: list[Future[None]] = []
+        # Once the main thread has ended, Python starts no more threads: what is left of the work is the caller's.
+        with contextlib.suppress(RuntimeError):
+            futures.extend(_state.pool.submit(contextvars.copy_context().run, work) for _ in range(times))
+        return futures
 
 
 @cache

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from npbert import threads
+from tests.computing import BLAS_THREADS
 
 IN_CI = os.environ.get("CI") == "true"
 
@@ -13,6 +17,16 @@ common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "pr
 settings.register_profile("local", max_examples=10, **common)
 settings.register_profile("ci", max_examples=10, derandomize=True, **common)
 settings.load_profile("ci" if IN_CI else "local")
+
+
+@pytest.fixture
+def count_of_blas() -> Iterator[Callable[[], int]]:
+    """A function that says how many threads BLAS has; outside the package it has BLAS_THREADS of them."""
+    get, set_ = threads._blas()
+    before = get()
+    set_(BLAS_THREADS)
+    yield get
+    set_(before)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -12,7 +12,16 @@ import pytest
 
 from npbert.data import collate
 from npbert.gradcheck import GradientError, Report
-from npbert.layers import Dropout, Embedding, LayerNorm, MeanPooling, MultiHeadAttention, SoftmaxCrossEntropy
+from npbert.layers import (
+    Dropout,
+    Embedding,
+    Encoder,
+    LayerNorm,
+    MeanPooling,
+    MultiHeadAttention,
+    SoftmaxCrossEntropy,
+    blockwise,
+)
 from npbert.models import BertForPreTraining, BertForTokenClassification
 from npbert.optim import Adam, clip_by_global_norm
 from tests.planted import (
@@ -21,6 +30,7 @@ from tests.planted import (
     contracts,
     elementwise,
     embeddings,
+    encoder,
     heads,
     layer_norm,
     losses,
@@ -28,6 +38,8 @@ from tests.planted import (
     optim,
 )
 from tests.planted import settings as right
+from tests.planted.attention import attending_by
+from tests.planted.blocks import cut_without_the_rest
 from tests.planted.settings import Setting
 
 WRONG = "WRONG"
@@ -39,16 +51,32 @@ DERIVATIVES: dict[str, tuple[Setting, type[Any], str]] = {
     "layer_norm: γ taken out of the sums": (right.LAYER_NORM, layer_norm.GammaOutOfTheSums, WRONG),
     "layer_norm: eps left out of the derivative": (right.LAYER_NORM, layer_norm.EpsOutOfTheDerivative, WRONG),
     "layer_norm: γ updated before it is used": (right.LAYER_NORM, layer_norm.GammaUpdatedTooEarly, CHANGES),
-    "attention: dK reshaped, not transposed": (right.ATTENTION, attention.KeyGradientReshaped, WRONG),
-    "attention: dK from scores that are not transposed": (right.ATTENTION, attention.ScoresNotTransposed, WRONG),
-    "attention: query taken for key": (right.ATTENTION, attention.QueryTakenForKey, WRONG),
-    "attention: key taken for value": (right.ATTENTION, attention.KeyTakenForValue, WRONG),
-    "attention: softmax divided by the leading axis": (
+    "attention: dK reshaped, not transposed": (right.ATTENTION, attending_by(attention.KeyGradientReshaped), WRONG),
+    "attention: dK from scores that are not transposed": (
         right.ATTENTION,
-        attention.AttentionWithSoftmaxOverTheBatch,
+        attending_by(attention.ScoresNotTransposed),
         WRONG,
     ),
-    "attention: fully padded row is NaN": (right.ATTENTION, attention.MaskOfInfinities, WRONG),
+    "attention: query taken for key": (right.ATTENTION, attending_by(attention.QueryTakenForKey), WRONG),
+    "attention: key taken for value": (right.ATTENTION, attending_by(attention.KeyTakenForValue), WRONG),
+    "attention: softmax divided by the leading axis": (
+        right.ATTENTION,
+        attending_by(attention.ScoresAveragedOverTheBatch),
+        WRONG,
+    ),
+    "attention: fully padded row is NaN": (right.ATTENTION, attending_by(attention.MaskOfInfinities), WRONG),
+    "attention: dQ without 1/√d": (right.ATTENTION, attending_by(attention.QueriesLeftUnscaled), WRONG),
+    "attention: dropout mask of the first head": (right.ATTENTION, attending_by(attention.KeptOfTheFirstHead), WRONG),
+    "attention: rows mixed up in backward": (right.ATTENTION_OF_SOME_ROWS, attention.PaddingMixedUp, WRONG),
+    "encoder layer: residual gradient of the queries lost": (
+        right.ENCODER_LAYER_OF_SOME_ROWS,
+        encoder.ResidualOfQueriesLost,
+        WRONG,
+    ),
+    "encoder: last read of a row wins": (right.ENCODER, encoder.LastReadOfARowWins, WRONG),
+    "encoder: order of reading lost": (right.ENCODER, encoder.OrderOfReadingLost, WRONG),
+    "add & norm: residual dropped too": (right.ADD_NORM, encoder.ResidualIsDroppedToo, WRONG),
+    "add & norm: sub-layer not dropped": (right.ADD_NORM, encoder.SublayerIsNotDropped, WRONG),
     "softmax: divided by the leading axis": (right.SOFTMAX, attention.SoftmaxOverTheBatch, WRONG),
     "cross_entropy: T times too large": (right.CROSS_ENTROPY, losses.DividedByBatch, WRONG),
     "cross_entropy: batch times too large": (right.CROSS_ENTROPY, losses.DividedByTokens, WRONG),
@@ -61,15 +89,24 @@ DERIVATIVES: dict[str, tuple[Setting, type[Any], str]] = {
     "tied table: decoder's part lost, in a model": (right.PRETRAINING, models.TableLearnsFromTheInputOnly, WRONG),
     "tied table: embedding's part lost, in a model": (right.PRETRAINING, models.TableLearnsFromTheOutputOnly, WRONG),
     "pooler: gradient to every position": (right.POOLER, embeddings.EveryPositionIsPooled, WRONG),
+    "pooler: gradient lost beside what is read": (
+        right.MODEL_OF_SOME_POSITIONS,
+        models.PooledLostBesideWhatIsRead,
+        WRONG,
+    ),
+    "pooler: gradient of what is read lost": (right.MODEL_OF_SOME_POSITIONS, models.ReadLostBesideThePooled, WRONG),
     "pooler: gradient overwrites that of the hidden state": (right.MODEL, models.PooledOverwritesHidden, WRONG),
     "gather: repeated rows overwrite": (right.GATHER, embeddings.LastRepeatedRowWins, WRONG),
-    "dropout: one mask for two sub-layers": (right.ENCODER_LAYER, elementwise.OneMaskForTwoSublayers, WRONG),
+    "dropout: one mask for two sub-layers": (right.ENCODER_LAYER, encoder.OneMaskForTwoSublayers, WRONG),
     "dropout: backward scaled by 1/p": (right.DROPOUT, elementwise.BackwardScaledByOneOverP, WRONG),
     "dropout: backward without return": (right.DROPOUT, elementwise.ReturnForgotten, RETURNS),
     "gelu: derivative of the tanh form": (right.ERF_GELU, elementwise.DerivativeOfTheTanhForm, WRONG),
+    "gelu: product rule cut short": (right.ERF_GELU, elementwise.ProductRuleCutShort, WRONG),
+    "tanh_gelu: product rule cut short": (right.TANH_GELU, elementwise.ProductRuleOfTheTanhFormCutShort, WRONG),
     "tanh_gelu: derivative of the erf form": (right.TANH_GELU, elementwise.DerivativeOfTheErfForm, WRONG),
     "contract: gradients assigned": (right.LINEAR, contracts.Assigns, SETS),
     "contract: gradients rebound": (right.LINEAR, contracts.Rebinds, SETS),
+    "contract: gradients overwritten": (right.LINEAR, contracts.Overwrites, SETS),
     "contract: input changed in place": (right.LAYER_NORM, contracts.CentresTheCallersInput, READ_ONLY),
     "contract: dy changed in place": (right.TANH, contracts.WritesInDy, READ_ONLY),
     "masked LM: decoder's part of the table lost": (
@@ -123,11 +160,17 @@ DERIVATIVES |= {
 BEHAVIOUR: dict[str, tuple[Callable[[Any], None], Any, Any]] = {
     "layer_norm: no eps": (checks.constant_row_is_finite, LayerNorm, layer_norm.NoEps),
     "attention: pad mask inverted": (checks.padding_has_no_say, MultiHeadAttention, attention.MaskInverted),
-    "attention: fully padded row is NaN": (checks.padded_row_is_finite, MultiHeadAttention, attention.MaskOfInfinities),
+    "attention: fully padded row is NaN": (
+        checks.padded_row_is_finite,
+        MultiHeadAttention,
+        attending_by(attention.MaskOfInfinities),
+    ),
+    "encoder: rows mixed up": (checks.rows_are_those_of_the_whole, Encoder, encoder.LayersMixUpRows),
+    "blockwise: last rows lost": (checks.blocks_cover_all_rows, blockwise.cut, cut_without_the_rest),
     "attention: float32 turned to float64": (
         checks.float32_stays_float32,
         MultiHeadAttention,
-        attention.ScaleInFloat64,
+        attending_by(attention.ScaleInFloat64),
     ),
     "cross_entropy: ignored label is an index": (
         checks.ignored_rows_have_no_say,
@@ -184,6 +227,9 @@ BEHAVIOUR: dict[str, tuple[Callable[[Any], None], Any, Any]] = {
 RIGHT = {
     name: (setting, setting.right, "proved") for name, setting in vars(right).items() if isinstance(setting, Setting)
 }
+
+
+RIGHT["attention by hand"] = right.ATTENTION, attending_by(attention.AttendingByHand), "proved"
 
 
 def with_each_check(table: dict[str, tuple[Setting, type[Any], str]]) -> pytest.MarkDecorator:

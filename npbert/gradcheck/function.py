@@ -57,8 +57,8 @@ class ScalarFunction:
         grads = {name: parameter.grad for name, parameter in self.parameters.items()}
         before = {name: grad.copy() for name, grad in grads.items()}
         try:
-            for grad in grads.values():
-                grad[...] = 0
+            for parameter in self.parameters.values():
+                parameter.zero_grad()
             once = self._backward()
             twice = self._backward()
             for name, parameter in self.parameters.items():

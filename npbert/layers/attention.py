@@ -120,12 +120,12 @@ class MultiHeadAttention(Layer):
 
     def _split(self, x: Array) -> Array:
         """(B, T, D) -> (B, T, H, d) -> (B, H, T, d)"""
-        return x.reshape(*x.shape[:2], self.num_heads, -1).swapaxes(1, 2)
+        return x.reshape(*x.shape[:2], self.num_heads, x.shape[2] // self.num_heads).swapaxes(1, 2)
 
     def _merge(self, x: Array) -> Array:
         """(B, H, T, d) -> (B, T, H, d) -> (B, T, D)"""
-        x = x.swapaxes(1, 2)
-        return x.reshape(*x.shape[:2], -1)
+        b, h, t, d = x.shape
+        return x.swapaxes(1, 2).reshape(b, t, h * d)
 
 
 def _grid_of(x: Array) -> Grid:

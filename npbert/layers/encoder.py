@@ -64,6 +64,7 @@ class Encoder(Layer):
             )
             h, cache = layer.forward(h, rows.attention_mask, rng, rows.grid, queries)
             caches.append((None, inputs) if self.gradient_checkpointing else (cache, None))
+            del cache  # or it would stay until the next layer has made its own
         return rows.output(h), caches
 
     def backward(self, dy: Array, caches: list[Cache]) -> Array:

@@ -42,7 +42,7 @@ class EncoderRows:
         if attention_mask is not None:
             is_real = attention_mask != 0
             is_needed = is_real | ~is_real.any(axis=1, keepdims=True)
-            is_needed.reshape(-1)[positions] = True
+            is_needed.flat[positions] = True  # also where the mask is laid out column by column
             places = np.flatnonzero(is_needed)
             self.grid, self.queries = Grid(shape[:2], places), np.searchsorted(places, positions)
 

@@ -35,7 +35,7 @@ class Grid(NamedTuple):
         if self.places is not None:
             vectors, x = x, np.zeros((self.shape[0] * self.shape[1], x.shape[1]), x.dtype)
             x[self.places] = vectors
-        return x.reshape(*self.shape, -1)
+        return x.reshape(*self.shape, x.shape[1])
 
     def collect(self, x: Array) -> Array:
         """x (B, T, D) -> (N, D)"""

@@ -37,8 +37,8 @@ class BertModel(PreTrainedModel):
     vectors do not depend on, such as padding, is not computed. None means all.
     add_pooling_layer: False leaves the pooler out, for a head that reads the tokens alone.
 
-    Raises: IndexError for ids or types beyond the configuration, ValueError for a sequence longer than its positions;
-    both before anything is computed.
+    Raises: IndexError for ids or types beyond the configuration, or a position to read beyond the batch; ValueError for
+    a sequence longer than its positions; all before anything is computed.
     """
 
     def __init__(
@@ -79,8 +79,9 @@ class BertModel(PreTrainedModel):
     def __call__(self, batch: Batch, rng: None = None, read: Array | None = None) -> BertOutput:
         """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
         check_batch(batch, self.config)
+        rows_read = self._read(batch, read)
         h = self.embeddings(batch.input_ids, batch.token_type_ids)
-        h = self.encoder(h, batch.attention_mask, None, self._read(batch, read))
+        h = self.encoder(h, batch.attention_mask, None, rows_read)
         h, sequences = self._for_heads(h, batch, read)
         return BertOutput(h, self.pooler(sequences) if self.pooler else None)
 
@@ -88,11 +89,13 @@ class BertModel(PreTrainedModel):
         self, batch: Batch, rng: np.random.Generator | None = None, read: Array | None = None
     ) -> tuple[BertOutput, Cache]:
         check_batch(batch, self.config)
+        rows_read = self._read(batch, read)
         h, embeddings_cache = self.embeddings.forward(batch.input_ids, batch.token_type_ids, rng)
-        h, encoder_cache = self.encoder.forward(h, batch.attention_mask, rng, self._read(batch, read))
+        h, encoder_cache = self.encoder.forward(h, batch.attention_mask, rng, rows_read)
         h, sequences = self._for_heads(h, batch, read)
         pooled, pooler_cache = self.pooler.forward(sequences) if self.pooler else (None, None)
-        return BertOutput(h, pooled), (embeddings_cache, encoder_cache, pooler_cache, read is None)
+        sizes = (len(batch.input_ids), len(h)) if self.pooler and read is not None else None
+        return BertOutput(h, pooled), (embeddings_cache, encoder_cache, pooler_cache, sizes)
 
     def backward(self, doutput: tuple[Any, Any], cache: Cache) -> None:
         """The last hidden state is an output and the pooler's input, so its gradient is the sum of both.
@@ -100,22 +103,27 @@ class BertModel(PreTrainedModel):
         A None in doutput is a gradient of 0: the head read only the other output.
         """
         dhidden, dpooled = doutput
-        embeddings_cache, encoder_cache, pooler_cache, all_are_read = cache
-        if self.pooler and dpooled is not None:
-            dfirst = self.pooler.backward(dpooled, pooler_cache)
-            if not all_are_read:  # dfirst (B, 1, D) stands before the rows of dhidden (M, D)
-                dhidden = np.concatenate([dfirst[:, 0], dhidden if dhidden is not None else dfirst[:0, 0]])
-            else:
-                dhidden = dfirst if dhidden is None else dhidden + dfirst
-        dh = self.encoder.backward(dhidden, encoder_cache)
-        self.embeddings.backward(dh, embeddings_cache)
+        embeddings_cache, encoder_cache, pooler_cache, sizes = cache
+        dsequences = self.pooler.backward(dpooled, pooler_cache) if self.pooler and dpooled is not None else None
+        if sizes:  # as in forward, the [CLS] of each sequence stand before the rows that are read
+            given: Any = dsequences if dhidden is None else dhidden
+            batch_size, _ = sizes
+            dh = np.zeros((sum(sizes), given.shape[-1]), given.dtype)
+            dh[:batch_size] = 0 if dsequences is None else dsequences[:, 0]
+            dh[batch_size:] = 0 if dhidden is None else dhidden
+        elif dsequences is not None:
+            dh = dsequences if dhidden is None else dhidden + dsequences
+        else:
+            dh = dhidden
+        self.embeddings.backward(self.encoder.backward(dh, encoder_cache), embeddings_cache)
 
     def _read(self, batch: Batch, read: Array | None) -> Array | None:
         """What is read of the encoder's output: besides `read`, and before it, the [CLS] of each sequence."""
-        if read is None or not self.pooler:
-            return read
+        if read is None:
+            return None
+        check_ids(read, batch.input_ids.size, name="read", limit_name="the number of positions")
         batch_size, length = batch.input_ids.shape
-        return np.concatenate([np.arange(batch_size) * length, np.asarray(read, int)])
+        return np.concatenate([np.arange(batch_size) * length, read.astype(int)]) if self.pooler else read
 
     def _for_heads(self, h: Array, batch: Batch, read: Array | None) -> tuple[Array, Array]:
         """The last hidden state, and what the pooler takes for sequences: all of h, or of each only its [CLS]."""

@@ -5,17 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from npbert.data import Batch, Example
-from npbert.layers import IGNORED, Array, Dropout, Embedding, Layer, Linear, Parameter, SoftmaxCrossEntropy
+from npbert.layers import (
+    IGNORED,
+    Array,
+    Dropout,
+    Embedding,
+    Encoder,
+    Layer,
+    Linear,
+    Parameter,
+    SoftmaxCrossEntropy,
+    blockwise,
+    rows,
+)
 from npbert.models import BertForPreTraining, TaskModel
 from npbert.optim import Adam
 from tests.planted.settings import (
     ATTENTION,
     CONFIG,
+    ENCODER,
     IDS,
     LABELS,
     LAYER_NORM,
@@ -101,6 +115,24 @@ def padding_is_no_target(collate: Callable[..., Batch]) -> None:
     loss, _ = model.forward(collate([example], pad_id=0))
     padded, _ = model.forward(collate([example], pad_id=0, length=5))
     assert_allclose(padded, loss)
+
+
+def rows_are_those_of_the_whole(encoder_class: type[Encoder]) -> None:
+    """An encoder that computes only what is read gives what it would have given of the whole."""
+    layer, (x, mask, _, positions) = ENCODER.make(encoder_class)
+    assert_allclose(layer(x, mask, None, positions), rows(layer(x, mask))[positions])
+
+
+def blocks_cover_all_rows(cut: Callable[..., list[slice]]) -> None:
+    """An expression over blocks of two rows is that over all of them at once, whatever their number.
+
+    What is not written is NaN, where it could be what an earlier call left behind.
+    """
+    nothing = mock.patch.object(np, "empty", lambda shape, dtype: np.full(shape, np.nan, dtype))
+    with mock.patch.multiple(blockwise, cut=cut, BLOCK=6), nothing:
+        for count in range(3, 9):
+            x = np.random.default_rng(0).standard_normal((count, 3))
+            assert_allclose(blockwise.blockwise(np.square, x), np.square(x))
 
 
 def bad_ids_are_refused(layer_class: type[Embedding]) -> None:

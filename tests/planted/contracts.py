@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from npbert.layers import Array, Layer, LayerNorm, Linear, Tanh, rows
 
 
@@ -36,6 +38,15 @@ class Rebinds(Linear):
     def backward(self, dy: Array, x: Array) -> Array:
         self.weight.grad = rows(x).T @ rows(dy)
         self.bias.grad = rows(dy).sum(axis=0)
+        return (rows(dy) @ self.weight.value.T).reshape(x.shape)
+
+
+class Overwrites(Linear):
+    """A zero that was never written is overwritten, and so is every gradient after it."""
+
+    def backward(self, dy: Array, x: Array) -> Array:
+        np.matmul(rows(x).T, rows(dy), out=self.weight.grad_to_overwrite())
+        self.bias.grad += rows(dy).sum(axis=0)
         return (rows(dy) @ self.weight.value.T).reshape(x.shape)
 
 

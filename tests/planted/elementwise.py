@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.layers import GELU, Array, Dropout, EncoderLayer, TanhGELU
-from tests.planted.contracts import remembering
+from npbert.layers import GELU, Array, Dropout, TanhGELU
 
 
 class BackwardScaledByOneOverP(Dropout):
@@ -47,21 +46,26 @@ class ReturnForgotten(Dropout):
         super().backward(dy, keep)
 
 
-class OneMaskForTwoSublayers(EncoderLayer):
-    """The dropout object keeps its mask to itself, and serves attention and feed-forward."""
-
-    def __init__(self, *sizes: int, **options: Any) -> None:
-        super().__init__(*sizes, **options)
-        self.dropout = remembering(Dropout)(self.dropout.p)
-
-
 class DerivativeOfTheTanhForm(GELU):
-    def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
-        approximation = TanhGELU()
-        return approximation.backward(dy, approximation.forward(cache[0])[1])
+    def forward(self, x: Array) -> tuple[Array, Any]:
+        return super().forward(x)[0], TanhGELU().forward(x)[1]
 
 
 class DerivativeOfTheErfForm(TanhGELU):
-    def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
-        exact = GELU()
-        return exact.backward(dy, exact.forward(cache[0])[1])
+    def forward(self, x: Array) -> tuple[Array, Any]:
+        return super().forward(x)[0], GELU().forward(x)[1]
+
+
+class ProductRuleCutShort(GELU):
+    """y′ = Φ(x): x is also inside Φ."""
+
+    def forward(self, x: Array) -> tuple[Array, Any]:
+        return super().forward(x)[0], self.cdf(x)
+
+
+class ProductRuleOfTheTanhFormCutShort(TanhGELU):
+    """The same mistake in the other form."""
+
+    def forward(self, x: Array) -> tuple[Array, Any]:
+        y, _ = super().forward(x)
+        return y, y / x

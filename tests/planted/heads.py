@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from npbert.data import Batch
-from npbert.layers import IGNORED, Array, Cache, Layer, MeanPooling, MeanSquaredError, SoftmaxCrossEntropy
+from npbert.layers import (
+    IGNORED,
+    Array,
+    Cache,
+    Layer,
+    MeanPooling,
+    MeanSquaredError,
+    Softmax,
+    SoftmaxCrossEntropy,
+    rows,
+)
 from npbert.models import (
     BertConfig,
     BertForMaskedLM,
@@ -30,9 +40,16 @@ class TableOfMaskedLMLearnsFromTheInputOnly(BertForMaskedLM):
 class LogitsScatteredFromTheFirstPosition(BertForMaskedLM):
     """The gradient of the M masked positions goes to the first M positions."""
 
+    def forward(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[Array, Cache]:
+        (hidden, _), bert_cache = self.bert.forward(batch, rng)
+        logits, predictions_cache = self.predictions.forward(hidden[batch.labels != IGNORED])
+        return logits, (bert_cache, hidden.shape, predictions_cache)
+
     def backward_logits(self, dlogits: Array, cache: Cache) -> None:
-        bert_cache, (shape, positions), predictions_cache = cache
-        super().backward_logits(dlogits, (bert_cache, (shape, np.arange(len(positions))), predictions_cache))
+        bert_cache, shape, predictions_cache = cache
+        dhidden = np.zeros(shape)
+        rows(dhidden)[: len(dlogits)] = self.predictions.backward(dlogits, predictions_cache)
+        self.bert.backward((dhidden, None), bert_cache)
 
 
 class StartAndEndSwapped(BertForQuestionAnswering):
@@ -67,9 +84,12 @@ class ChoicesInAnotherOrder(BertForMultipleChoice):
 class _SoftmaxOverQuestions(SoftmaxCrossEntropy):
     """p from the softmax over the leading axis."""
 
+    def forward(self, logits: Array, labels: Array) -> tuple[Any, Cache]:
+        return super().forward(logits, labels)[0], (logits, labels)
+
     def backward(self, dloss: Array | float, cache: Cache) -> Array:
-        shape, target_rows, targets, p = cache
-        return super().backward(dloss, (shape, target_rows, targets, p / p.sum(axis=0)))
+        logits, labels = cache
+        return (Softmax()(logits.T).T - np.eye(logits.shape[1])[labels]) * (dloss / len(labels))
 
 
 class ChoicesOfAllQuestionsCompete(BertForMultipleChoice):

@@ -55,9 +55,14 @@ class IgnoredIsAnIndex(SoftmaxCrossEntropy):
 
     def forward(self, logits: Array, labels: Array) -> tuple[Any, Cache]:
         p = Softmax()(rows(logits))
-        targets = labels.reshape(-1)
-        everywhere = np.arange(len(targets))
-        return -np.log(p[everywhere, targets]).mean(), (logits.shape, everywhere, targets, p)
+        picked = np.arange(labels.size), labels.reshape(-1)
+        return -np.log(p[picked]).mean(), (logits.shape, picked, p)
+
+    def backward(self, dloss: Array | float, cache: Cache) -> Array:
+        shape, picked, p = cache
+        dlogits = p * (dloss / len(p))
+        dlogits[picked] -= dloss / len(p)
+        return dlogits.reshape(shape)
 
 
 def collate_with_targets_on_padding(examples: Sequence[Example], *, pad_id: int, length: int | None = None) -> Batch:

@@ -17,10 +17,26 @@ class PooledOverwritesHidden(BertModel):
 
     def backward(self, doutput: tuple[Array, Array], cache: Cache) -> None:
         dhidden, dpooled = doutput
-        embeddings_cache, encoder_cache, pooler_cache = cache
+        embeddings_cache, encoder_cache, pooler_cache, *_ = cache
         dh = dhidden.copy()
         dh[:, 0] = self.pooler.backward(dpooled, pooler_cache)[:, 0]
         self.embeddings.backward(self.encoder.backward(dh, encoder_cache), embeddings_cache)
+
+
+class PooledLostBesideWhatIsRead(BertModel):
+    """With some positions read, the gradient of the pooler is left out."""
+
+    def backward(self, doutput: tuple[Array, Array], cache: Cache) -> None:
+        dhidden, _ = doutput
+        super().backward((dhidden, None), cache)
+
+
+class ReadLostBesideThePooled(BertModel):
+    """And the other way round."""
+
+    def backward(self, doutput: tuple[Array, Array], cache: Cache) -> None:
+        _, dpooled = doutput
+        super().backward((None, dpooled), cache)
 
 
 class TableLearnsFromTheInputOnly(BertForPreTraining):

@@ -18,9 +18,11 @@ from npbert.gradcheck import LossOf, Report, check_directions, check_gradients, 
 from npbert.layers import (
     GELU,
     IGNORED,
+    AddNorm,
     BertEmbeddings,
     Dropout,
     Embedding,
+    Encoder,
     EncoderLayer,
     Gather,
     LayerNorm,
@@ -36,6 +38,7 @@ from npbert.layers import (
     Tanh,
     TanhGELU,
 )
+from npbert.layers.grid import Grid
 from npbert.models import (
     BertConfig,
     BertForMaskedLM,
@@ -53,6 +56,9 @@ MASK = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
 IDS = np.array([[1, 5, 5, 2], [5, 1, 0, 0], [6, 3, 0, 0]])
 TYPES = np.array([[0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]])
 LABELS = np.array([[IGNORED, 4, 0, 2], [IGNORED, 4, IGNORED, IGNORED], [6, IGNORED, IGNORED, IGNORED]])
+POSITIONS = np.array([7, 0, 7, 2, 9, 5])  # the first is padding, and comes twice
+GRID = Grid((B, T), np.array([0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11]))  # all that is real, and some padding
+QUERIES = np.array([1, 4, 6, 9])
 CONFIG = BertConfig(V, 4, 1, H, F, max_position_embeddings=T + 1, layer_norm_eps=1e-5)
 
 Rng = np.random.Generator
@@ -86,6 +92,10 @@ def _x_mask_dropout(rng: Rng) -> tuple[Any, ...]:
     return *_x(rng), MASK, np.random.default_rng(3)
 
 
+def _some_rows(features: int) -> Callable[[Rng], tuple[Any, ...]]:
+    return lambda rng: (rng.standard_normal((11, features)), MASK, np.random.default_rng(3), GRID, QUERIES)
+
+
 def _batch_dropout(rng: Rng) -> tuple[Any, ...]:
     batch = Batch(IDS.copy(), TYPES.copy(), MASK.copy(), LABELS.copy(), np.array([0, 1, 1]))
     return batch, np.random.default_rng(3)
@@ -117,15 +127,39 @@ EMBEDDINGS = Setting(
     lambda rng: (IDS, TYPES, np.random.default_rng(3)),
 )
 ATTENTION = Setting(MultiHeadAttention, lambda cls, rng: cls(D, H, dropout=0.3, **_options(rng)), _x_mask_dropout)
+ADD_NORM = Setting(
+    AddNorm,
+    lambda cls, rng: cls(D, dropout=0.3, eps=1e-5, dtype=np.float64),
+    lambda rng: (*_x(rng), *_x(rng), np.random.default_rng(3)),
+)
+ATTENTION_OF_SOME_ROWS = Setting(
+    MultiHeadAttention, lambda cls, rng: cls(D, H, dropout=0.3, **_options(rng)), _some_rows(D)
+)
+
+
+def _encoder_layer(cls: type[Any], rng: Rng) -> Any:
+    return cls(4, H, F, dropout=0.2, attention_dropout=0.3, **_options(rng))
+
+
 ENCODER_LAYER = Setting(
     EncoderLayer,
-    lambda cls, rng: cls(4, H, F, dropout=0.2, attention_dropout=0.3, **_options(rng)),
+    _encoder_layer,
     lambda rng: (rng.standard_normal((2, 3, 4)), np.array([[1, 1, 0], [0, 0, 0]]), np.random.default_rng(3)),
+)
+
+ENCODER_LAYER_OF_SOME_ROWS = Setting(EncoderLayer, _encoder_layer, _some_rows(4))
+ENCODER = Setting(
+    Encoder,
+    lambda cls, rng: cls([_encoder_layer(EncoderLayer, rng), _encoder_layer(EncoderLayer, rng)]),
+    lambda rng: (rng.standard_normal((B, T, 4)), MASK, np.random.default_rng(3), POSITIONS),
 )
 
 # A model has many numbers to move one by one; and what is wrong along a direction is wrong in one of them.
 ONLY_DIRECTIONS = (check_directions,)
 MODEL = Setting(BertModel, lambda cls, rng: cls(CONFIG, **_options(rng)), _batch_dropout, ONLY_DIRECTIONS)
+MODEL_OF_SOME_POSITIONS = Setting(
+    BertModel, MODEL.build, lambda rng: (*_batch_dropout(rng), POSITIONS), ONLY_DIRECTIONS
+)
 PRETRAINING = Setting(
     BertForPreTraining, lambda cls, rng: LossOf(cls(CONFIG, **_options(rng))), _batch_dropout, ONLY_DIRECTIONS
 )

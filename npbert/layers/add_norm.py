@@ -28,7 +28,7 @@ class AddNorm(LayerNorm):
         super().__init__(features, eps=eps, dtype=dtype)
         self.dropout = Dropout(dropout)
 
-    def __call__(self, x: Array, f: Array) -> Array:  # type: ignore[override]
+    def __call__(self, x: Array, f: Array, rng: None = None) -> Array:  # type: ignore[override]
         """As forward, but what backward needs is not put together."""
         y: Array = blockwise(lambda x, f: self.normalize(x + f)[0], x, f)
         return y

@@ -38,7 +38,7 @@ class DotProductAttention(Layer):
         self.softmax = Softmax()
         self.dropout = Dropout(dropout)
 
-    def __call__(self, q: Array, k: Array, v: Array, attention_mask: Array | None = None) -> Array:
+    def __call__(self, q: Array, k: Array, v: Array, attention_mask: Array | None = None, rng: None = None) -> Array:
         """As forward, but the probabilities of a few heads are dropped before those of the next are made."""
         added = _added_to_scores(attention_mask, k)
         context = _heads_of_rows(q.shape, q.dtype)

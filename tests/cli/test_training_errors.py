@@ -148,7 +148,7 @@ WRONG = {
     "nothing to tune": ("finetune run", "", "model is empty, wanted a folder"),
     "tuned much too fast": (
         FINETUNE,
-        "--learning-rate 1e38 --warmup 0",
+        "--learning-rate 3e39 --warmup 0",
         "step 1: the parameter bert.* is not finite after it. A smaller learning rate may help.",
     ),
     "no folder to judge": ("evaluate gone dev.tsv", "", "gone is no checkpoint: there is no such folder *"),

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from npbert import DotProductAttention
+from npbert.layers import dot_product_attention as module
 from npbert.layers.dot_product_attention import BLOCK
+from npbert.threads import run
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 
 
@@ -113,3 +115,19 @@ def test_wrong_masks_and_rates():
         DotProductAttention().forward(q, k, v, np.ones((2, 4), int))
     with pytest.raises(ValueError, match="wanted 0 ≤ p < 1"):
         DotProductAttention(1.0)
+
+
+@pytest.mark.parametrize("block", [1, 20, 39, 40, 80, 119, 120, 240, 359, 360, 1000])
+def test_pieces_fit_a_block_unless_a_head_does_not(block, monkeypatch):
+    """Of 20 scores in a head, six heads in a sequence, three sequences; and no fewer heads than fit."""
+    seen = []
+    monkeypatch.setattr(module, "run", lambda work, items: seen.extend(items) or run(work, items))
+    (q, k, v, _), _ = heads(3, 6, 4, 5)
+    with in_pieces(block):
+        DotProductAttention().forward(q, k, v)
+    scores = np.zeros((3, 6))
+    for piece in seen:
+        assert scores[piece].size * 20 <= max(block, 20)
+        scores[piece] += 1
+    assert (scores == 1).all()
+    assert len(seen) == {1: 18, 20: 18, 39: 18, 40: 9, 80: 6, 119: 6, 120: 3, 240: 2, 359: 2, 360: 1, 1000: 1}[block]

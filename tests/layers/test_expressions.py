@@ -98,10 +98,11 @@ def kept_by_dropout(shape, p):
     return (words.view(np.uint16)[: math.prod(shape)] >= round(p * 2**16)).reshape(shape) if p else np.ones(shape)
 
 
-def check_cross_entropy(shape, share_ignored):
+def check_cross_entropy(shape, share_ignored, first_is_ignored=False):
     logits, wide = normal(shape)
     rng = np.random.default_rng(1)
     labels = np.where(rng.random(shape[:-1]) < share_ignored, IGNORED, rng.integers(shape[-1], size=shape[:-1]))
+    labels.flat[0] = IGNORED if first_is_ignored else labels.flat[0]
     labels.flat[-1] = 0
     layer = SoftmaxCrossEntropy()
     loss, cache = layer.forward(10 * logits, labels)
@@ -135,6 +136,7 @@ CHECKS = {
     "AddNorm without dropout": lambda shape: check_add_norm(shape, 0.0),
     "SoftmaxCrossEntropy": lambda shape: check_cross_entropy(shape, 0.0),
     "SoftmaxCrossEntropy of some": lambda shape: check_cross_entropy(shape, 0.4),
+    "SoftmaxCrossEntropy of all but one": lambda shape: check_cross_entropy(shape, 0.0, True),
     "Linear": check_linear,
 }
 checks = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)

@@ -109,22 +109,24 @@ def test_at_its_real_size(size):
     assert_same_but_for_rounding(product(a.T, product(a, b)), plainly(a.T, plainly(a, b)))
 
 
+@pytest.mark.parametrize("size", [(15, 10, 10), (10, 10, 15)])
 @pytest.mark.parametrize(
     ("multiplications", "pieces"), [(100, 4), (375, 4), (376, 3), (500, 3), (750, 2), (751, 1), (2000, 1)]
 )
-def test_as_many_pieces_as_are_worth_it(multiplications, pieces, monkeypatch):
+def test_as_many_pieces_of_the_larger_side_as_are_worth_it(size, multiplications, pieces, monkeypatch):
     """Of 1,500 multiplications; a piece for each of four threads would do, and one thread needs no pieces."""
     seen = []
     run = module.run
     monkeypatch.setattr(module, "run", lambda work, items: seen.extend(items) or run(work, items))
-    a, b, _ = factors(15, 10, 10)
+    a, b, _ = factors(*size)
     with in_pieces(1, multiplications):
         with on_threads(1):
             product(a, b)
         assert seen == []
         with on_threads(4):
             product(a, b)
-    assert len(seen) >= pieces > 1 or (pieces == 1 and seen == [])
+    assert len(seen) == (pieces if pieces > 1 else 0)
+    assert pieces == 1 or seen[-1].stop == 15
 
 
 def test_blas_is_held_to_one_thread(count_of_blas, monkeypatch):

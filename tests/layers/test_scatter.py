@@ -33,6 +33,17 @@ def test_the_order_in_which_a_row_s_vectors_are_added_is_theirs():
     np.testing.assert_array_equal(table, [[11], [0]])
 
 
+def test_so_it_is_for_many_vectors():
+    rng = np.random.default_rng(0)
+    places, y, table = (
+        rng.integers(3, size=5000),
+        rng.standard_normal((5000, 2), np.float32),
+        np.zeros((3, 2), np.float32),
+    )
+    add_rows(table, places, y)
+    np.testing.assert_array_equal(table, [y[places == row].sum(axis=0) for row in range(3)])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_table_keeps_its_dtype_and_y_its_values(dtype):
     table, y = np.zeros((2, 3), dtype), np.ones((4, 3), dtype)

@@ -13,13 +13,14 @@ PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = {
-    **dict.fromkeys(("extras.py", "files.py", "memory.py", "threads.py", "layers"), 0),
-    **dict.fromkeys(("optim", "data", "gradcheck"), 1),
-    "models": 2,
-    "inference": 3,
-    "proof.py": 3,
-    "training": 4,
-    "cli": 5,
+    **dict.fromkeys(("extras.py", "files.py", "memory.py", "threads.py"), 0),
+    "layers": 1,
+    **dict.fromkeys(("optim", "data", "gradcheck"), 2),
+    "models": 3,
+    "inference": 4,
+    "proof.py": 4,
+    "training": 5,
+    "cli": 6,
 }
 
 

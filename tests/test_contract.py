@@ -119,9 +119,11 @@ def test_gradients_add_up(layer, inputs):
 
 @pytest.mark.parametrize(("layer", "inputs"), all_blocks())
 def test_evaluation_is_deterministic_and_a_call_is_forward(layer, inputs):
-    without_rng = tuple(None if isinstance(value, np.random.Generator) else value for value in inputs)
+    without_rng = [None if isinstance(value, np.random.Generator) else value for value in inputs]
+    while without_rng[-1] is None:  # a layer that is called has no use for an rng, but for what comes after it
+        without_rng.pop()
     called = layer(*without_rng)
-    y, _ = forward(layer, without_rng)
+    y, _ = forward(layer, tuple(without_rng))
     for part, again in zip(called if isinstance(called, tuple) else (called,), y, strict=True):
         np.testing.assert_array_equal(part, again)
 

@@ -46,6 +46,8 @@ def assert_textbook(shape, dropout, masked, **options):
     with nothing_is_nan():
         c, cache = layer.forward(q, k, v, mask, np.random.default_rng(1))
         gradients = layer.backward(dc, cache)
+        if dropout == 0:
+            np.testing.assert_array_equal(layer(q, k, v, mask), c)
     keep = layer.dropout.draw((*shape[:3], shape[3]), np.random.default_rng(1))
     for got, wanted in zip((c, *gradients), textbook(q, k, v, dc, mask, keep, dropout), strict=True):
         assert_same_but_for_rounding(got, wanted.astype(q.dtype), 1e-6 if q.dtype == np.float32 else 1e-12)

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from npbert.layers import Array, Cache, DotProductAttention, MultiHeadAttention, Softmax
+from npbert.layers import Array, Cache, DotProductAttention, Layer, MultiHeadAttention, Softmax
 from npbert.layers.grid import Grid
 
 
 class AttendingByHand(DotProductAttention):
     """The textbook over whole arrays, in pieces that a twin can get wrong."""
+
+    __call__ = Layer.__call__
 
     def mask_scores(self, scores: Array, attention_mask: Array | None) -> Array:
         return scores if attention_mask is None else scores + np.where(attention_mask == 0, -1e4, 0)[:, None, None, :]
@@ -114,6 +116,8 @@ class QueriesLeftUnscaled(DotProductAttention):
 class MaskInverted(MultiHeadAttention):
     """Looks at the padding only; its derivative is right."""
 
+    __call__ = Layer.__call__
+
     def forward(
         self, x: Array, attention_mask: Array | None = None, rng: np.random.Generator | None = None, *rows: Any
     ) -> tuple[Array, Cache]:
@@ -146,6 +150,8 @@ class PaddingMixedUp(MultiHeadAttention):
 
 class RowsMixedUp(MultiHeadAttention):
     """Forward and backward agree on places that are not those of the rows."""
+
+    __call__ = Layer.__call__
 
     def forward(
         self,

@@ -129,7 +129,7 @@ def blocks(rng: np.random.Generator, dtype: DTypeLike = np.float64) -> Iterator[
         ("SoftmaxCrossEntropy", SoftmaxCrossEntropy(), (logits, _LABELS)),
         ("MeanSquaredError", MeanSquaredError(), (x, target)),
         ("BertModel", BertModel(config(), **init), (words, rng)),
-        ("  some positions", BertModel(config(num_hidden_layers=2), **init), (words, rng, _POSITIONS)),
+        ("  some positions", BertModel(config(), **init), (words, rng, _POSITIONS)),
         ("BertForPreTraining", LossOf(BertForPreTraining(config(), **init)), (words, rng)),
         ("  sinusoidal, gelu_new", LossOf(BertForPreTraining(sinusoidal, **init)), (words, rng)),
         ("BertForMaskedLM", LossOf(BertForMaskedLM(config(), **init)), (words, rng)),

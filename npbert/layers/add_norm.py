@@ -47,7 +47,7 @@ class AddNorm(LayerNorm):
     def backward(self, dy: Array, cache: Cache) -> tuple[Array, Array]:  # type: ignore[override]
         """dx = ds  and  df = Dropout.backward(ds)  with  s = x + Dropout(f) and its gradient ds from LayerNorm.
 
-        An addition hands its gradient to both sides unchanged.
+        An addition hands its gradient to both sides unchanged: without dropout, dx and df are one array.
         """
         x_hat, sigma, keep = cache
         self.add_gradients(dy, x_hat)

@@ -46,3 +46,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if IN_CI and reporter and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         reporter.write_line("\nFAILED: a test was skipped, and in CI none may be", red=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test comes first: as the last one, it would leave all other processes without work."""
+    items.sort(key=lambda item: "test_proof" not in item.nodeid)

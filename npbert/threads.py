@@ -64,6 +64,11 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
     Raises: what `work` raises; items that were not begun by then are left.
     """
     waiting = deque(items)
+    if len(waiting) < 2 or num_threads() == 1:
+        with blas_on_one_thread:
+            for item in waiting:
+                work(item)
+        return
 
     def drain() -> None:
         while True:
@@ -78,8 +83,7 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
                 raise
 
     with blas_on_one_thread as is_held:
-        helpers = min(num_threads(), len(waiting)) - 1 if is_held else 0
-        futures = _submit(drain, helpers) if helpers > 0 else []
+        futures = _submit(drain, min(num_threads(), len(waiting)) - 1) if is_held else []
         try:
             drain()
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,11 @@ import numpy as np
 
 def for_a_call(value: Any) -> Any:
     """The value itself, but a copy of a Generator, so that every call draws the same."""
-    return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
+    if not isinstance(value, np.random.Generator):
+        return value
+    bits = type(value.bit_generator)(0)
+    bits.state = value.bit_generator.state  # a third of the time of copy.deepcopy
+    return np.random.Generator(bits)
 
 
 def read_only(value: Any) -> Any:

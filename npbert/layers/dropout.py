@@ -46,5 +46,5 @@ class Dropout(Layer):
         if rng is None or self.p == 0:
             return None
         size = math.prod(shape)
-        bits = rng.integers(2**64, size=-(-size // 4), dtype=np.uint64).view(np.uint16)
+        bits = rng.integers(0, 2**64 - 1, endpoint=True, size=-(-size // 4), dtype=np.uint64).view(np.uint16)
         return (bits[:size] >= round(self.p * 2**16)).reshape(shape)

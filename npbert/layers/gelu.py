@@ -50,7 +50,7 @@ class GELU(Layer):
     @staticmethod
     def cdf(x: Array) -> Array:
         """Φ(x)"""
-        cdf = erf(x / math.sqrt(2))
+        cdf = erf(x * math.sqrt(1 / 2))
         cdf += 1
         cdf *= 0.5
         return cdf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npbert.layers.parameter import Array, Parameter, rows
-from npbert.threads import blas_on_one_thread, num_threads, run, slices
+from npbert.threads import num_threads, run, slices
 
 SMALL = 8_000_000
 """A product of fewer multiplications is done by one thread: another would hardly have begun before it is done."""
@@ -23,6 +23,11 @@ def product(a: Array, b: Array, *, plus: Array | None = None, out: Array | None 
     """
     shape = len(a), b.shape[1]
     multiplications = shape[0] * shape[1] * a.shape[1]
+    if multiplications < TINY:
+        out = np.matmul(a, b, out=out)
+        if plus is not None:
+            out += plus
+        return out
     if out is None:
         out = np.empty(shape, np.result_type(a, b))
     axis = 0 if shape[0] >= shape[1] else 1
@@ -33,15 +38,8 @@ def product(a: Array, b: Array, *, plus: Array | None = None, out: Array | None 
         if plus is not None:
             part += plus if axis == 0 else plus[piece]
 
-    if multiplications < TINY:
-        multiply(slice(None))
-        return out
-    pieces = min(num_threads(), multiplications // SMALL, shape[axis])
-    if num_threads() == 1 or pieces < 2:
-        with blas_on_one_thread:
-            multiply(slice(None))
-    else:
-        run(multiply, slices(shape[axis], pieces))
+    pieces = max(1, min(num_threads(), multiplications // SMALL, shape[axis]))
+    run(multiply, slices(shape[axis], pieces))
     return out
 
 

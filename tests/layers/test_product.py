@@ -111,10 +111,10 @@ def test_at_its_real_size(size):
 
 @pytest.mark.parametrize("size", [(15, 10, 10), (10, 10, 15)])
 @pytest.mark.parametrize(
-    ("multiplications", "pieces"), [(100, 4), (375, 4), (376, 3), (500, 3), (750, 2), (751, 1), (2000, 1)]
+    ("multiplications", "pieces"), [(100, 4), (375, 4), (376, 3), (500, 3), (750, 2), (751, 1), (1500, 1), (2000, 0)]
 )
 def test_as_many_pieces_of_the_larger_side_as_are_worth_it(size, multiplications, pieces, monkeypatch):
-    """Of 1,500 multiplications; a piece for each of four threads would do, and one thread needs no pieces."""
+    """Of 1,500 multiplications. One thread needs one piece, four need four at most, and what is tiny needs no `run`."""
     seen = []
     run = module.run
     monkeypatch.setattr(module, "run", lambda work, items: seen.extend(items) or run(work, items))
@@ -122,11 +122,12 @@ def test_as_many_pieces_of_the_larger_side_as_are_worth_it(size, multiplications
     with in_pieces(1, multiplications):
         with on_threads(1):
             product(a, b)
-        assert seen == []
+        assert seen == [slice(0, 15)][:pieces]
+        seen.clear()
         with on_threads(4):
             product(a, b)
-    assert len(seen) == (pieces if pieces > 1 else 0)
-    assert pieces == 1 or seen[-1].stop == 15
+    assert len(seen) == pieces
+    assert [piece.stop for piece in seen[-1:]] == [15][:pieces]
 
 
 def test_blas_is_held_to_one_thread(count_of_blas, monkeypatch):

@@ -59,8 +59,10 @@ from npbert.models import (
 )
 from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, linear_warmup_decay
 from npbert.threads import num_threads, set_num_threads
+from npbert.version import __version__
 
 __all__ = [
+    "__version__",
     "Parameter",
     "Layer",
     "Linear",

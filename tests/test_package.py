@@ -13,7 +13,7 @@ PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = {
-    **dict.fromkeys(("extras.py", "files.py", "memory.py", "threads.py"), 0),
+    **dict.fromkeys(("extras.py", "files.py", "memory.py", "threads.py", "version.py"), 0),
     "layers": 1,
     **dict.fromkeys(("optim", "data", "gradcheck"), 2),
     "models": 3,

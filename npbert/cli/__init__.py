@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from npbert.cli.inference import add_inference_commands
 from npbert.cli.training import add_training_commands
@@ -14,6 +15,14 @@ from npbert.cli.vocab import add_vocab_command
 from npbert.models import PRESETS, BertConfig, parameter_table
 from npbert.proof import prove_all
 from npbert.training.finite import NotFiniteError
+from npbert.version import __version__
+
+
+class _Command(argparse.ArgumentParser):
+    """A command, whose options are written out: an abbreviation could mean another one in the next version."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_abbrev=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises: SystemExit (status 2) for arguments that are not understood, after saying so on standard error.
     """
     parser = argparse.ArgumentParser(prog="npbert", description="BERT in NumPy, with every derivative proved.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    parser.add_argument("--version", action="version", version=f"npbert {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command", parser_class=_Command)
 
     params = commands.add_parser("params", help="list every tensor of a BERT, with its shape and count")
     params.add_argument("preset", choices=PRESETS, metavar="preset", help=", ".join(PRESETS))

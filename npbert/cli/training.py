@@ -12,10 +12,10 @@ from npbert.files import FileError
 from npbert.training.evaluate import evaluate_checkpoint
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.pretrain import Pretraining, PretrainSettings
-from npbert.training.settings import SETTINGS_FILE, load_settings, read_settings, save_settings
+from npbert.training.run_folder import MODEL_FOLDER
+from npbert.training.settings import SETTINGS_FILE, load_settings, read_settings
 from npbert.training.state import STATE_FILE
 from npbert.training.tasks import TaskSettings
-from npbert.training.trainer import MODEL_FOLDER
 
 _RUNS: dict[str, Any] = {"pretrain": (PretrainSettings, Pretraining), "finetune": (FinetuneSettings, Finetuning)}
 
@@ -47,14 +47,16 @@ def _train(args: argparse.Namespace) -> int:
     if args.resume:
         if given_options(args, kind) or args.settings:
             raise ValueError("--resume goes on with the settings in the folder, and takes no others")
+        began = _command_of(folder)
+        if began != args.command:
+            raise FileError(f"{folder} holds a run of another kind: to go on, npbert {began} {folder} --resume")
         settings = load_settings(kind, folder / SETTINGS_FILE)
     else:
         if (folder / STATE_FILE).exists():
             raise FileError(f"{folder} holds a run already: --resume goes on with it")
         settings = read_options(args, kind)
     run = run_class(settings, folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    save_settings(settings, folder)
+    print(run.summary(), flush=True)
     try:
         numbers = run.trainer.train()
     except KeyboardInterrupt:
@@ -76,8 +78,10 @@ def _evaluate(args: argparse.Namespace) -> int:
         for file in args.files:
             _print_table(evaluate_checkpoint(folder, file, settings), {}, title=file)
         return 0
+    if args.settings:
+        raise ValueError(f"--settings is for a checkpoint: for the run in {folder}, its own settings hold")
     checkpoint = str(folder / MODEL_FOLDER)
-    if "corpus" in read_settings(settings_path):
+    if _command_of(folder) == "pretrain":
         pretraining = load_settings(PretrainSettings, settings_path, model=checkpoint, held_out=args.files)
         run = Pretraining(pretraining, folder)
         _print_table(run.evaluate(), run.baselines)
@@ -88,12 +92,18 @@ def _evaluate(args: argparse.Namespace) -> int:
     return 0
 
 
+def _command_of(folder: Path) -> str:
+    """By which command the run in the folder was begun."""
+    return "pretrain" if "corpus" in read_settings(folder / SETTINGS_FILE) else "finetune"
+
+
 def _print_table(numbers: dict[str, float], baselines: dict[str, float], *, title: str = "held out") -> None:
     """The numbers, and beside them what knowing next to nothing gives."""
     if not numbers:
         return
     head = f"{'knowing frequencies':>22}" if baselines else ""
-    print(f"{title:<24}{'model':>10}{head}")
+    width = max(24, len(title) + 1)
+    print(f"{title:<{width}}{'model':>10}{head}")
     for name, value in numbers.items():
         baseline = f"{baselines[name]:>22.4f}" if name in baselines else ""
-        print(f"  {name.replace('_', ' '):<22}{value:>10.4f}{baseline}")
+        print(f"  {name.replace('_', ' '):<{width - 2}}{value:>10.4f}{baseline}")

@@ -57,7 +57,8 @@ def _delimited_rows(path: Path, text: str, columns: Sequence[str], *, by_comma: 
                 numbers = [_number_of(column, cells, place) for column in columns]
             elif len(cells) <= max(numbers):
                 if cells:
-                    raise FileError(f"{place}: {len(cells)} columns, wanted at least {max(numbers) + 1}")
+                    hint = " (separated by tabs? --delimiter tab)" if by_comma and "\t" in cells[0] else ""
+                    raise FileError(f"{place}: {len(cells)} columns, wanted at least {max(numbers) + 1}{hint}")
             else:
                 yield Row(tuple(cells[number] for number in numbers), place)
     except csv.Error as error:
@@ -81,7 +82,7 @@ def _json_rows(path: Path, text: str, columns: Sequence[str]) -> Iterator[Row]:
             cells: Any = json.loads(line)
         except json.JSONDecodeError as error:
             raise FileError(f"{place}: no valid JSON: {error.msg}") from error
-        missing = [column for column in columns if not isinstance(cells, dict) or column not in cells]
+        missing = [column for column in columns if not isinstance(cells, dict) or cells.get(column) is None]
         if missing:
             raise FileError(f"{place}: wanted a JSON object with {', '.join(map(repr, missing))}")
         yield Row(tuple(str(cells[column]) for column in columns), place)

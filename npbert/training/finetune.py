@@ -6,13 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from npbert.data.task_data import TaskData
-from npbert.data.tokenizer import Tokenizer
+from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.inference import check_vocabulary
+from npbert.layers import rows
 from npbert.training.settings import TrainerSettings, setting
 from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, make_task
 from npbert.training.trainer import Goal, Trainer
@@ -53,6 +55,7 @@ class Finetuning:
 
     def __init__(self, settings: FinetuneSettings, folder: str | Path) -> None:
         rng = np.random.default_rng(settings.seed)
+        self.settings = settings
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
         self.task: FinetuneTask = make_task(settings, self.tokenizer)
         if settings.metric and settings.metric not in self.task.metrics:
@@ -79,7 +82,22 @@ class Finetuning:
             evaluate=self.evaluate if self.held_out else None,
             goal=Goal(settings.metric or self.task.goal),
             save_model=self.save,
+            recorded=settings,
         )
+
+    def summary(self) -> str:
+        """What the run learns from, the first example as the model sees it, and how long it is."""
+        settings, task = self.trainer.settings, self.task
+        batch = task.collate(self.data.examples[:1])
+        tokens = [token for token in self.tokenizer.decode(rows(batch.input_ids)[0]) if token != SPECIAL["pad_id"]]
+        target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
+        lines = [f"{self.settings.train}: {len(self.data.examples):,} examples"]
+        if self.held_out:
+            lines.append(f"{self.settings.held_out}: {len(self.held_out):,} examples, to judge the model by")
+        lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
+        if task.labels:
+            lines.append(f"labels: {', '.join(task.labels)}")
+        return "\n".join([*lines, f"{settings.steps:,} steps of {self.settings.batch_size} examples"])
 
     def evaluate(self) -> dict[str, float]:
         """The task's metrics for the model on the held-out file."""

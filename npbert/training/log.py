@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import time
 from pathlib import Path
@@ -33,10 +34,13 @@ class Log:
         self._events = import_extra("tensorboard.compat.proto.event_pb2", extra="train")
         self._summaries = import_extra("tensorboard.compat.proto.summary_pb2", extra="train")
         self._writer = writer.EventFileWriter(str(folder / "tensorboard"))
+        log = self._events.SessionLog
+        self._add(after_step + 1, session_log=log(status=log.START))  # TensorBoard drops what it had from there on
 
     def write(self, step: int, numbers: dict[str, float], **of_the_clock: float) -> None:
-        """Add a row: `numbers` to both, `of_the_clock` to TensorBoard alone."""
-        line = (json.dumps({"step": step, **numbers}) + "\n").encode()
+        """Add a row: `numbers` to both, `of_the_clock` to TensorBoard alone. What is not finite is null in JSON."""
+        finite = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
+        line = (json.dumps({"step": step, **finite}, allow_nan=False) + "\n").encode()
         with (
             naming(self.path),
             self.path.open("ab", buffering=0) as file,
@@ -47,8 +51,10 @@ class Log:
             self._summaries.Summary.Value(tag=name, simple_value=value)
             for name, value in {**numbers, **of_the_clock}.items()
         ]
-        event = self._events.Event(wall_time=time.time(), step=step, summary=self._summaries.Summary(value=values))
-        self._writer.add_event(event)
+        self._add(step, summary=self._summaries.Summary(value=values))
+
+    def _add(self, step: int, **content: Any) -> None:
+        self._writer.add_event(self._events.Event(wall_time=time.time(), step=step, **content))
 
     def __enter__(self) -> Log:
         return self

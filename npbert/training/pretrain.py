@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,21 @@ class Pretraining:
             evaluate=self.evaluate if self.held_out else None,
             goal=Goal("loss", more_is_better=False),
             save_model=self.save,
+        )
+
+    def summary(self) -> str:
+        """What the run learns from, the beginning of it as the model sees it, and how long it is."""
+        settings, corpus = self.settings, self.data.corpus
+        first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
+        return "\n".join(
+            [
+                f"{shorten(', '.join(settings.corpus), 60)}: {corpus.num_bytes / 1e6:,.1f} MB of text, in "
+                f"{len(corpus.files):,} files with {corpus.num_documents:,} documents in all",
+                f"the first sentence: {shorten(first, 80)}",
+                f"a model of {sum(p.value.size for p in self.model.parameters()):,} parameters, "
+                f"{len(self.tokenizer):,} tokens",
+                f"{settings.steps:,} steps of {settings.batch_size} sequences of up to {settings.max_length} tokens",
+            ]
         )
 
     def evaluate(self) -> dict[str, float]:

@@ -12,6 +12,8 @@ from npbert.files import FileError, atomic_write, read_text
 
 SETTINGS_FILE = "settings.toml"
 
+_TYPES: dict[str, Any] = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple[str, ...]": tuple}
+
 
 def setting(default: Any = MISSING, help_text: str = "") -> Any:
     """A field of a settings class; without a default it must be given."""
@@ -23,7 +25,14 @@ class Settings:
     """Settings of one purpose; a run puts several together."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a value that is not possible."""
+        """Raise TypeError for a value of another type than its setting has, ValueError for one that is not possible."""
+        for entry in fields(self):
+            value, kind = getattr(self, entry.name), str(entry.type)
+            is_wrong_bool = isinstance(value, bool) and kind != "bool"
+            is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
+            if is_wrong_bool or is_wrong_tuple or not isinstance(value, _TYPES[kind]):
+                shown = list(value) if isinstance(value, tuple) else value
+                raise TypeError(f"{entry.name} is {shown!r}, wanted {kind}")
 
     def check(self, name: str, least: float) -> None:
         """Raise ValueError unless the setting is at least that."""
@@ -111,18 +120,4 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
 
 def make_settings(kind: type[Kind], values: dict[str, Any]) -> Kind:
     """Settings from plain values. Raises: TypeError for a value of another type than its setting has."""
-    types = {entry.name: str(entry.type) for entry in fields(kind)}
-    allowed: dict[str, Any] = {
-        "int": int,
-        "float": (int, float),
-        "str": str,
-        "bool": bool,
-        "tuple[str, ...]": (list, tuple),
-    }
-    for name, value in values.items():
-        wrong_bool = isinstance(value, bool) and types[name] != "bool"
-        wrong_part = isinstance(value, list | tuple) and not all(isinstance(part, str) for part in value)
-        if wrong_bool or wrong_part or not isinstance(value, allowed[types[name]]):
-            raise TypeError(f"{name} is {value!r}, wanted {types[name]}")
-    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return kind(**plain)
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})

@@ -14,19 +14,17 @@ import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.place import START, Place
-from npbert.extras import import_extra
-from npbert.files import remove_leftovers
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 from npbert.training.accumulate import accumulate
 from npbert.training.averages import Averages
+from npbert.training.bar import Bar
 from npbert.training.finite import NotFiniteError, first_not_finite, parameter_not_finite
 from npbert.training.interrupt import stop_when_asked
 from npbert.training.log import METRICS_FILE, Log, read_metrics
 from npbert.training.plot import PLOT_FILE, plot_curves
+from npbert.training.run_folder import MODEL_FOLDER, run_folder
 from npbert.training.settings import TrainerSettings
 from npbert.training.state import STATE_FILE, load_state, save_state
-
-MODEL_FOLDER = "model"
 
 
 class Data(Protocol):
@@ -69,12 +67,15 @@ class Trainer:
 
         state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
         metrics.jsonl       numbers by step                 tensorboard/  the same and more     curves.png  at the end
+        settings.toml       how it was set up
 
     kinds: a name for each loss of the model, ("mlm", "nsp") say. evaluate: gives numbers by name for a held-out set, of
     which `goal` names the one that counts; without it the last model is the best. save_model: writes the model to a
-    folder. rng: where dropout and the order of the data are drawn from.
+    folder. rng: where dropout and the order of the data are drawn from. recorded: the settings that are written down,
+    when they say more than `settings`, which are those of the loop.
 
-    When `folder` holds a state, training goes on from there, bit for bit, if all else is as it was. (Extra: train.)
+    When `folder` holds the state of a run with the same settings, training goes on from there, bit for bit, if all else
+    is as it was. (Extra: train.)
 
     Raises: ValueError for no steps at all.
     """
@@ -91,11 +92,12 @@ class Trainer:
         evaluate: Callable[[], dict[str, float]] | None = None,
         goal: Goal | None = None,
         save_model: Callable[[Path], None] | None = None,
+        recorded: TrainerSettings | None = None,
     ) -> None:
         settings.check("steps", 1)
         self.model, self.data, self.folder, self.settings, self.rng = model, data, Path(folder), settings, rng
         self.kinds, self.evaluate, self.goal = kinds, evaluate, goal
-        self.save_model = save_model or model.save_pretrained
+        self.save_model, self.recorded = save_model or model.save_pretrained, recorded or settings
         if settings.gradient_checkpointing:
             model.bert.encoder.gradient_checkpointing = True
         self.optimizer = AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
@@ -111,36 +113,42 @@ class Trainer:
 
         Raises: KeyboardInterrupt, after saving the state, when asked to stop (Ctrl-C, SIGTERM); NotFiniteError when the
         loss, a gradient or a parameter is not finite, which says the step and the first layer to blame; ValueError for
-        data without a batch, or an evaluation without the goal's number; what load_state raises; OSError when the disk
-        is full, say: the last saved state stays whole.
+        data without a batch, or an evaluation without the goal's number; what run_folder and load_state raise; OSError
+        when the disk is full, say: the last saved state stays whole.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / STATE_FILE
-        for folder in (self.folder, self.folder / MODEL_FOLDER):
-            remove_leftovers(folder)
-        if path.is_file():
-            self._restore(load_state(path, self.model, self.optimizer))
-        with stop_when_asked() as interrupt, Log(self.folder, after_step=self.step) as log, self._bar() as bar:
+        with run_folder(self.folder, self.recorded):
+            path = self.folder / STATE_FILE
+            if path.is_file():
+                self._restore(load_state(path, self.model, self.optimizer))
+            self._train()
+            plot_curves(read_metrics(self.folder / METRICS_FILE), self.folder / PLOT_FILE)
+        return self.progress.best_evaluation
+
+    def _train(self) -> None:
+        """From the step that is reached to the last one."""
+        settings, progress = self.settings, self.progress
+        with (
+            stop_when_asked() as interrupt,
+            Log(self.folder, after_step=self.step) as log,
+            Bar(settings.steps, done=self.step) as bar,
+        ):
             batches = self._batches()
             while not self._is_finished():
                 batch = next(batches)
                 start = time.perf_counter()
                 numbers = self._update(batch)
                 seconds = time.perf_counter() - start
-                bar.update(1)
-                if self.step % self.settings.log_every == 0:
-                    numbers = {**self.progress.averages.means(), "epoch": self.progress.epoch, **numbers}
-                    tokens = int(batch.attention_mask.sum()) / seconds
-                    log.write(self.step, numbers, tokens_per_second=tokens)
-                    bar.set_postfix_str(_line({**self.progress.averages.means(), "tok/s": tokens}))
-                    self.progress.averages = Averages()
+                bar.update()
+                if self.step % settings.log_every == 0 or self.step == settings.steps:
+                    means, tokens = progress.averages.means(), int(batch.attention_mask.sum()) / seconds
+                    log.write(self.step, {**means, "epoch": progress.epoch, **numbers}, tokens_per_second=tokens)
+                    bar.show(means, tokens)
+                    progress.averages = Averages()
                 self._evaluate(log, bar)
-                if self._is_finished() or interrupt.asked or self.step % self.settings.save_every == 0:
-                    self._save(path)
+                if self._is_finished() or interrupt.asked or self.step % settings.save_every == 0:
+                    self._save(self.folder / STATE_FILE)
                 if interrupt.asked and not self._is_finished():
                     raise KeyboardInterrupt
-        plot_curves(read_metrics(self.folder / METRICS_FILE), self.folder / PLOT_FILE)
-        return self.progress.best_evaluation
 
     def _batches(self) -> Iterator[Batch]:
         """Batches without end, epoch after epoch; `progress.place` is where the next one is."""
@@ -185,7 +193,7 @@ class Trainer:
         self.progress.averages.add(self.kinds, losses)
         return {"learning_rate": self.optimizer.lr, "gradient_norm": norm}
 
-    def _evaluate(self, log: Log, bar: Any) -> None:
+    def _evaluate(self, log: Log, bar: Bar) -> None:
         """Evaluate where it is time, and keep the model if it is the best so far."""
         settings, progress = self.settings, self.progress
         is_last = self.step == settings.steps
@@ -194,7 +202,8 @@ class Trainer:
         if self.evaluate is not None:
             progress.evaluation = self.evaluate()
             log.write(self.step, {f"eval_{name}": value for name, value in progress.evaluation.items()})
-            bar.write(f"step {self.step}: held out: {_line(progress.evaluation)}")
+            line = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in progress.evaluation.items())
+            bar.say(f"step {self.step}: held out: {line}")
         value = None
         if self.goal and self.evaluate:
             if self.goal.name not in progress.evaluation:
@@ -222,12 +231,3 @@ class Trainer:
         stored["place"] = Place(*stored["place"])
         stored["averages"] = Averages(**stored["averages"])
         self.progress = Progress(**stored)
-
-    def _bar(self) -> Any:
-        """A progress bar where standard error is a terminal."""
-        tqdm = import_extra("tqdm", extra="train").tqdm
-        return tqdm(total=self.settings.steps, initial=self.step, unit="step", disable=None, dynamic_ncols=True)
-
-
-def _line(numbers: dict[str, float]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in numbers.items())

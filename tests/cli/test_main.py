@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import npbert
 from npbert.cli import main
 
 
@@ -45,6 +46,19 @@ def test_a_reader_that_has_gone():
     process = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (process.returncode, process.stderr) == (1, b"")
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert (stop.value.code, capsys.readouterr().out) == (0, f"npbert {npbert.__version__}\n")
+
+
+def test_options_are_written_out(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["vocab", "--out", "x", "text.txt"])
+    assert stop.value.code == 2
+    assert "--output" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("proved", [True, False])

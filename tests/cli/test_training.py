@@ -18,11 +18,12 @@ from npbert.training.finetune import FinetuneSettings
 from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.plot import PLOT_FILE
 from npbert.training.pretrain import PretrainSettings
+from npbert.training.run_folder import LOCK_FILE
 from npbert.training.settings import SETTINGS_FILE, load_settings, save_settings
 from npbert.training.state import STATE_FILE
 from tests.training.tiny import ADJECTIVES, results, sentence, write_checkpoint, write_corpus, write_labelled
 
-OUTPUT = {SETTINGS_FILE, STATE_FILE, METRICS_FILE, "model", "tensorboard"}
+OUTPUT = {SETTINGS_FILE, STATE_FILE, METRICS_FILE, LOCK_FILE, "model", "tensorboard"}
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +88,24 @@ def test_pretrain(capsys):
     assert table(capsys.readouterr().out) != numbers
 
 
+def test_what_is_read_is_said_first(capsys, no_picture):
+    assert run(f"{FINETUNE} --held-out dev.tsv") == 0
+    first, label = Path("train.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t")
+    assert capsys.readouterr().out.splitlines()[:5] == [
+        "train.tsv: 24 examples",
+        "dev.tsv: 24 examples, to judge the model by",
+        f"the first: [CLS] {first} [SEP]  ->  {label}",
+        "labels: no, yes",
+        "6 steps of 4 examples",
+    ]
+    assert run(PRETRAIN) == 0
+    sentence = Path("corpus.txt").read_text(encoding="utf-8").splitlines()[0]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "corpus.txt: 0.0 MB of text, in 1 files with 6 documents in all"
+    assert lines[1] == f"the first sentence: {sentence}"
+    assert lines[3] == "6 steps of 4 sequences of up to 20 tokens"
+
+
 @pytest.mark.parametrize(
     ("objective", "names"),
     [("sop", ["loss", "mlm loss", "mlm accuracy", "sop loss", "sop accuracy"]), ("none", ["loss", "accuracy"])],
@@ -100,7 +119,9 @@ def test_pretrain_for_other_objectives(objective, names, capsys, no_picture):
 
 def test_pretrain_without_held_out_text(capsys, no_picture):
     assert run(PRETRAIN) == 0
-    assert capsys.readouterr().out == "after 6 steps; the model of step 6 is in run/model\n"
+    out = capsys.readouterr().out
+    assert "held out" not in out
+    assert out.endswith("after 6 steps; the model of step 6 is in run/model\n")
 
 
 def test_finetune(capsys):

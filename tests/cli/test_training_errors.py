@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from npbert.cli import main
-from npbert.training.settings import SETTINGS_FILE
 from npbert.training.state import STATE_FILE
 from tests.training.tiny import write_checkpoint, write_corpus, write_labelled
 
@@ -208,7 +207,16 @@ def test_the_state_of_another_model(capsys):
 def test_a_run_of_another_kind(capsys):
     assert main(PRETRAIN.split()) == 0
     said = error_of("finetune run --resume", capsys)
-    assert said.startswith(f"run/{SETTINGS_FILE}: there is no setting corpus, ")
+    assert said == "run holds a run of another kind: to go on, npbert pretrain run --resume"
+    assert main(FINETUNE.replace("finetune run", "finetune tuned").split()) == 0
+    said = error_of("pretrain tuned --resume", capsys)
+    assert said == "tuned holds a run of another kind: to go on, npbert finetune tuned --resume"
+
+
+def test_a_run_is_judged_by_its_own_settings(capsys):
+    assert main(PRETRAIN.split()) == 0
+    said = error_of("evaluate run corpus.txt --settings typo.toml", capsys)
+    assert said == "--settings is for a checkpoint: for the run in run, its own settings hold"
 
 
 def test_an_unknown_label_when_judging(capsys):

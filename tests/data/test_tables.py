@@ -72,7 +72,8 @@ def test_places(tmp_path):
     [
         ("a.tsv", "x\t1\ny\n", ["0", "1"], "a.tsv, line 2: 1 columns, wanted at least 2"),
         ("a.csv", 'a,b\n"x\ny",1\nz\n', ["a", "b"], "a.csv, line 4: 1 columns, wanted at least 2"),
-        ("a.tsv", "x\t1\n", ["7"], "a.tsv, line 1: 2 columns, wanted at least 8"),
+        ("a.tsv", "x\t1\n", ["7"], "a.tsv, line 1: 2 columns, wanted at least 8$"),
+        ("a.csv", "x\t1\n", ["1"], r"line 1: 1 columns, wanted at least 2 \(separated by tabs\? --delimiter tab\)$"),
         ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 1: there is no column 'texts', only 'text', 'label'"),
         ("a.tsv", "x\t1\n", ["-1"], "line 1: there is no column '-1'"),
         ("a.tsv", "", ["0"], "a.tsv is empty: it has no rows"),
@@ -86,6 +87,7 @@ def test_places(tmp_path):
         ("a.jsonl", '{"t": 1}\n{"t": }\n', ["t"], "a.jsonl, line 2: no valid JSON: Expecting value"),
         ("a.jsonl", '{"t": 1}\n{"u": 1}\n', ["t", "u"], "a.jsonl, line 1: wanted a JSON object with 'u'"),
         ("a.jsonl", '{"u": 1}\n', ["t", "l"], "line 1: wanted a JSON object with 't', 'l'"),
+        ("a.jsonl", '{"t": null}\n', ["t"], "line 1: wanted a JSON object with 't'"),
         ("a.jsonl", '["t"]\n', ["t"], "line 1: wanted a JSON object with 't'"),
     ],
 )

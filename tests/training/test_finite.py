@@ -11,6 +11,8 @@ import pytest
 from npbert import Batch, Layer
 from npbert.training.finite import NotFiniteError, first_not_finite
 from npbert.training.log import METRICS_FILE, read_metrics
+from npbert.training.run_folder import LOCK_FILE
+from npbert.training.settings import SETTINGS_FILE
 from npbert.training.state import STATE_FILE, load_state
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
@@ -177,7 +179,7 @@ def test_it_goes_on_from_the_state_before(tmp_path):
     broken = make_trainer(tmp_path / "broken", model=model, data=Breaks(model, 8, "parameter"), save_every=3)
     with pytest.raises(NotFiniteError):
         broken.train()
-    make_trainer(tmp_path / "broken").train()
+    make_trainer(tmp_path / "broken", save_every=3).train()
     assert results(tmp_path / "broken") == results(tmp_path / "whole")
 
 
@@ -212,5 +214,5 @@ def test_a_step_too_far(tmp_path, steps):
         message = r"^step 1: the parameter bert\.\S+ is not finite after it. A smaller learning rate may help.$"
         with pytest.raises(NotFiniteError, match=message):
             trainer.train()
-    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == [METRICS_FILE]
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {METRICS_FILE, SETTINGS_FILE, LOCK_FILE}
     assert not (tmp_path / "model").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -61,6 +62,18 @@ def test_a_half_line_is_dropped(tmp_path, length):
     assert (tmp_path / METRICS_FILE).read_bytes() == whole
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_what_json_has_no_number_for(tmp_path, value):
+    write(tmp_path, [{"step": 1, "loss": value, "accuracy": 0.5}])
+    text = (tmp_path / METRICS_FILE).read_text(encoding="utf-8")
+    assert text == '{"step": 1, "loss": null, "accuracy": 0.5}\n'
+    write(tmp_path, [{"step": 2, "loss": 1.0}], after_step=1)
+    assert read_metrics(tmp_path / METRICS_FILE) == [
+        {"step": 1, "loss": None, "accuracy": 0.5},
+        {"step": 2, "loss": 1.0},
+    ]
+
+
 def test_no_file(tmp_path):
     assert read_metrics(tmp_path / METRICS_FILE) == []
 
@@ -116,6 +129,13 @@ def test_tensorboard_reads_a_run_that_went_on(tmp_path):
     write(tmp_path, ROWS[:3])
     write(tmp_path, ROWS[3:], after_step=3)
     assert scalars(tmp_path)["loss"] == [(1, 0.3), (2, 0.0), (4, 7.25)]
+
+
+def test_tensorboard_forgets_what_is_done_again(tmp_path):
+    write(tmp_path, ROWS)
+    time.sleep(1.1)  # the names of its files have whole seconds in them, and it reads them in their order
+    write(tmp_path, [{"step": 2, "loss": 0.5}, {"step": 3, "loss": 0.25}], after_step=1)
+    assert scalars(tmp_path)["loss"] == [(1, 0.3), (2, 0.5), (3, 0.25)]
 
 
 def test_an_error_closes_it(tmp_path):

@@ -129,6 +129,6 @@ def test_another_seed_ends_elsewhere(kind, wanted, tmp_path):
 
 def test_the_state_of_another_model_stops_it(kind, wanted, tmp_path):
     train_and_stop(kind.trainer(tmp_path, StopsAt(kind.data, 4, kill=False)))
-    other = make_trainer(tmp_path, model=classifier(intermediate_size=16))
+    other = make_trainer(tmp_path, model=classifier(intermediate_size=16), **SETTINGS)
     with pytest.raises(ValueError, match=r"state.safetensors is the state of another model or optimiser"):
         other.train()

@@ -121,6 +121,19 @@ def test_refused_in_other_settings(tmp_path, kind, wrong, message):
         load_settings(kind, tmp_path / SETTINGS_FILE, **wrong)
 
 
+@pytest.mark.parametrize(
+    ("kind", "wrong", "message"),
+    [
+        (TaskSettings, {"text": 1}, "text is 1, wanted str"),
+        (TrainerSettings, {"steps": 2.5}, "steps is 2.5, wanted int"),
+        (PretrainSettings, {"corpus": "a.txt", "vocabulary": "v"}, r"corpus is 'a.txt', wanted tuple\[str, ...\]"),
+    ],
+)
+def test_refused_in_python_too(kind, wrong, message):
+    with pytest.raises(TypeError, match=message):
+        kind(**wrong)
+
+
 def test_no_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_settings(TrainerSettings, tmp_path / SETTINGS_FILE)

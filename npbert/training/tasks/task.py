@@ -75,6 +75,10 @@ class FinetuneTask:
             numeric = all(re.fullmatch(r"-?[0-9]+", name) for name in names)
             self.labels = tuple(sorted(set(names), key=int if numeric else None))
 
+    def name_of(self, number: float) -> str:
+        """What a person calls the target with this number: the label, or the number itself."""
+        return self.labels[int(number)] if self.labels else str(number)
+
     def number_of(self, label: str, place: str) -> int:
         """The number of a label. Raises: FileError that gives its place when it never occurs in training."""
         labels = self.labels or ()

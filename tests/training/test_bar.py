@@ -1,0 +1,69 @@
+"""What a person sees: a bar that fits a terminal, and a few lines where there is none."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from npbert.training.bar import Bar
+
+NUMBERS = {
+    "loss": 12.3456,
+    "mlm_loss": 11.65,
+    "mlm_accuracy": 0.213,
+    "nsp_loss": 0.6956,
+    "nsp_accuracy": 0.5678,
+}
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_of_80_columns(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "80")
+    with Bar(100_000, done=0) as bar:
+        bar._bar.ncols, bar._bar.dynamic_ncols, bar._bar.mininterval = 80, None, 0
+        for _ in range(3):
+            bar.update()
+            bar.show(NUMBERS, 12_345.6)
+        bar.say("step 3: held out")
+    lines = [line for line in terminal.getvalue().replace("\n", "\r").split("\r") if "loss" in line]
+    assert lines
+    for line in lines:
+        assert len(line.rstrip()) <= 80
+        assert "left, loss 12.346, mlm 21%, nsp 57%, 12,346 tok/s" in line
+    assert lines[-1].startswith("3/100000 |")
+
+
+@pytest.mark.parametrize(("total", "done", "most"), [(1000, 0, 21), (7, 0, 7), (1000, 900, 3)])
+def test_a_file(monkeypatch, capsys, total, done, most):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with Bar(total, done=done) as bar:
+        for _ in range(total - done):
+            bar.update()
+            bar.show(NUMBERS, 12_345.6)
+        bar.say("the end")
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert last == "the end"
+    assert most - 1 <= len(lines) <= most
+    said = "loss 12.346, mlm 21%, nsp 57%, 12,346 tok/s, 00:00 left"
+    assert lines[0].startswith(f"step {done + 1} of {total}: loss 12.346, ")
+    assert lines[-1] == f"step {total} of {total}: {said}"
+
+
+def test_the_time_that_is_left(monkeypatch, capsys):
+    """Of the steps of this process alone: those before a stop took no time of it."""
+    clock = iter([100.0, 130.0])
+    monkeypatch.setattr("npbert.training.bar.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with Bar(100, done=50) as bar:
+        for _ in range(10):
+            bar.update()
+        bar.show({"loss": 1.0, "accuracy": 0.5}, 10.0)
+    assert capsys.readouterr().out == "step 60 of 100: loss 1.000, accuracy 50%, 10 tok/s, 02:00 left\n"

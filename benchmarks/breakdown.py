@@ -1,6 +1,7 @@
-"""Where the time of a training step of npbert goes: `python benchmarks/breakdown.py a [--threads 2] [--steps 5]`.
+"""Where the time of npbert goes, in a training step or a forward: `python benchmarks/breakdown.py a [--threads 2]`.
 
 Prints a Markdown table. A line counts what no line inside it counts; the medians of the steps, in milliseconds.
+`--checkpoint` and `--data` are those of speed.py, for the workloads of inference.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sides.npbert_side import training_step
+from sides.npbert_side import encode, training_step
 from task import Task
 from workloads import WORKLOADS
 
 import npbert
 from npbert.layers import linear, masked_lm_head, product
 
+PASSES = ("forward", "backward", "__call__")
 PARTS: dict[str, list[tuple[Any, str]]] = {
     "matrix products": [
         (linear, "product"),
@@ -28,16 +30,13 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
         (masked_lm_head, "add_product"),
         (product, "product"),
     ],
-    "attention between the projections": [
-        (npbert.DotProductAttention, "forward"),
-        (npbert.DotProductAttention, "backward"),
-    ],
-    "GELU": [(npbert.GELU, "forward"), (npbert.GELU, "backward")],
+    "attention between the projections": [(npbert.DotProductAttention, name) for name in PASSES],
+    "GELU": [(npbert.GELU, name) for name in PASSES],
     "dropout, addition and LayerNorm": [
-        (owner, name) for owner in (npbert.AddNorm, npbert.LayerNorm) for name in ("forward", "backward")
+        (owner, name) for owner in (npbert.AddNorm, npbert.LayerNorm) for name in PASSES
     ],
-    "embeddings": [(npbert.BertEmbeddings, "forward"), (npbert.BertEmbeddings, "backward")],
-    "cross-entropy": [(npbert.SoftmaxCrossEntropy, "forward"), (npbert.SoftmaxCrossEntropy, "backward")],
+    "embeddings": [(npbert.BertEmbeddings, name) for name in PASSES],
+    "cross-entropy": [(npbert.SoftmaxCrossEntropy, name) for name in PASSES],
     "AdamW": [(npbert.AdamW, "step")],
 }
 
@@ -64,10 +63,12 @@ class Clock:
         return call
 
 
-def breakdown(name: str, steps: int) -> dict[str, float]:
+def breakdown(name: str, steps: int, checkpoint: str = "", data: Path = Path()) -> dict[str, float]:
     """Milliseconds by part of a step of this workload; "the rest" with clipping, and "the step" in all."""
-    config, batches = WORKLOADS[name].make("", Path())
-    step = training_step(Task("", "train", config))
+    workload = WORKLOADS[name]
+    config, batches = workload.make(checkpoint, data)
+    task = Task("", workload.kind, config, checkpoint)
+    step: Callable[[Any], Any] = training_step(task) if workload.kind == "train" else encode(task)
     clock, numbers = Clock(), defaultdict(list)
     for part, places in PARTS.items():
         for owner, attribute in places:
@@ -89,15 +90,18 @@ def breakdown(name: str, steps: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("workload", choices=("a", "b", "c"))
+    parser.add_argument("workload", choices=("a", "b", "c", "e1", "e2"))
+    parser.add_argument("--checkpoint", default="")
+    parser.add_argument("--data", type=Path, default=Path())
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=5)
     args = parser.parse_args()
     npbert.set_num_threads(args.threads)
-    found = breakdown(args.workload, args.steps)
+    found = breakdown(args.workload, args.steps, args.checkpoint, args.data)
     print(f"| {args.workload} | ms | share |\n|---|---|---|")
     for part in (*PARTS, "the rest", "the step"):
-        print(f"| {part} | {found[part]:.0f} | {found[part] / found['the step']:.0%} |")
+        if part in found:
+            print(f"| {part} | {found[part]:.4g} | {found[part] / found['the step']:.0%} |")
 
 
 if __name__ == "__main__":

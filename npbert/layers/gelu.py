@@ -21,12 +21,18 @@ class GELU(Layer):
     """
 
     def __call__(self, x: Array) -> Array:
-        y: Array = blockwise(lambda x: x * self.cdf(x), x)
+        y: Array = blockwise(self.value, x)
         return y
 
     def forward(self, x: Array) -> tuple[Array, Array]:
         y, slope = blockwise(self.value_and_slope, x)
         return y, slope
+
+    def value(self, x: Array) -> Array:
+        """y = x Φ(x), alone."""
+        y = self.cdf(x)
+        y *= x
+        return y
 
     def value_and_slope(self, x: Array) -> tuple[Array, Array]:
         """y = x Φ(x)  and  y′ = Φ(x) + x φ(x)  with  φ(x) = Φ′(x) = e^(−x²/2) / √(2π).
@@ -50,7 +56,7 @@ class GELU(Layer):
     @staticmethod
     def cdf(x: Array) -> Array:
         """Φ(x)"""
-        cdf = erf(x * math.sqrt(1 / 2))
+        cdf = erf(x, math.sqrt(2))
         cdf += 1
         cdf *= 0.5
         return cdf

@@ -28,23 +28,25 @@ _TANH_FIT = (
 _TANH_FIT_END = 4.2  # from 4.05 on, the tanh is 1 in float32, as erf is: the tail of GELU is exactly 0
 
 
-def erf(x: Array) -> Array:
-    """erf(x) = 2/√π ∫₀ˣ e^(−t²) dt, element by element, in the dtype of x.
+def erf(x: Array, divisor: float = 1.0) -> Array:
+    """erf(x / divisor), where erf(z) = 2/√π ∫₀ᶻ e^(−t²) dt, element by element, in the dtype of x.
 
-    Error at most 2e-7 for float32, and about 20 units in the last place for float64. Complex numbers come from
+    In float32 the division costs no time. Error at most 2e-7 for float32, and about 20 units in the last place for float64. Complex numbers come from
     gradcheck's complex step: the real part is the number, and the imaginary part is tiny.
     """
-    return _erf_by_tanh(x) if x.dtype == np.float32 else _erf_by_series(x)
+    return _erf_by_tanh(x, divisor) if x.dtype == np.float32 else _erf_by_series(x / divisor)
 
 
-def _erf_by_tanh(x: Array) -> Array:
+def _erf_by_tanh(x: Array, divisor: float) -> Array:
+    powers = range(2 * len(_TANH_FIT) - 1, 0, -2)  # those of x in x P(x²)
+    first, *middle, last = (c / divisor**power for c, power in zip(_TANH_FIT, powers, strict=True))
     square = x * x
-    np.minimum(square, _TANH_FIT_END**2, out=square)
-    polynomial = _TANH_FIT[0] * square
-    for coefficient in _TANH_FIT[1:-1]:
+    np.minimum(square, (_TANH_FIT_END * divisor) ** 2, out=square)
+    polynomial = first * square
+    for coefficient in middle:
         polynomial += coefficient
         polynomial *= square
-    polynomial += _TANH_FIT[-1]
+    polynomial += last
     polynomial *= x
     return np.tanh(polynomial, out=polynomial)
 

@@ -33,3 +33,11 @@ def test_ends_and_nothing(dtype):
     np.testing.assert_array_equal(erf(np.array([-np.inf, -50, 0, 50, np.inf], dtype)), [-1, -1, 0, 1, 1])
     assert np.isnan(erf(np.array([np.nan], dtype)))
     assert erf(np.zeros((0, 3), dtype)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("divisor", [math.sqrt(2), 0.3])
+def test_of_a_quotient(dtype, divisor):
+    x = X.astype(dtype)
+    wanted = [math.erf(float(v) / divisor) for v in x]
+    np.testing.assert_allclose(erf(x, divisor), wanted, rtol=1e-6 if dtype == np.float32 else 3e-15)

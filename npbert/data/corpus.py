@@ -38,7 +38,7 @@ class Corpus:
     def __init__(
         self, paths: Sequence[str | Path], *, document_per_file: bool = False, piece_bytes: int = PIECE_BYTES
     ) -> None:
-        self.files = [file for path in map(Path, paths) for file in _text_files(path)]
+        self.files = [file for path in map(Path, paths) for file in text_files(path)]
         self._index = tuple(array("q") for _ in Piece._fields)
         self.num_documents = 0
         for number, file in enumerate(self.files):
@@ -69,7 +69,11 @@ class Corpus:
         return [line.strip() for line in text.split("\n") if line.strip()]
 
 
-def _text_files(path: Path) -> list[Path]:
+def text_files(path: Path) -> list[Path]:
+    """The .txt files of a folder in the order of their names, or the one file that `path` is.
+
+    Raises: FileError for a folder without any.
+    """
     if not path.is_dir():
         return [path]
     files = sorted(path.glob("*.txt"))

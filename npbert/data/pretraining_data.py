@@ -113,7 +113,7 @@ class PretrainingData:
             self.tokenizer,
             rng,
             probability=self.mask_probability,
-            max_predictions=self.max_predictions or len(input_ids),
+            max_predictions=len(input_ids) if self.max_predictions is None else self.max_predictions,
             whole_words=self.whole_words,
         )
         return Example(masked_ids, token_type_ids, labels, packed.next_sentence_label)

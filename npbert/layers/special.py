@@ -31,8 +31,9 @@ _TANH_FIT_END = 4.2  # from 4.05 on, the tanh is 1 in float32, as erf is: the ta
 def erf(x: Array, divisor: float = 1.0) -> Array:
     """erf(x / divisor), where erf(z) = 2/√π ∫₀ᶻ e^(−t²) dt, element by element, in the dtype of x.
 
-    In float32 the division costs no time. Error at most 2e-7 for float32, and about 20 units in the last place for float64. Complex numbers come from
-    gradcheck's complex step: the real part is the number, and the imaginary part is tiny.
+    In float32 the division costs no time. Error at most 2e-7 for float32, and about 20 units in the last place for
+    float64. Complex numbers come from gradcheck's complex step: the real part is the number, and the imaginary part is
+    tiny.
     """
     return _erf_by_tanh(x, divisor) if x.dtype == np.float32 else _erf_by_series(x / divisor)
 

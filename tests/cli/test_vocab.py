@@ -35,6 +35,18 @@ def test_vocab(npbert, files, tmp_path):
     assert (folder / "vocab.txt").read_text(encoding="utf-8").splitlines() == learned
 
 
+def test_a_folder(npbert, files, tmp_path):
+    (tmp_path / "notes.md").write_text("zebra zebra\n", encoding="utf-8")
+    status, out, _ = npbert("vocab", tmp_path, "--output", tmp_path / "a")
+    assert status == 0
+    assert b"from 2 files" in out
+    assert npbert("vocab", *files, "--output", tmp_path / "b").status == 0
+    assert tokens(tmp_path / "a") == tokens(tmp_path / "b")
+    (tmp_path / "empty").mkdir()
+    status, _, err = npbert("vocab", tmp_path / "empty", "--output", tmp_path / "c")
+    assert (status, err) == (1, f"npbert: error: {tmp_path}/empty is a folder without .txt files\n")
+
+
 def test_options(npbert, files, tmp_path):
     assert npbert("vocab", *files, "--output", tmp_path / "cased", "--cased", "--min-frequency", 1).status == 0
     assert {"The", "the", "Café", "once"} <= set(tokens(tmp_path / "cased"))

@@ -230,6 +230,11 @@ def test_masking_is_as_asked_for(make):
             assert counts.tolist() == [wanted(length) for length in batch.attention_mask.sum(axis=1)]
 
 
+def test_no_words_at_all_to_predict(make):
+    with pytest.raises(ValueError, match="max_predictions is 0, wanted at least 1"):
+        next(make(max_predictions=0).batches(0))
+
+
 def test_whole_words(tmp_path):
     path = tmp_path / "corpus.txt"
     path.write_text("playing playing playing playing\n" * 9)

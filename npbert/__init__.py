@@ -57,7 +57,7 @@ from npbert.models import (
     BertForTokenClassification,
     BertModel,
 )
-from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, linear_warmup_decay
+from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, clip_factor, global_norm, linear_warmup_decay
 from npbert.threads import num_threads, set_num_threads
 from npbert.version import __version__
 
@@ -108,6 +108,8 @@ __all__ = [
     "Adadelta",
     "linear_warmup_decay",
     "clip_by_global_norm",
+    "clip_factor",
+    "global_norm",
     "check_gradients",
     "check_directions",
     "num_threads",

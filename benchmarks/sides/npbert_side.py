@@ -1,11 +1,11 @@
-"""npbert, as its README says to use it."""
+"""npbert, as its Trainer and its README use it."""
 
 from __future__ import annotations
 
 import numpy as np
 from task import MAX_NORM, SENTENCE, Array, Arrays, Encode, Step, Task
 
-from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed, clip_by_global_norm
+from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed, clip_factor, global_norm
 
 
 def training_step(task: Task) -> Step:
@@ -14,15 +14,13 @@ def training_step(task: Task) -> Step:
         model = BertForPreTraining.from_pretrained(task.weights)
     else:
         model = BertForPreTraining(BertConfig(**task.config), rng=rng)
-    parameters = model.parameters()
-    optimizer = AdamW(parameters, lr=task.learning_rate, weight_decay=task.weight_decay)
+    optimizer = AdamW(model.parameters(), lr=task.learning_rate, weight_decay=task.weight_decay)
 
     def step(batch: Arrays) -> float:
         losses, cache = model.loss(Batch(**batch), rng)
         model.zero_grad()
         model.backward(cache)
-        clip_by_global_norm(parameters, MAX_NORM)
-        optimizer.step()
+        optimizer.step(clip_factor(global_norm(optimizer.parameters), MAX_NORM))
         return losses.loss
 
     return step

@@ -2,8 +2,17 @@
 
 from npbert.optim.adadelta import Adadelta
 from npbert.optim.adam import Adam, AdamW
-from npbert.optim.clipping import clip_by_global_norm
+from npbert.optim.clipping import clip_by_global_norm, clip_factor, global_norm
 from npbert.optim.optimizer import Optimizer
 from npbert.optim.schedule import linear_warmup_decay
 
-__all__ = ["Optimizer", "Adam", "AdamW", "Adadelta", "clip_by_global_norm", "linear_warmup_decay"]
+__all__ = [
+    "Optimizer",
+    "Adam",
+    "AdamW",
+    "Adadelta",
+    "clip_by_global_norm",
+    "clip_factor",
+    "global_norm",
+    "linear_warmup_decay",
+]

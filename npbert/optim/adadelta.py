@@ -32,10 +32,10 @@ class Adadelta(Optimizer):
     def moments(self) -> dict[str, list[Array]]:
         return {"square_gradients": self.square_gradients, "square_steps": self.square_steps}
 
-    def step(self) -> None:
+    def step(self, scale: float = 1.0) -> None:
         self.steps += 1
         for parameter, v, u in zip(self.parameters, self.square_gradients, self.square_steps, strict=True):
-            g = parameter.grad
+            g = scale * parameter.grad
             v *= self.rho
             v += (1 - self.rho) * (g * g)
             delta = g * np.sqrt(u + self.eps) / np.sqrt(v + self.eps)

@@ -42,9 +42,10 @@ class Adam(Optimizer):
     def moments(self) -> dict[str, list[Array]]:
         return {"first_moments": self.first_moments, "second_moments": self.second_moments}
 
-    def step(self) -> None:
+    def step(self, scale: float = 1.0) -> None:
         self.steps += 1
         beta1, beta2 = self.betas
+        new1, new2 = (1 - beta1) * scale, (1 - beta2) * scale**2
         # m̂ and v̂ are not formed: as each is m or v divided by one number, those numbers go where they cost nothing.
         root_correction = math.sqrt(1 - beta2**self.steps)
         step_size = self.lr * root_correction / (1 - beta1**self.steps)
@@ -52,11 +53,11 @@ class Adam(Optimizer):
 
         def update(block: tuple[Any, ...]) -> None:
             kept, value, g, m, v = block
-            change = (1 - beta1) * g  # one array for whatever comes between, as the cache has no room for many
+            change = new1 * g  # one array for whatever comes between, as the cache has no room for many
             m *= beta1
             m += change
             np.multiply(g, g, out=change)
-            change *= 1 - beta2
+            change *= new2
             v *= beta2
             v += change
             np.sqrt(v, out=change)

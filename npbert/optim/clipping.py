@@ -12,17 +12,8 @@ from npbert.optim.blocks import in_blocks
 from npbert.threads import run
 
 
-def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> float:
-    """Scale all gradients by one factor, so that their joint norm is at most `max_norm`; return the norm before.
-
-    norm = √(Σ over all parameters and elements of g²). Clipping each gradient by itself would turn the step: large
-    gradients would shrink and small ones would not. (Pascanu et al. 2013, section 3.2.) A parameter given twice counts
-    once. The factor is min(1, max_norm / (norm + 1e-6)), as in torch.
-
-    Raises: ValueError unless max_norm is positive.
-    """
-    if not max_norm > 0:
-        raise ValueError(f"max_norm is {max_norm}, wanted a positive number")
+def global_norm(parameters: Iterable[Parameter]) -> float:
+    """√(Σ over all parameters and elements of g²). A parameter given twice counts once."""
     blocks = [block for parameter in dict.fromkeys(parameters) for (block,) in in_blocks(parameter.grad)]
     squares = np.zeros(len(blocks))
 
@@ -30,8 +21,33 @@ def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> flo
         squares[number] = np.vdot(blocks[number], blocks[number]).real
 
     run(add_up, range(len(blocks)))
-    norm = math.sqrt(squares.sum())
+    return math.sqrt(squares.sum())
+
+
+def clip_factor(norm: float, max_norm: float) -> float:
+    """What gradients of this joint norm are multiplied by: min(1, max_norm / (norm + 1e-6)), as in torch.
+
+    Raises: ValueError unless max_norm is positive.
+    """
+    if not max_norm > 0:
+        raise ValueError(f"max_norm is {max_norm}, wanted a positive number")
     factor = max_norm / (norm + 1e-6)
-    if factor < 1:
+    return 1.0 if factor >= 1 else factor  # and NaN, for a norm that is NaN
+
+
+def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> float:
+    """Scale all gradients by one factor, so that their joint norm is at most `max_norm`; return the norm before.
+
+    Clipping each gradient by itself would turn the step: large gradients would shrink and small ones would not.
+    (Pascanu et al. 2013, section 3.2.) Where nothing else reads the gradients, `optimizer.step(clip_factor(norm,
+    max_norm))` does the same without touching them.
+
+    Raises: as clip_factor.
+    """
+    parameters = list(parameters)
+    norm = global_norm(parameters)
+    factor = clip_factor(norm, max_norm)
+    if factor != 1:
+        blocks = [block for parameter in dict.fromkeys(parameters) for (block,) in in_blocks(parameter.grad)]
         run(lambda block: np.multiply(block, factor, out=block), blocks)
     return norm

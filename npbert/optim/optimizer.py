@@ -30,8 +30,8 @@ class Optimizer:
         """What is remembered of past gradients: by name, an array for each parameter, in place."""
         raise NotImplementedError
 
-    def step(self) -> None:
-        """Change every value by what its gradient says."""
+    def step(self, scale: float = 1.0) -> None:
+        """Change every value by what its gradient, times `scale`, says: clipping that costs no pass over gradients."""
         raise NotImplementedError
 
 

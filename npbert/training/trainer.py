@@ -14,7 +14,7 @@ import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.place import START, Place
-from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
+from npbert.optim import AdamW, clip_factor, global_norm, linear_warmup_decay
 from npbert.training.accumulate import accumulate
 from npbert.training.averages import Averages
 from npbert.training.bar import Bar
@@ -166,7 +166,7 @@ class Trainer:
 
     def _update(self, batch: Batch) -> dict[str, float]:
         """One step of the optimiser; returns what is to be known of it besides the losses."""
-        settings, parameters = self.settings, self.optimizer.parameters
+        settings = self.settings
         self.optimizer.lr = linear_warmup_decay(
             self.step,
             lr=settings.learning_rate,
@@ -177,14 +177,14 @@ class Trainer:
         self.model.zero_grad()
         with np.errstate(all="ignore"):  # what comes of an overflow is found below
             losses = accumulate(self.model, batch, self.rng, parts=min(settings.parts, len(batch.input_ids)))
-            norm = clip_by_global_norm(parameters, settings.max_grad_norm)
+            norm = global_norm(self.optimizer.parameters)
         if not math.isfinite(losses.total + norm):
             raise NotFiniteError(
                 f"step {self.step + 1}: the loss is {losses.total} and the norm of the gradient {norm}; "
                 f"{first_not_finite(self.model, batch, rng_before)}. A smaller learning rate may help."
             )
         with np.errstate(all="ignore"):
-            self.optimizer.step()
+            self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
         name = parameter_not_finite(self.model)
         if name:
             raise NotFiniteError(

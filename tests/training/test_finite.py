@@ -157,7 +157,7 @@ def test_training_stops(tmp_path, how, sentence):
     trainer = make_trainer(tmp_path, model=model, data=Breaks(model, 8, how), save_every=3)
     steps = []
     step = trainer.optimizer.step
-    trainer.optimizer.step = lambda: (steps.append(trainer.step + 1), step())
+    trainer.optimizer.step = lambda scale: (steps.append(trainer.step + 1), step(scale))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(NotFiniteError, match=r"^step 8: the loss is .* and the norm of the gradient ") as error:

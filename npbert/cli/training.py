@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,10 @@ def _train(args: argparse.Namespace) -> int:
         if (folder / STATE_FILE).exists():
             raise FileError(f"{folder} holds a run already: --resume goes on with it")
         settings = read_options(args, kind)
-    run = run_class(settings, folder)
+    with warnings.catch_warnings():
+        if args.resume:  # a head that was new when the run began is in its state now
+            warnings.filterwarnings("ignore", "not from .*, but new: ")
+        run = run_class(settings, folder)
     print(run.summary(), flush=True)
     try:
         numbers = run.trainer.train()

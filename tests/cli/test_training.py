@@ -243,7 +243,9 @@ def test_resume(command, capsys, no_picture, monkeypatch):
     assert run(command) == 0
     numbers, wanted = table(capsys.readouterr().out), results(Path(folder))
     assert run(f"{name} {folder} --resume") == 0, "a finished run"
-    assert table(capsys.readouterr().out) == numbers
+    out, err = capsys.readouterr()
+    assert table(out) == numbers
+    assert err == "", "the head is not new any more"
     assert results(Path(folder)) == wanted
 
     Path(folder, STATE_FILE).unlink()  # as if it had been killed before the first state

@@ -100,7 +100,7 @@ WORKLOADS: dict[str, Workload] = {
     ),
     "e2": Workload("32 sentences", "encode", partial(sentences, real_text.first_32), ("checkpoint", "data"), 20),
     "e3": Workload(
-        "STS-B's 3,000 sentences", "encode", partial(sentences, real_text.all_by_length), ("checkpoint", "data"), 3
+        "STS-B's 3,000 sentences", "encode", partial(sentences, real_text.all_by_length), ("checkpoint", "data"), 1
     ),
     "f": Workload("import to first vector", "start", lambda checkpoint, data: ({}, []), ("checkpoint",), 1),
     **{f"g-{name}{size}": grown(**{name: size}) for name, values in GROWTH.items() for size in values},

@@ -29,8 +29,11 @@ def num_threads() -> int:
     """On how many threads npbert computes, the calling one among them.
 
     As `set_num_threads` or the environment variable NPBERT_NUM_THREADS said; otherwise as many as NumPy's BLAS has,
-    which follows OPENBLAS_NUM_THREADS and OMP_NUM_THREADS, or as there are processors for this process.
+    which follows OPENBLAS_NUM_THREADS and OMP_NUM_THREADS, or as there are processors for this process. In a piece of
+    work that `run` gave to one of several threads: 1.
     """
+    if _here.is_in_a_piece:
+        return 1
     if _state.count is None:
         functions = _blas()
         with _state.lock:  # or another thread could hold BLAS to one thread between the two questions
@@ -59,7 +62,8 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
     """Call work(item) once for every item, on several threads at a time, and return when all is done.
 
     NumPy lets go of Python's lock inside its loops, so pieces should be large: 10,000 elements and more. `work` may
-    multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread.
+    multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread. So it is where `run`
+    is called inside a piece: the other threads have pieces of their own.
 
     Raises: what `work` raises; items that were not begun by then are left.
     """
@@ -71,16 +75,19 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
         return
 
     def drain() -> None:
-        while True:
-            try:
-                item = waiting.popleft()
-            except IndexError:
-                return
-            try:
+        _here.is_in_a_piece = True
+        try:
+            while True:
+                try:
+                    item = waiting.popleft()
+                except IndexError:
+                    return
                 work(item)
-            except BaseException:
-                waiting.clear()
-                raise
+        except BaseException:
+            waiting.clear()
+            raise
+        finally:
+            _here.is_in_a_piece = False
 
     with blas_on_one_thread as is_held:
         futures = _submit(drain, min(num_threads(), len(waiting)) - 1) if is_held else []
@@ -141,6 +148,12 @@ class _State:
         self.blas_count = 1
 
 
+class _Here(threading.local):
+    """What is true of one thread alone."""
+
+    is_in_a_piece = False
+
+
 def _submit(work: Callable[[], None], times: int) -> list[Future[None]]:
     """Have other threads do `work`, with the caller's context: NumPy's errstate is part of it."""
     with _state.lock:
@@ -180,7 +193,7 @@ def _start_in_child() -> None:
         functions[1](parent.blas_count)
 
 
-_state = _State()
+_state, _here = _State(), _Here()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_start_in_child)
 if VARIABLE in os.environ:

@@ -63,6 +63,11 @@ class Embed(Task):
         if self.pooling == "pooler":
             pooled: Array = self.model(batch).pooler_output
             return pooled
-        hidden = self.model.hidden_states(batch, [self.layer])[self.layer]
+        is_last = self.layer in (-1, self.model.config.num_hidden_layers)
+        hidden = (
+            self.model(batch).last_hidden_state
+            if is_last
+            else self.model.hidden_states(batch, [self.layer])[self.layer]
+        )
         first: Array = hidden[:, 0]
         return first if self.pooling == "cls" else self.mean(hidden, batch.attention_mask)

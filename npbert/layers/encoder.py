@@ -10,6 +10,10 @@ import numpy as np
 from npbert.layers.encoder_layer import EncoderLayer
 from npbert.layers.encoder_rows import EncoderRows
 from npbert.layers.parameter import Array, Cache, Layer
+from npbert.threads import num_threads, run, slices
+
+SHARE = 8_000
+"""Elements of a batch that are worth a thread: one with fewer would hardly have begun before another has done them."""
 
 
 class Encoder(Layer):
@@ -37,7 +41,30 @@ class Encoder(Layer):
     def __call__(
         self, x: Array, attention_mask: Array | None = None, rng: None = None, read: Array | None = None
     ) -> Array:
-        """As forward, but what a layer keeps for backward is dropped before the next layer runs."""
+        """As forward, but what a layer keeps for backward is dropped before the next layer runs.
+
+        Each thread takes some of the sequences through all layers: sequences have nothing to do with one another.
+        """
+        batch_size, length, _ = x.shape
+        pieces = min(num_threads(), batch_size, x.size // SHARE)
+        if pieces < 2:
+            return self._encode(x, attention_mask, read)
+        EncoderRows(x.shape, attention_mask, read)  # or an error would count from the first sequence of a piece
+        y = np.empty(x.shape if read is None else (len(read), x.shape[-1]), x.dtype)
+
+        def encode(piece: slice) -> None:
+            mask = None if attention_mask is None else attention_mask[piece]
+            if read is None:
+                y[piece] = self._encode(x[piece], mask, None)
+                return
+            here = np.flatnonzero((read >= piece.start * length) & (read < piece.stop * length))
+            if here.size:
+                y[here] = self._encode(x[piece], mask, read[here] - piece.start * length)
+
+        run(encode, slices(batch_size, pieces))
+        return y
+
+    def _encode(self, x: Array, attention_mask: Array | None, read: Array | None) -> Array:
         rows = EncoderRows(x.shape, attention_mask, read)
         h = rows.input(x)
         for layer, queries in rows.of_layers(self.layers):

@@ -29,18 +29,17 @@ def blockwise(expression: Callable[..., Any], *arrays: Array) -> Any:
         return expression(*arrays)
     leading = arrays[0].shape[:-1]
     flat = [rows(array) for array in arrays]
-    first, *others = cut(*flat)
-    first_results = expression(*(array[first] for array in flat))
-    outputs = tuple(np.empty((len(flat[0]), part.shape[-1]), part.dtype) for part in _as_tuple(first_results))
+    of_one_row = expression(*(array[:1] for array in flat))  # for what it returns, before all threads begin
+    outputs = tuple(np.empty((len(flat[0]), part.shape[-1]), part.dtype) for part in _as_tuple(of_one_row))
 
-    def store(block: slice, results: Any) -> None:
+    def store(block: slice) -> None:
+        results = expression(*(array[block] for array in flat))
         for output, result in zip(outputs, _as_tuple(results), strict=True):
             output[block] = result
 
-    store(first, first_results)
-    run(lambda block: store(block, expression(*(array[block] for array in flat))), others)
+    run(store, cut(*flat))
     outputs = tuple(output.reshape(*leading, -1) for output in outputs)
-    return outputs if isinstance(first_results, tuple) else outputs[0]
+    return outputs if isinstance(of_one_row, tuple) else outputs[0]
 
 
 def cut(*arrays: Array) -> list[slice]:

@@ -84,7 +84,8 @@ class DotProductAttention(Layer):
             weights = self.dropout.apply(p[piece], kept)
             dv[piece] = weights.swapaxes(-1, -2) @ dcontext[piece]
             dp = self.dropout.backward(dcontext[piece] @ v[piece].swapaxes(-1, -2), kept)
-            dscores = self.softmax.backward(dp, p[piece]) * scale
+            dscores = self.softmax.backward(dp, p[piece])
+            dscores *= scale
             dq[piece] = dscores @ k[piece]
             dk[piece] = dscores.swapaxes(-1, -2) @ q[piece]
 
@@ -96,7 +97,7 @@ class DotProductAttention(Layer):
         return self._scores(q, k, _added_to_scores(attention_mask, k))
 
     def _scores(self, q: Array, k: Array, added: Array | None) -> Array:
-        scores: Array = q @ k.swapaxes(-1, -2) * self.scale(q)
+        scores: Array = (q * self.scale(q)) @ k.swapaxes(-1, -2)
         return scores if added is None else scores + added[:, None, None, :]
 
     @staticmethod

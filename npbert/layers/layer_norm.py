@@ -9,6 +9,7 @@ from npbert.layers.blockwise import blockwise
 from npbert.layers.checks import check_last_axis
 from npbert.layers.parameter import Array, Layer, Parameter
 from npbert.layers.product import sum_of_rows
+from npbert.layers.row_sums import row_dots, row_sums
 
 
 class LayerNorm(Layer):
@@ -39,8 +40,8 @@ class LayerNorm(Layer):
 
     def normalize(self, x: Array) -> tuple[Array, Array, Array]:
         """y, x̂ and σ, of any number of rows."""
-        centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]
-        sigma = np.sqrt((centred * centred).sum(axis=-1, keepdims=True) / x.shape[-1] + self.eps)
+        centred = x - row_sums(x) / x.shape[-1]
+        sigma = np.sqrt(row_dots(centred, centred) / x.shape[-1] + self.eps)
         x_hat = centred
         x_hat /= sigma
         y = self.gamma.value * x_hat
@@ -73,10 +74,9 @@ class LayerNorm(Layer):
     def dx(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
         """The gradient of x, of any number of rows."""
         dx_hat = self.gamma.value * dy
-        product = dx_hat * x_hat
-        stretch = product.sum(axis=-1, keepdims=True) / dy.shape[-1]
+        stretch = row_dots(dx_hat, x_hat) / dy.shape[-1]
         dx = dx_hat
-        dx -= dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]
-        dx -= np.multiply(x_hat, stretch, out=product)
+        dx -= row_sums(dx_hat) / dy.shape[-1]
+        dx -= x_hat * stretch
         dx /= sigma
         return dx

@@ -13,6 +13,12 @@ SMALL = 8_000_000
 TINY = 8_000
 """A product of fewer multiplications BLAS leaves to one thread of its own accord."""
 
+FEW = 16
+"""Rows of the left factor that are few beside the work of BLAS to copy the right one first, in the order it likes."""
+
+UNCOPIED = 1_000_000
+"""A product of no more multiplications BLAS makes from the factors as they lie."""
+
 
 def product(a: Array, b: Array, *, plus: Array | None = None, out: Array | None = None) -> Array:
     """a b + plus.
@@ -34,13 +40,25 @@ def product(a: Array, b: Array, *, plus: Array | None = None, out: Array | None 
 
     def multiply(piece: slice) -> None:
         part, left, right = (out[piece], a[piece], b) if axis == 0 else (out[:, piece], a, b[:, piece])
-        np.matmul(left, right, out=part)
+        _multiply(left, right, part)
         if plus is not None:
             part += plus if axis == 0 else plus[piece]
 
     pieces = max(1, min(num_threads(), multiplications // SMALL, shape[axis]))
     run(multiply, slices(shape[axis], pieces))
     return out
+
+
+def _multiply(a: Array, b: Array, out: Array) -> None:
+    """out = a b; for few rows in slabs, Σₛ a[:, s] b[s], that BLAS does not copy: up to half of the time."""
+    n, inner = a.shape
+    for depth in (64, 32):
+        if 1 < n <= FEW and inner % depth == 0 and n * depth * b.shape[1] <= UNCOPIED:
+            slabs = inner // depth
+            products = a.reshape(n, slabs, depth).swapaxes(0, 1) @ b.reshape(slabs, depth, -1)
+            np.sum(products, axis=0, out=out)
+            return
+    np.matmul(a, b, out=out)
 
 
 def add_product(parameter: Parameter, a: Array, b: Array) -> None:

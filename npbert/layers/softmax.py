@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npbert.layers.parameter import Array, Layer
+from npbert.layers.row_sums import row_dots, row_sums
 
 
 class Softmax(Layer):
@@ -16,8 +17,8 @@ class Softmax(Layer):
     """
 
     def forward(self, x: Array) -> tuple[Array, Array]:
-        exponentials = np.exp(x - x.max(axis=-1, keepdims=True))
-        p = exponentials / exponentials.sum(axis=-1, keepdims=True)
+        p = np.exp(x - x.max(axis=-1, keepdims=True))
+        p /= row_sums(p)
         return p, p
 
     def backward(self, dp: Array, p: Array) -> Array:
@@ -26,4 +27,6 @@ class Softmax(Layer):
         ∂pₖ/∂xⱼ = pₖ (δₖⱼ − pⱼ): raising xⱼ raises pⱼ and takes from all others, so that the sum stays 1. So dxⱼ is pⱼ
         times how far dpⱼ lies above the mean of dp, weighted by p.
         """
-        return p * (dp - (dp * p).sum(axis=-1, keepdims=True))
+        dx = dp - row_dots(dp, p)
+        dx *= p
+        return dx

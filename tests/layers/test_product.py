@@ -109,6 +109,38 @@ def test_at_its_real_size(size):
     assert_same_but_for_rounding(product(a.T, product(a, b)), plainly(a.T, plainly(a, b)))
 
 
+@pytest.mark.usefixtures("_threads")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("size", "in_slabs"),
+    [
+        ((1, 64, 500), False),
+        ((2, 64, 500), True),
+        ((16, 32, 20), True),
+        ((16, 96, 300), True),
+        ((17, 96, 300), False),
+        ((16, 100, 300), False),
+        ((16, 384, 976), True),  # 999,424 multiplications in a slab of 64
+        ((16, 384, 977), True),  # and more than a million
+        ((16, 384, 1953), True),  # 999,936 in a slab of 32
+        ((16, 384, 1954), False),
+    ],
+    ids=str,
+)
+def test_few_rows_in_slabs(size, in_slabs, dtype, monkeypatch):
+    whole = []
+    matmul = np.matmul
+    monkeypatch.setattr(np, "matmul", lambda *args, **options: whole.append(1) or matmul(*args, **options))
+    a, b, plus = factors(*size, dtype)
+    wanted = plainly(a, b, plus)
+    for left in (a, np.asfortranarray(a), np.repeat(a, 2, axis=1)[:, ::2]):
+        for right in (b, np.asfortranarray(b), b[::-1][::-1]):
+            assert_same_but_for_rounding(product(left, right, plus=plus), wanted)
+    out = np.full((size[2], size[0]), np.nan, dtype).T
+    assert_same_but_for_rounding(product(a, b, plus=plus, out=out), wanted)
+    assert (not whole) == in_slabs
+
+
 @pytest.mark.parametrize("size", [(15, 10, 10), (10, 10, 15)])
 @pytest.mark.parametrize(
     ("multiplications", "pieces"), [(100, 4), (375, 4), (376, 3), (500, 3), (750, 2), (751, 1), (1500, 1), (2000, 0)]

@@ -24,8 +24,16 @@ def name_of(path: str) -> str:
 
 
 def read_all(path: str) -> str:
-    """The text of a file, or of standard input for `-`. Raises: FileError when it is empty or not UTF-8; OSError."""
-    text = decode(sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes(), name_of(path))
+    """The text of a file, or of standard input for `-`.
+
+    Raises: FileError when it is empty or not UTF-8; OSError for a file that is not there or cannot be read.
+    """
+    try:
+        read = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+    except FileNotFoundError as error:
+        wanted = "wanted a file of text, or the text on standard input"
+        raise FileNotFoundError(error.errno, f"{error.strerror}; {wanted}", path) from error
+    text = decode(read, name_of(path))
     if not text.strip():
         raise FileError(f"{name_of(path)} is empty: there is no text to work on")
     return text

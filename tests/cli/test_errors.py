@@ -45,7 +45,10 @@ def test_a_bad_input(npbert, checkpoints, tmp_path, command, content, message):
 
 def test_an_input_that_cannot_be_read(npbert, checkpoints, tmp_path):
     missing = tmp_path / "missing.txt"
-    assert_error(npbert("embed", checkpoints["embed"], missing), f"{missing}: No such file or directory")
+    assert_error(
+        npbert("embed", checkpoints["embed"], missing),
+        f"{missing}: No such file or directory; wanted a file of text, or the text on standard input",
+    )
     assert_error(npbert("embed", checkpoints["embed"], tmp_path), f"{tmp_path}: Is a directory")
 
 

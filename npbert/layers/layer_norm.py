@@ -9,7 +9,7 @@ from npbert.layers.blockwise import blockwise
 from npbert.layers.checks import check_last_axis
 from npbert.layers.parameter import Array, Layer, Parameter
 from npbert.layers.product import sum_of_rows
-from npbert.layers.row_sums import row_dots, row_sums
+from npbert.layers.row_dots import row_dots
 
 
 class LayerNorm(Layer):
@@ -40,7 +40,7 @@ class LayerNorm(Layer):
 
     def normalize(self, x: Array) -> tuple[Array, Array, Array]:
         """y, x̂ and σ, of any number of rows."""
-        centred = x - row_sums(x) / x.shape[-1]
+        centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]
         sigma = np.sqrt(row_dots(centred, centred) / x.shape[-1] + self.eps)
         x_hat = centred
         x_hat /= sigma
@@ -76,7 +76,7 @@ class LayerNorm(Layer):
         dx_hat = self.gamma.value * dy
         stretch = row_dots(dx_hat, x_hat) / dy.shape[-1]
         dx = dx_hat
-        dx -= row_sums(dx_hat) / dy.shape[-1]
+        dx -= dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]
         dx -= x_hat * stretch
         dx /= sigma
         return dx

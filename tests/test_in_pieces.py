@@ -20,19 +20,13 @@ def test_layers_are_proved(name, block, count):
         check_gradients(layer, *inputs).raise_if_wrong()
 
 
-@pytest.mark.parametrize("name", ["ENCODER_LAYER", "ENCODER_LAYER_OF_SOME_ROWS"])
-def test_encoder_layers_are_proved(name):
-    setting = getattr(settings, name)
-    with on_threads(2), in_pieces(10), nothing_is_nan():
-        layer, inputs = setting.make(setting.right)
-        check_gradients(layer, *inputs).raise_if_wrong()
+ENCODERS = ["ENCODER_LAYER", "ENCODER_LAYER_OF_SOME_ROWS", "ENCODER"]
+MODELS = ["MODEL", "MODEL_OF_SOME_POSITIONS", "PRETRAINING", "MASKED_LM", "MULTIPLE_CHOICE"]
 
 
 @pytest.mark.parametrize("block", [1, 10, 60])
-@pytest.mark.parametrize(
-    "name", ["ENCODER", "MODEL", "MODEL_OF_SOME_POSITIONS", "PRETRAINING", "MASKED_LM", "MULTIPLE_CHOICE"]
-)
-def test_models_are_proved(name, block):
+@pytest.mark.parametrize("name", ENCODERS + MODELS)
+def test_encoders_and_models_are_proved(name, block):
     setting = getattr(settings, name)
     with on_threads(2), in_pieces(block), nothing_is_nan():
         layer, inputs = setting.make(setting.right)

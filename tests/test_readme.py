@@ -9,7 +9,9 @@ import pytest
 from npbert import BertConfig, BertForPreTraining, BertForQuestionAnswering
 from npbert.data import Tokenizer
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "npbert"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def run_example(kind):
@@ -54,6 +56,13 @@ def test_the_example_that_trains_a_classifier(tmp_path, monkeypatch, capsys):
         run_example("python train")
     assert "'accuracy'" in capsys.readouterr().out
     assert Path("another-classifier", "model", "model.safetensors").is_file()
+
+
+@pytest.mark.parametrize("folder", ["layers", "models", "optim", "data", "inference", "gradcheck"])
+def test_the_reading_order_has_every_file(folder):
+    (entry,) = re.findall(rf"├── {folder}/(.*?)├──", README, re.DOTALL)
+    files = {path.stem for path in PACKAGE.joinpath(folder).glob("*.py")} - {"__init__"}
+    assert files and files <= set(re.findall(r"\w+", entry))
 
 
 def test_it_is_short():

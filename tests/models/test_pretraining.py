@@ -28,7 +28,7 @@ def test_directions(batch, rng, activation, dropout, kind):
         check_directions(LossOf(model), batch, rng).raise_if_wrong()
 
 
-@settings(max_examples=2)
+@settings(max_examples=1)
 @given(batches(), rngs)
 def test_every_derivative(batch, rng):
     model = random_model(rng, num_hidden_layers=1, hidden_dropout_prob=0.2)
@@ -40,7 +40,7 @@ def test_one_sequence_or_one_token(shape):
     """The shapes that the drawn batches leave out, as they would hide mistakes; but they must work too."""
     rng = np.random.default_rng(0)
     batch = Batch(np.full(shape, 4), labels=np.full(shape, 2), next_sentence_label=np.ones(shape[0], int))
-    check_gradients(LossOf(random_model(rng, num_hidden_layers=1)), batch).raise_if_wrong()
+    check_directions(LossOf(random_model(rng, num_hidden_layers=1)), batch).raise_if_wrong()
 
 
 def test_every_parameter_is_reached():

@@ -19,7 +19,7 @@ def test_directions(batch, rng, dropout, kind):
     check_directions(model, batch, rng).raise_if_wrong()
 
 
-@settings(max_examples=1)
+@settings(max_examples=2)
 @given(batches(), rngs)
 def test_every_derivative(batch, rng):
     model = BertModel(small_config(num_hidden_layers=1), rng=rng, dtype=np.float64)

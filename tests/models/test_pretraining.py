@@ -28,7 +28,7 @@ def test_directions(batch, rng, activation, dropout, kind):
         check_directions(LossOf(model), batch, rng).raise_if_wrong()
 
 
-@settings(max_examples=1)
+@settings(max_examples=2)
 @given(batches(), rngs)
 def test_every_derivative(batch, rng):
     model = random_model(rng, num_hidden_layers=1, hidden_dropout_prob=0.2)

@@ -1,52 +1,50 @@
-"""npbert: BERT in NumPy, with every derivative written by hand and proved.
+"""npbert: BERT in NumPy, with every derivative written by hand and checked.
 
 Dimension names, everywhere:
 
-    B batch                    D hidden size           V vocabulary
-    T tokens in a sequence     H attention heads       M masked positions in the batch
-    L layers                   F feed-forward size     C classes
+    B batch                                    D hidden size             V vocabulary
+    T tokens in a sequence                     H attention heads         C classes
+    N rows: the real tokens of the batch       d = D / H                 L layers
+    M rows that a head reads                   F feed-forward size
 
-`dx` is ∂loss/∂x and has the shape of x.
-
-Reading order: layers/parameter.py, layers/linear.py, layers/gelu.py, layers/softmax.py, layers/layer_norm.py,
-layers/dot_product_attention.py, layers/attention.py, layers/encoder_layer.py,
-models/bert.py, models/pretraining.py, optim/adam.py; then
-gradcheck/check.py and proof.py, which prove them all.
-A finished model at work: inference/task.py, then one file a use.
+`dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in.
 """
 
-from npbert.data import Batch, Tokenizer
-from npbert.gradcheck import check_directions, check_gradients
-from npbert.inference import Answer, Classify, Embed, FillMask
-from npbert.layers import (
-    GELU,
-    AddNorm,
+from npbert.blocks import (
     BertEmbeddings,
-    DotProductAttention,
-    Dropout,
-    Embedding,
+    Checkpointed,
     Encoder,
     EncoderLayer,
     FeedForward,
-    Gather,
-    Layer,
-    LayerNorm,
-    Linear,
     MaskedLMHead,
     MeanPooling,
-    MeanSquaredError,
     MultiHeadAttention,
     NextSentenceHead,
-    Parameter,
     Pooler,
+)
+from npbert.compute import num_threads, set_num_threads
+from npbert.core import IGNORED, NO_TAPE, Init, Layer, Parameter, Sequences, Tape, TapeError
+from npbert.data import Batch, Tokenizer
+from npbert.gradcheck import check_directions, check_gradients, randomize
+from npbert.inference import Answer, Classify, Embed, FillMask
+from npbert.layers import (
+    GELU,
+    DotProductAttention,
+    Dropout,
+    Elementwise,
+    Embedding,
+    Gather,
+    LayerNorm,
+    Linear,
+    MeanSquaredError,
     ReLU,
     SinusoidalPositions,
     Softmax,
     SoftmaxCrossEntropy,
     Tanh,
     TanhGELU,
+    Unpack,
 )
-from npbert.memory import keep_freed_memory
 from npbert.models import (
     BertConfig,
     BertForMaskedLM,
@@ -58,38 +56,46 @@ from npbert.models import (
     BertModel,
 )
 from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, clip_factor, global_norm, linear_warmup_decay
-from npbert.threads import num_threads, set_num_threads
 from npbert.version import __version__
 
 __all__ = [
     "__version__",
     "Parameter",
+    "Init",
     "Layer",
+    "Tape",
+    "NO_TAPE",
+    "TapeError",
     "Linear",
+    "Elementwise",
     "Tanh",
     "ReLU",
     "GELU",
     "TanhGELU",
     "Softmax",
     "LayerNorm",
-    "AddNorm",
     "Dropout",
     "Embedding",
+    "SinusoidalPositions",
     "Gather",
+    "Unpack",
     "SoftmaxCrossEntropy",
+    "IGNORED",
     "MeanSquaredError",
-    "FeedForward",
+    "Sequences",
     "DotProductAttention",
+    "FeedForward",
     "MultiHeadAttention",
     "EncoderLayer",
+    "Checkpointed",
     "Encoder",
-    "SinusoidalPositions",
     "BertEmbeddings",
     "Pooler",
     "MeanPooling",
-    "NextSentenceHead",
     "MaskedLMHead",
+    "NextSentenceHead",
     "BertConfig",
+    "Batch",
     "BertModel",
     "BertForPreTraining",
     "BertForMaskedLM",
@@ -97,12 +103,6 @@ __all__ = [
     "BertForMultipleChoice",
     "BertForTokenClassification",
     "BertForQuestionAnswering",
-    "Batch",
-    "Tokenizer",
-    "FillMask",
-    "Embed",
-    "Classify",
-    "Answer",
     "Adam",
     "AdamW",
     "Adadelta",
@@ -112,8 +112,12 @@ __all__ = [
     "global_norm",
     "check_gradients",
     "check_directions",
+    "randomize",
+    "Tokenizer",
+    "FillMask",
+    "Embed",
+    "Classify",
+    "Answer",
     "num_threads",
     "set_num_threads",
 ]
-
-keep_freed_memory()

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from npbert.proof import blocks
 
 from npbert import Dropout, EncoderLayer, FeedForward, LayerNorm, Linear, MultiHeadAttention, SinusoidalPositions
 from npbert.gradcheck import LossOf, check_gradients, randomize
 from npbert.gradcheck.inputs import different
 from npbert.layers import Array, Layer
 from npbert.models import PreTrainedModel, TaskModel
-from npbert.proof import blocks
 
 
 def all_blocks(dtype=np.float64):

@@ -3,9 +3,9 @@
 from unittest import mock
 
 import numpy as np
+from npbert.proof import blocks, prove_all
 
 from npbert import GELU
-from npbert.proof import blocks, prove_all
 
 
 def test_every_block_is_proved(capsys):

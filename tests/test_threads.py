@@ -7,9 +7,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from npbert.threads import blas_on_one_thread, run, slices
 
 from npbert import num_threads, set_num_threads, threads
-from npbert.threads import blas_on_one_thread, run, slices
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
 

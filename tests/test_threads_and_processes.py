@@ -10,9 +10,9 @@ import warnings
 
 import numpy as np
 import pytest
+from npbert.threads import blas_on_one_thread, run
 
 from npbert import GELU, Linear, num_threads, threads
-from npbert.threads import blas_on_one_thread, run
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

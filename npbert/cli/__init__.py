@@ -9,11 +9,12 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from npbert.cli.gradcheck import add_gradcheck_command
 from npbert.cli.inference import add_inference_commands
 from npbert.cli.training import add_training_commands
 from npbert.cli.vocab import add_vocab_command
+from npbert.compute import keep_freed_memory
 from npbert.models import PRESETS, BertConfig, parameter_table
-from npbert.proof import prove_all
 from npbert.training.finite import NotFiniteError
 from npbert.version import __version__
 
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Raises: SystemExit (status 2) for arguments that are not understood, after saying so on standard error.
     """
-    parser = argparse.ArgumentParser(prog="npbert", description="BERT in NumPy, with every derivative proved.")
+    parser = argparse.ArgumentParser(prog="npbert", description="BERT in NumPy, with every derivative checked.")
     parser.add_argument("--version", action="version", version=f"npbert {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command", parser_class=_Command)
 
@@ -38,14 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     params.add_argument("preset", choices=PRESETS, metavar="preset", help=", ".join(PRESETS))
     params.set_defaults(run=_params)
 
-    gradcheck = commands.add_parser("gradcheck", help="prove every derivative of every block, in two ways")
-    gradcheck.set_defaults(run=lambda _: 0 if prove_all() else 1)
-
+    add_gradcheck_command(commands)
     add_inference_commands(commands)
     add_vocab_command(commands)
     add_training_commands(commands)
 
     args = parser.parse_args(arguments)
+    keep_freed_memory()
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: print(f"npbert: {message}", file=sys.stderr)
         return _run(args)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.files import FileError, atomic_write, decode
-from npbert.layers import Array
 
 STANDARD_INPUT = "-"
 

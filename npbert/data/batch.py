@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npbert.layers import Array
-from npbert.layers.checks import check_integers, check_mask
+from npbert.compute import Array
+from npbert.core.checks import check_integers, check_mask
 
 
 @dataclass(eq=False)

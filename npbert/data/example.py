@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from npbert.compute import Array
+from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.dialogue import Dialogue
 from npbert.data.masking import mask_words
 from npbert.data.padding import pad_rows
 from npbert.data.sentence_pairs import Pair, join_pair
-from npbert.layers import IGNORED, Array
 
 
 @dataclass(frozen=True)

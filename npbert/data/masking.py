@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from npbert.layers import IGNORED, Array
+from npbert.compute import Array
+from npbert.core import IGNORED
 
 
 class Words(Protocol):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from npbert.layers import Array
-from npbert.layers.checks import check_integers
+from npbert.compute import Array
+from npbert.core.checks import check_integers
 
 
 def pad_rows(rows: Sequence[Sequence[int]], padding: int, *, length: int | None = None, name: str = "a row") -> Array:

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.corpus import Corpus
 from npbert.data.example import Example, collate
@@ -16,7 +17,6 @@ from npbert.data.packing import OBJECTIVES, Packed, Sentence, pack
 from npbert.data.place import START, Place
 from npbert.data.sentence_pairs import join_pair
 from npbert.data.tokenizer import Tokenizer
-from npbert.layers import Array
 
 PIECES_AT_ONCE = 64
 """How many pieces of the corpus are in memory: their sequences are shuffled together."""

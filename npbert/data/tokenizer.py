@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.padding import pad_rows
 from npbert.extras import import_extra
 from npbert.files import FileError, atomic_write, read_json_object, read_text, write_json
-from npbert.layers import Array
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""

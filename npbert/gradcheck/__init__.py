@@ -1,6 +1,6 @@
-"""The proof: is a backward the derivative of its forward? Two independent answers, for layers of your own too.
+"""The check: is a backward the derivative of its forward? Two independent answers, for layers of your own too.
 
-    layer = Linear(3, 4, rng=rng, dtype=np.float64)
+    layer = Linear(3, 4, Init(rng, dtype=np.float64))
     randomize(layer, rng)
     print(check_gradients(layer, rng.standard_normal((2, 3))))
 

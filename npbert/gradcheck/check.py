@@ -6,46 +6,48 @@ from typing import Any
 
 import numpy as np
 
+from npbert.core import NO_TAPE, Layer, Tape, named_parameters
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import TOLERANCES, Gradients, Report
-from npbert.layers.parameter import Array, Cache, Layer, named_parameters
 
 
 class LossOf(Layer):
-    """A model's loss as a layer with one output, so that a whole model can be checked.
-
-    forward takes what `model.loss` takes, and returns its loss, or the first of several.
-    """
+    """A model's loss as a layer with one output, so that a whole model can be checked, from the loss to every table."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
 
-    def forward(self, *inputs: Any) -> tuple[Array, Cache]:
-        losses, cache = self.model.loss(*inputs)
-        return losses[0] if isinstance(losses, tuple) else losses, cache
+    def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
+        return self.model.loss(*inputs, tape=tape).loss
 
-    def backward(self, dloss: float, cache: Cache) -> None:
-        self.model.backward(cache, dloss)
+    def backward(self, dloss: Any, tape: Tape) -> None:
+        """As the model's own."""
+        self.model.loss_backward(float(dloss), tape)
 
 
-def check_gradients(layer: Any, *inputs: Any, seed: int = 0, tolerances: dict[str, float] = TOLERANCES) -> Report:
+def check_gradients(
+    layer: Any,
+    *inputs: Any,
+    rng: np.random.Generator | None = None,
+    seed: int = 0,
+    tolerances: dict[str, float] = TOLERANCES,
+) -> Report:
     """Compare every derivative that `layer.backward` computes, one by one.
 
-    layer: any object with `forward(*inputs) -> (y, cache)`, `backward(dy, cache) -> dx`, and Parameters among its
+    layer: any object with `forward(*inputs, tape=…) -> y`, `backward(dy, tape) -> dx`, and Parameters among its
     attributes or those of the layers it holds. y is an array or a tuple of them; dx holds a gradient for each float
     array among the inputs: an array, a tuple in their order, or None for none.
-    inputs: float arrays are moved, all else is handed on; a Generator is copied for every call, so that each call sees
-    the same dropout. seed: for dy. tolerances: the methods to use, with the relative error that each accepts.
+    inputs: float arrays are moved, all else is handed on. rng: for dropout; it is copied for every call, so that each
+    call sees the same. seed: for dy. tolerances: the methods to use, with the relative error that each accepts.
 
     Nothing is left changed.
 
     Raises: TypeError when a float is not float64, or when complex numbers do not flow through forward; ValueError when
     there is nothing to check (no number, method or direction), or when the layer writes into its inputs, which are
-    read-only; GradientError when two parameters share memory, or when backward breaks its contract: gradients of the
-    wrong number or shape, or set where they should be added, or a value or an output changed.
+    read-only; GradientError when two parameters share memory, or when the layer breaks its `Contract`.
     """
     _check_methods(tolerances)
-    function = ScalarFunction(layer, inputs, seed)
+    function = ScalarFunction(layer, inputs, rng, seed)
     analytic = function.gradients()
     numeric = {}
     for method in tolerances:
@@ -61,7 +63,12 @@ def check_gradients(layer: Any, *inputs: Any, seed: int = 0, tolerances: dict[st
 
 
 def check_directions(
-    layer: Any, *inputs: Any, directions: int = 8, seed: int = 0, tolerances: dict[str, float] = TOLERANCES
+    layer: Any,
+    *inputs: Any,
+    rng: np.random.Generator | None = None,
+    directions: int = 8,
+    seed: int = 0,
+    tolerances: dict[str, float] = TOLERANCES,
 ) -> Report:
     """Compare derivatives along random directions, in which all parameters and inputs move at once.
 
@@ -71,10 +78,10 @@ def check_directions(
     _check_methods(tolerances)
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
-    function = ScalarFunction(layer, inputs, seed)
+    function = ScalarFunction(layer, inputs, rng, seed)
     gradients = function.gradients()
-    rng = np.random.default_rng(seed + 1)
-    steps = [_unit_step(gradients, rng) for _ in range(directions)]
+    drawn = np.random.default_rng(seed + 1)
+    steps = [_unit_step(gradients, drawn) for _ in range(directions)]
     analytic = np.array([sum((gradients[name] * step[name]).sum() for name in gradients) for step in steps])
     numeric = {}
     for method in tolerances:

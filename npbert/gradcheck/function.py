@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.inputs import different, for_a_call, is_float_array, read_only
+from npbert.compute import Array
+from npbert.core import Parameter, Tape, named_parameters
+from npbert.gradcheck.contract import Contract
+from npbert.gradcheck.inputs import as_tuple, copy_of, is_float_array, read_only
 from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, GradientError, Gradients
-from npbert.layers.parameter import Array, Parameter, named_parameters
 
 _STEP = {FINITE_DIFFERENCES: 1e-3, COMPLEX_STEP: 1e-30}
 _STENCIL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}  # dS/dx = Σ weight · (S(x + multiple h) − S(x − multiple h)) / h + O(h⁶)
@@ -23,78 +25,48 @@ _DTYPE = {FINITE_DIFFERENCES: np.float64, COMPLEX_STEP: np.complex128}
 class ScalarFunction:
     """S = Σ dy · y as a function of the parameters and the float inputs of a layer."""
 
-    def __init__(self, layer: Any, inputs: tuple[Any, ...], seed: int) -> None:
+    def __init__(self, layer: Any, inputs: tuple[Any, ...], rng: np.random.Generator | None, seed: int) -> None:
         self.layer = layer
         self.inputs = [read_only(value) for value in inputs]
+        self.rng = rng
         self.parameters: dict[str, Parameter] = dict(named_parameters(layer))
         self.float_inputs = {
             name if name not in self.parameters else f"input {name}": position
             for name, position in _names_of_float_inputs(layer, inputs).items()
         }
         self._check_variables()
-        rng = np.random.default_rng(seed)
-        self.dy = tuple(read_only(rng.standard_normal(np.shape(y))) for y in self.outputs())
+        drawn = np.random.default_rng(seed)
+        self.dy = tuple(read_only(drawn.standard_normal(np.shape(y))) for y in self.outputs())
 
     def _check_variables(self) -> None:
         variables = {name: parameter.value for name, parameter in self.parameters.items()}
         variables.update({name: self.inputs[position] for name, position in self.float_inputs.items()})
         if not any(array.size for array in variables.values()):
-            raise ValueError("there is nothing to prove: no parameters, and no float array among the inputs")
+            raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
         for name, array in variables.items():
             if array.dtype != np.float64:
-                raise TypeError(f"{name} is {array.dtype}; a proof needs float64, in the layer and in its inputs")
+                raise TypeError(f"{name} is {array.dtype}; a check needs float64, in the layer and in its inputs")
         for (name, one), (other_name, other) in itertools.combinations(self.parameters.items(), 2):
             if np.may_share_memory(one.value, other.value):
                 raise GradientError(f"{name} and {other_name} share memory: a tied weight is one Parameter, held twice")
 
     def outputs(self) -> tuple[Array, ...]:
-        y, _ = self.layer.forward(*map(for_a_call, self.inputs))
-        return tuple(map(np.copy, _as_tuple(y)))  # y may be x itself, which is moved again
+        """y, each time with the same dropout."""
+        y = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng), keeps=False))
+        return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which is moved again
 
     def gradients(self) -> Gradients:
-        """What backward says. It is asked twice: it must say the same, and add it to the gradients of parameters."""
+        """What backward says, once the layer has shown that it keeps its contract."""
         values = {name: parameter.value.copy() for name, parameter in self.parameters.items()}
-        grads = {name: parameter.grad for name, parameter in self.parameters.items()}
-        before = {name: grad.copy() for name, grad in grads.items()}
+        before = {name: parameter.grad.copy() for name, parameter in self.parameters.items()}
+        contract = Contract(self.layer, self.inputs, self.dy, self.rng, self.parameters, self.float_inputs)
         try:
-            for parameter in self.parameters.values():
-                parameter.zero_grad()
-            once = self._backward()
-            twice = self._backward()
-            for name, parameter in self.parameters.items():
-                if not np.array_equal(parameter.value, values[name], equal_nan=True):
-                    raise GradientError(f"backward changes the value of {name}: only an optimiser may")
-                if parameter.grad is not grads[name] or not _same(twice[name], 2 * once[name]):
-                    raise GradientError(f"backward sets the gradient of {name}, where it should add to it, in place")
-            for name in self.float_inputs:
-                if not _same(twice[name], once[name]):
-                    raise GradientError(f"backward returns another gradient of {name} when it runs again")
+            return contract.gradients()
         finally:
             for name, parameter in self.parameters.items():
                 parameter.value[...] = values[name]
-                parameter.grad = grads[name]
-                parameter.grad[...] = before[name]
-        return once
-
-    def _backward(self) -> Gradients:
-        """The gradients after one more forward and backward, with a forward of different inputs between the two."""
-        y, cache = self.layer.forward(*map(for_a_call, self.inputs))
-        y_before = [np.copy(part) for part in _as_tuple(y)]
-        self.layer.forward(*map(different, self.inputs))
-        returned = self.layer.backward(self.dy if isinstance(y, tuple | list) else self.dy[0], cache)
-        if not all(map(_same, _as_tuple(y), y_before)):
-            raise GradientError("backward changes the output of forward, which is the caller's")
-
-        returned = () if returned is None else _as_tuple(returned)
-        if len(returned) != len(self.float_inputs):
-            raise GradientError(f"backward returns {len(returned)} gradients, for inputs {list(self.float_inputs)}")
-        gradients = {name: parameter.grad.copy() for name, parameter in self.parameters.items()}
-        for (name, position), gradient in zip(self.float_inputs.items(), returned, strict=True):
-            if gradient.shape != self.inputs[position].shape:
-                wanted = self.inputs[position].shape
-                raise GradientError(f"backward returns a gradient of shape {gradient.shape} for {name} {wanted}")
-            gradients[name] = gradient.copy()
-        return gradients
+                parameter.zero_grad()
+                parameter.add_grad(before[name])
 
     @contextmanager
     def movable(self, method: str) -> Iterator[Gradients]:
@@ -154,12 +126,3 @@ def _names_of_float_inputs(layer: Any, inputs: tuple[Any, ...]) -> dict[str, int
         for position, value in enumerate(inputs)
         if is_float_array(value)
     }
-
-
-def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, tuple | list) else (value,)
-
-
-def _same(one: Array, other: Array) -> bool:
-    """Whether two arrays are equal but for rounding."""
-    return np.allclose(one, other, rtol=1e-9, atol=1e-9, equal_nan=True)

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 
 
-def for_a_call(value: Any) -> Any:
-    """The value itself, but a copy of a Generator, so that every call draws the same."""
-    if not isinstance(value, np.random.Generator):
-        return value
-    bits = type(value.bit_generator)(0)
-    bits.state = value.bit_generator.state  # a third of the time of copy.deepcopy
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """The parts of a tuple or list that are there (a model may lack an output: None), or the value alone."""
+    return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)
+
+
+def copy_of(rng: np.random.Generator | None) -> np.random.Generator | None:
+    """A generator that will draw the same. (In a third of the time of copy.deepcopy.)"""
+    if rng is None:
+        return None
+    bits = type(rng.bit_generator)(0)
+    bits.state = rng.bit_generator.state
     return np.random.Generator(bits)
 
 
@@ -32,14 +37,16 @@ def read_only(value: Any) -> Any:
 def different(value: Any) -> Any:
     """Another value that fits in the place of this one: other floats, the rows of ids and masks in other places.
 
-    Floats are not only shifted or scaled: a layer such as LayerNorm would not notice.
+    Floats are not only moved to other rows, as there may be only one, and not only shifted or scaled, as a layer such
+    as LayerNorm would not notice.
     """
-    if isinstance(value, np.random.Generator):
-        return np.random.default_rng(0)
 
     def change(array: np.ndarray) -> np.ndarray:
         moved = np.roll(array, 1, axis=0) if array.ndim else array
-        return moved * 1.5 + np.arange(array.size).reshape(array.shape) % 3 if array.dtype.kind == "f" else moved
+        if array.dtype.kind != "f":
+            is_ascending = array.ndim == 1 and (np.diff(array) >= 0).all()
+            return array if is_ascending else moved
+        return moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape)
 
     return _with_arrays(value, change)
 

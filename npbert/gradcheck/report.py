@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npbert.layers.parameter import Array
+from npbert.compute import Array
 
 FINITE_DIFFERENCES = "finite differences"
 COMPLEX_STEP = "complex step"
@@ -85,7 +85,7 @@ class Report:
             raise GradientError(str(self))
 
     def __str__(self) -> str:
-        verdict = "proved" if self.ok else "WRONG"
+        verdict = "right" if self.ok else "WRONG"
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
         lines = [f"{verdict}, {self.count} derivatives of {names}; the worst:", *map(str, self.worst.values())]
         disagreeing = [method for method in self.tolerances if not self._agrees(method)]

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from npbert.blocks import MeanPooling
+from npbert.blocks import MeanPooling
+from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.inference.task import Task
-from npbert.layers import Array, MeanPooling
 from npbert.models import BertModel
+from npbert.models.packed_batch import PackedBatch, first_places
 
 POOLINGS = ("mean", "cls", "pooler")
 
@@ -60,14 +63,16 @@ class Embed(Task):
         return stacked
 
     def _pool(self, batch: Batch, _: Sequence[int]) -> Array:
+        model = self.model
+        is_last = self.layer in (-1, model.config.num_hidden_layers)
+        only_first = self.pooling != "mean" and is_last
+        packed = PackedBatch(batch, model.config, first_places(batch) if only_first else None)
+        number = self.layer % (model.config.num_hidden_layers + 1)
+        h = model.encode(packed) if is_last else model.hidden_rows(packed, {number})[number]
         if self.pooling == "pooler":
-            pooled: Array = self.model(batch).pooler_output
-            return pooled
-        is_last = self.layer in (-1, self.model.config.num_hidden_layers)
-        hidden = (
-            self.model(batch).last_hidden_state
-            if is_last
-            else self.model.hidden_states(batch, [self.layer])[self.layer]
-        )
-        first: Array = hidden[:, 0]
-        return first if self.pooling == "cls" else self.mean(hidden, batch.attention_mask)
+            return model.pool(h, packed)
+        if self.pooling == "cls":
+            return h[packed.first]
+        vectors = np.empty((len(packed.order), h.shape[1]), h.dtype)
+        vectors[packed.order] = self.mean(h, packed.sequences)
+        return vectors

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import SPECIAL
 from npbert.inference.task import Task
-from npbert.layers import IGNORED, Softmax
+from npbert.layers import Softmax
 from npbert.models import BertForMaskedLM
 
 

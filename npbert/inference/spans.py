@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npbert.layers import Array
+from npbert.compute import Array
 
 
 class Span(NamedTuple):

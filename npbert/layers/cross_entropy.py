@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from npbert.layers.blockwise import blockwise
-from npbert.layers.checks import IGNORED, check_labels
-from npbert.layers.parameter import Array, Cache, Layer, rows
+from npbert.compute import Array, rowwise
+from npbert.core.checks import IGNORED, check_labels
+from npbert.core.layer import Layer
+from npbert.core.tape import NO_TAPE, Tape
 
 
 class SoftmaxCrossEntropy(Layer):
-    """loss = mean over the N targets of −log p[label]  with  p = softmax(logits).
+    """loss = mean over the targets of −log p[label]  with  p = softmax(logits).
 
-    logits (..., C)   labels (...) integers, IGNORED (−100) where there is no target   loss: a scalar, in nats
+    logits (N, C)   labels (N,) integers, IGNORED (−100) where there is no target   loss: a number, in nats
 
     A model that knows nothing has loss ln C. softmax and logarithm are one layer, as log p = logit − log Σ e^logits
     needs neither a division nor the logarithm of a number that may be 0.
@@ -24,43 +24,38 @@ class SoftmaxCrossEntropy(Layer):
     integers; IndexError for a label outside 0 to C − 1 that is not IGNORED.
     """
 
-    def forward(self, logits: Array, labels: Array) -> tuple[Any, Cache]:
-        if labels.shape != logits.shape[:-1]:
-            raise ValueError(f"labels have shape {labels.shape}, but logits {logits.shape} want {logits.shape[:-1]}")
-        check_labels(labels, logits.shape[-1], limit_name="the number of classes")
-        target_rows = np.flatnonzero(labels != IGNORED)  # (N,)
-        targets = labels.reshape(-1)[target_rows]
-        all_rows = rows(logits)
-        scores = all_rows if len(target_rows) == len(all_rows) else all_rows[target_rows]  # (N, C)
-        largest, total = blockwise(_exponentials, scores)  # (N, 1) both
+    def forward(self, logits: Array, labels: Array, tape: Tape = NO_TAPE) -> Any:
+        if labels.shape != logits.shape[:-1] or logits.ndim != 2:
+            raise ValueError(f"logits are {logits.shape} and labels {labels.shape}, wanted (N, C) and (N,)")
+        check_labels(labels, logits.shape[1], limit_name="the number of classes")
+        is_target = labels != IGNORED
+        targets = labels[is_target]
+        scores = logits if is_target.all() else logits[is_target]
+        largest, total = rowwise(_exponentials, scores)
+        tape.keep(self, is_target, targets, scores, largest, total)
         log_p = scores[np.arange(len(targets)), targets] - largest[:, 0] - np.log(total[:, 0])
-        return -log_p.mean(), (logits.shape, target_rows, targets, scores, largest, total)
+        return -log_p.mean()
 
-    def backward(self, dloss: Array | float, cache: Cache) -> Array:
-        """dlogits = dloss · (p − onehot(label)) / N at the targets, 0 at ignored rows.
+    def backward(self, dloss: float, tape: Tape) -> Array:
+        """dlogits = dloss · (p − onehot(label)) / targets, and 0 in rows that are ignored.
 
         A step against it pulls the label's logit up by what its probability lacks to 1, and pushes every other down by
-        its own probability; together that is 0. N counts targets only, as the mean did.
+        its own probability; together that is 0. Only targets are counted, as in the mean.
         """
-        shape, target_rows, targets, scores, largest, total = cache
-        share = dloss / len(targets)
-
-        def dscores_of(scores: Array, largest: Array, total: Array) -> Array:
-            return np.exp(scores - largest) * (share / total)
-
-        dscores: Array = blockwise(dscores_of, scores, largest, total)
+        is_target, targets, scores, largest, total = tape.take(self)
+        share = float(dloss) / len(targets)
+        dscores: Array = rowwise(lambda s, m, total: np.exp(s - m) * (share / total), scores, largest, total)
         dscores[np.arange(len(targets)), targets] -= share
-        if len(dscores) == math.prod(shape[:-1]):
-            return dscores.reshape(shape)
-        dlogits = np.zeros(shape, dscores.dtype)
-        rows(dlogits)[target_rows] = dscores
+        if is_target.all():
+            return dscores
+        dlogits = np.zeros((len(is_target), dscores.shape[1]), dscores.dtype)
+        dlogits[is_target] = dscores
         return dlogits
 
-    @staticmethod
-    def count_right(cache: Cache) -> int:
-        """For how many of the N targets the label is the most probable class."""
-        _, _, targets, scores, _, _ = cache
-        return int((scores.argmax(axis=-1) == targets).sum())
+
+def count_right(logits: Array, labels: Array) -> int:
+    """For how many of the targets the label is the most probable class.   logits (N, C)   labels (N,)"""
+    return int((logits.argmax(axis=-1) == labels).sum())
 
 
 def _exponentials(scores: Array) -> tuple[Array, Array]:

@@ -3,127 +3,106 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from npbert.layers.blockwise import BLOCK
-from npbert.layers.checks import check_mask
+from npbert.compute import Array, run
+from npbert.core.checks import check_like
+from npbert.core.layer import Layer
+from npbert.core.sequences import Sequences
+from npbert.core.tape import NO_TAPE, Tape
 from npbert.layers.dropout import Dropout
-from npbert.layers.parameter import Array, Cache, Layer
-from npbert.layers.softmax import Softmax
-from npbert.threads import run, slices
-
-# Added to the score of a padded key (the value in BERT's code). e^(−10⁴) is 0, so beside a real key it gets weight 0.
-# Where all keys of a row are padded, softmax ignores what they share: the weights are finite, where −∞ would give NaN.
-PADDED_SCORE = -1e4
+from npbert.layers.softmax import softmax, softmax_backward
 
 
 class DotProductAttention(Layer):
-    """C = A V  with  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√d + mask, for every head of every sequence by itself.
+    """C = A V  with  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√d, for each head of each sequence by itself.
 
-    q (B, H, R, d): R queries   k, v (B, H, T, d)   attention_mask (B, T), 1 = real, 0 = padding; None for none
-    c (B, H, R, d)   rng: where dropout is drawn from; None means evaluation.
+    q (M, D): the rows that look   k, v (N, D): the rows that are looked at   c (M, D)
+    sequences: which rows belong together; None means that all are one sequence.
 
+    The D features are cut into H heads of d = D / H each, and each head computes the formula with its own d columns.
     The scores of two vectors with d independent features of variance 1 have variance d: the √d keeps softmax from being
-    all but a maximum. (Vaswani et al. 2017, section 3.2.1; mask and dropout as in BERT's code.)
+    all but a maximum. (Vaswani et al. 2017, section 3.2.1; the dropout of weights as in BERT's code.)
 
-    A few heads at a time, so that their scores stay in the processor's cache from the first product to the last.
+    `attend` and `attend_backward` are that formula and its derivative, for arrays (…, R, d) and (…, T, d) of R queries
+    and T keys. The rest hands them a few heads of a few sequences at a time, so that scores stay in the cache.
 
-    Raises: as check_mask, for a mask that is not (B, T) of 0 and 1.
+    Raises: ValueError when H does not divide D, or when q, k, v and the sequences do not fit together.
     """
 
-    def __init__(self, dropout: float = 0.0) -> None:
-        self.softmax = Softmax()
+    def __init__(self, num_heads: int, dropout: float = 0.0) -> None:
+        self.num_heads = num_heads
         self.dropout = Dropout(dropout)
 
-    def __call__(self, q: Array, k: Array, v: Array, attention_mask: Array | None = None, rng: None = None) -> Array:
-        """As forward, but the probabilities of a few heads are dropped before those of the next are made."""
-        added = _added_to_scores(attention_mask, k)
-        context = _heads_of_rows(q.shape, q.dtype)
+    def attend(self, q: Array, k: Array, v: Array, keep: Array | None = None) -> tuple[Array, Array]:
+        """C and P. keep: what dropout leaves of P, or None for all."""
+        scores = (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)
+        p = softmax(scores)
+        return self.dropout.apply(p, keep) @ v, p
 
-        def attend(piece: Any) -> None:
-            scores = self._scores(q[piece], k[piece], None if added is None else added[piece[0]])
-            context[piece] = self.softmax(scores) @ v[piece]
-
-        _for_all_heads(attend, (*q.shape[:3], k.shape[2]))
-        return context
-
-    def forward(
-        self, q: Array, k: Array, v: Array, attention_mask: Array | None = None, rng: np.random.Generator | None = None
-    ) -> tuple[Array, Cache]:
-        added = _added_to_scores(attention_mask, k)
-        shape = *q.shape[:3], k.shape[2]  # (B, H, R, T)
-        keep = self.dropout.draw(shape, rng)
-        context = _heads_of_rows(q.shape, q.dtype)
-        p = np.empty(shape, q.dtype)
-
-        def attend(piece: Any) -> None:
-            scores = self._scores(q[piece], k[piece], None if added is None else added[piece[0]])
-            probabilities, _ = self.softmax.forward(scores)
-            p[piece] = probabilities
-            weights = self.dropout.apply(probabilities, None if keep is None else keep[piece])
-            context[piece] = weights @ v[piece]
-
-        _for_all_heads(attend, shape)
-        return context, (q, k, v, p, keep)
-
-    def backward(self, dcontext: Array, cache: Cache) -> tuple[Array, Array, Array]:
+    def attend_backward(
+        self, dc: Array, q: Array, k: Array, v: Array, p: Array, keep: Array | None = None
+    ) -> tuple[Array, Array, Array]:
         """dV = Aᵀ dC,  dA = dC Vᵀ,  dP and dS by the backwards of dropout and softmax,  dQ = dS K/√d,  dK = dSᵀ Q/√d.
 
-        A product C = A V hands each factor the gradient times the other factor, transposed so that shapes fit. The mask
-        is a constant added to S, so it has no gradient.
+        A product C = A V hands each factor the gradient times the other factor, transposed so that shapes fit. S is
+        such a product too, of Q/√d and Kᵀ, so 1/√d stands in the gradients of both.
         """
-        q, k, v, p, keep = cache
-        dq, dk, dv = (_heads_of_rows(x.shape, x.dtype) for x in (q, k, v))
-        scale = self.scale(q)
+        dv = _transposed(self.dropout.apply(p, keep)) @ dc
+        dp = self.dropout.apply(dc @ _transposed(v), keep)
+        dscores = softmax_backward(dp, p)
+        dscores *= 1 / math.sqrt(q.shape[-1])
+        return dscores @ k, _transposed(dscores) @ q, dv
 
-        def attend_backward(piece: Any) -> None:
-            kept = None if keep is None else keep[piece]
-            weights = self.dropout.apply(p[piece], kept)
-            dv[piece] = weights.swapaxes(-1, -2) @ dcontext[piece]
-            dp = self.dropout.backward(dcontext[piece] @ v[piece].swapaxes(-1, -2), kept)
-            dscores = self.softmax.backward(dp, p[piece])
-            dscores *= scale
-            dq[piece] = dscores @ k[piece]
-            dk[piece] = dscores.swapaxes(-1, -2) @ q[piece]
+    def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
+        pieces = self._sequences(q, k, v, sequences).pieces(self.num_heads)
+        keeps = [self.dropout.draw(piece.scores, tape.rng) for piece in pieces]
+        ps: list[Array | None] = [None] * len(pieces)
+        c = np.empty(q.shape, q.dtype)
 
-        _for_all_heads(attend_backward, p.shape)
+        def work(i: int) -> None:
+            piece = pieces[i]
+            piece.queries(c)[...], p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), keeps[i])
+            ps[i] = p if tape.keeps else None
+
+        run(work, range(len(pieces)))
+        tape.keep(self, q, k, v, pieces, ps, keeps)
+        return c
+
+    def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
+        """(dq, dk, dv), as in `attend_backward`, piece by piece."""
+        q, k, v, pieces, ps, keeps = tape.take(self)
+        check_like(self, dc, q.shape, q.dtype)
+        dq, dk, dv = (np.empty(x.shape, x.dtype) for x in (q, k, v))
+
+        def work(i: int) -> None:
+            piece = pieces[i]
+            piece.queries(dq)[...], piece.keys(dk)[...], piece.keys(dv)[...] = self.attend_backward(
+                piece.queries(dc), piece.queries(q), piece.keys(k), piece.keys(v), ps[i], keeps[i]
+            )
+
+        run(work, range(len(pieces)))
         return dq, dk, dv
 
-    def scores(self, q: Array, k: Array, attention_mask: Array | None = None) -> Array:
-        """S (B, H, R, T): a row a query, a column a key."""
-        return self._scores(q, k, _added_to_scores(attention_mask, k))
+    def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
+        """P of each sequence (H, R, T): a row is a query and sums to 1, a column is a key."""
+        each = self._sequences(q, k, k, sequences).each(self.num_heads)
+        return [self.attend(piece.queries(q), piece.keys(k), piece.keys(k))[1][0] for piece in each]
 
-    def _scores(self, q: Array, k: Array, added: Array | None) -> Array:
-        scores: Array = (q * self.scale(q)) @ k.swapaxes(-1, -2)
-        return scores if added is None else scores + added[:, None, None, :]
-
-    @staticmethod
-    def scale(q: Array) -> float:
-        """1/√d"""
-        return 1 / math.sqrt(q.shape[-1])
-
-
-def _added_to_scores(attention_mask: Array | None, k: Array) -> Array | None:
-    """For each key, what is added to its scores (B, T): 0, or PADDED_SCORE where it is padding."""
-    if attention_mask is None:
-        return None
-    check_mask(attention_mask, (k.shape[0], k.shape[2]))
-    return np.where(attention_mask == 0, PADDED_SCORE, 0).astype(k.dtype)
+    def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
+        """The sequences, or all rows as one; or the error that the class promises."""
+        if sequences is None:
+            sequences = Sequences(np.array([len(k)]), np.array([len(q)]))
+        features = q.shape[-1]
+        if features % self.num_heads:
+            raise ValueError(f"{features} features cannot be cut into {self.num_heads} heads of one size")
+        check_like(self, q, (sequences.num_looking, features), q.dtype, name="q")
+        check_like(self, k, (sequences.num_rows, features), q.dtype, name="k")
+        check_like(self, v, (sequences.num_rows, features), q.dtype, name="v")
+        return sequences
 
 
-def _heads_of_rows(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """A new array (B, H, T, d) whose memory is (B, T, H, d): without a copy, it is one (B, T, D) again."""
-    b, h, t, d = shape
-    return np.empty((b, t, h, d), dtype).swapaxes(1, 2)
-
-
-def _for_all_heads(work: Callable[[tuple[slice, slice]], None], shape: tuple[int, ...]) -> None:
-    """Call `work` on pieces of the first two axes, (B, H), that together cover them."""
-    b, h, *scores = shape
-    heads = max(1, BLOCK // max(1, math.prod(scores)))  # in a piece
-    per_sequence = slices(h, -(-h // heads))
-    sequences = slices(b, -(-b // max(1, heads // h)))
-    run(work, [(some, few) for some in sequences for few in per_sequence])
+def _transposed(x: Array) -> Array:
+    """The last two axes swapped."""
+    return x.swapaxes(-1, -2)

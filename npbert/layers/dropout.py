@@ -6,16 +6,20 @@ import math
 
 import numpy as np
 
-from npbert.layers.parameter import Array, Layer
+from npbert.compute import Array
+from npbert.core.checks import check_like
+from npbert.core.layer import Layer
+from npbert.core.tape import NO_TAPE, Tape
 
 
 class Dropout(Layer):
     """y = x · keep / (1 − p), where each element of keep is 1 with probability 1 − p and else 0.
 
-    x (...)   y (...)   rng: where keep is drawn from; None means evaluation, and then y = x.
+    x (N, D), or any other shape   y the same
 
-    The factor 1/(1 − p) leaves the expected value of y equal to x, so nothing needs to be scaled in evaluation.
-    (Srivastava et al. 2014, section 10, where p is the probability to keep.)
+    keep is drawn from `tape.rng`; where there is none (evaluation), y = x. The factor 1/(1 − p) leaves the expected
+    value of y equal to x, so nothing needs to be scaled in evaluation. (Srivastava et al. 2014, section 10, where p is
+    the probability to keep.)
 
     Raises: ValueError unless 0 ≤ p < 1.
     """
@@ -25,12 +29,15 @@ class Dropout(Layer):
             raise ValueError(f"dropout probability p is {p}, wanted 0 ≤ p < 1")
         self.p = p
 
-    def forward(self, x: Array, rng: np.random.Generator | None = None) -> tuple[Array, Array | None]:
-        keep = self.draw(x.shape, rng)
-        return self.apply(x, keep), keep
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        keep = self.draw(x.shape, tape.rng)
+        tape.keep(self, x.shape, keep)
+        return self.apply(x, keep)
 
-    def backward(self, dy: Array, keep: Array | None) -> Array:
+    def backward(self, dy: Array, tape: Tape) -> Array:
         """dx = dy · keep / (1 − p): what was dropped had no say in the loss, what was kept was scaled."""
+        shape, keep = tape.take(self)
+        check_like(self, dy, shape, dy.dtype)
         return self.apply(dy, keep)
 
     def apply(self, x: Array, keep: Array | None) -> Array:

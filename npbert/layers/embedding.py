@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import DTypeLike
-
-from npbert.layers.checks import check_ids
-from npbert.layers.parameter import Array, Layer, Parameter
-from npbert.layers.scatter import add_rows
+from npbert.compute import Array, scatter_add
+from npbert.core.checks import check_ids, check_like
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init
+from npbert.core.tape import NO_TAPE, Tape
 
 
 class Embedding(Layer):
     """y = W[ids].
 
-    ids (...) integers   weight W (R, D)   y (..., D)
+    ids (N,) integers from 0 to V − 1   weight W (V, D)   y (N, D)
 
-    The same as multiplying one-hot rows by W, without the multiplication. W starts as normal(0, initializer_range).
+    The same as multiplying one-hot rows by W, without the multiplication. W starts as normal(0, std).
 
-    Raises: TypeError for ids that are not integers, IndexError for an id outside 0 to R − 1.
+    Raises: TypeError for ids that are not integers, IndexError for an id outside 0 to V − 1.
     """
 
-    def __init__(
-        self,
-        rows: int,
-        features: int,
-        *,
-        rng: np.random.Generator | None,
-        initializer_range: float = 0.02,
-        dtype: DTypeLike = np.float32,
-    ) -> None:
-        self.weight = Parameter.normal((rows, features), rng=rng, initializer_range=initializer_range, dtype=dtype)
+    def __init__(self, num_embeddings: int, features: int, init: Init) -> None:
+        self.weight = init.normal(num_embeddings, features)
 
-    def forward(self, ids: Array) -> tuple[Array, Array]:
-        check_ids(ids, len(self.weight.value), name="ids", limit_name="the number of rows")
-        return self.weight.value[ids], ids
+    def forward(self, ids: Array, tape: Tape = NO_TAPE) -> Array:
+        check_ids(ids, len(self.weight.value), name="ids", limit_name="the number of embeddings")
+        tape.keep(self, ids)
+        return self.weight.value[ids]
 
-    def backward(self, dy: Array, ids: Array) -> None:
-        """dW[r] = Σ dyₙ over all n with idsₙ = r: a row that was read n times collects n gradients.
+    def backward(self, dy: Array, tape: Tape) -> None:
+        """dW[v] = Σ dyₙ over all n with idsₙ = v: a row of W that was read n times collects n gradients.
 
-        The ids have no gradient.
+        Only the rows that were read are touched, so they are added to the gradient in place. The ids have no gradient.
         """
-        add_rows(self.weight.grad, ids, dy)
+        ids = tape.take(self)
+        check_like(self, dy, (len(ids), self.weight.value.shape[1]), self.weight.value.dtype)
+        scatter_add(self.weight.grad, ids, dy)

@@ -1,32 +1,35 @@
-"""Gather: take chosen positions out of a batch of sequences."""
+"""Gather: take chosen rows, and leave the others."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from npbert.layers.checks import check_ids
-from npbert.layers.parameter import Array, Layer, rows
-from npbert.layers.scatter import add_rows
+from npbert.compute import Array, scatter_add
+from npbert.core.checks import check_ids, check_like
+from npbert.core.layer import Layer
+from npbert.core.tape import NO_TAPE, Tape
 
 
 class Gather(Layer):
-    """y = rows(x)[positions]: the vectors at `positions` of the flattened batch.
+    """y = x[rows].
 
-    x (B, T, D)   positions (M,) integers from 0 to B·T − 1   y (M, D)
+    x (N, D)   rows (M,) integers from 0 to N − 1, in any order, some of them twice   y (M, D)
 
-    The masked-LM head reads only the masked positions, about 15 % of all, and its product with the vocabulary is the
+    The masked-LM head reads only the masked words, about 15 % of all, and its product with the vocabulary is the
     largest in the model: taking the rows first saves the other 85 % of that product.
 
-    Raises: TypeError for positions that are not integers, IndexError for one outside 0 to B·T − 1.
+    Raises: TypeError for rows that are not integers, IndexError for one outside 0 to N − 1.
     """
 
-    def forward(self, x: Array, positions: Array) -> tuple[Array, tuple[tuple[int, ...], Array]]:
-        check_ids(positions, len(rows(x)), name="positions", limit_name="the number of rows")
-        return rows(x)[positions], (x.shape, positions)
+    def forward(self, x: Array, rows: Array, tape: Tape = NO_TAPE) -> Array:
+        check_ids(rows, len(x), name="rows", limit_name="the number of rows")
+        tape.keep(self, x.shape, rows)
+        return x[rows]
 
-    def backward(self, dy: Array, cache: tuple[tuple[int, ...], Array]) -> Array:
-        """dx is 0 where nothing was read, and the sum of dy over all reads of a row elsewhere."""
-        shape, positions = cache
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """dx is 0 where nothing was read, and elsewhere the sum of dy over all reads of a row."""
+        shape, rows = tape.take(self)
+        check_like(self, dy, (len(rows), *shape[1:]), dy.dtype)
         dx = np.zeros(shape, dy.dtype)
-        add_rows(rows(dx), positions, dy)
+        scatter_add(dx, rows, dy)
         return dx

@@ -1,57 +1,49 @@
-"""LayerNorm: every vector is brought to mean 0 and (but for eps) variance 1, then scaled and shifted as learned."""
+"""LayerNorm: every row is brought to mean 0 and (but for eps) variance 1, then scaled and shifted as learned."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from npbert.layers.blockwise import blockwise
-from npbert.layers.checks import check_last_axis
-from npbert.layers.parameter import Array, Layer, Parameter
-from npbert.layers.product import sum_of_rows
-from npbert.layers.row_dots import row_dots
+from npbert.compute import Array, dot_rows, rowwise, sum_rows
+from npbert.core.checks import check_like, check_rows
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init
+from npbert.core.tape import NO_TAPE, Tape
 
 
 class LayerNorm(Layer):
-    """y = γ x̂ + β  with  x̂ = (x − μ) / σ,  μ = mean(x),  σ = √(mean((x − μ)²) + eps), means over the last axis.
+    """y = γ x̂ + β  with  x̂ = (x − μ) / σ,  μ = mean(x),  σ = √(mean((x − μ)²) + eps), means over each row.
 
-    x (..., D)   gamma γ (D,)   beta β (D,)   y (..., D)
+    x (N, D)   gamma γ (D,)   beta β (D,)   y (N, D)
 
     γ starts as 1, β as 0. eps keeps a constant row finite: its x̂ is 0. (Ba et al. 2016, section 3; eps as in BERT.)
 
-    Raises: ValueError when the last axis of x is not D.
+    Raises: ValueError when x is not (N, D), TypeError when its dtype is not that of γ.
     """
 
-    def __init__(self, features: int, *, eps: float = 1e-12, dtype: DTypeLike = np.float32) -> None:
-        self.gamma = Parameter(np.ones(features, dtype))
-        self.beta = Parameter(np.zeros(features, dtype))
+    def __init__(self, features: int, init: Init, *, eps: float = 1e-12) -> None:
+        self.gamma = init.ones(features)
+        self.beta = init.zeros(features)
         self.eps = eps
 
-    def __call__(self, x: Array) -> Array:
-        """As forward, but what backward needs is not put together."""
-        check_last_axis(x, len(self.gamma.value), name="LayerNorm: x")
-        y: Array = blockwise(lambda x: self.normalize(x)[0], x)
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        check_rows(self, x, len(self.gamma.value), self.gamma.value.dtype)
+        y, x_hat, sigma = rowwise(self.normalize, x)
+        tape.keep(self, x_hat, sigma)
         return y
 
-    def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:
-        check_last_axis(x, len(self.gamma.value), name="LayerNorm: x")
-        y, x_hat, sigma = blockwise(self.normalize, x)
-        return y, (x_hat, sigma)
-
     def normalize(self, x: Array) -> tuple[Array, Array, Array]:
-        """y, x̂ and σ, of any number of rows."""
-        centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]
-        sigma = np.sqrt(row_dots(centred, centred) / x.shape[-1] + self.eps)
-        x_hat = centred
+        """y (N, D), x̂ (N, D) and σ (N, 1)."""
+        mu = x.sum(axis=-1, keepdims=True) / x.shape[-1]
+        x_hat = x - mu
+        sigma = np.sqrt(dot_rows(x_hat, x_hat) / x.shape[-1] + self.eps)
         x_hat /= sigma
-        y = self.gamma.value * x_hat
-        y += self.beta.value
-        return y, x_hat, sigma
+        return self.gamma.value * x_hat + self.beta.value, x_hat, sigma
 
-    def backward(self, dy: Array, cache: tuple[Array, Array]) -> Array:
+    def backward(self, dy: Array, tape: Tape) -> Array:
         """dγ = Σₙ dyₙ x̂ₙ,  dβ = Σₙ dyₙ,  dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ dy.
 
-        An element xᵢ acts on the row by three roads: on its own x̂ᵢ, and on all x̂ⱼ through μ and through σ.
+        An element xᵢ acts on its row by three roads: on its own x̂ᵢ, and on all x̂ⱼ through μ and through σ.
 
         - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                                  gives  dx̂ / σ
         - through μ:  ∂μ/∂xᵢ = 1/D  and  ∂x̂ⱼ/∂μ = −1/σ               gives  −mean(dx̂) / σ
@@ -61,22 +53,19 @@ class LayerNorm(Layer):
         would stretch it: x̂ cannot shift and, but for eps, cannot stretch. γ stays inside both means, since it weighs
         each x̂ⱼ differently. eps needs no term of its own: it is inside σ.
         """
-        x_hat, sigma = cache
-        self.add_gradients(dy, x_hat)
-        dx: Array = blockwise(self.dx, dy, x_hat, sigma)
+        x_hat, sigma = tape.take(self)
+        check_like(self, dy, x_hat.shape, x_hat.dtype)
+        self.gamma.add_grad(sum_rows(dy * x_hat))
+        self.beta.add_grad(sum_rows(dy))
+        dx: Array = rowwise(self.dx, dy, x_hat, sigma)
         return dx
-
-    def add_gradients(self, dy: Array, x_hat: Array) -> None:
-        """dγ and dβ, which every row adds to."""
-        self.gamma.grad += sum_of_rows(dy * x_hat)
-        self.beta.grad += sum_of_rows(dy)
 
     def dx(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
-        """The gradient of x, of any number of rows."""
+        """The three roads together. (N, D)"""
         dx_hat = self.gamma.value * dy
-        stretch = row_dots(dx_hat, x_hat) / dy.shape[-1]
-        dx = dx_hat
-        dx -= dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]
-        dx -= x_hat * stretch
-        dx /= sigma
-        return dx
+        shift = dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]
+        stretch = dot_rows(dx_hat, x_hat) / dy.shape[-1]
+        dx_hat -= shift
+        dx_hat -= x_hat * stretch
+        dx_hat /= sigma
+        return dx_hat

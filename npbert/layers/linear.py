@@ -1,51 +1,43 @@
-"""Linear: an affine map of the last axis."""
+"""Linear: an affine map of every row."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import DTypeLike
-
-from npbert.layers.checks import check_last_axis
-from npbert.layers.parameter import Array, Layer, Parameter, rows
-from npbert.layers.product import add_product, product, sum_of_rows
+from npbert.compute import Array, matmul, sum_rows
+from npbert.core.checks import check_like, check_rows
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init
+from npbert.core.tape import NO_TAPE, Tape
 
 
 class Linear(Layer):
-    """y = x W + b on the last axis.
+    """y = x W + b.
 
-    x (..., I)   weight W (I, O)   bias b (O,)   y (..., O)
+    x (N, I)   weight W (I, O)   bias b (O,)   y (N, O)
 
-    Row vectors and W (in, out) as in the papers; PyTorch, and so Hugging Face, stores the transpose. W starts as
-    normal(0, initializer_range), b as 0.
+    Rows times W, (in, out), as in the papers; PyTorch, and so Hugging Face, stores the transpose. W starts as
+    normal(0, std), b as 0.
 
-    Raises: ValueError when the last axis of x is not I.
+    Raises: ValueError when x is not (N, I), TypeError when its dtype is not that of W.
     """
 
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        *,
-        rng: np.random.Generator | None,
-        initializer_range: float = 0.02,
-        dtype: DTypeLike = np.float32,
-    ) -> None:
-        self.weight = Parameter.normal(
-            (in_features, out_features), rng=rng, initializer_range=initializer_range, dtype=dtype
-        )
-        self.bias = Parameter(np.zeros(out_features, dtype))
+    def __init__(self, in_features: int, out_features: int, init: Init) -> None:
+        self.weight = init.normal(in_features, out_features)
+        self.bias = init.zeros(out_features)
 
-    def forward(self, x: Array) -> tuple[Array, Array]:
-        check_last_axis(x, len(self.weight.value), name="Linear: x")
-        y = product(rows(x), self.weight.value, plus=self.bias.value)
-        return y.reshape(*x.shape[:-1], y.shape[-1]), x
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        check_rows(self, x, len(self.weight.value), self.weight.value.dtype)
+        tape.keep(self, x)
+        return matmul(x, self.weight.value, plus=self.bias.value)
 
-    def backward(self, dy: Array, x: Array) -> Array:
-        """dW = Σₙ xₙᵀ dyₙ,  db = Σₙ dyₙ,  dx = dy Wᵀ.
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """dW = xᵀ dy,  db = Σₙ dyₙ,  dx = dy Wᵀ.
 
-        W and b serve every row n, so they collect from every row. xᵢ goes into every output o with weight Wᵢₒ, so it
-        collects from every output with that same weight.
+        Row by row, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o]. So W[i, o] acts on y[n, o] with strength x[n, i], in every row
+        n: dW[i, o] = Σₙ x[n, i] dy[n, o], and that sum is a matrix product. b acts on every row with strength 1. And
+        x[n, i] acts on every output o of its row with strength W[i, o].
         """
-        add_product(self.weight, rows(x).T, rows(dy))
-        self.bias.grad += sum_of_rows(dy)
-        return product(rows(dy), self.weight.value.T).reshape(x.shape)
+        x = tape.take(self)
+        check_like(self, dy, (len(x), len(self.bias.value)), x.dtype)
+        self.weight.add_grad(matmul(x.T, dy))
+        self.bias.add_grad(sum_rows(dy))
+        return matmul(dy, self.weight.value.T)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from npbert.layers.parameter import Array, Layer
+from npbert.compute import Array
+from npbert.core.layer import Layer
+from npbert.core.tape import NO_TAPE, Tape
 
 
 class MeanSquaredError(Layer):
-    """loss = mean((prediction − target)²) over all N elements.
+    """loss = mean((prediction − target)²) over all elements.
 
-    prediction (...)   target (...), the same shape   loss: a scalar
+    prediction (N, D), or any other shape   target the same   loss: a number
 
     Raises: ValueError when the shapes differ, or when there are no elements.
     """
 
-    def forward(self, prediction: Array, target: Array) -> tuple[Any, Array]:
+    def forward(self, prediction: Array, target: Array, tape: Tape = NO_TAPE) -> Any:
         if prediction.shape != target.shape:
             raise ValueError(f"prediction has shape {prediction.shape}, but target {target.shape}")
         if prediction.size == 0:
             raise ValueError(f"prediction and target are empty, of shape {prediction.shape}")
         difference = prediction - target
-        return (difference * difference).mean(), difference
+        tape.keep(self, difference)
+        return (difference * difference).mean()
 
-    def backward(self, dloss: Array | float, difference: Array) -> tuple[Array, Array]:
-        """dprediction = dloss · 2 (prediction − target) / N,  dtarget = −dprediction."""
-        dprediction = difference * (2 * dloss / difference.size)
+    def backward(self, dloss: float, tape: Tape) -> tuple[Array, Array]:
+        """dprediction = dloss · 2 (prediction − target) / size,  dtarget = −dprediction."""
+        difference = tape.take(self)
+        dprediction = difference * (2 * float(dloss) / difference.size)
         return dprediction, -dprediction

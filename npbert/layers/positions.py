@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from npbert.layers.checks import check_ids
-from npbert.layers.parameter import Array, Layer
+from npbert.compute import Array
+from npbert.core.checks import check_ids
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init
+from npbert.core.tape import NO_TAPE, Tape
 
 
 class SinusoidalPositions(Layer):
     """PE(t, 2i) = sin(t / 10000^(2i/D)),  PE(t, 2i + 1) = cos(t / 10000^(2i/D)).
 
-    positions (...) integers from 0 to R − 1   y (..., D)
+    positions (N,) integers, 0 and up   y (N, D)
 
     Used like an `Embedding` whose table is fixed. BERT learns its positions instead. (Vaswani et al. 2017,
     section 3.5.)
 
-    Raises: TypeError for positions that are not integers, IndexError for one outside 0 to R − 1.
+    Raises: TypeError for positions that are not integers, IndexError for one beyond the table.
     """
 
-    def __init__(self, rows: int, features: int, *, dtype: DTypeLike = np.float32) -> None:
+    def __init__(self, num_positions: int, features: int, init: Init) -> None:
         even = np.arange(0, features, 2)
-        angles = np.arange(rows)[:, None] / 10000 ** (even / features)  # (R, ⌈D/2⌉)
-        table = np.empty((rows, features), dtype)
-        table[:, 0::2] = np.sin(angles)
-        table[:, 1::2] = np.cos(angles[:, : features // 2])
-        self.table = table
+        angles = np.arange(num_positions)[:, None] / 10000 ** (even / features)  # (positions, ⌈D/2⌉)
+        self.table = np.empty((num_positions, features), init.dtype)
+        self.table[:, 0::2] = np.sin(angles)
+        self.table[:, 1::2] = np.cos(angles[:, : features // 2])
 
-    def forward(self, positions: Array) -> tuple[Array, None]:
+    def forward(self, positions: Array, tape: Tape = NO_TAPE) -> Array:
         check_ids(positions, len(self.table), name="positions", limit_name="the number of positions")
-        return self.table[positions], None
+        return self.table[positions]
 
-    def backward(self, dy: Array, cache: None) -> None:
+    def backward(self, dy: Array, tape: Tape) -> None:
         """Nothing is learned, and integers have no gradient."""

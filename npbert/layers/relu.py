@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbert.layers.parameter import Array, Layer
+from npbert.compute import Array
+from npbert.layers.elementwise import Elementwise
 
 
-class ReLU(Layer):
+class ReLU(Elementwise):
     """y = max(x, 0).
 
-    x (...)   y (...)
+    x (N, D)   y (N, D)
 
     The original Transformer's activation (Vaswani et al. 2017, section 3.3).
     """
 
-    def forward(self, x: Array) -> tuple[Array, Array]:
-        blocked = x.real <= 0  # x is complex only in gradcheck's complex step: its real part decides
-        return np.where(blocked, 0, x), blocked
+    def value(self, x: Array) -> Array:
+        """max(x, 0). (In gradcheck's complex step x is complex, and its real part decides.)"""
+        return np.where(x.real <= 0, 0, x)
 
-    def backward(self, dy: Array, blocked: Array) -> Array:
-        """dx = dy where x > 0, else 0: the gradient passes where the input passed. At 0 it is taken as 0."""
-        return np.where(blocked, 0, dy)
+    def value_and_slope(self, x: Array) -> tuple[Array, Array]:
+        """y  and  y′ = 1 where x > 0, else 0: what passed forward passes back. At 0 itself the slope is taken as 0."""
+        return self.value(x), (x > 0).astype(x.dtype)

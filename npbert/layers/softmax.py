@@ -4,29 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbert.layers.parameter import Array, Layer
-from npbert.layers.row_dots import row_dots
+from npbert.compute import Array, dot_rows
+from npbert.core.checks import check_like
+from npbert.core.layer import Layer
+from npbert.core.tape import NO_TAPE, Tape
 
 
 class Softmax(Layer):
     """pⱼ = e^(xⱼ) / Σₖ e^(xₖ) over the last axis.
 
-    x (..., N)   p (..., N)
-
-    The largest x is subtracted first: p does not change by it, and no exponential overflows.
+    x (..., T)   p (..., T)
     """
 
-    def forward(self, x: Array) -> tuple[Array, Array]:
-        p = np.exp(x - x.max(axis=-1, keepdims=True))
-        p /= p.sum(axis=-1, keepdims=True)
-        return p, p
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        p = softmax(x)
+        tape.keep(self, p)
+        return p
 
-    def backward(self, dp: Array, p: Array) -> Array:
+    def backward(self, dp: Array, tape: Tape) -> Array:
         """dx = p · (dp − Σₖ dpₖ pₖ).
 
         ∂pₖ/∂xⱼ = pₖ (δₖⱼ − pⱼ): raising xⱼ raises pⱼ and takes from all others, so that the sum stays 1. So dxⱼ is pⱼ
         times how far dpⱼ lies above the mean of dp, weighted by p.
         """
-        dx = dp - row_dots(dp, p)
-        dx *= p
-        return dx
+        p = tape.take(self)
+        check_like(self, dp, p.shape, p.dtype)
+        return softmax_backward(dp, p)
+
+
+def softmax(x: Array) -> Array:
+    """p. The largest x is subtracted first: p does not change by it, and no exponential overflows."""
+    p = np.exp(x - x.max(axis=-1, keepdims=True))
+    p /= p.sum(axis=-1, keepdims=True)
+    return p
+
+
+def softmax_backward(dp: Array, p: Array) -> Array:
+    """dx = p · (dp − Σₖ dpₖ pₖ)"""
+    dx = dp - dot_rows(dp, p)
+    dx *= p
+    return dx

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbert.layers.parameter import Array, Layer
+from npbert.compute import Array
+from npbert.layers.elementwise import Elementwise
 
 
-class Tanh(Layer):
+class Tanh(Elementwise):
     """y = tanh(x).
 
-    x (...)   y (...)
+    x (N, D)   y (N, D)
     """
 
-    def forward(self, x: Array) -> tuple[Array, Array]:
-        y = np.tanh(x)
-        return y, y
+    def value(self, x: Array) -> Array:
+        """tanh(x)"""
+        return np.tanh(x)
 
-    def backward(self, dy: Array, y: Array) -> Array:
-        """dx = dy · (1 − y²): the derivative of tanh is one minus its own square, so the output is all it needs."""
-        return dy * (1 - y * y)
+    def value_and_slope(self, x: Array) -> tuple[Array, Array]:
+        """y = tanh(x)  and  y′ = 1 − y²: steepest at 0, and flat where y is nearly −1 or 1."""
+        y = np.tanh(x)
+        return y, 1 - y * y

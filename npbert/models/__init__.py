@@ -2,7 +2,7 @@
 
 from npbert.models.bert import BertModel, BertOutput
 from npbert.models.config import PRESETS, BertConfig
-from npbert.models.config_file import load_config
+from npbert.models.hugging_face.config import load_config
 from npbert.models.masked_lm import BertForMaskedLM
 from npbert.models.multiple_choice import BertForMultipleChoice
 from npbert.models.parameter_table import parameter_table

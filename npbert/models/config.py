@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from npbert.layers import ACTIVATIONS, POSITION_KINDS
+from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 
 _SIZES = (
     "vocab_size",

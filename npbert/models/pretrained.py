@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from npbert.core import Layer
 from npbert.files import atomic_write
-from npbert.layers import Layer
-from npbert.models.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_parameters
 from npbert.models.config import BertConfig
-from npbert.models.config_file import CONFIG_FILE, load_config, write_config
-from npbert.models.tensor_file import write_tensors
+from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_parameters
+from npbert.models.hugging_face.config import CONFIG_FILE, load_config, write_config
+from npbert.models.hugging_face.tensors import write_tensors
 
 Model = TypeVar("Model", bound="PreTrainedModel")
 

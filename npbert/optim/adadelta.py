@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from npbert.layers import Array, Parameter
+from npbert.compute import Array
+from npbert.core import Parameter
 from npbert.optim.optimizer import Optimizer, check_range
 
 

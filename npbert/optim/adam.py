@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from npbert.layers import Array, Parameter
-from npbert.optim.blocks import in_blocks
+from npbert.compute import Array, in_blocks, run
+from npbert.core import Parameter
 from npbert.optim.optimizer import Optimizer, check_range, is_decayed
-from npbert.threads import run
 
 
 class Adam(Optimizer):

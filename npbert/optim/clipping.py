@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from npbert.layers import Parameter
-from npbert.optim.blocks import in_blocks
-from npbert.threads import run
+from npbert.compute import in_blocks, run
+from npbert.core import Parameter
 
 
 def global_norm(parameters: Iterable[Parameter]) -> float:

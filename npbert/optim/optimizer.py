@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npbert.layers import Array, Parameter
+from npbert.compute import Array
+from npbert.core import Parameter
 
 
 class Optimizer:

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.compute import Array
+from npbert.core import IGNORED, Tape
 from npbert.data.batch import Batch
-from npbert.layers import IGNORED, Array
 
 
 class StepLosses(NamedTuple):
@@ -38,19 +39,16 @@ def accumulate(model: Any, batch: Batch, rng: np.random.Generator | None, *, par
     pieces = split(batch, parts)
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     shares = counts / counts.sum(axis=0)
-    losses, right = np.zeros(counts.shape[1]), []
+    means, right = np.zeros(counts.shape[1]), []
     for piece, share in zip(pieces, shares, strict=True):
-        part_losses, cache = model.loss(piece, rng)
-        losses += share * kinds_of(part_losses)
-        right.append(model.count_right(cache))
-        model.backward(cache, tuple(share.tolist()) if len(share) > 1 else float(share[0]))
+        tape = Tape(rng)
+        losses = model.loss(piece, tape)
+        means += share * losses.means
+        right.append(losses.counts_right)
+        model.loss_backward(tuple(share.tolist()) if len(share) > 1 else float(share[0]), tape)
+        tape.check_empty()
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
-    return StepLosses(tuple(losses.tolist()), tuple(counts.sum(axis=0).tolist()), all_right)
-
-
-def kinds_of(losses: Any) -> Array:
-    """The kinds of loss that a model's `loss` gave, without their sum."""
-    return np.array(losses[1:] if isinstance(losses, tuple) else [losses], float)
+    return StepLosses(tuple(means.tolist()), tuple(counts.sum(axis=0).tolist()), all_right)
 
 
 def split(batch: Batch, parts: int) -> list[Batch]:

@@ -14,7 +14,6 @@ import numpy as np
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.inference import check_vocabulary
-from npbert.layers import rows
 from npbert.training.settings import TrainerSettings, setting
 from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, make_task
 from npbert.training.trainer import Goal, Trainer
@@ -89,7 +88,8 @@ class Finetuning:
         """What the run learns from, the first example as the model sees it, and how long it is."""
         settings, task = self.trainer.settings, self.task
         batch = task.collate(self.data.examples[:1])
-        tokens = [token for token in self.tokenizer.decode(rows(batch.input_ids)[0]) if token != SPECIAL["pad_id"]]
+        first = batch.input_ids.reshape(-1, batch.input_ids.shape[-1])[0]  # of a choice, its first
+        tokens = [token for token in self.tokenizer.decode(first) if token != SPECIAL["pad_id"]]
         target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
         lines = [f"{self.settings.train}: {len(self.data.examples):,} examples"]
         if self.held_out:

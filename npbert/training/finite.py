@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
+from npbert.core import Layer, Tape
 from npbert.data.batch import Batch
-from npbert.layers import Array, Layer
 
 
 class NotFiniteError(ArithmeticError):
@@ -35,7 +36,7 @@ def first_not_finite(model: Any, batch: Batch, rng: np.random.Generator | None) 
         return f"the parameter {parameter_name} is not finite"
     found: list[str] = []
     with _watched(model, found), np.errstate(all="ignore"):
-        model.loss(batch, rng)
+        model.loss(batch, Tape(rng))
     if found:
         return f"the first values that are not finite come out of {found[0]}"
     for name, parameter in model.named_parameters():
@@ -59,10 +60,10 @@ def _watched(model: Layer, found: list[str]) -> Iterator[None]:
 
 def _watch(forward: Any, name: str, found: list[str]) -> Any:
     def watched(*args: Any, **options: Any) -> Any:
-        y, cache = forward(*args, **options)
+        y = forward(*args, **options)
         if not all(np.isfinite(part).all() for part in (y if isinstance(y, tuple) else (y,)) if part is not None):
             found.append(name)
-        return y, cache
+        return y
 
     return watched
 

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
+from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.corpus import Corpus
 from npbert.data.packing import OBJECTIVES
 from npbert.data.pretraining_data import PretrainingData
 from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_vocabulary
-from npbert.layers import IGNORED, Array
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining
-from npbert.training.accumulate import StepLosses, kinds_of
+from npbert.training.accumulate import StepLosses
 from npbert.training.averages import Averages
 from npbert.training.settings import TrainerSettings, setting
 from npbert.training.trainer import Goal, Trainer
@@ -149,8 +150,8 @@ def evaluate_losses(model: Any, batches: Iterable[Batch], kinds: tuple[str, ...]
     averages = Averages()
     for batch in batches:
         counts = model.target_counts(batch)
-        losses, cache = model.loss(batch)
-        averages.add(kinds, StepLosses(tuple(kinds_of(losses).tolist()), counts, model.count_right(cache)))
+        losses = model.loss(batch)
+        averages.add(kinds, StepLosses(tuple(map(float, losses.means)), counts, losses.counts_right))
     return averages.means()
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from npbert.compute import Array
+from npbert.core import Layer
 from npbert.files import FileError, atomic_write
-from npbert.layers import Array, Layer
-from npbert.models.tensor_file import TensorFile, write_tensors
+from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import Optimizer
 
 STATE_FILE = "state.safetensors"

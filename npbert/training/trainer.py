@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from npbert.compute import keep_freed_memory
 from npbert.data.batch import Batch
 from npbert.data.place import START, Place
 from npbert.optim import AdamW, clip_factor, global_norm, linear_warmup_decay
@@ -116,6 +117,7 @@ class Trainer:
         data without a batch, or an evaluation without the goal's number; what run_folder and load_state raise; OSError
         when the disk is full, say: the last saved state stays whole.
         """
+        keep_freed_memory()
         with run_folder(self.folder, self.recorded):
             path = self.folder / STATE_FILE
             if path.is_file():

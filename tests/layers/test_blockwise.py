@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from npbert.layers.blockwise import BLOCK, blockwise, cut
 
 from npbert.layers import blockwise as module
-from npbert.layers.blockwise import BLOCK, blockwise, cut
 from tests.computing import in_pieces, nothing_is_nan, on_threads
 
 REAL = [(BLOCK - 1,), (BLOCK - 1, 1), (BLOCK, 1), (BLOCK + 1, 1), (BLOCK // 768 + 1, 768), (3, BLOCK + 1)]

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from npbert.threads import run
 
 from npbert import DotProductAttention
 from npbert.layers import dot_product_attention as module
 from npbert.layers.dot_product_attention import BLOCK
-from npbert.threads import run
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from npbert.layers.encoder_rows import EncoderRows
 
 SHAPE = 3, 4, 2

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from npbert.threads import run
 
 from npbert import Encoder, EncoderLayer, num_threads
 from npbert.layers import encoder as module
-from npbert.threads import run
 from tests.computing import assert_same_but_for_rounding, on_threads
 
 D, T = 8, 6

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from npbert.layers.blockwise import BLOCK as LARGE
 
 from npbert import GELU, AddNorm, Dropout, LayerNorm, Linear, SoftmaxCrossEntropy, TanhGELU
 from npbert.gradcheck import randomize
 from npbert.layers import IGNORED
-from npbert.layers.blockwise import BLOCK as LARGE
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 
 BLOCK = 60

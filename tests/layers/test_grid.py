@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from npbert.layers.grid import Grid
+
 from tests.strategies import rngs, sizes
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from npbert.layers.product import SMALL, add_product, product, sum_of_rows
 
 from npbert.layers import Parameter
 from npbert.layers import product as module
-from npbert.layers.product import SMALL, add_product, product, sum_of_rows
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 
 SIZES = [

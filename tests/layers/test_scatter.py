@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from npbert.layers.scatter import add_rows
+
 from tests.strategies import ids, rngs, sizes
 
 

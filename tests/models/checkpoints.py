@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from npbert.models.checkpoint import hugging_face_tensors
 
 from npbert import (
     BertForMaskedLM,
@@ -23,7 +24,6 @@ from npbert import (
 )
 from npbert.gradcheck import randomize
 from npbert.layers import Array, Layer
-from npbert.models.checkpoint import hugging_face_tensors
 from tests.models.small import small_config
 
 pytest.importorskip("safetensors", reason="safetensors is not installed: in npbert's folder, pip install '.[hf]'")

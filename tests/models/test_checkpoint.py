@@ -5,11 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
+from npbert.models.checkpoint import hugging_face_tensors, load_parameters
 
 from npbert import BertForMaskedLM, BertForPreTraining, BertForSequenceClassification, BertModel
 from npbert.files import FileError
 from npbert.models import PreTrainedModel
-from npbert.models.checkpoint import hugging_face_tensors, load_parameters
 from tests.models.checkpoints import (
     CLASSES,
     assert_same_values,

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from npbert.models.config_file import write_config
 
 from npbert import BertConfig
 from npbert.files import FileError
 from npbert.models import load_config
-from npbert.models.config_file import write_config
 from tests.models.small import small_config
 
 

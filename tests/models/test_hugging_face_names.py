@@ -1,6 +1,7 @@
 """The table of names, read in both directions."""
 
 import pytest
+from npbert.models.hugging_face_names import HEAD_TENSORS, NAMES, head_of, plain_name, to_hugging_face
 
 from npbert import (
     BertForMaskedLM,
@@ -13,7 +14,6 @@ from npbert import (
     Linear,
 )
 from npbert.layers import named_parameters
-from npbert.models.hugging_face_names import HEAD_TENSORS, NAMES, head_of, plain_name, to_hugging_face
 from tests.models.small import small_config
 
 MODELS = [

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from npbert.models.tensor_file import TensorFile, write_tensors
 
 from npbert.files import FileError
-from npbert.models.tensor_file import TensorFile, write_tensors
 from tests.models.checkpoints import bfloat16, tensor_file
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from npbert.optim.blocks import BLOCK, in_blocks
 
 from npbert.layers import Parameter
 from npbert.optim import AdamW
-from npbert.optim.blocks import BLOCK, in_blocks
 
 
 @pytest.mark.parametrize("shape", [(1,), (BLOCK - 1,), (BLOCK,), (BLOCK + 1,), (3, BLOCK // 2), (2, 3, 5)], ids=str)

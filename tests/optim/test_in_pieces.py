@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from npbert.optim.blocks import BLOCK
 
 from npbert import Adam, AdamW, Parameter, clip_by_global_norm
-from npbert.optim.blocks import BLOCK
 from tests.computing import assert_same_but_for_rounding, in_pieces, on_threads
 
 SMALL = 8

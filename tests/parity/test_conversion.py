@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 import torch
+from npbert.models.checkpoint import hugging_face_tensors
 
 from npbert import BertForPreTraining
 from npbert.files import FileError
-from npbert.models.checkpoint import hugging_face_tensors
 from tests.models.checkpoints import assert_same_values, random_model, write_checkpoint
 
 pytestmark = pytest.mark.torch

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from npbert.models.hugging_face_names import to_hugging_face
 
 from npbert import BertModel, Tokenizer
 from npbert.cli import main
-from npbert.models.hugging_face_names import to_hugging_face
 from tests.real_data import minilm, stsb
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")

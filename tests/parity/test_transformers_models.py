@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from npbert.models.hugging_face_names import to_hugging_face
 
 from npbert import Batch, BertConfig, BertForPreTraining, models
 from npbert.gradcheck import randomize
 from npbert.layers import IGNORED
-from npbert.models.hugging_face_names import to_hugging_face
 from tests.torch_comparison import EXACT, assert_close, assert_gradients_close
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")

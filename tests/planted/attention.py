@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from npbert.layers.grid import Grid
 
 from npbert.layers import Array, Cache, DotProductAttention, Layer, MultiHeadAttention, Softmax
-from npbert.layers.grid import Grid
 
 
 class AttendingByHand(DotProductAttention):

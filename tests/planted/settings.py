@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from npbert.layers.grid import Grid
 
 from npbert.data import Batch
 from npbert.gradcheck import LossOf, Report, check_directions, check_gradients, randomize
@@ -38,7 +39,6 @@ from npbert.layers import (
     Tanh,
     TanhGELU,
 )
-from npbert.layers.grid import Grid
 from npbert.models import (
     BertConfig,
     BertForMaskedLM,

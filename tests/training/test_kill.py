@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 
 import pytest
+from npbert.models.tensor_file import TensorFile
 
 from npbert import BertForPreTraining, Tokenizer
 from npbert.cli import main
-from npbert.models.tensor_file import TensorFile
 from npbert.training.log import METRICS_FILE
 from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from npbert.models.tensor_file import TensorFile, write_tensors
 
 from npbert import Adadelta, Adam, AdamW
 from npbert.files import FileError, atomic_write, remove_leftovers
 from npbert.gradcheck import randomize
-from npbert.models.tensor_file import TensorFile, write_tensors
 from npbert.training.state import STATE_FILE, load_state, save_state
 from tests.training.tiny import classifier
 

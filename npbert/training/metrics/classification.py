@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from npbert.layers import IGNORED, Array
-from npbert.layers.checks import check_integers
+from npbert.compute import Array
+from npbert.core import IGNORED
+from npbert.core.checks import check_integers
 from npbert.training.metrics.checks import paired
 from npbert.training.metrics.counts import f1_from_counts, ratio
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from npbert.layers import Array
+from npbert.compute import Array
 from npbert.training.metrics.checks import paired
 
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.conll import TaggedSentence, read_conll
 from npbert.data.padding import pad_rows
 from npbert.data.tokenizer import Encoding
 from npbert.files import FileError
 from npbert.inference import Task
-from npbert.layers import IGNORED
 from npbert.models import BertForTokenClassification
 from npbert.training.metrics import accuracy, entity_scores, find_entities
 from npbert.training.tasks.task import FinetuneTask

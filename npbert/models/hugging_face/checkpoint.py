@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.compute import Array
+from npbert.core import Layer, Parameter
 from npbert.files import FileError
-from npbert.layers import Array, Layer, Parameter, SinusoidalPositions
-from npbert.models.hugging_face_names import HEAD_TENSORS, TIED, head_of, plain_name, to_hugging_face
-from npbert.models.tensor_file import TensorFile
+from npbert.layers import SinusoidalPositions
+from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, head_of, plain_name, to_hugging_face
+from npbert.models.hugging_face.tensors import TensorFile
 
 WEIGHTS_FILE = "model.safetensors"
 TASK_HEADS = ("classifier", "qa_outputs")

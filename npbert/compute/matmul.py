@@ -1,11 +1,11 @@
-"""Matrix products: NumPy's, cut into pieces for several threads."""
+"""matmul: NumPy's matrix product, cut into pieces for several threads."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from npbert.layers.parameter import Array, Parameter, rows
-from npbert.threads import num_threads, run, slices
+from npbert.compute.array import Array
+from npbert.compute.threads import num_threads, run, slices
 
 SMALL = 8_000_000
 """A product of fewer multiplications is done by one thread: another would hardly have begun before it is done."""
@@ -20,33 +20,32 @@ UNCOPIED = 1_000_000
 """A product of no more multiplications BLAS makes from the factors as they lie."""
 
 
-def product(a: Array, b: Array, *, plus: Array | None = None, out: Array | None = None) -> Array:
-    """a b + plus.
+def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
+    """a b + plus, a new array (N, O).
 
-    a (N, I)   b (I, O)   plus (O,), added to every row   out (N, O), to be overwritten, or a new array
+    a (N, I)   b (I, O)   plus (O,), added to every row
 
     The larger side of the result is cut, so that each thread reads a part of the larger factor and all of the smaller.
     """
     shape = len(a), b.shape[1]
     multiplications = shape[0] * shape[1] * a.shape[1]
     if multiplications < TINY:
-        out = np.matmul(a, b, out=out)
+        product = np.matmul(a, b)
         if plus is not None:
-            out += plus
-        return out
-    if out is None:
-        out = np.empty(shape, np.result_type(a, b))
+            product += plus
+        return product
+    product = np.empty(shape, np.result_type(a, b))
     axis = 0 if shape[0] >= shape[1] else 1
 
     def multiply(piece: slice) -> None:
-        part, left, right = (out[piece], a[piece], b) if axis == 0 else (out[:, piece], a, b[:, piece])
+        part, left, right = (product[piece], a[piece], b) if axis == 0 else (product[:, piece], a, b[:, piece])
         _multiply(left, right, part)
         if plus is not None:
             part += plus if axis == 0 else plus[piece]
 
     pieces = max(1, min(num_threads(), multiplications // SMALL, shape[axis]))
     run(multiply, slices(shape[axis], pieces))
-    return out
+    return product
 
 
 def _multiply(a: Array, b: Array, out: Array) -> None:
@@ -59,17 +58,3 @@ def _multiply(a: Array, b: Array, out: Array) -> None:
             np.sum(products, axis=0, out=out)
             return
     np.matmul(a, b, out=out)
-
-
-def add_product(parameter: Parameter, a: Array, b: Array) -> None:
-    """parameter.grad += a b; where the gradient is 0, as in most steps, the product is written straight into it."""
-    if parameter.grad_is_zero:
-        product(a, b, out=parameter.grad_to_overwrite())
-    else:
-        parameter.grad += product(a, b)
-
-
-def sum_of_rows(x: Array) -> Array:
-    """Σₙ xₙ over all rows of x (..., D), as a product with a row of ones: BLAS adds faster than np.sum."""
-    matrix = rows(x)
-    return product(np.ones((1, len(matrix)), x.dtype), matrix)[0]

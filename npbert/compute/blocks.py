@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npbert.layers import Array
+from npbert.compute.array import Array
 
 BLOCK = 128 * 1024
 """Elements in a block. Five arrays of this size, in float32, are about what a cache of 2 MiB holds; and an operation on

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, NoReturn
 
-from npbert.layers.parameter import Array
+import numpy as np
+from numpy.typing import DTypeLike
+
+from npbert.compute.array import Array
 
 IGNORED = -100
 """A label with this value is no target (Hugging Face's convention)."""
+
+
+def check_rows(layer: Any, x: Array, features: int, dtype: DTypeLike, *, name: str = "x") -> None:
+    """Raise unless x is (N, features) of this dtype.
+
+    Raises: ValueError for another shape, TypeError for another dtype or what is no array. (NumPy alone would stretch an
+    axis of 1, and turn float32 into float64, without a word.)
+    """
+    if not isinstance(x, np.ndarray) or x.ndim != 2 or x.shape[1] != features or x.dtype != dtype:
+        _refuse(layer, x, f"(N, {features})", dtype, name)
+
+
+def check_like(layer: Any, dy: Array, shape: tuple[int, ...], dtype: DTypeLike, *, name: str = "dy") -> None:
+    """Raise unless dy has this shape and dtype: those of the output that it is the gradient of. Raises: as check_rows."""
+    if not isinstance(dy, np.ndarray) or dy.shape != shape or dy.dtype != dtype:
+        _refuse(layer, dy, shape, dtype, name)
+
+
+def _refuse(layer: Any, array: Any, shape: Any, dtype: DTypeLike, name: str) -> NoReturn:
+    wanted = f"wanted an array {shape} of {np.dtype(dtype)}"
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{type(layer).__name__}: {name} is a {type(array).__name__}, {wanted}")
+    error = TypeError if array.dtype != dtype else ValueError
+    raise error(f"{type(layer).__name__}: {name} is {array.shape} of {array.dtype}, {wanted}")
 
 
 def check_integers(array: Array, *, name: str) -> None:
@@ -40,10 +67,10 @@ def check_labels(labels: Array, num_classes: int, *, limit_name: str, name: str 
 
 
 def check_mask(mask: Array, shape: tuple[int, ...]) -> None:
-    """Raise unless `mask` is an attention mask of that shape.
+    """Raise unless `mask` is an attention mask of that shape, with something to attend to in every sequence.
 
     Raises: TypeError unless it holds integers or booleans (an additive mask is of floats); ValueError for another
-    shape, or for another value than 0 and 1.
+    shape, for another value than 0 and 1, or for a sequence that is all padding.
     """
     if mask.dtype.kind != "b":
         check_integers(mask, name="attention_mask")
@@ -52,9 +79,7 @@ def check_mask(mask: Array, shape: tuple[int, ...]) -> None:
     wrong = (mask != 0) & (mask != 1)
     if wrong.any():
         raise ValueError(f"attention_mask holds {mask[wrong][0]}, wanted only 1 (real) and 0 (padding)")
-
-
-def check_last_axis(x: Array, features: int, *, name: str) -> None:
-    """Raise ValueError unless x is (..., features). (Broadcasting would stretch a last axis of 1 without a word.)"""
-    if x.ndim == 0 or x.shape[-1] != features:
-        raise ValueError(f"{name} has shape {x.shape}, but the layer wants (..., {features})")
+    is_empty = ~mask.any(axis=-1)
+    if is_empty.any():
+        where = ", ".join(map(str, np.argwhere(is_empty)[0].tolist()))
+        raise ValueError(f"attention_mask[{where}] is all 0: a sequence needs at least one real token")

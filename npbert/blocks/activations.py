@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from npbert.layers.gelu import GELU
-from npbert.layers.parameter import Layer
-from npbert.layers.relu import ReLU
-from npbert.layers.tanh_gelu import TanhGELU
+from npbert.layers import GELU, Elementwise, ReLU, TanhGELU
 
-ACTIVATIONS: dict[str, type[Layer]] = {
+ACTIVATIONS: dict[str, type[Elementwise]] = {
     "gelu": GELU,
     "gelu_new": TanhGELU,
     "gelu_pytorch_tanh": TanhGELU,
@@ -15,7 +12,7 @@ ACTIVATIONS: dict[str, type[Layer]] = {
 }
 
 
-def make_activation(name: str) -> Layer:
+def make_activation(name: str) -> Elementwise:
     """The activation called `name`. Raises: ValueError for a name that is not in ACTIVATIONS."""
     if name not in ACTIVATIONS:
         raise ValueError(f"activation is {name!r}, wanted one of {', '.join(ACTIVATIONS)}")

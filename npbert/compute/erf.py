@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from npbert.layers.parameter import Array
+from npbert.compute.array import Array
 
 # Beyond ±6, erf is ±1 to the last digit of float64, and its derivative is below 3e-16.
 _SATURATED = 6.0

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.extras import import_extra
 from npbert.files import FileError
-from npbert.layers import Array
 
 FLOATS = ("F64", "F32", "F16", "BF16")
 

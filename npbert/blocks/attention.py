@@ -1,0 +1,57 @@
+"""MultiHeadAttention: every row looks at all rows of its sequence and takes a weighted mean of what it finds."""
+
+from __future__ import annotations
+
+from npbert.compute import Array
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init
+from npbert.core.sequences import Sequences
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers import DotProductAttention, Linear
+
+
+class MultiHeadAttention(Layer):
+    """y = DotProductAttention(Q, K, V) Wᴼ + bᴼ  with  Q = x Wᑫ + bᑫ,  K = z Wᵏ + bᵏ,  V = z Wᵛ + bᵛ.
+
+    x (M, D): the rows that look   z (N, D): the rows that are looked at   y (M, D)
+    sequences: which rows belong together; None means that all are one sequence.
+
+    In self-attention x is z. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2; the biases as in BERT's code.)
+
+    Raises: ValueError when num_heads does not divide hidden_size; what its parts raise.
+    """
+
+    def __init__(self, hidden_size: int, num_heads: int, init: Init, *, dropout: float = 0.0) -> None:
+        if num_heads < 1 or hidden_size % num_heads:
+            raise ValueError(f"hidden_size {hidden_size} is not divisible by num_heads {num_heads}")
+        self.query = Linear(hidden_size, hidden_size, init)
+        self.key = Linear(hidden_size, hidden_size, init)
+        self.value = Linear(hidden_size, hidden_size, init)
+        self.output = Linear(hidden_size, hidden_size, init)
+        self.dot_product = DotProductAttention(num_heads, dropout)
+
+    def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
+        q = self.query.forward(x, tape)
+        k = self.key.forward(z, tape)
+        v = self.value.forward(z, tape)
+        c = self.dot_product.forward(q, k, v, sequences, tape)
+        return self.output.forward(c, tape)
+
+    def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
+        """(dx, dz): back through the output, the heads and the three projections.
+
+        z went into two projections, so dz is the sum of what comes back from both. (The key bias adds the same number
+        to all scores of a query, which softmax does not notice: its gradient is always 0.)
+        """
+        dc = self.output.backward(dy, tape)
+        dq, dk, dv = self.dot_product.backward(dc, tape)
+        dz = self.value.backward(dv, tape) + self.key.backward(dk, tape)
+        dx = self.query.backward(dq, tape)
+        return dx, dz
+
+    def probabilities(self, z: Array, sequences: Sequences | None = None) -> list[Array]:
+        """What each row takes from each row of its sequence: for each sequence (H, T, T), a row a query, a column a key.
+
+        z (N, D)
+        """
+        return self.dot_product.probabilities(self.query(z), self.key(z), sequences)

@@ -1,0 +1,60 @@
+"""BertEmbeddings: what a token is, where it stands and which sentence it is in, added up."""
+
+from __future__ import annotations
+
+from npbert.compute import Array
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers import Dropout, Embedding, LayerNorm, SinusoidalPositions
+
+POSITION_KINDS = ("absolute", "sinusoidal")
+
+
+class BertEmbeddings(Layer):
+    """y = Dropout(LayerNorm(word[input_id] + position[t] + type[token_type_id])).
+
+    input_ids (N,)   token_type_ids (N,), 0 = first sentence, 1 = second   positions (N,), t in its sequence   y (N, D)
+
+    position_embedding_type: `absolute`, a learned table (BERT), or `sinusoidal`, fixed (the Transformer). (Devlin et
+    al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
+
+    Raises: ValueError for another kind of positions; what Embedding raises for ids.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        hidden_size: int,
+        init: Init,
+        *,
+        max_position_embeddings: int,
+        type_vocab_size: int = 2,
+        position_embedding_type: str = "absolute",
+        dropout: float = 0.0,
+        layer_norm_eps: float = 1e-12,
+    ) -> None:
+        if position_embedding_type not in POSITION_KINDS:
+            wanted = " or ".join(POSITION_KINDS)
+            raise ValueError(f"position_embedding_type is {position_embedding_type!r}, wanted {wanted}")
+        positions = Embedding if position_embedding_type == "absolute" else SinusoidalPositions
+        self.word_embeddings = Embedding(vocab_size, hidden_size, init)
+        self.position_embeddings = positions(max_position_embeddings, hidden_size, init)
+        self.token_type_embeddings = Embedding(type_vocab_size, hidden_size, init)
+        self.layer_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, input_ids: Array, token_type_ids: Array, positions: Array, tape: Tape = NO_TAPE) -> Array:
+        word = self.word_embeddings.forward(input_ids, tape)
+        position = self.position_embeddings.forward(positions, tape)
+        token_type = self.token_type_embeddings.forward(token_type_ids, tape)
+        y = self.layer_norm.forward(word + position + token_type, tape)
+        return self.dropout.forward(y, tape)
+
+    def backward(self, dy: Array, tape: Tape) -> None:
+        """A sum hands its gradient to each of its terms, so all three tables are given the same."""
+        dy = self.dropout.backward(dy, tape)
+        dsum = self.layer_norm.backward(dy, tape)
+        self.token_type_embeddings.backward(dsum, tape)
+        self.position_embeddings.backward(dsum, tape)
+        self.word_embeddings.backward(dsum, tape)

@@ -1,0 +1,86 @@
+"""Encoder: a stack of encoder layers, each with weights of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from npbert.blocks.checkpointed import Checkpointed
+from npbert.blocks.encoder_layer import EncoderLayer
+from npbert.compute import Array, run
+from npbert.core.checks import check_ids
+from npbert.core.layer import Layer
+from npbert.core.sequences import Part, Sequences
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers import Gather
+
+
+class Encoder(Layer):
+    """x₀ = x,  xₗ = EncoderLayerₗ(xₗ₋₁, xₗ₋₁),  y = x_L.
+
+    x (N, D)   y (N, D), or (M, D) where only some rows are read
+    sequences: which rows belong together; None means that all are one sequence.
+    read (M,): the rows that are wanted, in ascending order; None means all. Every layer needs all rows of the one
+    before it, to look at; but in the last layer only the rows that are read need look. This saving is exact.
+
+    gradient_checkpointing: when set to True, each layer keeps only its input for backward (`Checkpointed`).
+
+    Raises: ValueError for no layers at all, or for `read` in another order; what EncoderLayer and Gather raise.
+    """
+
+    def __init__(self, layers: Iterable[EncoderLayer]) -> None:
+        self.layers = list(layers)
+        if not self.layers:
+            raise ValueError("an encoder needs at least one layer")
+        self.checkpointed = [Checkpointed(layer) for layer in self.layers]
+        self.gather = Gather()
+        self.gradient_checkpointing = False
+
+    def forward(
+        self, x: Array, sequences: Sequences | None = None, read: Array | None = None, tape: Tape = NO_TAPE
+    ) -> Array:
+        sequences = Sequences(np.array([len(x)])) if sequences is None else sequences
+        if not tape.keeps and tape.rng is None:
+            return self._in_parts(x, sequences, read)
+        return self._encode(x, sequences, read, tape)
+
+    def _encode(self, x: Array, sequences: Sequences, read: Array | None, tape: Tape = NO_TAPE) -> Array:
+        *layers, last = self._layers()
+        for layer in layers:
+            x = layer.forward(x, x, sequences, tape=tape)
+        looking = x if read is None else self.gather.forward(x, read, tape)
+        y: Array = last.forward(looking, x, sequences if read is None else sequences.only(read), tape=tape)
+        tape.keep(self, read is None)
+        return y
+
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """The layers in reverse. The x of a layer is also its z, so its gradient is the sum of both."""
+        all_are_read = tape.take(self)
+        *layers, last = self._layers()
+        dx, dz = last.backward(dy, tape)
+        dx = (dx if all_are_read else self.gather.backward(dx, tape)) + dz
+        for layer in reversed(layers):
+            dx, dz = layer.backward(dx, tape)
+            dx = dx + dz
+        return dx
+
+    def _layers(self) -> Sequence[Layer]:
+        return self.checkpointed if self.gradient_checkpointing else self.layers
+
+    def _in_parts(self, x: Array, sequences: Sequences, read: Array | None) -> Array:
+        """For inference: sequences have nothing to do with one another, so each thread takes some through all layers."""
+        if read is not None:
+            check_ids(read, len(x), name="read", limit_name="the number of rows")
+        looking = sequences if read is None else sequences.only(read)
+        parts = list(looking.parts(x.shape[1]))
+        if len(parts) == 1:
+            return self._encode(x, sequences, read)
+        y = np.empty((looking.num_looking, x.shape[1]), x.dtype)
+
+        def encode(part: Part) -> None:
+            here = None if read is None else read[part.read] - part.rows.start
+            y[part.read] = self._encode(x[part.rows], part.sequences, here)
+
+        run(encode, parts)
+        return y

@@ -1,0 +1,65 @@
+"""EncoderLayer: attention, then feed-forward, each with dropout, a residual connection and LayerNorm."""
+
+from __future__ import annotations
+
+from npbert.blocks.attention import MultiHeadAttention
+from npbert.blocks.feed_forward import FeedForward
+from npbert.compute import Array
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init
+from npbert.core.sequences import Sequences
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers import Dropout, LayerNorm
+
+
+class EncoderLayer(Layer):
+    """h = LayerNorm(x + Dropout(MultiHeadAttention(x, z))),  y = LayerNorm(h + Dropout(FeedForward(h))).
+
+    x (M, D): the rows that look   z (N, D): the rows that are looked at   y (M, D)
+    sequences: which rows belong together; None means that all are one sequence.
+
+    In all layers of BERT x is z, but for the last one, where only the rows that a head will read need look. LayerNorm
+    comes after each addition ("post-norm"). (Vaswani et al. 2017, sections 3.1 and 5.4; Devlin et al. 2018, section 3.)
+
+    Raises: what its parts raise.
+    """
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_heads: int,
+        intermediate_size: int,
+        init: Init,
+        *,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        activation: str = "gelu",
+        layer_norm_eps: float = 1e-12,
+    ) -> None:
+        self.attention = MultiHeadAttention(hidden_size, num_heads, init, dropout=attention_dropout)
+        self.attention_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
+        self.feed_forward = FeedForward(hidden_size, intermediate_size, init, activation=activation)
+        self.output_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
+        f = self.attention.forward(x, z, sequences, tape)
+        h = self.attention_norm.forward(x + self.dropout.forward(f, tape), tape)
+
+        f = self.feed_forward.forward(h, tape)
+        return self.output_norm.forward(h + self.dropout.forward(f, tape), tape)
+
+    def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
+        """(dx, dz): each half, y = LayerNorm(h + f(h)), backwards.
+
+        A sum hands its gradient ds to both sides unchanged. So h has two roads to the loss, past the sub-layer (ds) and
+        through it (df, back through the sub-layer), and collects the gradient of both.
+        """
+        ds = self.output_norm.backward(dy, tape)
+        df = self.dropout.backward(ds, tape)
+        dh = ds + self.feed_forward.backward(df, tape)
+
+        ds = self.attention_norm.backward(dh, tape)
+        df = self.dropout.backward(ds, tape)
+        dx, dz = self.attention.backward(df, tape)
+        return ds + dx, dz

@@ -1,0 +1,38 @@
+"""FeedForward: the same small two-layer network for every row."""
+
+from __future__ import annotations
+
+from npbert.blocks.activations import make_activation
+from npbert.compute import Array
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers import Linear
+
+
+class FeedForward(Layer):
+    """y = act(x W₁ + b₁) W₂ + b₂.
+
+    x (N, D)   W₁ (D, F)   W₂ (F, D)   y (N, D)
+
+    activation: `gelu` (exact, BERT's in Hugging Face), `gelu_new` (its tanh form) or `relu` (the Transformer's).
+    (Vaswani et al. 2017, section 3.3; Devlin et al. 2018, appendix A.2.)
+
+    Raises: ValueError for another activation; what Linear raises for x.
+    """
+
+    def __init__(self, hidden_size: int, intermediate_size: int, init: Init, *, activation: str = "gelu") -> None:
+        self.intermediate = Linear(hidden_size, intermediate_size, init)
+        self.activation = make_activation(activation)
+        self.output = Linear(intermediate_size, hidden_size, init)
+
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        h = self.intermediate.forward(x, tape)  # (N, F)
+        h = self.activation.forward(h, tape)
+        return self.output.forward(h, tape)
+
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """The chain rule: the parts in reverse order, each given what the one before it returned."""
+        dh = self.output.backward(dy, tape)
+        dh = self.activation.backward(dh, tape)
+        return self.intermediate.backward(dh, tape)

@@ -1,0 +1,54 @@
+"""MaskedLMHead: from a hidden vector back to a word of the vocabulary."""
+
+from __future__ import annotations
+
+from npbert.blocks.activations import make_activation
+from npbert.compute import Array, matmul, sum_rows
+from npbert.core.checks import check_like
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init, Parameter
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers import LayerNorm, Linear
+
+
+class MaskedLMHead(Layer):
+    """logits = h Eᵀ + c  with  h = LayerNorm(act(x W + b)).
+
+    x (M, D)   W (D, D)   E (V, D)   c (V,)   logits (M, V)
+
+    E is `table`, the word embeddings' own Parameter ("tied weights"): the score of a word is the dot product with the
+    vector that the word has as input. (Devlin et al. 2018, section 3.1, task 1; transform and tying are in its code.)
+
+    Raises: ValueError for an unknown activation; what Linear raises for x.
+    """
+
+    def __init__(
+        self, table: Parameter, init: Init, *, activation: str = "gelu", layer_norm_eps: float = 1e-12
+    ) -> None:
+        vocab_size, hidden_size = table.value.shape
+        self.dense = Linear(hidden_size, hidden_size, init)
+        self.activation = make_activation(activation)
+        self.layer_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
+        self.table = table
+        self.bias = init.zeros(vocab_size)
+
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        h = self.dense.forward(x, tape)
+        h = self.activation.forward(h, tape)
+        h = self.layer_norm.forward(h, tape)
+        tape.keep(self, h)
+        return matmul(h, self.table.value.T, plus=self.bias.value)
+
+    def backward(self, dlogits: Array, tape: Tape) -> Array:
+        """dE += dlogitsᵀ h,  dc = Σₙ dlogitsₙ,  dh = dlogits E,  then back through the transform.
+
+        E collects a second gradient from the embedding, where it is read by id: both add to the one Parameter.
+        """
+        h = tape.take(self)
+        check_like(self, dlogits, (len(h), len(self.bias.value)), h.dtype)
+        self.table.add_grad(matmul(dlogits.T, h))
+        self.bias.add_grad(sum_rows(dlogits))
+        dh = matmul(dlogits, self.table.value)
+        dh = self.layer_norm.backward(dh, tape)
+        dh = self.activation.backward(dh, tape)
+        return self.dense.backward(dh, tape)

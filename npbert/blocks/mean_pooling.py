@@ -1,0 +1,34 @@
+"""MeanPooling: one vector for a sequence, the mean of those of its tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.core.checks import check_like
+from npbert.core.layer import Layer
+from npbert.core.sequences import Sequences
+from npbert.core.tape import NO_TAPE, Tape
+
+
+class MeanPooling(Layer):
+    """yₛ = mean of the rows of sequence s.
+
+    x (N, D)   sequences: which rows belong together   y (B, D)
+
+    (Reimers & Gurevych 2019, "Sentence-BERT", section 3: their MEAN strategy.)
+
+    Raises: ValueError when x is not (N, D) for the N rows of the sequences.
+    """
+
+    def forward(self, x: Array, sequences: Sequences, tape: Tape = NO_TAPE) -> Array:
+        check_like(self, x, (sequences.num_rows, *x.shape[1:]), x.dtype, name="x")
+        lengths = sequences.lengths.astype(x.real.dtype)[:, None]  # (B, 1)
+        tape.keep(self, sequences, lengths)
+        return np.add.reduceat(x, sequences.ends - sequences.lengths) / lengths
+
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """dxₙ = dyₛ / length of s: each row had the same share in the mean."""
+        sequences, lengths = tape.take(self)
+        check_like(self, dy, (len(lengths), *dy.shape[1:]), lengths.dtype)
+        return np.repeat(dy / lengths, sequences.lengths, axis=0)

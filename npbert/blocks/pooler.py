@@ -1,0 +1,31 @@
+"""Pooler: one vector for a whole sequence, made from that of its [CLS]."""
+
+from __future__ import annotations
+
+from npbert.compute import Array
+from npbert.core.layer import Layer
+from npbert.core.parameter import Init
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers import Linear, Tanh
+
+
+class Pooler(Layer):
+    """y = tanh(x W + b).
+
+    x (B, D): the hidden state of each sequence's first token, [CLS]   W (D, D)   y (B, D)
+
+    (Devlin et al. 2018, section 3; the layer is in its code.)
+
+    Raises: what Linear raises for x.
+    """
+
+    def __init__(self, hidden_size: int, init: Init) -> None:
+        self.dense = Linear(hidden_size, hidden_size, init)
+        self.activation = Tanh()
+
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        return self.activation.forward(self.dense.forward(x, tape), tape)
+
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """Through tanh, then through the product."""
+        return self.dense.backward(self.activation.backward(dy, tape), tape)

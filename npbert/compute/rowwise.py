@@ -1,0 +1,49 @@
+"""rowwise: a plain expression over large arrays, computed a few rows at a time.
+
+Every operation of NumPy goes through memory once. Over pieces that fit the processor's cache, what lies between the
+operations never gets to memory, and several threads can take a piece each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npbert.compute.array import Array
+from npbert.compute.blocks import BLOCK
+from npbert.compute.threads import num_threads, run, slices
+
+
+def rowwise(expression: Callable[..., Any], *arrays: Array) -> Any:
+    """expression(*arrays), for an expression that treats every row of its arrays by itself.
+
+    arrays: (N, ...), with the same N and each its own further axes. The expression gets some of the rows of each, or
+    small arrays whole; it returns an array (N, ...) or a tuple of such, and so does rowwise.
+    """
+    if all(array.size <= BLOCK for array in arrays):
+        return expression(*arrays)
+    of_one_row = expression(*(array[:1] for array in arrays))  # for what it returns, before all threads begin
+    outputs = tuple(np.empty((len(arrays[0]), *part.shape[1:]), part.dtype) for part in _as_tuple(of_one_row))
+
+    def store(block: slice) -> None:
+        results = expression(*(array[block] for array in arrays))
+        for output, result in zip(outputs, _as_tuple(results), strict=True):
+            output[block] = result
+
+    run(store, _cut(*arrays))
+    return outputs if isinstance(of_one_row, tuple) else outputs[0]
+
+
+def _cut(*arrays: Array) -> list[slice]:
+    """Slices of the rows that together cover them, with about BLOCK elements of the largest array in each."""
+    count = len(arrays[0])
+    pieces = math.ceil(max(array.size for array in arrays) / BLOCK)
+    pieces = math.ceil(pieces / num_threads()) * num_threads()  # so that all threads end together
+    return slices(count, min(count, pieces))
+
+
+def _as_tuple(results: Any) -> tuple[Array, ...]:
+    return results if isinstance(results, tuple) else (results,)

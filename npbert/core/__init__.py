@@ -1,0 +1,19 @@
+"""What all layers speak: parameters, layers, the tape between forward and backward, and rows that belong together."""
+
+from npbert.core.checks import IGNORED
+from npbert.core.layer import Layer, named_parameters
+from npbert.core.parameter import Init, Parameter
+from npbert.core.sequences import Sequences
+from npbert.core.tape import NO_TAPE, Tape, TapeError
+
+__all__ = [
+    "Parameter",
+    "Init",
+    "Layer",
+    "named_parameters",
+    "Tape",
+    "NO_TAPE",
+    "TapeError",
+    "Sequences",
+    "IGNORED",
+]

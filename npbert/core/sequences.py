@@ -1,0 +1,132 @@
+"""Sequences: which rows belong together, so that attention looks within a sequence and nowhere else."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from npbert.compute.array import Array
+from npbert.compute.blocks import BLOCK
+from npbert.compute.threads import num_threads, slices
+
+SHARE = 8_000
+"""Elements of a batch that are worth a thread: one with fewer would hardly have begun before another has done them."""
+
+
+class Piece(NamedTuple):
+    """Some heads of n neighbouring sequences, each with R rows that look and T rows that are looked at.
+
+    looking, looked_at: their rows among all that look, and among all that are looked at.
+    """
+
+    n: int
+    looking: slice
+    looked_at: slice
+    heads: slice
+    num_heads: int
+
+    def queries(self, x: Array) -> Array:
+        """Of an array for the rows that look, the part of this piece: (M, D) -> (n, heads, R, d), a view."""
+        return self._split(x[self.looking])
+
+    def keys(self, z: Array) -> Array:
+        """Of an array for the rows that are looked at, the part of this piece: (N, D) -> (n, heads, T, d), a view."""
+        return self._split(z[self.looked_at])
+
+    @property
+    def scores(self) -> tuple[int, int, int, int]:
+        """The shape of its scores, (n, heads, R, T)."""
+        r, t = ((rows.stop - rows.start) // self.n for rows in (self.looking, self.looked_at))
+        return self.n, self.heads.stop - self.heads.start, r, t
+
+    def _split(self, x: Array) -> Array:
+        """(n·T, D) -> (n, T, H, d) -> (n, H, T, d) -> (n, heads, T, d)"""
+        x = x.reshape(self.n, len(x) // self.n, self.num_heads, x.shape[1] // self.num_heads)
+        return x.swapaxes(1, 2)[:, self.heads]
+
+
+class Part(NamedTuple):
+    """Neighbouring sequences: their rows among all rows, which of the rows that are read are theirs, and themselves."""
+
+    rows: slice
+    read: slice
+    sequences: Sequences
+
+
+class Sequences:
+    """A batch is N rows, one sequence after another. (The `cu_seqlens` of flash-attention are their running sum.)
+
+    lengths (S,): how many rows each sequence has, at least 1. looking (S,): how many of them look at the others, where
+    not all of them do.
+
+    Neighbours of equal length are multiplied in one go, so sequences that are sorted by length are quicker; the result
+    is the same in any order.
+
+    Raises: TypeError or ValueError for lengths that are not whole numbers of at least 1.
+    """
+
+    def __init__(self, lengths: Array, looking: Array | None = None) -> None:
+        self.lengths = np.asarray(lengths)
+        if self.lengths.ndim != 1 or self.lengths.dtype.kind not in "iu" or not (self.lengths > 0).all():
+            raise ValueError(f"lengths are {lengths}, wanted a list of whole numbers of at least 1")
+        self.looking = self.lengths if looking is None else looking
+        self.num_rows, self.num_looking = int(self.lengths.sum()), int(self.looking.sum())
+
+    @property
+    def ends(self) -> Array:
+        """Where each sequence ends: the number of the row after its last (S,)."""
+        return np.cumsum(self.lengths)
+
+    def only(self, read: Array) -> Sequences:
+        """The same sequences when only the rows `read` (M,), in ascending order, look.
+
+        Raises: ValueError for rows in another order.
+        """
+        if (np.diff(read) < 0).any():
+            raise ValueError("the rows to read are not in ascending order")
+        return Sequences(self.lengths, np.diff(np.searchsorted(read, self.ends), prepend=0))
+
+    def pieces(self, num_heads: int, block: int = BLOCK) -> list[Piece]:
+        """All heads of all sequences, in pieces of about `block` scores, which fit the processor's cache.
+
+        Neighbours of equal length are in one piece. The pieces never depend on the number of threads.
+        """
+        pieces, row, looking_row = [], 0, 0
+        for (t, r), equal in itertools.groupby(zip(self.lengths.tolist(), self.looking.tolist(), strict=True)):
+            heads_at_once = max(1, block // max(1, t * r))
+            heads_of_one = slices(num_heads, math.ceil(num_heads / heads_at_once))
+            at_once = max(1, heads_at_once // num_heads)
+            count = sum(1 for _ in equal)
+            for first in range(0, count, at_once):
+                n = min(at_once, count - first)
+                looking, looked_at = slice(looking_row, looking_row + n * r), slice(row, row + n * t)
+                pieces += [Piece(n, looking, looked_at, heads, num_heads) for heads in heads_of_one]
+                row, looking_row = looked_at.stop, looking.stop
+        return pieces
+
+    def each(self, num_heads: int) -> list[Piece]:
+        """Each sequence by itself, with all heads."""
+        ends, looking_ends = self.ends.tolist(), np.cumsum(self.looking).tolist()
+        starts, looking_starts = [0, *ends[:-1]], [0, *looking_ends[:-1]]
+        looking, looked_at = map(slice, looking_starts, looking_ends), map(slice, starts, ends)
+        return [Piece(1, *rows, slice(0, num_heads), num_heads) for rows in zip(looking, looked_at, strict=True)]
+
+    def parts(self, features: int) -> Iterator[Part]:
+        """The sequences in as many parts as there are threads, with about the same number of rows in each.
+
+        features: of a row; too few elements in all are not worth another thread.
+        """
+        count = max(1, min(num_threads(), len(self.lengths), self.num_rows * features // SHARE))
+        starts, ends, read_ends = self.ends - self.lengths, self.ends, np.cumsum(self.looking)
+        edges = np.searchsorted((starts + ends) / 2, [self.num_rows * i / count for i in range(count + 1)])
+        for first, stop in itertools.pairwise(np.unique(edges).tolist()):
+            rows = slice(int(starts[first]), int(ends[stop - 1]))
+            read = slice(int(read_ends[first] - self.looking[first]), int(read_ends[stop - 1]))
+            yield Part(rows, read, Sequences(self.lengths[first:stop]))
+
+    def __repr__(self) -> str:
+        return f"Sequences(lengths={self.lengths.tolist()})"

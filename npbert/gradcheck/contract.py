@@ -1,0 +1,158 @@
+"""Contract: what every layer must keep to, besides a right derivative. Each promise is tried, not believed."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.core import NO_TAPE, Parameter, Tape, TapeError
+from npbert.gradcheck.inputs import as_tuple, copy_of, different
+from npbert.gradcheck.report import GradientError, Gradients
+
+
+class Call:
+    """One forward on a tape of its own, with what its backward will be given."""
+
+    def __init__(self, layer: Any, inputs: list[Any], dy: tuple[Array, ...], rng: np.random.Generator | None) -> None:
+        self.layer, self.dy = layer, dy
+        self.tape = Tape(copy_of(rng))
+        self.y = layer.forward(*inputs, tape=self.tape)
+
+    def backward(self, dy: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
+        """The gradients of the inputs. Raises: GradientError when y is not as it was, or something is left on the tape."""
+        before = [np.copy(part) for part in as_tuple(self.y)]
+        dy = self.dy if dy is None else dy
+        dx = self.layer.backward(dy if isinstance(self.y, tuple | list) else dy[0], self.tape)
+        if not all(map(same, as_tuple(self.y), before)):
+            raise GradientError("backward changes the output of forward, which is the caller's")
+        try:
+            self.tape.check_empty()
+        except TapeError as error:
+            raise GradientError(str(error)) from error
+        return () if dx is None else as_tuple(dx)
+
+
+class Contract:
+    """The promises of a layer, tried at one point:
+
+    - forward gives the same y with and without a tape, and all is float64;
+    - backward returns a gradient of its shape for each float input, and leaves the tape empty;
+    - it changes neither y nor the value of a parameter;
+    - a call in between, with other inputs and a tape of its own, makes no difference;
+    - gradients are added: after two backwards they are the sum of both;
+    - no gradient of a parameter lies in memory that is somebody else's: dy's, dx's, y's, or another gradient's;
+    - a dy that has more rows than y is refused.
+    """
+
+    def __init__(
+        self,
+        layer: Any,
+        inputs: list[Any],
+        dy: tuple[Array, ...],
+        rng: np.random.Generator | None,
+        parameters: dict[str, Parameter],
+        float_inputs: dict[str, int],
+    ) -> None:
+        self.layer, self.inputs, self.dy, self.rng = layer, inputs, dy, rng
+        self.parameters, self.float_inputs = parameters, float_inputs
+
+    def gradients(self) -> Gradients:
+        """The gradients at the point, by the names of parameters and float inputs. Raises: GradientError."""
+        values = {name: parameter.value.copy() for name, parameter in self.parameters.items()}
+        self._check_outputs()
+        alone, other_alone = self._gradients_of(self._call()), self._gradients_of(self._other_call())
+
+        self._zero_grad()
+        call, other_call = self._call(), self._other_call()
+        dx = call.backward()
+        first = self._named(dx)
+        self._check_memory(call, dx)
+        second = self._named(other_call.backward())
+        for name, value in values.items():
+            if not np.array_equal(self.parameters[name].value, value, equal_nan=True):
+                raise GradientError(f"backward changes the value of {name}: only an optimiser may")
+        for name in alone:
+            wanted = other_alone[name] if name in self.float_inputs else alone[name] + other_alone[name]
+            if not same(first[name], alone[name]):
+                raise GradientError(f"the gradient of {name} is another one when another call comes between: WRONG")
+            if not same(second[name], wanted):
+                raise GradientError(f"backward sets the gradient of {name}, where it should add to it")
+        self._check_refusal()
+        return alone
+
+    def _call(self) -> Call:
+        return Call(self.layer, self.inputs, self.dy, self.rng)
+
+    def _other_call(self) -> Call:
+        rng = None if self.rng is None else np.random.default_rng(0)
+        return Call(self.layer, list(map(different, self.inputs)), tuple(map(different, self.dy)), rng)
+
+    def _zero_grad(self) -> None:
+        for parameter in self.parameters.values():
+            parameter.zero_grad()
+
+    def _gradients_of(self, call: Call) -> Gradients:
+        self._zero_grad()
+        return self._named(call.backward())
+
+    def _named(self, dx: tuple[Array, ...]) -> Gradients:
+        """Copies of the gradients by name, once their number, shapes and dtypes are right."""
+        if len(dx) != len(self.float_inputs):
+            raise GradientError(f"backward returns {len(dx)} gradients, for inputs {list(self.float_inputs)}")
+        wanted = {name: parameter.value for name, parameter in self.parameters.items()}
+        wanted |= {name: self.inputs[position] for name, position in self.float_inputs.items()}
+        found = {name: parameter.grad for name, parameter in self.parameters.items()}
+        found |= dict(zip(self.float_inputs, dx, strict=True))
+        for name, gradient in found.items():
+            if np.shape(gradient) != wanted[name].shape or gradient.dtype != np.float64:
+                raise GradientError(
+                    f"backward gives a gradient of shape {np.shape(gradient)} and {gradient.dtype} for {name}, which is "
+                    f"{wanted[name].shape} of float64"
+                )
+        return {name: np.copy(gradient) for name, gradient in found.items()}
+
+    def _check_outputs(self) -> None:
+        kept = self._call().y
+        without = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng), keeps=False))
+        pairs = list(zip(as_tuple(kept), as_tuple(without), strict=True))
+        if self.rng is None:
+            pairs += zip(as_tuple(kept), as_tuple(self.layer.forward(*self.inputs, tape=NO_TAPE)), strict=True)
+        for with_tape, without_tape in pairs:
+            if not same(with_tape, without_tape):
+                raise GradientError("forward gives another y without a tape than with one")
+            if np.asarray(with_tape).dtype != np.float64:
+                raise GradientError(f"forward turns float64 into {np.asarray(with_tape).dtype}")
+
+    def _check_memory(self, call: Call, dx: tuple[Array, ...]) -> None:
+        grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in self.parameters.items()]
+        others = [(f"the value of {name}", parameter.value) for name, parameter in self.parameters.items()]
+        others += [(name, self.inputs[position]) for name, position in self.float_inputs.items()]
+        others += [(f"the gradient of {name}", gradient) for name, gradient in zip(self.float_inputs, dx, strict=True)]
+        others += [("dy", dy) for dy in call.dy] + [("y", np.asarray(y)) for y in as_tuple(call.y)]
+        pairs = itertools.chain(itertools.product(grads, others), itertools.combinations(grads, 2))
+        for (name, grad), (other, array) in pairs:
+            if np.shares_memory(grad, array):
+                raise GradientError(f"{name} shares memory with {other}: add_grad wants an array that nobody else holds")
+
+    def _check_refusal(self) -> None:
+        """More rows than there are would be the gradient of another output. (One row too many could be stretched.)"""
+        first = next((number for number, dy in enumerate(self.dy) if dy.ndim > 1), None)
+        if first is None:
+            return
+        wrong = list(self.dy)
+        wrong[first] = np.concatenate([self.dy[first]] * 3)
+        try:
+            self._call().backward(tuple(wrong))
+        except (ValueError, TypeError, IndexError):
+            return
+        raise GradientError(
+            f"backward takes a dy of shape {wrong[first].shape} for a y of shape {self.dy[first].shape}, and says nothing"
+        )
+
+
+def same(one: Array, other: Array) -> bool:
+    """Whether two arrays are equal but for rounding."""
+    return np.allclose(one, other, rtol=1e-9, atol=1e-9, equal_nan=True)

@@ -1,0 +1,40 @@
+"""Elementwise: what all activations share. One number goes in, one comes out, and its neighbours have no say."""
+
+from __future__ import annotations
+
+from npbert.compute import Array, rowwise
+from npbert.core.checks import check_like
+from npbert.core.layer import Layer
+from npbert.core.tape import NO_TAPE, Tape
+
+
+class Elementwise(Layer):
+    """y = f(x), for every element by itself.
+
+    x (N, D), or any other shape   y the same
+
+    A subclass gives two formulas: `value(x)`, which is f(x), and `value_and_slope(x)`, which is f(x) and f′(x). They
+    are one method because they often share their dearest part.
+    """
+
+    def value(self, x: Array) -> Array:
+        """f(x), of the shape and dtype of x."""
+        return self.value_and_slope(x)[0]
+
+    def value_and_slope(self, x: Array) -> tuple[Array, Array]:
+        """f(x) and f′(x), both of the shape and dtype of x."""
+        raise NotImplementedError(f"{type(self).__name__} needs value_and_slope(x), which gives f(x) and f′(x)")
+
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        if not tape.keeps:
+            value: Array = rowwise(self.value, x)
+            return value
+        y, slope = rowwise(self.value_and_slope, x)
+        tape.keep(self, slope)
+        return y
+
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """dx = dy · f′(x): each x moves its own y alone, f′(x) times as fast."""
+        slope: Array = tape.take(self)
+        check_like(self, dy, slope.shape, slope.dtype)
+        return dy * slope

@@ -23,15 +23,18 @@ if not {"seed", "--size=seed"} & set(sys.argv):
 import numpy as np
 
 from npbert import (
+    IGNORED,
     Adadelta,
     Adam,
     AdamW,
     Batch,
     BertConfig,
     BertForPreTraining,
+    Tape,
     clip_by_global_norm,
     linear_warmup_decay,
 )
+from npbert.compute import keep_freed_memory
 from npbert.data import (
     DIALOGUES,
     IS_NEXT,
@@ -44,7 +47,6 @@ from npbert.data import (
     load_dialogue,
     make_example,
 )
-from npbert.layers import IGNORED
 
 OPTIMIZERS = {"adam": Adam, "adamw": AdamW, "adadelta": Adadelta}
 LINE_EVERY = 10  # epochs
@@ -91,16 +93,18 @@ def train(
         examples = [make_example(dialogue, pair, rng) for pair in pairs]
         batch = collate(examples, pad_id=dialogue.vocabulary.pad_id, length=recipe.length)
 
-        (_, mlm_loss, nsp_loss), cache = model.loss(batch, rng)
         model.zero_grad()
-        model.backward(cache)
+        tape = Tape(rng)
+        loss = model.loss(batch, tape)
+        model.loss_backward(1.0, tape)
+        tape.check_empty()
         clip_by_global_norm(parameters, 1.0)
         optimizer.lr = linear_warmup_decay(
             step, lr=args.learning_rate, warmup_steps=total_steps // 10, total_steps=total_steps
         )
         optimizer.step()
 
-        losses.append((mlm_loss, nsp_loss))
+        losses.append((loss.mlm_loss, loss.nsp_loss))
         if not np.isfinite(losses[-1]).all():
             raise FloatingPointError(f"the loss is {losses[-1]} in step {step + 1}: try a smaller --learning-rate")
         epoch, steps_into_epoch = divmod(step + 1, recipe.steps)
@@ -212,6 +216,7 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     args = parse_arguments()
+    keep_freed_memory()
     recipe = RECIPES[args.size]
     rng = np.random.default_rng(args.seed)
     dialogue = load_dialogue(args.dialogue)

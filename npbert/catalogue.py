@@ -40,7 +40,6 @@ from npbert.layers import (
     Linear,
     MeanSquaredError,
     ReLU,
-    SinusoidalPositions,
     Softmax,
     SoftmaxCrossEntropy,
     Tanh,
@@ -141,22 +140,24 @@ def _model(layer_class: Any, init: Init, **changes: Any) -> Any:
 
 
 def _batch(rng: np.random.Generator, **targets: Any) -> tuple[Any, ...]:
-    targets = {name: np.array(values) for name, values in targets.items()}
-    return (Batch(_IDS.copy(), _TYPES.copy(), _MASK.copy(), **targets),)
+    arrays = {name: np.array(values) for name, values in targets.items()}
+    return (Batch(_IDS.copy(), _TYPES.copy(), _MASK.copy(), **arrays),)
 
 
 def _of_model(model_class: type[Any], *, config: dict[str, Any] | None = None, **targets: Any) -> Setting:
     """A model's loss on a batch with these targets."""
-    build = partial(_model, **(config or {}))
-    return Setting(model_class, lambda cls, init: LossOf(build(cls, init)), partial(_batch, **targets))
+    changes = config or {}
+    return Setting(
+        model_class, lambda cls, init: LossOf(_model(cls, init, **changes)), lambda rng: _batch(rng, **targets)
+    )
 
 
 def _choices(rng: np.random.Generator) -> tuple[Any, ...]:
-    arrays = (np.stack([array, array[[1, 2, 0]]], axis=1) for array in (_IDS, _TYPES, _MASK))
-    return (Batch(*arrays, labels=np.array([0, 1, 1])),)
+    ids, types, mask = (np.stack([array, array[[1, 2, 0]]], axis=1) for array in (_IDS, _TYPES, _MASK))
+    return (Batch(ids, types, mask, np.array([0, 1, 1])),)
 
 
-_WORDS = {"labels": _LABELS, "next_sentence_label": [0, 1, 1]}
+_WORDS: dict[str, Any] = {"labels": _LABELS, "next_sentence_label": [0, 1, 1]}
 
 CATALOGUE: dict[str, Setting] = {
     "Linear": Setting(Linear, lambda cls, init: cls(D, F, init), _x),
@@ -203,9 +204,7 @@ CATALOGUE: dict[str, Setting] = {
     "Encoder, checkpointed": Setting(
         Encoder, partial(_encoder, checkpointing=True), lambda rng: (*_x(rng), _LENGTHS, _READ)
     ),
-    "BertEmbeddings": Setting(
-        BertEmbeddings, _embeddings, lambda rng: (_PACKED_IDS, _PACKED_TYPES, _PACKED_POSITIONS)
-    ),
+    "BertEmbeddings": Setting(BertEmbeddings, _embeddings, lambda rng: (_PACKED_IDS, _PACKED_TYPES, _PACKED_POSITIONS)),
     "BertEmbeddings, sinusoidal": Setting(
         BertEmbeddings,
         partial(_embeddings, position_embedding_type="sinusoidal"),
@@ -213,9 +212,7 @@ CATALOGUE: dict[str, Setting] = {
     ),
     "Pooler": Setting(Pooler, lambda cls, init: cls(D, init), _x),
     "MeanPooling": Setting(MeanPooling, _plain, lambda rng: (*_x(rng), _LENGTHS)),
-    "MaskedLMHead": Setting(
-        MaskedLMHead, lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), _x
-    ),
+    "MaskedLMHead": Setting(MaskedLMHead, lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), _x),
     "NextSentenceHead": Setting(NextSentenceHead, lambda cls, init: cls(D, init), _x),
     "BertModel": Setting(BertModel, _model, _batch),
     "BertForPreTraining": _of_model(BertForPreTraining, **_WORDS),

@@ -50,8 +50,8 @@ class MultiHeadAttention(Layer):
         return dx, dz
 
     def probabilities(self, z: Array, sequences: Sequences | None = None) -> list[Array]:
-        """What each row takes from each row of its sequence: for each sequence (H, T, T), a row a query, a column a key.
+        """What each row of z (N, D) takes from each row of its sequence, for each sequence (H, T, T).
 
-        z (N, D)
+        The first T are the queries, each of which takes 1 in all; the second T are the keys.
         """
         return self.dot_product.probabilities(self.query(z), self.key(z), sequences)

@@ -24,7 +24,7 @@ def check_rows(layer: Any, x: Array, features: int, dtype: DTypeLike, *, name: s
 
 
 def check_like(layer: Any, dy: Array, shape: tuple[int, ...], dtype: DTypeLike, *, name: str = "dy") -> None:
-    """Raise unless dy has this shape and dtype: those of the output that it is the gradient of. Raises: as check_rows."""
+    """Raise unless dy has this shape and dtype, those of the y that it is the gradient of. Raises: as check_rows."""
     if not isinstance(dy, np.ndarray) or dy.shape != shape or dy.dtype != dtype:
         _refuse(layer, dy, shape, dtype, name)
 

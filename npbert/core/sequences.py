@@ -90,14 +90,14 @@ class Sequences:
             raise ValueError("the rows to read are not in ascending order")
         return Sequences(self.lengths, np.diff(np.searchsorted(read, self.ends), prepend=0))
 
-    def pieces(self, num_heads: int, block: int = BLOCK) -> list[Piece]:
-        """All heads of all sequences, in pieces of about `block` scores, which fit the processor's cache.
+    def pieces(self, num_heads: int) -> list[Piece]:
+        """All heads of all sequences, in pieces of about BLOCK scores, which fit the processor's cache.
 
         Neighbours of equal length are in one piece. The pieces never depend on the number of threads.
         """
         pieces, row, looking_row = [], 0, 0
         for (t, r), equal in itertools.groupby(zip(self.lengths.tolist(), self.looking.tolist(), strict=True)):
-            heads_at_once = max(1, block // max(1, t * r))
+            heads_at_once = max(1, BLOCK // max(1, t * r))
             heads_of_one = slices(num_heads, math.ceil(num_heads / heads_at_once))
             at_once = max(1, heads_at_once // num_heads)
             count = sum(1 for _ in equal)

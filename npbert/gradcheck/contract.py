@@ -22,7 +22,7 @@ class Call:
         self.y = layer.forward(*inputs, tape=self.tape)
 
     def backward(self, dy: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
-        """The gradients of the inputs. Raises: GradientError when y is not as it was, or something is left on the tape."""
+        """The gradients of the inputs. Raises: GradientError when y is not as it was, or the tape is not empty."""
         before = [np.copy(part) for part in as_tuple(self.y)]
         dy = self.dy if dy is None else dy
         dx = self.layer.backward(dy if isinstance(self.y, tuple | list) else dy[0], self.tape)
@@ -135,7 +135,9 @@ class Contract:
         pairs = itertools.chain(itertools.product(grads, others), itertools.combinations(grads, 2))
         for (name, grad), (other, array) in pairs:
             if np.shares_memory(grad, array):
-                raise GradientError(f"{name} shares memory with {other}: add_grad wants an array that nobody else holds")
+                raise GradientError(
+                    f"{name} shares memory with {other}: add_grad wants an array that nobody else holds"
+                )
 
     def _check_refusal(self) -> None:
         """More rows than there are would be the gradient of another output. (One row too many could be stretched.)"""

@@ -1,4 +1,4 @@
-"""PackedBatch: the real tokens of a batch as rows, and the way back. Above it there is padding, below it there is none."""
+"""PackedBatch: the real tokens of a batch as rows. Above it there is padding, and below it there is none."""
 
 from __future__ import annotations
 

@@ -29,8 +29,10 @@ class PreTrainingOutput(NamedTuple):
 
 
 class PreTrainingLosses(NamedTuple):
-    """loss = mlm_loss + nsp_loss, in nats; knowing nothing costs ln V and ln 2. mlm_right, nsp_right: for how many masked
-    words, and sentence pairs, the right answer was the most probable."""
+    """loss = mlm_loss + nsp_loss, in nats; knowing nothing costs ln V and ln 2.
+
+    mlm_right, nsp_right: for how many masked words, and sentence pairs, the right answer was the most probable.
+    """
 
     loss: Any
     mlm_loss: Any

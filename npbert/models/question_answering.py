@@ -31,9 +31,9 @@ class BertForQuestionAnswering(TaskModel):
     batch -> (start_logits (B, T), end_logits (B, T)), 0 for padding   W (D, 2)
     start_positions, end_positions (B,) real tokens of the sequence
 
-    The loss is the mean of two cross-entropies, that of the start and that of the end. The tokens of a sequence compete,
-    those of the question too. (Devlin et al. 2018, section 4.2. In Hugging Face's loss padding competes as well, so the
-    two losses are equal only where nothing is padded.)
+    The loss is the mean of two cross-entropies, that of the start and that of the end. In each, the tokens of the
+    sequence compete, those of the question too. (Devlin et al. 2018, section 4.2. In Hugging Face's loss the padding
+    competes as well, so the two losses are equal only where nothing is padded.)
 
     rng: where the initial weights are drawn from; None leaves them 0, for a model about to be loaded.
     """

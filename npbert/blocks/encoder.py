@@ -69,7 +69,7 @@ class Encoder(Layer):
         return self.checkpointed if self.gradient_checkpointing else self.layers
 
     def _in_parts(self, x: Array, sequences: Sequences, read: Array | None) -> Array:
-        """For inference: sequences know nothing of one another, so each thread takes some of them through all layers."""
+        """For inference: sequences know nothing of each other, so each thread takes some of them through all layers."""
         if read is not None:
             check_ids(read, len(x), name="read", limit_name="the number of rows")
         looking = sequences if read is None else sequences.only(read)

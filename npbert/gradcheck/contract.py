@@ -109,8 +109,8 @@ class Contract:
         for name, gradient in found.items():
             if np.shape(gradient) != wanted[name].shape or gradient.dtype != np.float64:
                 raise GradientError(
-                    f"backward gives a gradient of shape {np.shape(gradient)} and {gradient.dtype} for {name}, which is "
-                    f"{wanted[name].shape} of float64"
+                    f"backward gives a gradient of shape {np.shape(gradient)} and {gradient.dtype} for {name}, which "
+                    f"has shape {wanted[name].shape} and float64"
                 )
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
@@ -151,7 +151,7 @@ class Contract:
         except (ValueError, TypeError, IndexError):
             return
         raise GradientError(
-            f"backward takes a dy of shape {wrong[first].shape} for a y of shape {self.dy[first].shape}, and says nothing"
+            f"backward does not mind a dy of shape {wrong[first].shape} for a y of shape {self.dy[first].shape}"
         )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from npbert.blocks import MeanPooling
-from npbert.blocks import MeanPooling
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text, Tokenizer

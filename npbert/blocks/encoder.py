@@ -8,10 +8,9 @@ import numpy as np
 
 from npbert.blocks.checkpointed import Checkpointed
 from npbert.blocks.encoder_layer import EncoderLayer
-from npbert.compute import Array, run
-from npbert.core.checks import check_ids
+from npbert.compute import Array
 from npbert.core.layer import Layer
-from npbert.core.sequences import Part, Sequences
+from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape
 from npbert.layers import Gather
 
@@ -42,7 +41,7 @@ class Encoder(Layer):
     ) -> Array:
         sequences = Sequences(np.array([len(x)])) if sequences is None else sequences
         if not tape.keeps and tape.rng is None:
-            return self._in_parts(x, sequences, read)
+            return sequences.in_parts(self._encode, x, read)
         return self._encode(x, sequences, read, tape)
 
     def _encode(self, x: Array, sequences: Sequences, read: Array | None, tape: Tape = NO_TAPE) -> Array:
@@ -67,20 +66,3 @@ class Encoder(Layer):
 
     def _layers(self) -> Sequence[Layer]:
         return self.checkpointed if self.gradient_checkpointing else self.layers
-
-    def _in_parts(self, x: Array, sequences: Sequences, read: Array | None) -> Array:
-        """For inference: sequences know nothing of each other, so each thread takes some of them through all layers."""
-        if read is not None:
-            check_ids(read, len(x), name="read", limit_name="the number of rows")
-        looking = sequences if read is None else sequences.only(read)
-        parts = list(looking.parts(x.shape[1]))
-        if len(parts) == 1:
-            return self._encode(x, sequences, read)
-        y = np.empty((looking.num_looking, x.shape[1]), x.dtype)
-
-        def encode(part: Part) -> None:
-            here = None if read is None else read[part.read] - part.rows.start
-            y[part.read] = self._encode(x[part.rows], part.sequences, here)
-
-        run(encode, parts)
-        return y

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from npbert.compute.array import Array
 from npbert.compute.blocks import BLOCK
-from npbert.compute.threads import num_threads, slices
+from npbert.compute.threads import num_threads, run, slices
+from npbert.core.checks import check_ids
 
 SHARE = 8_000
 """Elements of a batch that are worth a thread: one with fewer would hardly have begun before another has done them."""
@@ -49,7 +50,7 @@ class Piece(NamedTuple):
         return x.swapaxes(1, 2)[:, self.heads]
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """Neighbouring sequences: their rows among all rows, which of the rows that are read are theirs, and themselves."""
 
     rows: slice
@@ -66,7 +67,7 @@ class Sequences:
     Neighbours of equal length are multiplied in one go, so sequences that are sorted by length are quicker; the result
     is the same in any order.
 
-    Raises: TypeError or ValueError for lengths that are not whole numbers of at least 1.
+    Raises: ValueError for lengths that are not whole numbers of at least 1.
     """
 
     def __init__(self, lengths: Array, looking: Array | None = None) -> None:
@@ -84,8 +85,10 @@ class Sequences:
     def only(self, read: Array) -> Sequences:
         """The same sequences when only the rows `read` (M,), in ascending order, look.
 
-        Raises: ValueError for rows in another order.
+        Raises: TypeError for what is no array of integers, IndexError for a row that is not there, ValueError for rows
+        in another order.
         """
+        check_ids(read, self.num_rows, name="read", limit_name="the number of rows")
         if (np.diff(read) < 0).any():
             raise ValueError("the rows to read are not in ascending order")
         return Sequences(self.lengths, np.diff(np.searchsorted(read, self.ends), prepend=0))
@@ -115,18 +118,35 @@ class Sequences:
         looking, looked_at = map(slice, looking_starts, looking_ends), map(slice, starts, ends)
         return [Piece(1, *rows, slice(0, num_heads), num_heads) for rows in zip(looking, looked_at, strict=True)]
 
-    def parts(self, features: int) -> Iterator[Part]:
-        """The sequences in as many parts as there are threads, with about the same number of rows in each.
+    def in_parts(
+        self, compute: Callable[[Array, Sequences, Array | None], Array], x: Array, read: Array | None
+    ) -> Array:
+        """compute(x, self, read), where each thread takes some of the sequences: they know nothing of one another.
 
-        features: of a row; too few elements in all are not worth another thread.
+        x (N, D)   read (M,) rows in ascending order, or None for all   the result (M, D), or (N, D)
         """
+        looking = self if read is None else self.only(read)
+        parts = list(looking._parts(x.shape[1]))
+        if len(parts) == 1:
+            return compute(x, self, read)
+        y = np.empty((looking.num_looking, x.shape[1]), x.dtype)
+
+        def work(part: _Part) -> None:
+            here = None if read is None else read[part.read] - part.rows.start
+            y[part.read] = compute(x[part.rows], part.sequences, here)
+
+        run(work, parts)
+        return y
+
+    def _parts(self, features: int) -> Iterator[_Part]:
+        """As many parts as there are threads, with about the same number of rows in each; fewer for a small batch."""
         count = max(1, min(num_threads(), len(self.lengths), self.num_rows * features // SHARE))
         starts, ends, read_ends = self.ends - self.lengths, self.ends, np.cumsum(self.looking)
         edges = np.searchsorted((starts + ends) / 2, [self.num_rows * i / count for i in range(count + 1)])
         for first, stop in itertools.pairwise(np.unique(edges).tolist()):
             rows = slice(int(starts[first]), int(ends[stop - 1]))
             read = slice(int(read_ends[first] - self.looking[first]), int(read_ends[stop - 1]))
-            yield Part(rows, read, Sequences(self.lengths[first:stop]))
+            yield _Part(rows, read, Sequences(self.lengths[first:stop]))
 
     def __repr__(self) -> str:
         return f"Sequences(lengths={self.lengths.tolist()})"

@@ -26,7 +26,7 @@ class Batch:
     Nested lists are turned into arrays. Whether the ids fit a model's tables is checked by the model.
 
     Raises: TypeError when ids are not integers, or labels no numbers; ValueError for an empty batch, ragged lists,
-    shapes that disagree, or an attention_mask with other values than 0 and 1.
+    shapes that disagree, an attention_mask with other values than 0 and 1, or a sequence that is all padding.
     """
 
     input_ids: Array

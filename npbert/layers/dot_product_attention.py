@@ -37,7 +37,7 @@ class DotProductAttention(Layer):
 
     def attend(self, q: Array, k: Array, v: Array, keep: Array | None = None) -> tuple[Array, Array]:
         """C and P. keep: what dropout leaves of P, or None for all."""
-        scores = (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)
+        scores = (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)  # (…, R, T); it is cheaper to scale q
         p = softmax(scores)
         return self.dropout.apply(p, keep) @ v, p
 
@@ -57,7 +57,7 @@ class DotProductAttention(Layer):
 
     def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         pieces = self._sequences(q, k, v, sequences).pieces(self.num_heads)
-        keeps = [self.dropout.draw(piece.scores, tape.rng) for piece in pieces]
+        keeps = [self.dropout.draw(piece.scores, tape.rng) for piece in pieces]  # in order, so a seed says it all
         ps: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)
 

@@ -7,7 +7,7 @@ Dimension names, everywhere:
     N rows: the real tokens of the batch       d = D / H                 L layers
     M rows that a head reads                   F feed-forward size
 
-`dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in.
+`dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in, as in the README.
 """
 
 from npbert.blocks import (
@@ -66,6 +66,8 @@ __all__ = [
     "Tape",
     "NO_TAPE",
     "TapeError",
+    "Sequences",
+    "IGNORED",
     "Linear",
     "Elementwise",
     "Tanh",
@@ -80,9 +82,7 @@ __all__ = [
     "Gather",
     "Unpack",
     "SoftmaxCrossEntropy",
-    "IGNORED",
     "MeanSquaredError",
-    "Sequences",
     "DotProductAttention",
     "FeedForward",
     "MultiHeadAttention",
@@ -95,7 +95,6 @@ __all__ = [
     "MaskedLMHead",
     "NextSentenceHead",
     "BertConfig",
-    "Batch",
     "BertModel",
     "BertForPreTraining",
     "BertForMaskedLM",
@@ -114,6 +113,7 @@ __all__ = [
     "check_directions",
     "randomize",
     "Tokenizer",
+    "Batch",
     "FillMask",
     "Embed",
     "Classify",

@@ -95,6 +95,6 @@ def _name(layer: Any) -> str:
 def _shapes(values: Any) -> str:
     if isinstance(values, np.ndarray):
         return f"{values.dtype} {values.shape}"
-    if isinstance(values, tuple | list):
-        return ", ".join(map(_shapes, values)) or "nothing"
-    return "nothing" if values is None else type(values).__name__
+    if isinstance(values, tuple | list) and not all(isinstance(value, int) for value in values):
+        return ", ".join(map(_shapes, values))
+    return str(values) if isinstance(values, tuple) else type(values).__name__

@@ -20,24 +20,23 @@ from task import Task
 from workloads import WORKLOADS
 
 import npbert
-from npbert.layers import linear, masked_lm_head, product
+from npbert.blocks import masked_lm_head
+from npbert.compute import sums
+from npbert.layers import linear
 
-PASSES = ("forward", "backward", "__call__")
+
+def passes(*layers: type[npbert.Layer]) -> list[tuple[Any, str]]:
+    """Forward and backward of these kinds of layers."""
+    return [(layer, name) for layer in layers for name in ("forward", "backward")]
+
+
 PARTS: dict[str, list[tuple[Any, str]]] = {
-    "matrix products": [
-        (linear, "product"),
-        (linear, "add_product"),
-        (masked_lm_head, "product"),
-        (masked_lm_head, "add_product"),
-        (product, "product"),
-    ],
-    "attention between the projections": [(npbert.DotProductAttention, name) for name in PASSES],
-    "GELU": [(npbert.GELU, name) for name in PASSES],
-    "dropout, addition and LayerNorm": [
-        (owner, name) for owner in (npbert.AddNorm, npbert.LayerNorm) for name in PASSES
-    ],
-    "embeddings": [(npbert.BertEmbeddings, name) for name in PASSES],
-    "cross-entropy": [(npbert.SoftmaxCrossEntropy, name) for name in PASSES],
+    "matrix products": [(module, "matmul") for module in (linear, masked_lm_head, sums)],
+    "attention between the projections": passes(npbert.DotProductAttention),
+    "GELU": passes(npbert.GELU),
+    "dropout, addition and LayerNorm": passes(npbert.EncoderLayer, npbert.Dropout, npbert.LayerNorm),
+    "embeddings": passes(npbert.BertEmbeddings),
+    "cross-entropy": passes(npbert.SoftmaxCrossEntropy),
     "AdamW": [(npbert.AdamW, "step")],
 }
 

@@ -58,20 +58,20 @@ from npbert.models import (
 )
 
 B, T, N, M, D, H, F, V = 3, 5, 8, 4, 6, 2, 7, 9
-"""N rows in 3 sequences; M of them are read. A head has 3 features."""
+"""N rows in 3 sequences; M are read, one of them twice. A head has 3 features."""
 
 _EPS = 1e-2
 _SEED = 0  # one for which no ReLU sees a number so near 0 that a difference would reach across
-_LENGTHS = Sequences(np.array([2, 2, 4]))
-_READ = np.array([0, 3, 4, 7])
+_LENGTHS = Sequences(np.array([4, 2, 2]))
+_READ = np.array([0, 0, 5, 7])
 _MASK = np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0], [1, 1, 0, 0, 0]])
 _IDS = np.array([[1, 5, 5, 2, 0], [5, 1, 0, 0, 0], [6, 3, 0, 0, 0]])
 _TYPES = np.array([[0, 0, 1, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
 _LABELS = np.array([[IGNORED, 4, 0, 2, IGNORED], [IGNORED, 4, *[IGNORED] * 3], [6, *[IGNORED] * 4]])
-_PACKED_IDS = np.array([5, 1, 6, 3, 1, 5, 5, 2])
-_PACKED_TYPES = np.array([0, 1, 0, 0, 0, 0, 1, 1])
-_PACKED_POSITIONS = np.array([0, 1, 0, 1, 0, 1, 2, 3])
-_PACKED_LABELS = np.array([IGNORED, 4, 8, 4, 0, IGNORED, IGNORED, 2])
+_PACKED_IDS = np.array([1, 5, 5, 2, 5, 1, 6, 3])
+_PACKED_TYPES = np.array([0, 0, 1, 1, 0, 1, 0, 0])
+_PACKED_POSITIONS = np.array([0, 1, 2, 3, 0, 1, 0, 1])
+_PACKED_LABELS = np.array([IGNORED, 4, 0, 2, IGNORED, 4, 8, IGNORED])
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _rows_that_look(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _embeddings(layer_class: Any, init: Init, **changes: Any) -> Any:
-    return layer_class(V, D, init, max_position_embeddings=T + 1, dropout=0.2, layer_norm_eps=_EPS, **changes)
+    return layer_class(V, D, init, max_position_embeddings=T, dropout=0.2, layer_norm_eps=_EPS, **changes)
 
 
 def _encoder_layer(layer_class: Any, init: Init, activation: str = "gelu") -> Any:
@@ -131,7 +131,7 @@ def _encoder(layer_class: Any, init: Init, *, checkpointing: bool = False) -> An
     return encoder
 
 
-CONFIG = BertConfig(V, D, 1, H, F, max_position_embeddings=T + 1, layer_norm_eps=_EPS, classifier_dropout=0.3)
+CONFIG = BertConfig(V, D, 1, H, F, max_position_embeddings=T, layer_norm_eps=_EPS, classifier_dropout=0.3)
 """Of the models in the catalogue."""
 
 
@@ -220,7 +220,7 @@ CATALOGUE: dict[str, Setting] = {
         BertForPreTraining, config={"position_embedding_type": "sinusoidal", "hidden_act": "gelu_new"}, **_WORDS
     ),
     "BertForPreTraining, logits of all": Setting(BertForPreTraining, _model, _batch),
-    "BertForMaskedLM": _of_model(BertForMaskedLM, labels=_LABELS),
+    "BertForMaskedLM": _of_model(BertForMaskedLM, labels=[_LABELS[0], [IGNORED] * T, _LABELS[2]]),
     "BertForMaskedLM, logits of all": Setting(BertForMaskedLM, _model, _batch),
     "BertForSequenceClassification": _of_model(
         BertForSequenceClassification, config={"num_labels": 5}, labels=[4, IGNORED, 1]

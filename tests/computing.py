@@ -6,17 +6,16 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
-from npbert import num_threads, set_num_threads
-from npbert.layers import Array
+from npbert.compute import Array, num_threads, set_num_threads
 
-BLOCKS = ("npbert.layers.blockwise.BLOCK", "npbert.layers.dot_product_attention.BLOCK", "npbert.optim.blocks.BLOCK")
-PRODUCTS = ("npbert.layers.product.SMALL", "npbert.layers.product.TINY")
-
+BLOCKS = ("npbert.compute.blocks", "npbert.compute.rowwise", "npbert.core.sequences")
+PRODUCTS = ("SMALL", "TINY")
 
 BLAS_THREADS = 3
 """A number of threads for BLAS that nothing else gives it: see the fixture `count_of_blas`."""
@@ -34,12 +33,13 @@ def on_threads(count: int) -> Iterator[None]:
 
 @contextmanager
 def in_pieces(block: int, product: int = 1) -> Iterator[None]:
-    """Cut what is larger than `block` elements, and products of more than `product` multiplications a piece."""
+    """Cut what is larger than `block` elements, products of more than `product` multiplications a piece, and batches."""
     with ExitStack() as stack:
-        for name in BLOCKS:
-            stack.enter_context(mock.patch(name, block))
+        for module in BLOCKS:
+            stack.enter_context(mock.patch.object(import_module(module), "BLOCK", block))
         for name in PRODUCTS:
-            stack.enter_context(mock.patch(name, product))
+            stack.enter_context(mock.patch.object(import_module("npbert.compute.matmul"), name, product))
+        stack.enter_context(mock.patch.object(import_module("npbert.core.sequences"), "SHARE", 1))
         yield
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from npbert import threads
+from npbert.compute import threads
 from tests.computing import BLAS_THREADS
 
 IN_CI = os.environ.get("CI") == "true"

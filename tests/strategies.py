@@ -1,8 +1,8 @@
-"""What the tests draw: shapes whose sizes differ, values of size 1, ragged masks, repeated ids.
+"""What the tests draw: shapes whose sizes differ, values ordinary and awkward, ragged sequences, repeated ids.
 
 Hypothesis draws sizes, masks, ids and a seed; NumPy draws the values of large arrays from the seed. Sizes start where a
-check can see: one sequence, one token or one feature would hide a transposition, an attention that is always 1, or a
-gradient summed over the wrong axis. test_linear.py and test_pretraining.py try those shapes by themselves.
+check can see: one row or one feature would hide a transposition, or a gradient summed over the wrong axis. Tests that
+want those shapes name them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from npbert.gradcheck import check_gradients, randomize
-from npbert.layers import IGNORED, Array, Layer, ReLU
+from npbert.compute import Array
+from npbert.core import IGNORED, Layer, Sequences
+from npbert.gradcheck import TOLERANCES, check_gradients, randomize
+from npbert.layers import ReLU
 
 seeds = st.integers(0, 2**32 - 1)
 rngs = seeds.map(np.random.default_rng)
 sizes = st.integers(2, 5)
+activations = st.sampled_from(["gelu", "gelu_new", "relu"])
 
 
 @st.composite
@@ -32,54 +35,85 @@ def values(draw: st.DrawFn, *shape: int) -> Array:
 
 
 @st.composite
-def batches_of_vectors(draw: st.DrawFn, features: int) -> Array:
-    """x (..., features) with one to three axes."""
-    leading = draw(st.lists(sizes, min_size=0, max_size=2))
-    return draw(values(*leading, features))
+def rows(draw: st.DrawFn, features: int) -> Array:
+    """x (N, features), ordinary."""
+    return draw(values(draw(sizes), features))
+
+
+@st.composite
+def awkward(draw: st.DrawFn, *shape: int, largest: float = 1e6) -> Array:
+    """Numbers in float64 that are hard on a formula: huge beside tiny, subnormal, constant rows, ties, zeros.
+
+    The first row is ordinary, and sets the scale of a derivative that is 0 in the others.
+    """
+    special = [0.0, -0.0, 5e-324, -1e-310, 1e-30, -1e-8, 1.0, 1.0, -1.0, np.nextafter(1, 2), largest, -largest]
+    x = draw(values(*shape))
+    for n in range(1, len(x)):
+        kind = draw(st.sampled_from(["ordinary", "constant", "nearly constant", "special", "ties"]))
+        if kind == "constant":
+            x[n] = draw(st.sampled_from(special))
+        elif kind == "nearly constant":
+            x[n] = draw(st.sampled_from(special)) + 1e-6 * x[n]
+        elif kind == "special":
+            x[n] = draw(rngs).choice(special, x[n].shape)
+        elif kind == "ties":
+            x[n] = np.round(x[n])
+    return x
 
 
 def ids(limit: int, *shape: int) -> st.SearchStrategy[Array]:
     """Integers below `limit`; drawn one by one, so they repeat."""
     count = int(np.prod(shape))
     return st.lists(st.integers(0, limit - 1), min_size=count, max_size=count).map(
-        lambda numbers: np.array(numbers).reshape(shape)
+        lambda numbers: np.array(numbers, np.int64).reshape(shape)
     )
 
 
 @st.composite
+def sequences(draw: st.DrawFn, most: int = 4, longest: int = 5) -> Sequences:
+    """Some sequences, long and short in any order, of which neighbours may be equally long."""
+    return Sequences(np.array(draw(st.lists(st.integers(1, longest), min_size=1, max_size=most))))
+
+
+@st.composite
+def read_of(draw: st.DrawFn, sequences: Sequences) -> Array:
+    """Some of the rows of the sequences, in ascending order: none, one, or all of a sequence."""
+    chosen = draw(st.lists(st.integers(0, sequences.num_rows - 1), max_size=sequences.num_rows))
+    return np.unique(np.array(chosen, np.int64))
+
+
+@st.composite
 def attention_masks(draw: st.DrawFn, batch_size: int, length: int) -> Array:
-    """(B, T) with 1 for the first tokens of each sequence and 0 after them; one sequence is all padding."""
+    """(B, T) with 1 for the first tokens of each sequence, at least one, and 0 after them."""
     lengths = draw(st.lists(st.integers(1, length), min_size=batch_size, max_size=batch_size))
-    lengths[draw(st.integers(0, batch_size - 1))] = 0
     return (np.arange(length) < np.array(lengths)[:, None]).astype(int)
 
 
 @st.composite
-def targets(draw: st.DrawFn, num_classes: int, *shape: int) -> Array:
-    """Labels below `num_classes`, about half of them IGNORED, but not all."""
+def targets(draw: st.DrawFn, num_classes: int, *shape: int, mask: Array | None = None) -> Array:
+    """Labels below `num_classes`, about half of them IGNORED, but not all; and all where the mask, if any, is 0."""
     labels = draw(ids(num_classes, *shape))
     ignored = draw(ids(2, *shape)).astype(bool)
-    ignored.flat[draw(st.integers(0, ignored.size - 1))] = False
-    return np.where(ignored, IGNORED, labels)
+    allowed = np.arange(ignored.size) if mask is None else np.flatnonzero(mask)
+    ignored.flat[draw(st.sampled_from(allowed.tolist()))] = False
+    return np.where(ignored if mask is None else ignored | (mask == 0), IGNORED, labels)
 
 
-def prove(layer: Layer, *inputs: Any, rng: np.random.Generator) -> None:
-    """Give the layer parameters of size 1 and check every derivative, in both ways."""
+def check(layer: Layer, *inputs: Any, rng: np.random.Generator, tolerances: dict[str, float] = TOLERANCES) -> None:
+    """Give the layer parameters of size 1, and check every derivative in both ways; dropout draws from a drawn seed."""
     randomize(layer, rng)
-    check_gradients(layer, *inputs, seed=int(rng.integers(2**32))).raise_if_wrong()
-
-
-activations = st.sampled_from(["gelu", "gelu_new", "relu"])
+    dropout, seed = np.random.default_rng(rng.integers(2**32)), int(rng.integers(2**32))
+    check_gradients(layer, *inputs, rng=dropout, seed=seed, tolerances=tolerances).raise_if_wrong()
 
 
 @contextmanager
 def away_from_kinks() -> Iterator[None]:
     """Reject examples in which a ReLU sees a number near 0, where it has no derivative for a difference to find."""
 
-    def forward(relu: ReLU, x: Array) -> tuple[Array, Array]:
+    def value(relu: ReLU, x: Array) -> Array:
         assume(np.abs(x.real).min() > 0.01)
-        return relu_forward(relu, x)
+        return relu_value(relu, x)
 
-    relu_forward = ReLU.forward
-    with mock.patch.object(ReLU, "forward", forward):
+    relu_value = ReLU.value
+    with mock.patch.object(ReLU, "value", value):
         yield

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from task import MAX_NORM, SENTENCE, Array, Arrays, Encode, Step, Task
 
-from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed, clip_factor, global_norm
+from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed, Tape, clip_factor, global_norm
+from npbert.compute import keep_freed_memory
+
+keep_freed_memory()
 
 
 def training_step(task: Task) -> Step:
@@ -17,11 +20,12 @@ def training_step(task: Task) -> Step:
     optimizer = AdamW(model.parameters(), lr=task.learning_rate, weight_decay=task.weight_decay)
 
     def step(batch: Arrays) -> float:
-        losses, cache = model.loss(Batch(**batch), rng)
         model.zero_grad()
-        model.backward(cache)
+        tape = Tape(rng)
+        loss = float(model.loss(Batch(**batch), tape).loss)
+        model.loss_backward(1.0, tape)
         optimizer.step(clip_factor(global_norm(optimizer.parameters), MAX_NORM))
-        return losses.loss
+        return loss
 
     return step
 

@@ -41,7 +41,7 @@ class MultiHeadAttention(Layer):
         """(dx, dz): back through the output, the heads and the three projections.
 
         z went into two projections, so dz is the sum of what comes back from both. (The key bias adds the same number
-        to all scores of a query, which softmax does not notice: its gradient is always 0.)
+        to all scores of a query, which softmax does not notice: its gradient is always 0, but for rounding.)
         """
         dc = self.output.backward(dy, tape)
         dq, dk, dv = self.dot_product.backward(dc, tape)

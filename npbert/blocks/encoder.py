@@ -16,7 +16,7 @@ from npbert.layers import Gather
 
 
 class Encoder(Layer):
-    """x₀ = x,  xₗ = EncoderLayerₗ(xₗ₋₁, xₗ₋₁),  y = x_L.
+    """x₀ = x,  xₗ = EncoderLayerₗ(xₗ₋₁, xₗ₋₁),  y = the last of them.
 
     x (N, D)   y (N, D), or (M, D) where only some rows are read
     sequences: which rows belong together; None means that all are one sequence.
@@ -40,7 +40,7 @@ class Encoder(Layer):
         self, x: Array, sequences: Sequences | None = None, read: Array | None = None, tape: Tape = NO_TAPE
     ) -> Array:
         sequences = Sequences(np.array([len(x)])) if sequences is None else sequences
-        if not tape.keeps and tape.rng is None:
+        if not tape.keeps and tape.rng is None:  # inference: the threads share out the sequences
             return sequences.in_parts(self._encode, x, read)
         return self._encode(x, sequences, read, tape)
 
@@ -48,13 +48,18 @@ class Encoder(Layer):
         *layers, last = self._layers()
         for layer in layers:
             x = layer.forward(x, x, sequences, tape=tape)
-        looking = x if read is None else self.gather.forward(x, read, tape)
-        y: Array = last.forward(looking, x, sequences if read is None else sequences.only(read), tape=tape)
+        if read is None:
+            y: Array = last.forward(x, x, sequences, tape=tape)
+        else:
+            y = last.forward(self.gather.forward(x, read, tape), x, sequences.only(read), tape=tape)
         tape.keep(self, read is None)
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """The layers in reverse. The x of a layer is also its z, so its gradient is the sum of both."""
+        """The layers in reverse. What went into a layer was both its x and its z, so the gradients of both are added.
+
+        In the last layer x may be some rows alone: their gradients go back to their places first.
+        """
         all_are_read = tape.take(self)
         *layers, last = self._layers()
         dx, dz = last.backward(dy, tape)

@@ -18,8 +18,9 @@ class EncoderLayer(Layer):
     x (M, D): the rows that look   z (N, D): the rows that are looked at   y (M, D)
     sequences: which rows belong together; None means that all are one sequence.
 
-    In all layers of BERT x is z, but for the last one, where only the rows that a head will read need look. LayerNorm
-    comes after each addition ("post-norm"). (Vaswani et al. 2017, sections 3.1 and 5.4; Devlin et al. 2018, section 3.)
+    In BERT x is z, all rows look at all rows; only in the last layer it may be enough that some look, those that a head
+    will read. LayerNorm comes after each addition ("post-norm"). (Vaswani et al. 2017, sections 3.1 and 5.4; Devlin et
+    al. 2018, section 3.)
 
     Raises: what its parts raise.
     """
@@ -40,7 +41,7 @@ class EncoderLayer(Layer):
         self.attention_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.feed_forward = FeedForward(hidden_size, intermediate_size, init, activation=activation)
         self.output_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
-        self.dropout = Dropout(dropout)
+        self.dropout = Dropout(dropout)  # used twice; what it drew each time is on the tape
 
     def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         f = self.attention.forward(x, z, sequences, tape)
@@ -50,10 +51,13 @@ class EncoderLayer(Layer):
         return self.output_norm.forward(h + self.dropout.forward(f, tape), tape)
 
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
-        """(dx, dz): each half, y = LayerNorm(h + f(h)), backwards.
+        """(dx, dz): the two halves backwards. Each ends in LayerNorm(s) with a sum s = h + f, f made from h.
 
-        A sum hands its gradient ds to both sides unchanged. So h has two roads to the loss, past the sub-layer (ds) and
-        through it (df, back through the sub-layer), and collects the gradient of both.
+        A sum hands its gradient ds to both sides unchanged. So h has two roads to the loss, past the sub-layer, where
+        its gradient is ds, and through it, where df goes back through the sub-layer. It collects both.
+
+        In the first half x took both roads too: past attention, and into it as the queries. What it brought back as
+        keys and values is dz; where z is x, as in BERT, the encoder adds the two.
         """
         ds = self.output_norm.backward(dy, tape)
         df = self.dropout.backward(ds, tape)
@@ -61,5 +65,5 @@ class EncoderLayer(Layer):
 
         ds = self.attention_norm.backward(dh, tape)
         df = self.dropout.backward(ds, tape)
-        dx, dz = self.attention.backward(df, tape)
-        return ds + dx, dz
+        dqueries, dz = self.attention.backward(df, tape)
+        return ds + dqueries, dz

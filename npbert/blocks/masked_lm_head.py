@@ -40,7 +40,7 @@ class MaskedLMHead(Layer):
         return matmul(h, self.table.value.T, plus=self.bias.value)
 
     def backward(self, dlogits: Array, tape: Tape) -> Array:
-        """dE += dlogitsᵀ h,  dc = Σₙ dlogitsₙ,  dh = dlogits E,  then back through the transform.
+        """dE = dlogitsᵀ h,  dc = Σₙ dlogitsₙ,  dh = dlogits E,  then back through the transform.
 
         E collects a second gradient from the embedding, where it is read by id: both add to the one Parameter.
         """

@@ -9,12 +9,12 @@ from npbert.compute.matmul import matmul
 
 
 def sum_rows(x: Array) -> Array:
-    """Σₙ xₙ: all rows of x (N, D) in one (D,). As a product with a row of ones: BLAS adds faster than np.sum."""
+    """Σₙ xₙ: all rows of x (N, D) added up, (D,). As a product with a row of ones: BLAS adds faster than np.sum."""
     return matmul(np.ones((1, len(x)), x.dtype), x)[0]
 
 
 def dot_rows(a: Array, b: Array) -> Array:
-    """Σᵢ aᵢ bᵢ along the last axis of a and b (..., D), as (..., 1).
+    """Σᵢ aᵢ bᵢ, the dot product of each row of a with that of b (..., D), as (..., 1).
 
     By einsum: a third of the time of np.sum along short rows, and no array of the products. (Its plain sums, of one
     array alone, are as fast, but less exact than np.sum, which adds in pairs: it showed after three steps of training.)

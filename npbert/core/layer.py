@@ -1,4 +1,4 @@
-"""Layer: what all layers are. It holds parameters and other layers, and nothing that changes from call to call."""
+"""Layer: what all layers are. It holds parameters and other layers, and nothing that belongs to one call."""
 
 from __future__ import annotations
 

@@ -30,6 +30,10 @@ class Parameter:
             self._grad = np.zeros(self.value.shape, self.value.dtype)
         return self._grad
 
+    @grad.setter
+    def grad(self, grad: Array) -> None:
+        raise AttributeError("a gradient is added, not set, as several backwards may add to one: use add_grad(…)")
+
     def add_grad(self, grad: Array) -> None:
         """grad += what one backward found.
 

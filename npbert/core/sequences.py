@@ -19,30 +19,30 @@ SHARE = 8_000
 
 
 class Piece(NamedTuple):
-    """Some heads of n neighbouring sequences, each with R rows that look and T rows that are looked at.
+    """Some heads of n neighbouring sequences, each with M rows that look and T rows that are looked at.
 
-    looking, looked_at: their rows among all that look, and among all that are looked at.
+    query_rows, key_rows: where they are among all rows that look, and among all that are looked at.
     """
 
     n: int
-    looking: slice
-    looked_at: slice
+    query_rows: slice
+    key_rows: slice
     heads: slice
     num_heads: int
 
     def queries(self, x: Array) -> Array:
-        """Of an array for the rows that look, the part of this piece: (M, D) -> (n, heads, R, d), a view."""
-        return self._split(x[self.looking])
+        """Of an array for the rows that look, the part of this piece: (M, D) -> (n, heads, M, d), a view."""
+        return self._split(x[self.query_rows])
 
     def keys(self, z: Array) -> Array:
         """Of an array for the rows that are looked at, the part of this piece: (N, D) -> (n, heads, T, d), a view."""
-        return self._split(z[self.looked_at])
+        return self._split(z[self.key_rows])
 
     @property
     def scores(self) -> tuple[int, int, int, int]:
-        """The shape of its scores, (n, heads, R, T)."""
-        r, t = ((rows.stop - rows.start) // self.n for rows in (self.looking, self.looked_at))
-        return self.n, self.heads.stop - self.heads.start, r, t
+        """The shape of its scores, (n, heads, M, T)."""
+        m, t = ((rows.stop - rows.start) // self.n for rows in (self.query_rows, self.key_rows))
+        return self.n, self.heads.stop - self.heads.start, m, t
 
     def _split(self, x: Array) -> Array:
         """(n·T, D) -> (n, T, H, d) -> (n, H, T, d) -> (n, heads, T, d)"""
@@ -89,7 +89,7 @@ class Sequences:
         in another order.
         """
         check_ids(read, self.num_rows, name="read", limit_name="the number of rows")
-        if (np.diff(read) < 0).any():
+        if (read[1:] < read[:-1]).any():
             raise ValueError("the rows to read are not in ascending order")
         return Sequences(self.lengths, np.diff(np.searchsorted(read, self.ends), prepend=0))
 
@@ -98,25 +98,26 @@ class Sequences:
 
         Neighbours of equal length are in one piece. The pieces never depend on the number of threads.
         """
-        pieces, row, looking_row = [], 0, 0
-        for (t, r), equal in itertools.groupby(zip(self.lengths.tolist(), self.looking.tolist(), strict=True)):
-            heads_at_once = max(1, BLOCK // max(1, t * r))
+        pieces, query, key = [], 0, 0  # the first rows that belong to no piece yet
+        for (m, t), equal in itertools.groupby(zip(self.looking.tolist(), self.lengths.tolist(), strict=True)):
+            heads_at_once = max(1, BLOCK // max(1, m * t))
             heads_of_one = slices(num_heads, math.ceil(num_heads / heads_at_once))
-            at_once = max(1, heads_at_once // num_heads)
+            sequences_at_once = max(1, heads_at_once // num_heads)
             count = sum(1 for _ in equal)
-            for first in range(0, count, at_once):
-                n = min(at_once, count - first)
-                looking, looked_at = slice(looking_row, looking_row + n * r), slice(row, row + n * t)
-                pieces += [Piece(n, looking, looked_at, heads, num_heads) for heads in heads_of_one]
-                row, looking_row = looked_at.stop, looking.stop
+            for first in range(0, count, sequences_at_once):
+                n = min(sequences_at_once, count - first)
+                rows = slice(query, query + n * m), slice(key, key + n * t)
+                pieces += [Piece(n, *rows, heads, num_heads) for heads in heads_of_one]
+                query, key = query + n * m, key + n * t
         return pieces
 
     def each(self, num_heads: int) -> list[Piece]:
         """Each sequence by itself, with all heads."""
-        ends, looking_ends = self.ends.tolist(), np.cumsum(self.looking).tolist()
-        starts, looking_starts = [0, *ends[:-1]], [0, *looking_ends[:-1]]
-        looking, looked_at = map(slice, looking_starts, looking_ends), map(slice, starts, ends)
-        return [Piece(1, *rows, slice(0, num_heads), num_heads) for rows in zip(looking, looked_at, strict=True)]
+        query_rows, key_rows = (
+            itertools.starmap(slice, itertools.pairwise([0, *np.cumsum(counts).tolist()]))
+            for counts in (self.looking, self.lengths)
+        )
+        return [Piece(1, *rows, slice(0, num_heads), num_heads) for rows in zip(query_rows, key_rows, strict=True)]
 
     def in_parts(
         self, compute: Callable[[Array, Sequences, Array | None], Array], x: Array, read: Array | None
@@ -132,7 +133,7 @@ class Sequences:
         y = np.empty((looking.num_looking, x.shape[1]), x.dtype)
 
         def work(part: _Part) -> None:
-            here = None if read is None else read[part.read] - part.rows.start
+            here = None if read is None else read[part.read].astype(np.intp) - part.rows.start
             y[part.read] = compute(x[part.rows], part.sequences, here)
 
         run(work, parts)

@@ -47,13 +47,14 @@ class Tape:
         Raises: TapeError when something else is on top, or nothing.
         """
         if not self._kept:
-            why = "is empty" if self.keeps else "keeps nothing: forward needs a tape of its own, `Tape()`"
-            raise TapeError(f"{_name(layer)} would take back what it kept, but the tape {why}. {RULE}")
+            why = "is empty: did forward keep anything?" if self.keeps else "keeps nothing: forward needs a `Tape()`."
+            raise TapeError(f"{_name(layer)} would take back what it kept, but the tape {why} {RULE}")
         owner, values = self._kept[-1]
         if owner is not layer:
+            another = "another " if _name(owner) == _name(layer) else ""
             raise TapeError(
-                f"{_name(layer)} would take back what it kept, but on top of the tape is what {_name(owner)} kept: "
-                f"{_shapes(values)}. {RULE}"
+                f"{_name(layer)} would take back what it kept, but on top of the tape is what {another}{_name(owner)} "
+                f"kept: {_shapes(values)}. {RULE}"
             )
         self._kept.pop()
         return values[0] if len(values) == 1 else values
@@ -67,7 +68,7 @@ class Tape:
             )
 
     def __len__(self) -> int:
-        """How many layers have something on it."""
+        """How many entries are on it: one for each time that a layer kept something."""
         return len(self._kept)
 
     def __bool__(self) -> bool:
@@ -78,6 +79,8 @@ class Tape:
         raise TapeError(f"a tape cannot be copied (it holds {len(self)} entries{top}). {RULE}")
 
     def __repr__(self) -> str:
+        if not self.keeps and self.rng is None:
+            return "NO_TAPE"
         lines = (f"  {_name(owner)}: {_shapes(values)}" for owner, values in reversed(self._kept))
         return "\n".join([f"Tape of {len(self)}, the top first:", *lines])
 
@@ -87,7 +90,8 @@ NO_TAPE = Tape(keeps=False)
 
 
 def _name(layer: Any) -> str:
-    parameters = (f"{name} {part.value.shape}" for name, part in vars(layer).items() if isinstance(part, Parameter))
+    parts = getattr(layer, "__dict__", {}).items()
+    parameters = (f"{name} {part.value.shape}" for name, part in parts if isinstance(part, Parameter))
     shapes = ", ".join(parameters)
     return f"{type(layer).__name__} ({shapes})" if shapes else type(layer).__name__
 

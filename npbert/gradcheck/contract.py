@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import NO_TAPE, Parameter, Tape, TapeError
+from npbert.core import Parameter, Tape, TapeError
 from npbert.gradcheck.inputs import as_tuple, copy_of, different
 from npbert.gradcheck.report import GradientError, Gradients
 
@@ -20,28 +20,36 @@ class Call:
         self.layer, self.dy = layer, dy
         self.tape = Tape(copy_of(rng))
         self.y = layer.forward(*inputs, tape=self.tape)
+        self.dx: tuple[Array, ...] = ()
+        self.handed_out = [("y", part, np.copy(part)) for part in as_tuple(self.y)]
 
     def backward(self, dy: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
-        """The gradients of the inputs. Raises: GradientError when y is not as it was, or the tape is not empty."""
-        before = [np.copy(part) for part in as_tuple(self.y)]
+        """The gradients of the inputs. Raises: GradientError when the tape is not empty, or as check_unchanged."""
         dy = self.dy if dy is None else dy
         dx = self.layer.backward(dy if isinstance(self.y, tuple | list) else dy[0], self.tape)
-        if not all(map(same, as_tuple(self.y), before)):
-            raise GradientError("backward changes the output of forward, which is the caller's")
+        self.dx = () if dx is None else as_tuple(dx)
+        self.handed_out += [("dx", part, np.copy(part)) for part in self.dx]
+        self.check_unchanged()
         try:
             self.tape.check_empty()
         except TapeError as error:
             raise GradientError(str(error)) from error
-        return () if dx is None else as_tuple(dx)
+        return self.dx
+
+    def check_unchanged(self) -> None:
+        """Raise GradientError when y or dx is not what it was when the caller got it."""
+        for name, part, before in self.handed_out:
+            if not same(part, before):
+                raise GradientError(f"{name} is the caller's, but a later forward or backward changes it")
 
 
 class Contract:
     """The promises of a layer, tried at one point:
 
-    - forward gives the same y with and without a tape, and all is float64;
+    - forward gives the same y with and without a tape, with dropout and without, and all is float64;
     - backward returns a gradient of its shape for each float input, and leaves the tape empty;
-    - it changes neither y nor the value of a parameter;
-    - a call in between, with other inputs and a tape of its own, makes no difference;
+    - it changes no value of a parameter, and no y or dx that was handed out earlier;
+    - a call in between, with other inputs and a tape of its own, makes no difference, and nor does one before;
     - gradients are added: after two backwards they are the sum of both;
     - no gradient of a parameter lies in memory that is somebody else's: dy's, dx's, y's, or another gradient's;
     - a dy that has more rows than y is refused.
@@ -67,10 +75,11 @@ class Contract:
 
         self._zero_grad()
         call, other_call = self._call(), self._other_call()
-        dx = call.backward()
-        first = self._named(dx)
-        self._check_memory(call, dx)
+        first = self._named(call.backward())
+        self._check_memory(call)
         second = self._named(other_call.backward())
+        call.check_unchanged()
+        once_more = self._gradients_of(self._call())
         for name, value in values.items():
             if not np.array_equal(self.parameters[name].value, value, equal_nan=True):
                 raise GradientError(f"backward changes the value of {name}: only an optimiser may")
@@ -80,6 +89,8 @@ class Contract:
                 raise GradientError(f"the gradient of {name} is another one when another call comes between: WRONG")
             if not same(second[name], wanted):
                 raise GradientError(f"backward sets the gradient of {name}, where it should add to it")
+            if not same(once_more[name], alone[name]):
+                raise GradientError(f"the gradient of {name} is another one once others were added: WRONG")
         self._check_refusal()
         return alone
 
@@ -115,22 +126,22 @@ class Contract:
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
     def _check_outputs(self) -> None:
-        kept = self._call().y
-        without = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng), keeps=False))
-        pairs = list(zip(as_tuple(kept), as_tuple(without), strict=True))
-        if self.rng is None:
-            pairs += zip(as_tuple(kept), as_tuple(self.layer.forward(*self.inputs, tape=NO_TAPE)), strict=True)
-        for with_tape, without_tape in pairs:
-            if not same(with_tape, without_tape):
-                raise GradientError("forward gives another y without a tape than with one")
-            if np.asarray(with_tape).dtype != np.float64:
-                raise GradientError(f"forward turns float64 into {np.asarray(with_tape).dtype}")
+        for rng in [None] if self.rng is None else [self.rng, None]:
+            tapes = Tape(copy_of(rng)), Tape(copy_of(rng), keeps=False)
+            both = (as_tuple(self.layer.forward(*self.inputs, tape=tape)) for tape in tapes)
+            for with_tape, without_tape in zip(*both, strict=True):
+                if not same(with_tape, without_tape):
+                    raise GradientError("forward gives another y without a tape than with one")
+                if np.asarray(with_tape).dtype != np.float64:
+                    raise GradientError(f"forward turns float64 into {np.asarray(with_tape).dtype}")
 
-    def _check_memory(self, call: Call, dx: tuple[Array, ...]) -> None:
+    def _check_memory(self, call: Call) -> None:
         grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in self.parameters.items()]
         others = [(f"the value of {name}", parameter.value) for name, parameter in self.parameters.items()]
         others += [(name, self.inputs[position]) for name, position in self.float_inputs.items()]
-        others += [(f"the gradient of {name}", gradient) for name, gradient in zip(self.float_inputs, dx, strict=True)]
+        others += [
+            (f"the gradient of {name}", gradient) for name, gradient in zip(self.float_inputs, call.dx, strict=True)
+        ]
         others += [("dy", dy) for dy in call.dy] + [("y", np.asarray(y)) for y in as_tuple(call.y)]
         pairs = itertools.chain(itertools.product(grads, others), itertools.combinations(grads, 2))
         for (name, grad), (other, array) in pairs:
@@ -141,7 +152,7 @@ class Contract:
 
     def _check_refusal(self) -> None:
         """More rows than there are would be the gradient of another output. (One row too many could be stretched.)"""
-        first = next((number for number, dy in enumerate(self.dy) if dy.ndim > 1), None)
+        first = next((number for number, dy in enumerate(self.dy) if dy.ndim > 1 and len(dy)), None)
         if first is None:
             return
         wrong = list(self.dy)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from npbert.core import Sequences
+
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
     """The parts of a tuple or list that are there (a model may lack an output: None), or the value alone."""
@@ -18,6 +20,8 @@ def copy_of(rng: np.random.Generator | None) -> np.random.Generator | None:
     """A generator that will draw the same. (In a third of the time of copy.deepcopy.)"""
     if rng is None:
         return None
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng is {rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
     bits = type(rng.bit_generator)(0)
     bits.state = rng.bit_generator.state
     return np.random.Generator(bits)
@@ -35,10 +39,11 @@ def read_only(value: Any) -> Any:
 
 
 def different(value: Any) -> Any:
-    """Another value that fits in the place of this one: other floats, the rows of ids and masks in other places.
+    """Another value that fits in the place of this one: other floats, the rows of ids and masks in other places, and
+    the sequences in the reverse order.
 
     Floats are not only moved to other rows, as there may be only one, and not only shifted or scaled, as a layer such
-    as LayerNorm would not notice.
+    as LayerNorm would not notice. Whole numbers in ascending order stay: they may have to be.
     """
 
     def change(array: np.ndarray) -> np.ndarray:
@@ -46,8 +51,10 @@ def different(value: Any) -> Any:
         if array.dtype.kind != "f":
             is_ascending = array.ndim == 1 and (np.diff(array) >= 0).all()
             return array if is_ascending else moved
-        return moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape)
+        return np.asarray(moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
 
+    if isinstance(value, Sequences):
+        return Sequences(value.lengths[::-1], value.looking[::-1])
     return _with_arrays(value, change)
 
 

@@ -22,11 +22,12 @@ class DotProductAttention(Layer):
     sequences: which rows belong together; None means that all are one sequence.
 
     The D features are cut into H heads of d = D / H each, and each head computes the formula with its own d columns.
-    The scores of two vectors with d independent features of variance 1 have variance d: the √d keeps softmax from being
-    all but a maximum. (Vaswani et al. 2017, section 3.2.1; the dropout of weights as in BERT's code.)
+    The scores of two vectors with d independent features of mean 0 and variance 1 have variance d: the √d keeps softmax
+    from being all but a maximum. (Vaswani et al. 2017, section 3.2.1; the dropout of weights as in BERT's code.)
 
-    `attend` and `attend_backward` are that formula and its derivative, for arrays (…, R, d) and (…, T, d) of R queries
-    and T keys. The rest hands them a few heads of a few sequences at a time, so that scores stay in the cache.
+    There is no padding to be masked: rows are real tokens, and each sequence is multiplied by itself. `attend` and
+    `attend_backward` are the formula and its derivative, for M queries and T keys of d features. The rest hands them a
+    few heads of a few sequences of one length at a time, so that the scores stay in the processor's cache.
 
     Raises: ValueError when H does not divide D, or when q, k, v and the sequences do not fit together.
     """
@@ -35,60 +36,62 @@ class DotProductAttention(Layer):
         self.num_heads = num_heads
         self.dropout = Dropout(dropout)
 
-    def attend(self, q: Array, k: Array, v: Array, keep: Array | None = None) -> tuple[Array, Array]:
-        """C and P. keep: what dropout leaves of P, or None for all."""
-        scores = (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)  # (…, R, T); it is cheaper to scale q
-        p = softmax(scores)
-        return self.dropout.apply(p, keep) @ v, p
+    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None) -> tuple[Array, Array]:
+        """C (…, M, d) and P (…, M, T), of q (…, M, d) and k, v (…, T, d). mask: what dropout leaves of P."""
+        p = _probabilities(q, k)
+        a = self.dropout.apply(p, mask)
+        return a @ v, p
 
     def attend_backward(
-        self, dc: Array, q: Array, k: Array, v: Array, p: Array, keep: Array | None = None
+        self, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
     ) -> tuple[Array, Array, Array]:
         """dV = Aᵀ dC,  dA = dC Vᵀ,  dP and dS by the backwards of dropout and softmax,  dQ = dS K/√d,  dK = dSᵀ Q/√d.
 
-        A product C = A V hands each factor the gradient times the other factor, transposed so that shapes fit. S is
-        such a product too, of Q/√d and Kᵀ, so 1/√d stands in the gradients of both.
+        A product C = A V hands each factor the gradient times the other factor, transposed so that shapes fit. S is a
+        product of Q and Kᵀ, divided by √d, so 1/√d stands in the gradients of both.
         """
-        dv = _transposed(self.dropout.apply(p, keep)) @ dc
-        dp = self.dropout.apply(dc @ _transposed(v), keep)
-        dscores = softmax_backward(dp, p)
-        dscores *= 1 / math.sqrt(q.shape[-1])
-        return dscores @ k, _transposed(dscores) @ q, dv
+        a = self.dropout.apply(p, mask)
+        dv = _transposed(a) @ dc
+        da = dc @ _transposed(v)
+        ds = softmax_backward(self.dropout.apply(da, mask), p)
+        ds *= 1 / math.sqrt(q.shape[-1])  # from here on the gradient of Q Kᵀ
+        return ds @ k, _transposed(ds) @ q, dv
 
     def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         pieces = self._sequences(q, k, v, sequences).pieces(self.num_heads)
-        keeps = [self.dropout.draw(piece.scores, tape.rng) for piece in pieces]  # in order, so a seed says it all
-        ps: list[Array | None] = [None] * len(pieces)
+        masks = [self.dropout.draw(piece.scores, tape.rng) for piece in pieces]  # before any thread begins: same seed,
+        ps: list[Array | None] = [None] * len(pieces)  # same masks
         c = np.empty(q.shape, q.dtype)
 
         def work(i: int) -> None:
             piece = pieces[i]
-            piece.queries(c)[...], p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), keeps[i])
+            c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i])
+            piece.queries(c)[...] = c_here  # a view: this writes into c
             ps[i] = p if tape.keeps else None
 
         run(work, range(len(pieces)))
-        tape.keep(self, q, k, v, pieces, ps, keeps)
+        tape.keep(self, q, k, v, pieces, ps, masks)
         return c
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
         """(dq, dk, dv), as in `attend_backward`, piece by piece."""
-        q, k, v, pieces, ps, keeps = tape.take(self)
+        q, k, v, pieces, ps, masks = tape.take(self)
         check_like(self, dc, q.shape, q.dtype)
         dq, dk, dv = (np.empty(x.shape, x.dtype) for x in (q, k, v))
 
         def work(i: int) -> None:
             piece = pieces[i]
             piece.queries(dq)[...], piece.keys(dk)[...], piece.keys(dv)[...] = self.attend_backward(
-                piece.queries(dc), piece.queries(q), piece.keys(k), piece.keys(v), ps[i], keeps[i]
+                piece.queries(dc), piece.queries(q), piece.keys(k), piece.keys(v), ps[i], masks[i]
             )
 
         run(work, range(len(pieces)))
         return dq, dk, dv
 
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
-        """P of each sequence (H, R, T): a row is a query and sums to 1, a column is a key."""
+        """P of each sequence (H, M, T): a row is a query and sums to 1, a column is a key."""
         each = self._sequences(q, k, k, sequences).each(self.num_heads)
-        return [self.attend(piece.queries(q), piece.keys(k), piece.keys(k))[1][0] for piece in each]
+        return [_probabilities(piece.queries(q), piece.keys(k))[0] for piece in each]
 
     def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
         """The sequences, or all rows as one; or the error that the class promises."""
@@ -101,6 +104,11 @@ class DotProductAttention(Layer):
         check_like(self, k, (sequences.num_rows, features), q.dtype, name="k")
         check_like(self, v, (sequences.num_rows, features), q.dtype, name="v")
         return sequences
+
+
+def _probabilities(q: Array, k: Array) -> Array:
+    """P = softmax(Q Kᵀ/√d). (Q is scaled before the product, as it is smaller than what comes out.)"""
+    return softmax((q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k))
 
 
 def _transposed(x: Array) -> Array:

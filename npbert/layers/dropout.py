@@ -13,11 +13,11 @@ from npbert.core.tape import NO_TAPE, Tape
 
 
 class Dropout(Layer):
-    """y = x · keep / (1 − p), where each element of keep is 1 with probability 1 − p and else 0.
+    """y = x · mask / (1 − p), where each element of the mask is 1 with probability 1 − p and else 0.
 
     x (N, D), or any other shape   y the same
 
-    keep is drawn from `tape.rng`; where there is none (evaluation), y = x. The factor 1/(1 − p) leaves the expected
+    The mask is drawn from `tape.rng`; where there is none (evaluation), y = x. The factor 1/(1 − p) leaves the expected
     value of y equal to x, so nothing needs to be scaled in evaluation. (Srivastava et al. 2014, section 10, where p is
     the probability to keep.)
 
@@ -30,22 +30,22 @@ class Dropout(Layer):
         self.p = p
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
-        keep = self.draw(x.shape, tape.rng)
-        tape.keep(self, x.shape, keep)
-        return self.apply(x, keep)
+        mask = self.draw(x.shape, tape.rng)
+        tape.keep(self, x.shape, mask)
+        return self.apply(x, mask)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx = dy · keep / (1 − p): what was dropped had no say in the loss, what was kept was scaled."""
-        shape, keep = tape.take(self)
+        """dx = dy · mask / (1 − p): what was dropped had no say in the loss, what was kept was scaled."""
+        shape, mask = tape.take(self)
         check_like(self, dy, shape, dy.dtype)
-        return self.apply(dy, keep)
+        return self.apply(dy, mask)
 
-    def apply(self, x: Array, keep: Array | None) -> Array:
-        """x · keep / (1 − p), or x itself for no dropout."""
-        return x if keep is None else x * keep * (1 / (1 - self.p))
+    def apply(self, x: Array, mask: Array | None) -> Array:
+        """x · mask / (1 − p), or x itself for no dropout."""
+        return x if mask is None else x * mask * (1 / (1 - self.p))
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator | None) -> Array | None:
-        """keep (shape) as booleans; None for no dropout.
+        """A mask of this shape, True where x is kept; None for no dropout.
 
         16 random bits an element are drawn, four elements at a time: several times as fast as a random float each. So p
         is rounded to a multiple of 2⁻¹⁶. Each dtype drops the same.

@@ -13,8 +13,9 @@ class Elementwise(Layer):
 
     x (N, D), or any other shape   y the same
 
-    A subclass gives two formulas: `value(x)`, which is f(x), and `value_and_slope(x)`, which is f(x) and f′(x). They
-    are one method because they often share their dearest part.
+    A subclass gives two formulas: `value_and_slope(x)`, which is f(x) and f′(x), together because they often share
+    their dearest part; and, where f(x) alone is cheaper, `value(x)`. Forward keeps the slope, which is all that
+    backward needs.
     """
 
     def value(self, x: Array) -> Array:

@@ -16,7 +16,7 @@ class GELU(Elementwise):
     x (N, D)   y (N, D)
 
     The exact form, Hugging Face's `gelu` and its default for BERT; Google's code has its approximation, `TanhGELU`.
-    (Hendrycks & Gimpel 2016, section 2.)
+    forward and backward, dx = dy · y′, are those of every `Elementwise`. (Hendrycks & Gimpel 2016, section 2.)
     """
 
     def value(self, x: Array) -> Array:
@@ -26,7 +26,8 @@ class GELU(Elementwise):
     def value_and_slope(self, x: Array) -> tuple[Array, Array]:
         """y = x Φ(x)  and  y′ = Φ(x) + x φ(x)  with  φ = Φ′.
 
-        The product rule: x appears once as the factor and once inside Φ.
+        The product rule: x appears once as the factor and once inside Φ. And φ(x) = e^(−x²/2) / √(2π), since
+        erf′(z) = 2/√π · e^(−z²): that times ½, and times the 1/√2 that is inside.
         """
         cdf = _cdf(x)
         return x * cdf, cdf + x * _density(x)
@@ -34,10 +35,12 @@ class GELU(Elementwise):
 
 def _cdf(x: Array) -> Array:
     """Φ(x)"""
-    return 0.5 * (1 + erf(x, math.sqrt(2)))
+    return 0.5 * (1 + erf(x, divisor=math.sqrt(2)))
 
 
 def _density(x: Array) -> Array:
     """φ(x) = e^(−x²/2) / √(2π)"""
-    exponent = -0.5 * x * x
-    return np.exp(exponent, out=exponent) * (1 / math.sqrt(2 * math.pi))
+    density = -0.5 * x * x
+    np.exp(density, out=density)
+    density *= 1 / math.sqrt(2 * math.pi)
+    return density

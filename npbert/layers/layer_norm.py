@@ -16,7 +16,8 @@ class LayerNorm(Layer):
 
     x (N, D)   gamma γ (D,)   beta β (D,)   y (N, D)
 
-    γ starts as 1, β as 0. eps keeps a constant row finite: its x̂ is 0. (Ba et al. 2016, section 3; eps as in BERT.)
+    γ starts as 1, β as 0. eps keeps a constant row finite, where σ would be 0. (Ba et al. 2016, section 3; eps as in
+    BERT.)
 
     Raises: ValueError when x is not (N, D), TypeError when its dtype is not that of γ.
     """
@@ -34,20 +35,21 @@ class LayerNorm(Layer):
 
     def normalize(self, x: Array) -> tuple[Array, Array, Array]:
         """y (N, D), x̂ (N, D) and σ (N, 1)."""
-        mu = x.sum(axis=-1, keepdims=True) / x.shape[-1]
-        x_hat = x - mu
-        sigma = np.sqrt(dot_rows(x_hat, x_hat) / x.shape[-1] + self.eps)
-        x_hat /= sigma
+        mu = x.sum(axis=-1, keepdims=True) / x.shape[-1]  # (N, 1)
+        centred = x - mu
+        sigma = np.sqrt(dot_rows(centred, centred) / x.shape[-1] + self.eps)  # (N, 1)
+        x_hat = np.divide(centred, sigma, out=centred)
         return self.gamma.value * x_hat + self.beta.value, x_hat, sigma
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dγ = Σₙ dyₙ x̂ₙ,  dβ = Σₙ dyₙ,  dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ dy.
 
-        An element xᵢ acts on its row by three roads: on its own x̂ᵢ, and on all x̂ⱼ through μ and through σ.
+        As y = γ x̂ + β, an x̂ⱼ moves its y γⱼ times as fast: dx̂ = γ dy. An xᵢ moves the row by three roads, its own x̂ᵢ
+        directly, and every x̂ⱼ through μ and through σ. What each road brings back is dx̂ⱼ · ∂x̂ⱼ/∂xᵢ, summed over j:
 
-        - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                                  gives  dx̂ / σ
-        - through μ:  ∂μ/∂xᵢ = 1/D  and  ∂x̂ⱼ/∂μ = −1/σ               gives  −mean(dx̂) / σ
-        - through σ:  ∂σ/∂xᵢ = x̂ᵢ/D  and  ∂x̂ⱼ/∂σ = −x̂ⱼ/σ             gives  −x̂ mean(dx̂ · x̂) / σ
+        - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                       dx̂ᵢ · 1/σ                     = dx̂ᵢ / σ
+        - through μ:  ∂x̂ⱼ/∂μ = −1/σ,   ∂μ/∂xᵢ = 1/D       Σⱼ dx̂ⱼ · (−1/σ) · 1/D         = −mean(dx̂) / σ
+        - through σ:  ∂x̂ⱼ/∂σ = −x̂ⱼ/σ,  ∂σ/∂xᵢ = x̂ᵢ/D      Σⱼ dx̂ⱼ · (−x̂ⱼ/σ) · x̂ᵢ/D      = −x̂ᵢ mean(dx̂ · x̂) / σ
 
         (The μ inside σ adds nothing, as Σ(x − μ) = 0.) So dx̂ loses the part that would shift the row and the part that
         would stretch it: x̂ cannot shift and, but for eps, cannot stretch. γ stays inside both means, since it weighs
@@ -55,17 +57,17 @@ class LayerNorm(Layer):
         """
         x_hat, sigma = tape.take(self)
         check_like(self, dy, x_hat.shape, x_hat.dtype)
-        self.gamma.add_grad(sum_rows(dy * x_hat))
+        self.gamma.add_grad(sum_rows(dy * x_hat))  # (D,)
         self.beta.add_grad(sum_rows(dy))
-        dx: Array = rowwise(self.dx, dy, x_hat, sigma)
+        dx: Array = rowwise(self.three_roads, dy, x_hat, sigma)
         return dx
 
-    def dx(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
-        """The three roads together. (N, D)"""
+    def three_roads(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
+        """dx (N, D), the sum of what the three roads bring back."""
         dx_hat = self.gamma.value * dy
-        shift = dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]
-        stretch = dot_rows(dx_hat, x_hat) / dy.shape[-1]
-        dx_hat -= shift
-        dx_hat -= x_hat * stretch
-        dx_hat /= sigma
-        return dx_hat
+        shift = dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]  # mean(dx̂) (N, 1)
+        stretch = dot_rows(dx_hat, x_hat) / dy.shape[-1]  # mean(dx̂ · x̂) (N, 1)
+        dx = np.subtract(dx_hat, shift, out=dx_hat)
+        dx -= x_hat * stretch
+        dx /= sigma
+        return dx

@@ -25,19 +25,26 @@ class Linear(Layer):
         self.bias = init.zeros(out_features)
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
-        check_rows(self, x, len(self.weight.value), self.weight.value.dtype)
+        in_features, _ = self.weight.value.shape
+        check_rows(self, x, in_features, self.weight.value.dtype)
         tape.keep(self, x)
-        return matmul(x, self.weight.value, plus=self.bias.value)
+        return matmul(x, self.weight.value, plus=self.bias.value)  # x W + b
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dW = xᵀ dy,  db = Σₙ dyₙ,  dx = dy Wᵀ.
 
-        Row by row, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o]. So W[i, o] acts on y[n, o] with strength x[n, i], in every row
-        n: dW[i, o] = Σₙ x[n, i] dy[n, o], and that sum is a matrix product. b acts on every row with strength 1. And
-        x[n, i] acts on every output o of its row with strength W[i, o].
+        dy is ∂loss/∂y, and dW stands for ∂loss/∂W. Number by number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o], and the chain
+        rule is a sum over all ways to the loss:
+
+        - W[i, o] moves y[n, o] in every row n, x[n, i] times as fast:    dW[i, o] = Σₙ x[n, i] dy[n, o]
+        - b[o] moves y[n, o] in every row n, as fast as itself:           db[o] = Σₙ dy[n, o]
+        - x[n, i] moves every y[n, o] of its row, W[i, o] times as fast:  dx[n, i] = Σₒ dy[n, o] W[i, o]
+
+        The first and the last of these sums are what a matrix product is.
         """
         x = tape.take(self)
-        check_like(self, dy, (len(x), len(self.bias.value)), x.dtype)
+        _, out_features = self.weight.value.shape
+        check_like(self, dy, (len(x), out_features), x.dtype)
         self.weight.add_grad(matmul(x.T, dy))
-        self.bias.add_grad(sum_rows(dy))
+        self.bias.add_grad(sum_rows(dy))  # (O,)
         return matmul(dy, self.weight.value.T)

@@ -74,10 +74,11 @@ class BertModel(Features, PreTrainedModel):
         self.gather, self.unpack = Gather(), Unpack()
 
     def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> BertOutput:
-        packed = PackedBatch(batch, self.config)
+        packed = PackedBatch(batch, self.config)  # here padding ends: what follows sees real tokens alone
         h = self.encode(packed, tape)
         pooled = self.pool(h, packed, tape) if self.pooler else None
-        return BertOutput(self.unpack.forward(h, packed.places, packed.shape, tape), pooled)
+        hidden = self.unpack.forward(h, packed.places, packed.shape, tape)  # and here it is again, as zeros
+        return BertOutput(hidden, pooled)
 
     def backward(self, doutput: tuple[Array, Any], tape: Tape) -> None:
         """The last hidden state is an output and the pooler's input, so its gradient is the sum of both."""
@@ -88,12 +89,12 @@ class BertModel(Features, PreTrainedModel):
         self.encode_backward(dh, tape)
 
     def encode(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """The last hidden state (N, D) of the rows, or (R, D) of those that are read: what a head starts from."""
+        """The last hidden state (N, D) of the rows, or (M, D) of those that are read: what a head starts from."""
         h = self.embeddings.forward(packed.input_ids, packed.token_type_ids, packed.positions, tape)
         return self.encoder.forward(h, packed.sequences, packed.read_rows, tape)
 
     def encode_backward(self, dh: Array, tape: Tape) -> None:
-        """The backward of `encode`: from dh to the parameters of the encoder and to the three tables."""
+        """The backward of `encode`: from dh to every parameter of the encoder and the embeddings."""
         self.embeddings.backward(self.encoder.backward(dh, tape), tape)
 
     def pool(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:

@@ -20,7 +20,7 @@ class PackedBatch:
     sequences: which rows belong together; they are the batch's in the `order` (B,). Sorting costs nothing, as only ids
     are moved, and makes neighbours of sequences of equal length, which attention then multiplies in one go.
 
-    read (K,): the places that a head reads, in any order; None for all. `read_rows` are their rows, in ascending order:
+    read (M,): the places that a head reads, in any order; None for all. `read_rows` are their rows, in ascending order:
     those for which the last layer is computed.
 
     Raises: TypeError for what is no Batch; ValueError when it is not (B, T), longer than the model takes, or when
@@ -36,8 +36,8 @@ class PackedBatch:
             check_ids(read, is_real.size, name="read", limit_name="the number of tokens")
             read = read.astype(np.intp)
         lengths = is_real.sum(axis=1)
-        looking = lengths if read is None else np.bincount(np.unique(read) // length, minlength=len(lengths))
-        order = np.lexsort((looking, lengths))
+        counts = lengths if read is None else np.bincount(np.unique(read) // length, minlength=len(lengths))
+        order = np.lexsort((counts, lengths))  # by length, and among equals by how many are read
 
         sequence, position = np.nonzero(is_real[order])
         self.places = order[sequence] * length + position

@@ -31,7 +31,7 @@ def clip_factor(norm: float, max_norm: float) -> float:
     if not max_norm > 0:
         raise ValueError(f"max_norm is {max_norm}, wanted a positive number")
     factor = max_norm / (norm + 1e-6)
-    return 1.0 if factor >= 1 else factor  # and NaN, for a norm that is NaN
+    return 1.0 if factor >= 1 else factor  # a norm that is NaN fails the comparison, and gives NaN
 
 
 def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> float:

@@ -48,31 +48,33 @@ def first_not_finite(model: Any, batch: Batch, rng: np.random.Generator | None) 
 @contextmanager
 def _watched(model: Layer, found: list[str]) -> Iterator[None]:
     """While it lasts, the name of every layer whose output is not finite is added to `found`; parts come first."""
-    layers = dict(_named_layers(model, "model"))
+    names = _names_of_layers("model", model, {})
     try:
-        for name, layer in layers.items():
+        for layer, name in names.items():
             vars(layer)["forward"] = _watch(layer.forward, name, found)
         yield
     finally:
-        for layer in layers.values():
+        for layer in names:
             vars(layer).pop("forward", None)
 
 
 def _watch(forward: Any, name: str, found: list[str]) -> Any:
     def watched(*args: Any, **options: Any) -> Any:
         y = forward(*args, **options)
-        if not all(np.isfinite(part).all() for part in (y if isinstance(y, tuple) else (y,)) if part is not None):
+        outputs = y if isinstance(y, tuple) else (y,)
+        if not all(np.isfinite(output).all() for output in outputs if output is not None):
             found.append(name)
         return y
 
     return watched
 
 
-def _named_layers(item: Any, name: str) -> Iterator[tuple[str, Layer]]:
-    """Each layer inside `item`, with its dotted name."""
-    parts: dict[Any, Any] = dict(enumerate(item)) if isinstance(item, list) else {}
-    if isinstance(item, Layer):
-        yield name, item
+def _names_of_layers(name: str, item: Any, names: dict[Layer, str]) -> dict[Layer, str]:
+    """`names`, and each layer inside `item` with its dotted name; the first where two hold it, as a wrapper does."""
+    parts: dict[Any, Any] = dict(enumerate(item)) if isinstance(item, list | tuple) else {}
+    if isinstance(item, Layer) and item not in names:
+        names[item] = name
         parts = vars(item)
-    for key, part in list(parts.items()):
-        yield from _named_layers(part, f"{name}.{key}".removeprefix("model."))
+    for key, part in parts.items():
+        _names_of_layers(f"{name}.{key}".removeprefix("model."), part, names)
+    return names

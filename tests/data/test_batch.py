@@ -6,17 +6,20 @@ import pytest
 from npbert import Batch
 
 
-def test_defaults():
-    batch = Batch([[1, 2, 3], [4, 5, 6]])
-    np.testing.assert_array_equal(batch.input_ids, [[1, 2, 3], [4, 5, 6]])
-    np.testing.assert_array_equal(batch.token_type_ids, np.zeros((2, 3)))
-    np.testing.assert_array_equal(batch.attention_mask, np.ones((2, 3)))
-    assert batch.labels is None
-    assert batch.next_sentence_label is None
+def test_what_is_not_given_is_filled_in():
+    for ids in ([[1, 2, 3], [4, 5, 6]], [[[1, 2], [3, 4]]]):
+        batch = Batch(ids)
+        np.testing.assert_array_equal(batch.input_ids, ids)
+        np.testing.assert_array_equal(batch.token_type_ids, np.zeros_like(ids))
+        np.testing.assert_array_equal(batch.attention_mask, np.ones_like(ids))
+        assert (batch.labels, batch.next_sentence_label, batch.start_positions, batch.end_positions) == (None,) * 4
 
 
-def test_a_mask_of_booleans():
-    np.testing.assert_array_equal(Batch([[1, 2]], attention_mask=np.array([[True, False]])).attention_mask, [[1, 0]])
+@pytest.mark.parametrize("kind", [bool, np.uint8, np.int64])
+def test_masks_and_ids_of_every_kind_of_integer(kind):
+    batch = Batch(np.array([[3, 2]], np.uint16), attention_mask=np.array([[1, 0]], kind), labels=[0.5])
+    np.testing.assert_array_equal(batch.attention_mask, [[1, 0]])
+    assert (batch.input_ids.dtype, batch.labels.dtype) == (np.uint16, float)
 
 
 IDS = np.zeros((2, 3), int)
@@ -26,24 +29,29 @@ IDS = np.zeros((2, 3), int)
     ("arguments", "error", "message"),
     [
         ({"input_ids": IDS * 1.0}, TypeError, "input_ids must be an array of integers, got float64"),
+        ({"input_ids": IDS == 0}, TypeError, "input_ids must be an array of integers, got bool"),
         ({"input_ids": [1, 2]}, ValueError, r"input_ids has shape \(2,\), wanted \(B, T\)"),
+        ({"input_ids": IDS[None, None]}, ValueError, r"input_ids has shape \(1, 1, 2, 3\), wanted \(B, T\)"),
         ({"input_ids": []}, ValueError, r"the batch is empty: input_ids has shape \(0,\)"),
-        ({"input_ids": np.zeros((0, 3), int)}, ValueError, r"the batch is empty: input_ids has shape \(0, 3\)"),
+        ({"input_ids": IDS[:0]}, ValueError, r"the batch is empty: input_ids has shape \(0, 3\)"),
         ({"input_ids": [[], []]}, ValueError, r"the batch is empty: input_ids has shape \(2, 0\)"),
         ({"input_ids": [[1, 2], [3]]}, ValueError, "input_ids has rows of different lengths: pad them to one"),
         ({"token_type_ids": IDS[:1]}, ValueError, r"token_type_ids has shape \(1, 3\), but input_ids \(2, 3\)"),
         ({"token_type_ids": IDS * 1.0}, TypeError, "token_type_ids must be an array of integers, got float64"),
         ({"attention_mask": IDS[:, :2]}, ValueError, r"attention_mask has shape \(2, 2\), wanted \(2, 3\)"),
         ({"attention_mask": IDS * 1.0}, TypeError, "attention_mask must be an array of integers, got float64"),
+        ({"attention_mask": IDS - 1}, ValueError, r"attention_mask holds -1, wanted only 1 \(real\) and 0 \(padding\)"),
+        ({"attention_mask": [[1, 0, 0], [0, 0, 0]]}, ValueError, r"attention_mask\[1\] is all 0: a sequence needs at"),
         ({"labels": [[1, 2, 3], [4, 5]]}, ValueError, "labels has rows of different lengths: pad them to one"),
         ({"labels": [["a"] * 3] * 2}, TypeError, "labels must be integers, or floats for a regression, got <U1"),
         ({"labels": IDS == 0}, TypeError, "labels must be integers, or floats for a regression, got bool"),
-        ({"attention_mask": IDS - 1}, ValueError, r"attention_mask holds -1, wanted only 1 \(real\) and 0 \(padding\)"),
         ({"labels": IDS[:1]}, ValueError, r"labels has shape \(1, 3\), but the batch has 2 sequences"),
         ({"next_sentence_label": [0]}, ValueError, r"next_sentence_label has shape \(1,\), but the batch has 2"),
         ({"next_sentence_label": [0.0, 1.0]}, TypeError, "next_sentence_label must be an array of integers"),
+        ({"start_positions": IDS}, ValueError, r"start_positions has shape \(2, 3\), but the batch has 2"),
+        ({"end_positions": [0.0, 1.0]}, TypeError, "end_positions must be an array of integers"),
     ],
 )
 def test_errors(arguments, error, message):
-    with pytest.raises(error, match=message):
+    with pytest.raises(error, match=f"^{message}"):
         Batch(**{"input_ids": IDS, **arguments})

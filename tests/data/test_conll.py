@@ -12,9 +12,6 @@ def read(folder, content, **options):
     return read_conll(path, **options)
 
 
-TWO = [(["Ann", "sings"], ["B-PER", "O"]), (["Yes"], ["O"])]
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -31,18 +28,15 @@ TWO = [(["Ann", "sings"], ["B-PER", "O"]), (["Yes"], ["O"])]
     ],
 )
 def test_sentences(tmp_path, content):
-    assert [(words, tags) for words, tags, _ in read(tmp_path, content)] == TWO
+    found = [(words, tags) for words, tags, _ in read(tmp_path, content)]
+    assert found == [(["Ann", "sings"], ["B-PER", "O"]), (["Yes"], ["O"])]
 
 
 def test_columns_and_places(tmp_path):
-    content = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n"
-    sentences = read(tmp_path, content, word_column=1, tag_column=2)
-    path = tmp_path / "a.conll"
-    assert sentences == [
-        (["Ann", "sings"], ["NNP", "VB"], f"{path}, line 3"),
-        (["Yes"], ["UH"], f"{path}, line 6"),
-    ]
-    assert [tags for _, tags, _ in read(tmp_path, content, tag_column=-2)] == [["NNP", "VB"], ["UH"]]
+    content, path = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n", tmp_path / "a.conll"
+    wanted = [(["Ann", "sings"], ["NNP", "VB"], f"{path}, line 3"), (["Yes"], ["UH"], f"{path}, line 6")]
+    assert read(tmp_path, content, word_column=1, tag_column=2) == wanted
+    assert read(tmp_path, content, word_column=1, tag_column=-2) == wanted
 
 
 def test_other_spaces_are_part_of_a_word(tmp_path):
@@ -66,8 +60,3 @@ def test_other_spaces_are_part_of_a_word(tmp_path):
 def test_errors(tmp_path, content, options, message):
     with pytest.raises(FileError, match=rf"a\.conll.*{message}"):
         read(tmp_path, content, **options)
-
-
-def test_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.conll"):
-        read_conll(tmp_path / "none.conll")

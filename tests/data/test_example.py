@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from npbert import IGNORED
 from npbert.data import Example, Pair, collate, load_dialogue, make_example
-from npbert.layers import IGNORED
 
 
 def test_an_example_is_a_pair_with_masks():
@@ -28,21 +28,26 @@ def test_padding_is_no_token_of_note():
     np.testing.assert_array_equal(batch.attention_mask, [[1, 1, 1], [1, 1, 0]])
     np.testing.assert_array_equal(batch.labels, [[IGNORED, 7, IGNORED], [IGNORED, 9, IGNORED]])
     np.testing.assert_array_equal(batch.next_sentence_label, [0, 1])
+    longer = collate(EXAMPLES, pad_id=5, length=4)
+    np.testing.assert_array_equal(longer.attention_mask, [[1, 1, 1, 0], [1, 1, 0, 0]])
+    np.testing.assert_array_equal(longer.labels[:, 3], [IGNORED, IGNORED])
+    np.testing.assert_array_equal(collate(EXAMPLES, pad_id=5, length=3).input_ids, batch.input_ids)
 
 
-def test_padding_to_a_length():
-    assert collate(EXAMPLES, pad_id=0, length=6).input_ids.shape == (2, 6)
-    with pytest.raises(ValueError, match="an example has 3 tokens, more than length 2"):
-        collate(EXAMPLES, pad_id=0, length=2)
-    with pytest.raises(ValueError, match="no examples"):
-        collate([], pad_id=0)
-
-
-def test_lists_of_different_lengths():
-    with pytest.raises(ValueError, match=r"have \(3, 1, 3\) tokens, wanted one length"):
-        Example([1, 7, 2], [0], [IGNORED, 7, IGNORED], 0)
-
-
-def test_ids_that_are_no_integers():
-    with pytest.raises(TypeError, match="input_ids must be an array of integers, got float64"):
-        collate([Example([1.7, 2.0], [0, 0], [IGNORED, 7], 0)], pad_id=0)
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: collate(EXAMPLES, pad_id=0, length=2), ValueError, "an example has 3 tokens, more than length 2"),
+        (lambda: collate([], pad_id=0), ValueError, "no examples"),
+        (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
+        (lambda: Example([1, 7], [0, 0], [1], 0), ValueError, r"have \(2, 2, 1\) tokens, wanted one length"),
+        (
+            lambda: collate([Example([1.7, 2.0], [0, 0], [IGNORED, 7], 0)], pad_id=0),
+            TypeError,
+            "input_ids must be an array of integers, got float64",
+        ),
+    ],
+)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -27,7 +27,7 @@ def joined(sentences):
 
 
 def is_stretch(tokens):
-    return list(tokens) == list(range(tokens[0], tokens[0] + len(tokens)))
+    return len(tokens) > 0 and list(tokens) == list(range(tokens[0], tokens[0] + len(tokens)))
 
 
 def packed(sentences, objective, rng, max_length=20, other=None):
@@ -37,38 +37,26 @@ def packed(sentences, objective, rng, max_length=20, other=None):
 
 OTHER = document(7, [3] * 40)
 lengths = st.lists(st.integers(1, 30), min_size=1, max_size=30)
-objectives = st.sampled_from(["nsp", "sop", "none"])
 
 
-@given(lengths, objectives, rngs, st.integers(8, 40))
-def test_sequences_fit_and_are_stretches_of_the_document(lengths, objective, rng, max_length):
-    for first, second, label in packed(document(0, lengths), objective, rng, max_length, OTHER):
-        assert len(first) > 0
-        assert is_stretch(first)
-        assert first[0] < 10**6 or (objective == "sop" and label == NOT_NEXT)
-        if objective == "none":
-            assert second is None
-            assert label == IS_NEXT
-            assert len(first) + 2 <= max_length
-        else:
-            assert len(second) > 0
-            assert is_stretch(second)
-            assert len(first) + len(second) + 3 <= max_length
-            assert (second[0] >= 10**6) == (objective == "nsp" and label == NOT_NEXT)
-
-
-@given(lengths, rngs, st.integers(8, 40))
-def test_labels_are_true(lengths, rng, max_length):
+@given(lengths, st.sampled_from(["nsp", "sop", "none"]), rngs, st.integers(8, 40))
+def test_sequences_fit_and_their_labels_are_true(lengths, objective, rng, max_length):
     """What lies between two texts that follow each other was cut: then the pair fills the sequence."""
     sentences = document(0, lengths)
-    for objective in ("nsp", "sop"):
-        for first, second, label in packed(sentences, objective, rng, max_length, OTHER):
-            if label == NOT_NEXT and objective == "nsp":
-                continue
+    for first, second, label in packed(sentences, objective, rng, max_length, OTHER):
+        texts = [first] if objective == "none" else [first, second]
+        assert all(map(is_stretch, texts))
+        size = sum(map(len, texts)) + len(texts) + 1
+        assert size <= max_length
+        is_drawn = objective == "nsp" and label == NOT_NEXT
+        assert [text[0] >= 10**6 for text in texts] == [False, is_drawn][: len(texts)]
+        if objective == "none":
+            assert (second, label) == (None, IS_NEXT)
+        elif not is_drawn:
             before, after = (second, first) if label == NOT_NEXT else (first, second)
             assert before[-1] < after[0]
-            is_full = len(first) + len(second) + 3 == max_length
-            assert is_full or (before[-1] + 1 == after[0] and after[0] in {sentence[0] for sentence in sentences})
+            follows = before[-1] + 1 == after[0] and after[0] in {sentence[0] for sentence in sentences}
+            assert follows or size == max_length
 
 
 @given(lengths, rngs)
@@ -88,18 +76,16 @@ def test_nothing_is_lost_but_what_is_cut(lengths, rng):
         assert set(used.values()) == {1}
 
 
-def test_sentences_longer_than_a_sequence():
-    rng = np.random.default_rng(0)
-    sentences = document(0, [100] * 200)
-    for objective, counts in (("none", [200]), ("nsp", range(120, 150)), ("sop", [100])):
-        sequences = packed(sentences, objective, rng, 20, OTHER)
-        assert len(sequences) in counts, "of a pair's two sentences, nsp uses one again half of the time"
-        used = {token // 100 for first, second, _ in sequences for token in first + (second or []) if token < 10**6}
-        assert used == set(range(200)), "each sentence is there in part"
-        full = [len(first) + len(second or []) for first, second, _ in sequences]
-        assert np.mean(np.array(full) == (18 if objective == "none" else 17)) > 0.8
-    starts = {first[0] % 100 for first, *_ in packed(sentences, "none", rng, 20)}
-    assert len(starts) > 10, "cut at a random end"
+@pytest.mark.parametrize(("objective", "counts"), [("none", [200]), ("nsp", range(120, 150)), ("sop", [100])])
+def test_sentences_longer_than_a_sequence(objective, counts):
+    """Of a pair's two sentences, nsp uses one again half of the time."""
+    sequences = packed(document(0, [100] * 200), objective, np.random.default_rng(0), 20, OTHER)
+    assert len(sequences) in counts
+    used = {token // 100 for first, second, _ in sequences for token in first + (second or []) if token < 10**6}
+    assert used == set(range(200)), "each sentence is there in part"
+    full = [len(first) + len(second or []) for first, second, _ in sequences]
+    assert np.mean(np.array(full) == (18 if objective == "none" else 17)) > 0.8
+    assert len({first[0] % 100 for first, *_ in sequences}) > 10, "cut at a random end"
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(8, 50), rngs)
@@ -108,38 +94,27 @@ def test_the_longer_text_is_cut(first_length, second_length, max_length, rng):
     wanted = [first_length, second_length]
     while sum(wanted) > max_length - 3:
         wanted[0 if wanted[0] > wanted[1] else 1] -= 1
-    sentences = document(0, [first_length, second_length])
-    other = document(5, [second_length])
-    for first, second, _ in packed(sentences, "nsp", rng, max_length, other)[:1]:
-        if second[0] // 10**6 == 5 or len(first) + len(second) == first_length + second_length:
-            assert [len(first), len(second)] == wanted
+    (first, second, label), *_ = packed(document(0, [first_length, second_length]), "sop", rng, max_length)
+    if label == IS_NEXT:
+        assert [len(first), len(second)] == wanted
 
 
-def test_half_is_not_next():
-    rng = np.random.default_rng(0)
-    sentences = document(0, rng.integers(2, 9, size=6000))
-    for objective in ("nsp", "sop"):
-        labels = [label for *_, label in packed(sentences, objective, rng, 40, OTHER)]
-        assert len(labels) > 500
-        assert abs(np.mean(labels) - 0.5) < 0.06
-
-
-def test_a_tenth_is_short():
-    """Alone, with sentences of one token, the length is what was aimed at: all, or in 1 of 10 any from 2 tokens on."""
-    rng = np.random.default_rng(0)
-    sizes = Counter(len(first) for first, *_ in packed(document(0, [1] * 100_000), "none", rng, 22))
-    total = sizes.total()
-    assert set(sizes) == set(range(2, 21))
-    assert abs(sizes[20] / total - (0.9 + 0.1 / 19)) < 0.012
-    assert max(sizes[size] for size in range(2, 20)) < 3 * total * 0.1 / 19
-
-
-def test_a_pair_is_cut_at_any_sentence():
-    rng = np.random.default_rng(0)
-    pairs = packed(document(0, [1] * 20_000), "sop", rng, 13)
-    ends = Counter(len(first) for first, second, _ in pairs if len(first) + len(second) == 10)
-    assert set(ends) == set(range(1, 10))
-    assert max(ends.values()) < 2 * min(ends.values())
+@pytest.mark.parametrize("objective", ["nsp", "sop", "none"])
+def test_shares(objective):
+    """With sentences of one token: 9 in 10 full, else any size; half not next; and cut at any sentence."""
+    other = document(7, [1] * 1000)
+    sequences = packed(document(0, [1] * 40_000), objective, np.random.default_rng(0), 13, other)
+    sizes = Counter(len(first) + len(second or []) for first, second, _ in sequences)
+    full = 11 if objective == "none" else 10
+    share = 0.1 / (full - 1)  # of each size from 2 on
+    assert set(range(2, full + 1)) <= set(sizes) <= set(range(1, full + 1))
+    assert abs(sizes[full] / sizes.total() - (0.9 + share)) < 0.02
+    assert max(sizes[size] for size in range(2, full)) < 2 * share * sizes.total()
+    if objective != "none":
+        assert abs(np.mean([label for *_, label in sequences]) - 0.5) < 0.03
+        ends = Counter(len(first) for first, second, _ in sequences if len(first) + len(second) == full)
+        assert set(ends) == set(range(1, full))
+        assert max(ends.values()) < 2 * min(ends.values())
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=25), st.floats(0.5, 1), rngs)
@@ -151,20 +126,15 @@ def test_a_drawn_text_never_begins_as_the_true_one(lengths, share, rng):
         return sentences[int(rng.integers(len(sentences))) :] if rng.random() < share else OTHER
 
     for first, second, label in pack(sentences, max_length=500, objective="nsp", draw_other=draw_other, rng=rng):
-        if label == NOT_NEXT:
-            assert second[0] != first[-1] + 1
-        else:
-            assert second[0] == first[-1] + 1
+        assert (second[0] == first[-1] + 1) == (label == IS_NEXT)
 
 
 def test_nor_where_one_sentence_fills_the_sequence():
-    sentences = document(0, [100] * 3)
-    drawn = set()
+    sentences, drawn = document(0, [100] * 3), set()
     for seed in range(40):
         for first, second, label in packed(sentences, "nsp", np.random.default_rng(seed), 20, sentences):
             drawn.add((first[0] // 100, second[0] // 100, label))
-    true = {(0, 1, IS_NEXT), (1, 2, IS_NEXT)}
-    assert drawn == true | {(a, b, NOT_NEXT) for a in range(3) for b in range(3) if b != a + 1}
+    assert drawn == {(a, b, int(b != a + 1)) for a in range(3) for b in range(3)}
 
 
 @pytest.mark.parametrize("drawn", [[[4, 5, 6, 7]], [[4]], [[4, 5, 6, 7], [9]], [[]], []])
@@ -176,27 +146,13 @@ def test_where_only_the_true_text_can_be_drawn_it_stays(drawn):
         assert pair == ([3], [4, 5], IS_NEXT)
 
 
-def test_what_is_drawn_fills_the_sequence():
-    """As many sentences of 3 tokens as the room wants, 24 − 6 as a rule, and always one."""
-    drawn = [packed(document(0, [6]), "nsp", np.random.default_rng(seed), 27, OTHER)[0].second for seed in range(99)]
-    sizes = Counter(map(len, drawn))
-    assert {second[0] % 3 for second in drawn} == {OTHER[0][0] % 3}, "there is nothing to cut"
-    assert set(sizes) <= set(range(3, 19, 3))
-    assert sizes[18] > 80
-
-
 @pytest.mark.parametrize(
     ("objective", "other", "count"), [("none", [], 1), ("nsp", OTHER, 1), ("nsp", [], 0), ("sop", OTHER, 0)]
 )
-def test_a_document_of_one_sentence(objective, other, count):
+def test_a_document_of_one_sentence_or_none(objective, other, count):
     """Without another text there is no pair."""
     sequences = packed([[1, 2, 3]], objective, np.random.default_rng(0), 20, other)
     assert len(sequences) == count
     for first, second, label in sequences:
-        assert first == [1, 2, 3]
-        assert label == (NOT_NEXT if second else IS_NEXT)
-
-
-def test_no_sentence():
-    for objective in ("nsp", "sop", "none"):
-        assert packed([], objective, np.random.default_rng(0), 20, OTHER) == []
+        assert (first, label) == ([1, 2, 3], NOT_NEXT if second else IS_NEXT)
+    assert packed([], objective, np.random.default_rng(0), 20, other) == []

@@ -1,4 +1,4 @@
-"""A BERT small enough to prove, and batches for it."""
+"""A BERT small enough to check, and batches for it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,31 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from npbert import Batch, BertConfig
-from tests.strategies import attention_masks, ids, targets
+from npbert import (
+    Batch,
+    BertConfig,
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+    randomize,
+)
+from npbert.compute import Array
+from tests.strategies import ids, targets
 
 VOCAB_SIZE = 7
+CLASSES = (
+    BertModel,
+    BertForPreTraining,
+    BertForMaskedLM,
+    BertForSequenceClassification,
+    BertForMultipleChoice,
+    BertForTokenClassification,
+    BertForQuestionAnswering,
+)
 
 
 def small_config(**changes: Any) -> BertConfig:
@@ -28,21 +49,32 @@ def small_config(**changes: Any) -> BertConfig:
     return BertConfig(**{**sizes, **changes})
 
 
+def random_model(cls: type[Any], *, seed: int = 0, dtype: Any = np.float64, **config: Any) -> Any:
+    """A model with parameters of size 1, no two of them the same."""
+    model = cls(small_config(**config), rng=None, dtype=dtype)
+    randomize(model, np.random.default_rng(seed))
+    return model
+
+
+@st.composite
+def masks(draw: st.DrawFn, batch_size: int, length: int) -> Array:
+    """(B, T) with padding anywhere, on the left and in the middle too, and at least one real token in each sequence."""
+    patterns = st.integers(1, 2**length - 1)
+    drawn = draw(st.lists(patterns, min_size=batch_size, max_size=batch_size))
+    return np.array([[pattern >> t & 1 for t in range(length)] for pattern in drawn])
+
+
 @st.composite
 def batches(draw: st.DrawFn) -> Batch:
-    """Two to four sequences of two to five tokens, ragged, one of them all padding."""
+    """Two to four sequences of two to five tokens, some of them padding, with the targets of pre-training."""
     shape = draw(st.integers(2, 4)), draw(st.integers(2, 5))
-    return Batch(
-        draw(ids(VOCAB_SIZE, *shape)),
-        draw(ids(2, *shape)),
-        draw(attention_masks(*shape)),
-        draw(targets(VOCAB_SIZE, *shape)),
-        draw(ids(2, shape[0])),
-    )
+    mask = draw(masks(*shape))
+    labels = draw(targets(VOCAB_SIZE, *shape, mask=mask))
+    return Batch(draw(ids(VOCAB_SIZE, *shape)), draw(ids(2, *shape)), mask, labels, draw(ids(2, shape[0])))
 
 
 def fixed_batch(**changes: Any) -> Batch:
-    """A batch of two sequences to break in one place."""
+    """Two sequences, of four tokens and of two, to break in one place."""
     fields: dict[str, Any] = {
         "input_ids": np.array([[1, 5, 5, 2], [6, 3, 0, 0]]),
         "token_type_ids": np.array([[0, 0, 1, 1], [0, 1, 0, 0]]),

@@ -1,4 +1,4 @@
-"""Each task with a loss of its own: its model, batches for it, and what the loss should be, in plain loops."""
+"""The models with a loss: batches for each of them, and what is asked of it there."""
 
 from __future__ import annotations
 
@@ -8,133 +8,136 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
+import pytest
 
 from npbert import (
+    IGNORED,
     Batch,
     BertForMaskedLM,
     BertForMultipleChoice,
+    BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from npbert.gradcheck import randomize
-from npbert.layers import IGNORED, Array
-from npbert.models import TaskModel
-from tests.models.small import VOCAB_SIZE, fixed_batch, small_config
-from tests.strategies import attention_masks, ids, targets, values
+from npbert.compute import Array
+from tests.models.small import VOCAB_SIZE, random_model
 
-Draw = st.DrawFn
+CLASSES_OF_LABELS, CHOICES = 4, 3
+Question = tuple[Array, Any]
+"""The logits of all possible answers, and the number of the right one."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """model_class and changes to its configuration.
+    """A model_class and changes to its configuration.
 
-    draw_targets(draw, B, T): the targets of a batch. fixed: those of fixed_batch. loss(output of the model, batch).
-    choices: how many sequences a question has. cancels: what adds the same to everything that a softmax compares, so
-    that its gradient is 0.
+    targets(rng, mask): those of a batch with this attention_mask. asked(outputs, batch): the questions that each of the
+    losses is a mean over; None for a regression. choices: how many sequences a question has. cancels: what adds the
+    same to everything that a softmax compares, so that its gradient is 0.
     """
 
-    model_class: type[TaskModel]
-    draw_targets: Callable[[Draw, int, int], dict[str, Array]]
-    fixed: dict[str, Any]
-    loss: Callable[[Any, Batch], float]
+    model_class: type[Any]
+    targets: Callable[[np.random.Generator, Array], dict[str, Array]]
+    asked: Callable[[list[Array], Batch], list[list[Question]]] | None
     config: dict[str, Any] = field(default_factory=dict)
     choices: int = 0
     cancels: set[str] = field(default_factory=set)
 
-    def model(self, rng: np.random.Generator, **changes: Any) -> Any:
-        """The model with random parameters of size 1."""
-        model = self.model_class(small_config(**{**self.config, **changes}), rng=rng, dtype=np.float64)
-        randomize(model, rng)
-        return model
+    def model(self, **changes: Any) -> Any:
+        return random_model(self.model_class, **{**self.config, **changes})
 
-    def fixed_batch(self, **changes: Any) -> Batch:
-        """A batch to break in one place."""
-        batch = fixed_batch(labels=None, next_sentence_label=None)
-        arrays = {name: getattr(batch, name) for name in ("input_ids", "token_type_ids", "attention_mask")}
-        if self.choices:
-            arrays = {name: np.stack([array, array[::-1], array], axis=1) for name, array in arrays.items()}
-            arrays["input_ids"][:, 2, 1] = 4
-        return Batch(**{**arrays, **{name: np.array(target) for name, target in self.fixed.items()}, **changes})
+    def batch(self, seed: int = 0, *, with_targets: bool = True) -> Batch:
+        """Four sequences, or questions, of up to five tokens, padded anywhere: on the left, and in the middle too."""
+        rng = np.random.default_rng(seed)
+        shape = (4, self.choices, 5) if self.choices else (4, 5)
+        mask = (rng.random(shape) < 0.6).astype(int)
+        mask[..., 2] = mask[-1] = 1
+        arrays = rng.integers(VOCAB_SIZE, size=shape), rng.integers(2, size=shape), mask
+        return Batch(*arrays, **(self.targets(rng, mask) if with_targets else {}))
 
 
-@st.composite
-def task_batches(draw: Draw, task: Task) -> Batch:
-    """Two to four sequences, or questions, of two to five tokens, ragged; one sequence is all padding."""
-    batch_size, length = draw(st.integers(2, 4)), draw(st.integers(2, 5))
-    shape = (batch_size, task.choices, length) if task.choices else (batch_size, length)
-    count = math.prod(shape[:-1])
-    arrays = draw(ids(VOCAB_SIZE, *shape)), draw(ids(2, *shape)), draw(attention_masks(count, length)).reshape(shape)
-    return Batch(*arrays, **task.draw_targets(draw, batch_size, length))
+def labels(rng: np.random.Generator, num_classes: int, allowed: Array) -> Array:
+    """Labels below num_classes where they are allowed, and about a third of them IGNORED; the last is a target."""
+    ignored = (allowed == 0) | (rng.random(allowed.shape) < 0.3)
+    ignored.flat[-1] = False
+    return np.where(ignored, IGNORED, rng.integers(num_classes, size=allowed.shape))
 
 
-def surprise(logits: Array, labels: Array) -> float:
-    """The mean of −log p[label] over the labels that are targets, one by one."""
-    surprises = [
-        math.log(sum(math.exp(logit) for logit in logits[place])) - logits[place][label]
-        for place, label in np.ndenumerate(labels)
-        if label != IGNORED
-    ]
-    return sum(surprises) / len(surprises)
+def answers(rng: np.random.Generator, mask: Array) -> dict[str, Array]:
+    """Real tokens as start and end; the second question has no answer."""
+    starts, ends = (np.array([rng.choice(np.flatnonzero(real)) for real in mask]) for _ in range(2))
+    starts[1] = ends[1] = IGNORED
+    return {"start_positions": starts, "end_positions": ends}
 
 
-def squared_error(logits: Array, labels: Array) -> float:
-    """The mean of (logit − label)²."""
-    return sum((logits[row, 0] - label) ** 2 for row, label in enumerate(labels)) / len(labels)
+def questions(logits: Array, labels: Array) -> list[Question]:
+    """One for each label that is a target."""
+    return [(logits[place], label) for place, label in np.ndenumerate(labels) if label != IGNORED]
 
 
-def _answers(draw: Draw, batch_size: int, length: int) -> dict[str, Array]:
-    starts = draw(targets(length, batch_size))
-    return {"start_positions": starts, "end_positions": np.where(starts == IGNORED, IGNORED, starts[::-1] % length)}
+def spans(outputs: list[Array], batch: Batch) -> list[list[Question]]:
+    """Start and end; the answers are the real tokens of the sequence."""
+    start, end = (np.where(batch.attention_mask, logits, -np.inf) for logits in outputs)
+    return [questions(start, batch.start_positions) + questions(end, batch.end_positions)]
 
 
-CLASSES, CHOICES = 4, 3
+def surprise(asked: list[Question]) -> float:
+    """The mean of −log p[label]."""
+    return sum(math.log(sum(map(math.exp, logits))) - logits[label] for logits, label in asked) / len(asked)
+
+
+def right(asked: list[Question]) -> int:
+    return sum(int(logits.argmax() == label) for logits, label in asked)
+
+
 TASKS = {
+    "pre-training": Task(
+        BertForPreTraining,
+        lambda rng, mask: {
+            "labels": labels(rng, VOCAB_SIZE, mask),
+            "next_sentence_label": rng.integers(2, size=len(mask)),
+        },
+        lambda outputs, batch: [
+            questions(outputs[0], batch.labels),
+            questions(outputs[1], batch.next_sentence_label),
+        ],
+    ),
     "masked LM": Task(
         BertForMaskedLM,
-        lambda draw, b, t: {"labels": draw(targets(VOCAB_SIZE, b, t))},
-        {"labels": [[IGNORED, 4, IGNORED, 2], [6, IGNORED, IGNORED, IGNORED]]},
-        lambda logits, batch: surprise(logits, batch.labels[batch.labels != IGNORED]),
+        lambda rng, mask: {"labels": labels(rng, VOCAB_SIZE, mask)},
+        lambda outputs, batch: [questions(outputs[0], batch.labels)],
     ),
     "classification": Task(
         BertForSequenceClassification,
-        lambda draw, b, t: {"labels": draw(targets(CLASSES, b))},
-        {"labels": [3, 1]},
-        lambda logits, batch: surprise(logits, batch.labels),
-        {"num_labels": CLASSES, "classifier_dropout": 0.3},
+        lambda rng, mask: {"labels": labels(rng, CLASSES_OF_LABELS, mask.any(axis=1))},
+        lambda outputs, batch: [questions(outputs[0], batch.labels)],
+        {"num_labels": CLASSES_OF_LABELS},
     ),
     "regression": Task(
         BertForSequenceClassification,
-        lambda draw, b, t: {"labels": draw(values(b))},
-        {"labels": [0.5, -3.0]},
-        lambda logits, batch: squared_error(logits, batch.labels),
-        {"num_labels": 1, "classifier_dropout": 0.3},
+        lambda rng, mask: {"labels": rng.normal(1, 3, len(mask))},
+        None,
+        {"num_labels": 1},
     ),
     "multiple choice": Task(
         BertForMultipleChoice,
-        lambda draw, b, t: {"labels": draw(targets(CHOICES, b))},
-        {"labels": [2, 1]},
-        lambda logits, batch: surprise(logits, batch.labels),
-        {"classifier_dropout": 0.3},
+        lambda rng, mask: {"labels": labels(rng, CHOICES, mask.any(axis=(1, 2)))},
+        lambda outputs, batch: [questions(outputs[0], batch.labels)],
         choices=CHOICES,
         cancels={"classifier.bias"},
     ),
     "token classification": Task(
         BertForTokenClassification,
-        lambda draw, b, t: {"labels": draw(targets(CLASSES, b, t))},
-        {"labels": [[0, 3, IGNORED, 1], [2, 2, IGNORED, IGNORED]]},
-        lambda logits, batch: surprise(logits, batch.labels),
-        {"num_labels": CLASSES, "classifier_dropout": 0.3},
+        lambda rng, mask: {"labels": labels(rng, CLASSES_OF_LABELS, mask)},
+        lambda outputs, batch: [questions(outputs[0], batch.labels)],
+        {"num_labels": CLASSES_OF_LABELS},
     ),
     "question answering": Task(
         BertForQuestionAnswering,
-        _answers,
-        {"start_positions": [1, 0], "end_positions": [3, 2]},
-        lambda output, batch: (
-            (surprise(output[0], batch.start_positions) + surprise(output[1], batch.end_positions)) / 2
-        ),
+        answers,
+        spans,
         cancels={"qa_outputs.bias", "bert.encoder.layers.1.output_norm.beta"},
     ),
 }
+each_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from npbert.models.tensor_file import TensorFile, write_tensors
 
-from npbert import Adadelta, Adam, AdamW
+from npbert import Adadelta, Adam, AdamW, randomize
 from npbert.files import FileError, atomic_write, remove_leftovers
-from npbert.gradcheck import randomize
+from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.training.state import STATE_FILE, load_state, save_state
 from tests.training.tiny import classifier
 
@@ -27,7 +26,8 @@ def make(seed: int, optimizer: Any = AdamW, dtype: Any = np.float32, **changes: 
     made = optimizer(model.parameters())
     for _ in range(3):
         for parameter in made.parameters:
-            parameter.grad[...] = rng.standard_normal(parameter.value.shape)
+            parameter.zero_grad()
+            parameter.add_grad(rng.standard_normal(parameter.value.shape).astype(dtype))
         made.step()
     return model, made
 
@@ -38,97 +38,82 @@ def everything(model: Any, optimizer: Any) -> list[bytes]:
     return [array.tobytes() for array in arrays] + [str(optimizer.steps).encode()]
 
 
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / STATE_FILE
+
+
+@pytest.fixture
+def stored(path):
+    """A state in a file, and what is in it."""
+    model, made = make(1)
+    save_state(path, model, made, PROGRESS)
+    return model, made
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
-def test_there_and_back(tmp_path, optimizer, dtype):
+def test_there_and_back(path, optimizer, dtype):
     model, made = make(1, optimizer, dtype)
     model.classifier.bias.value[...] = [-0.0, 1e-42]  # a sign and a subnormal number come back too
-    save_state(tmp_path / STATE_FILE, model, made, PROGRESS)
+    save_state(path, model, made, PROGRESS)
     other, other_made = make(2, optimizer, dtype)
     other_made.steps = 99
     arrays = [parameter.value for parameter in other.parameters()]
     assert everything(other, other_made) != everything(model, made)
 
-    assert load_state(tmp_path / STATE_FILE, other, other_made) == PROGRESS
+    assert load_state(path, other, other_made) == PROGRESS
     assert everything(other, other_made) == everything(model, made)
     assert other_made.steps == 3
     for parameter, array in zip(other.parameters(), arrays, strict=True):
         assert parameter.value is array, "the optimiser and tied layers hold on to the array"
 
 
-def test_every_array_of_the_state_is_in_the_file(tmp_path):
-    model, made = make(1)
-    save_state(tmp_path / STATE_FILE, model, made, {})
-    names = [name for name, _ in model.named_parameters()]
+def test_what_is_in_the_file(path, stored):
+    names = [name for name, _ in stored[0].named_parameters()]
+    file = TensorFile(path)
     kinds = ("value", "first_moments", "second_moments")
-    assert set(TensorFile(tmp_path / STATE_FILE).shapes) == {f"{kind}.{name}" for kind in kinds for name in names}
+    assert set(file.shapes) == {f"{kind}.{name}" for kind in kinds for name in names}
+    assert json.loads(file.metadata["npbert"]) == {"steps": 3, "progress": PROGRESS}
 
 
-def test_the_generator_goes_on_where_it_was(tmp_path):
-    model, made = make(1)
-    rng = np.random.default_rng(5)
-    rng.standard_normal(3)
+def test_the_generator_goes_on_where_it_was(path, stored):
+    rng, other = np.random.default_rng(5), np.random.default_rng(0)
     rng.integers(7, dtype=np.uint8)  # half of a draw is kept for the next: it belongs to the state
-    save_state(tmp_path / STATE_FILE, model, made, {"rng": rng.bit_generator.state})
-    other = np.random.default_rng(0)
-    other.bit_generator.state = load_state(tmp_path / STATE_FILE, model, made)["rng"]
+    save_state(path, *stored, {"rng": rng.bit_generator.state})
+    other.bit_generator.state = load_state(path, *stored)["rng"]
     assert other.integers(7, size=9, dtype=np.uint8).tolist() == rng.integers(7, size=9, dtype=np.uint8).tolist()
     assert other.random(5).tolist() == rng.random(5).tolist()
 
 
-def test_saving_twice_keeps_the_second_and_nothing_else(tmp_path):
-    model, made = make(1)
-    save_state(tmp_path / STATE_FILE, model, made, {"epoch": 1})
-    save_state(tmp_path / STATE_FILE, model, made, {"epoch": 2})
-    assert load_state(tmp_path / STATE_FILE, model, made) == {"epoch": 2}
-    assert [file.name for file in tmp_path.iterdir()] == [STATE_FILE]
-
-
-def test_an_error_while_writing_leaves_the_old_state(tmp_path, monkeypatch):
+def test_saving_again_keeps_the_new_state_or_after_an_error_the_old_one_and_nothing_else(path, stored, monkeypatch):
     def fails(path: Any, *_: Any) -> None:
         path.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    model, made = make(1)
-    save_state(tmp_path / STATE_FILE, model, made, {"epoch": 1})
+    save_state(path, *stored, {"epoch": 1})
     monkeypatch.setattr("npbert.training.state.write_tensors", fails)
     with pytest.raises(OSError, match="No space left"):
-        save_state(tmp_path / STATE_FILE, model, made, {"epoch": 2})
-    assert load_state(tmp_path / STATE_FILE, model, made) == {"epoch": 1}
-    assert [file.name for file in tmp_path.iterdir()] == [STATE_FILE]
+        save_state(path, *stored, {"epoch": 2})
+    assert load_state(path, *stored) == {"epoch": 1}
+    assert [file.name for file in path.parent.iterdir()] == [STATE_FILE]
 
 
-def _cut(path: Any) -> None:
-    path.write_bytes(path.read_bytes()[:-1])
-
-
-def _rewrite(path: Any, metadata: dict[str, str], **changes: Any) -> None:
+def rewrite(path: Any, metadata: dict[str, str] | None = None) -> None:
+    """The same tensors with other metadata, or all but the first with the same."""
     file = TensorFile(path)
-    tensors = {name: changes.get(name, file.read(name)) for name in file.shapes}
-    write_tensors(path, {name: value for name, value in tensors.items() if value is not None}, metadata)
-
-
-def _without_a_tensor(path: Any) -> None:
-    first = next(iter(TensorFile(path).shapes))
-    _rewrite(path, TensorFile(path).metadata, **{first: None})
+    names = list(file.shapes)[metadata is None :]
+    write_tensors(path, {name: file.read(name) for name in names}, file.metadata if metadata is None else metadata)
 
 
 DAMAGE = {
-    "cut short": (_cut, "is damaged, cut short or no safetensors file"),
+    "cut short": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "is damaged, cut short or no safetensors"),
     "empty": (lambda path: path.write_bytes(b""), "is damaged, cut short or no safetensors file"),
-    "not a state": (lambda path: _rewrite(path, {"format": "pt"}), "is no training state of npbert"),
-    "a tensor lost": (_without_a_tensor, "missing there"),
-    "head no JSON": (lambda path: _rewrite(path, {"npbert": "{"}), "is no training state of npbert"),
-    "head without steps": (lambda path: _rewrite(path, {"npbert": "{}"}), "is no training state of npbert"),
+    "a tensor lost": (rewrite, "missing there"),
+    "not a state": (lambda path: rewrite(path, {"format": "pt"}), "is no training state of npbert"),
+    "head no JSON": (lambda path: rewrite(path, {"npbert": "{"}), "is no training state of npbert"),
+    "head without steps": (lambda path: rewrite(path, {"npbert": "{}"}), "is no training state of npbert"),
 }
-
-
-@pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=DAMAGE)
-def test_damage(tmp_path, damage, message):
-    path = tmp_path / STATE_FILE
-    save_state(path, *make(1), PROGRESS)
-    damage(path)
-    refused(path, *make(2), message)
 
 
 def refused(path: Any, model: Any, optimizer: Any, message: str) -> None:
@@ -137,6 +122,12 @@ def refused(path: Any, model: Any, optimizer: Any, message: str) -> None:
         load_state(path, model, optimizer)
     assert str(path) in str(error.value)
     assert everything(model, optimizer) == before, "something was loaded"
+
+
+@pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_file_is_refused(path, stored, damage, message):
+    damage(path)
+    refused(path, *make(2), message)
 
 
 OTHERS = {
@@ -152,30 +143,23 @@ OTHERS = {
 
 
 @pytest.mark.parametrize(("changes", "message"), OTHERS.values(), ids=OTHERS)
-def test_the_state_of_something_else(tmp_path, changes, message):
-    save_state(tmp_path / STATE_FILE, *make(1), PROGRESS)
-    refused(tmp_path / STATE_FILE, *make(2, **changes), message)
+def test_the_state_of_something_else_is_refused(path, stored, changes, message):
+    refused(path, *make(2, **changes), message)
 
 
-def test_missing(tmp_path):
+def test_a_missing_file(path):
     with pytest.raises(FileNotFoundError, match=STATE_FILE):
-        load_state(tmp_path / STATE_FILE, *make(1))
+        load_state(path, *make(1))
 
 
-def test_progress_is_plain_json(tmp_path):
-    save_state(tmp_path / STATE_FILE, *make(1), PROGRESS)
-    head = json.loads(TensorFile(tmp_path / STATE_FILE).metadata["npbert"])
-    assert head == {"steps": 3, "progress": PROGRESS}
-
-
-def test_leftovers_are_removed_and_nothing_else(tmp_path):
+def test_leftovers_are_removed_and_nothing_else(tmp_path, path):
     kept = ("state.safetensors", "state.safetensors.part", ".state", ".notes.safetensors", "metrics.jsonl")
     for name in kept:
         (tmp_path / name).write_text("x")
-    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / STATE_FILE):
+    with pytest.raises(KeyboardInterrupt), atomic_write(path):
         (tmp_path / ".model.safetensors.x.part").write_text("half")
         raise KeyboardInterrupt
-    with atomic_write(tmp_path / STATE_FILE) as written:
+    with atomic_write(path) as written:
         shutil.copy(written, tmp_path / f"{written.stem}0.part")  # as a kill would leave it
     assert len(list(tmp_path.iterdir())) == len(kept) + 2
     remove_leftovers(tmp_path)

@@ -1,0 +1,191 @@
+"""Threads in a process of their own: what the environment says, a fork, an interrupt, the end of the main one."""
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from npbert import GELU, Init, Linear, Tape, num_threads
+from npbert.compute import run, threads
+from npbert.compute.threads import blas_on_one_thread
+from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
+
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+ASK = "import npbert; print(npbert.num_threads())"
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+
+
+def python(code, **environment):
+    """What it prints and complains of, in an environment that says nothing else about threads."""
+    names = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "GOTO_NUM_THREADS")
+    clean = {name: value for name, value in os.environ.items() if name not in names}
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=clean | environment, capture_output=True, text=True, timeout=120
+    )
+    return result.stdout, result.stderr
+
+
+def in_child(function):
+    """What function() returns in a fork of this process; AssertionError if it fails or takes a minute."""
+    reads, writes = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python's own, of forking beside other threads
+        process = os.fork()
+    if process == 0:
+        status = 1
+        try:
+            os.write(writes, pickle.dumps(function()))
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writes)
+    deadline = time.monotonic() + 60
+    while (ended := os.waitpid(process, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if ended == (0, 0):
+        os.kill(process, 9)
+        os.waitpid(process, 0)
+    with os.fdopen(reads, "rb") as pipe:
+        assert ended == (process, 0), "the child failed, or did not end"
+        return pickle.load(pipe)
+
+
+def computed():
+    """Numbers from large arrays, which several threads make."""
+    rng, tape = np.random.default_rng(0), Tape()
+    linear, gelu = Linear(400, 700, Init(rng)), GELU()
+    y = gelu.forward(linear.forward(rng.standard_normal((500, 400), np.float32), tape), tape)
+    return float(np.abs(linear.backward(gelu.backward(y, tape), tape)).sum()), float(linear.weight.grad.sum())
+
+
+@pytest.mark.parametrize(
+    ("said", "environment"),
+    [
+        (1, {"NPBERT_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "2"}),
+        (5, {"NPBERT_NUM_THREADS": " 5 ", "OPENBLAS_NUM_THREADS": "2"}),
+        (PROCESSORS, {}),
+        (1, {"OPENBLAS_NUM_THREADS": "1"}),
+        (1, {"OMP_NUM_THREADS": "1"}),
+        (min(2, PROCESSORS), {"OPENBLAS_NUM_THREADS": "2"}),
+    ],
+)
+def test_the_environment_says_how_many_or_else_what_blas_has(said, environment):
+    assert python(ASK, **environment) == (f"{said}\n", "")
+
+
+@pytest.mark.parametrize("wrong", ["0", "2.5", ""])
+def test_a_wrong_number_in_the_environment_is_warned_of(wrong):
+    printed, complained = python(ASK, NPBERT_NUM_THREADS=wrong, OPENBLAS_NUM_THREADS="1")
+    assert printed == "1\n"
+    assert f"UserWarning: NPBERT_NUM_THREADS is {wrong!r}, wanted a whole number of at least 1" in complained
+
+
+def test_importing_starts_no_thread_and_work_goes_on_when_the_main_thread_has_ended():
+    code = """if True:
+        import threading, npbert
+        from npbert.compute import run
+        npbert.num_threads()
+        print(threading.active_count())
+        done = []
+        def work():
+            threading.main_thread().join()
+            run(done.append, range(5))
+            print(sorted(done))
+        npbert.set_num_threads(2)
+        run(str, range(5))
+        threading.Thread(target=work).start()
+    """
+    assert python(code) == ("1\n[0, 1, 2, 3, 4]\n", "")
+
+
+@forks
+def test_ctrl_c_waits_for_the_helpers_and_leaves_things_usable():
+    """The signal comes while both threads are at work. The main thread stops at once, and the helper ends its item."""
+    code = """if True:
+        import os, signal, threading, time, npbert
+        from npbert.compute.threads import _blas, run
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where whoever started this ignores it
+        npbert.set_num_threads(2)
+        count = _blas()[0]()
+        barrier, ended = threading.Barrier(2), []
+        def work(item):
+            barrier.wait(30)
+            if threading.current_thread() is threading.main_thread():
+                time.sleep(30)
+            else:
+                time.sleep(0.1)
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.2)
+                ended.append(item)
+        start = time.monotonic()
+        try:
+            run(work, range(100))
+        except KeyboardInterrupt:
+            print("interrupted", len(ended), time.monotonic() - start < 10, _blas()[0]() == count)
+        done = []
+        run(done.append, range(100))
+        print(sorted(done) == list(range(100)))
+    """
+    assert python(code, OPENBLAS_NUM_THREADS="2") == ("interrupted 1 True True\nTrue\n", "")
+
+
+@forks
+class TestFork:
+    @pytest.fixture(autouse=True)
+    def _two_threads(self):
+        with on_threads(2):
+            yield
+
+    def test_the_child_and_its_child_compute_what_the_parent_does(self):
+        before = computed()
+        assert soon(lambda: in_child(lambda: (computed(), in_child(computed)))) == (before, before)
+        assert computed() == before
+
+    def test_the_child_has_the_parent_s_number_and_starts_threads_of_its_own(self):
+        def child():
+            meeting = Meeting(3)
+            run(meeting, range(3))
+            return num_threads(), list(meeting.seen.values())
+
+        with on_threads(3):
+            run(Meeting(3), range(3))
+            assert in_child(child) == (3, [1, 1, 1])
+
+    @pytest.mark.parametrize("who", ["in the work", "at the lock"])
+    def test_while_another_thread_is(self, who, count_of_blas):
+        """The child has neither that thread nor what it held: a lock, helpers, BLAS on one thread."""
+        expected = computed()
+        is_there, may_leave = threading.Event(), threading.Event()
+
+        def stay(item=None):
+            is_there.set()
+            assert may_leave.wait(100)
+
+        def hold():
+            with threads._state.lock:
+                stay()
+
+        def child():
+            counts = [count_of_blas()]
+            with blas_on_one_thread:
+                counts.append(count_of_blas())
+            return computed(), [*counts, count_of_blas()]
+
+        other = threading.Thread(target=hold if who == "at the lock" else lambda: run(stay, range(2)))
+        other.start()
+        assert is_there.wait(30)
+        try:
+            assert in_child(child) == (expected, [BLAS_THREADS, 1, BLAS_THREADS])
+            if who == "in the work":
+                assert count_of_blas() == 1
+        finally:
+            may_leave.set()
+            other.join()
+        assert count_of_blas() == BLAS_THREADS
+        assert computed() == expected

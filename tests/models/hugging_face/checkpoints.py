@@ -1,0 +1,93 @@
+"""Checkpoints to load, written byte by byte here, so that no test relies on the writer that it tests."""
+
+from __future__ import annotations
+
+import json
+import struct
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npbert import Layer
+from npbert.compute import Array
+from npbert.files import FileError
+from npbert.models.hugging_face.checkpoint import hugging_face_tensors
+from tests.models.small import random_model
+
+pytest.importorskip("safetensors", reason="safetensors is not installed: in npbert's folder, pip install '.[hf]'")
+
+random_float32 = partial(random_model, dtype=np.float32)
+WEIGHTS = "model.safetensors"
+Raw = tuple[str, tuple[int, ...], bytes]
+_KINDS = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "bool": "BOOL"}
+
+
+def tensor_file(tensors: Mapping[str, Array | Raw]) -> bytes:
+    """A .safetensors file: the length of the header, the header in JSON, and then all numbers."""
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        kind, shape, raw = tensor if isinstance(tensor, tuple) else _raw(tensor)
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": (len(data), len(data) + len(raw))}
+        data += raw
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def bfloat16(array: Array) -> Raw:
+    """The upper halves of float32 numbers."""
+    return "BF16", array.shape, (array.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
+
+
+def write_checkpoint(folder: Path, model: Any, changes: Mapping[str, Array | Raw | None] | None = None) -> Path:
+    """Put the model into `folder`, with other tensors in place of some: None stands for one that is missing."""
+    tensors: dict[str, Array | Raw | None] = {**hugging_face_tensors(model), **(changes or {})}
+    return write_tensors(folder, model, {name: tensor for name, tensor in tensors.items() if tensor is not None})
+
+
+def write_tensors(folder: Path, model: Any, tensors: Mapping[str, Array | Raw]) -> Path:
+    """Put the configuration of the model into `folder`, and these tensors."""
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert", **asdict(model.config)}))
+    (folder / WEIGHTS).write_bytes(tensor_file(tensors))
+    return folder
+
+
+def load(cls: type[Any], folder: Path, **options: Any) -> tuple[Any, list[str]]:
+    """The model, and what it warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = cls.from_pretrained(folder, **options)
+    assert all(warning.filename == __file__ for warning in caught), "it points to who called from_pretrained"
+    return model, [str(warning.message) for warning in caught]
+
+
+def problems(cls: type[Any], folder: Path, **options: Any) -> list[str]:
+    """The lines in which from_pretrained says what does not fit."""
+    with pytest.raises(FileError) as caught:
+        cls.from_pretrained(folder, **options)
+    first, *lines = str(caught.value).split("\n  ")
+    assert first == f"{folder / WEIGHTS} does not fit {cls.__name__}:"
+    return lines
+
+
+def values(model: Layer) -> dict[str, Array]:
+    """The parameters by name."""
+    return {name: parameter.value.copy() for name, parameter in model.named_parameters()}
+
+
+def assert_same_values(model: Layer, other: Layer) -> None:
+    """Every parameter, bit for bit, and of the same dtype."""
+    ours, theirs = values(model), values(other)
+    assert list(ours) == list(theirs)
+    for name, value in ours.items():
+        assert value.dtype == theirs[name].dtype, name
+        np.testing.assert_array_equal(value, theirs[name], err_msg=name)
+
+
+def _raw(array: Array) -> Raw:
+    return _KINDS[array.dtype.name], array.shape, array.tobytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
@@ -14,8 +15,8 @@ import numpy as np
 
 from npbert.compute import Array, num_threads, set_num_threads
 
-BLOCKS = ("npbert.compute.blocks", "npbert.compute.rowwise", "npbert.core.sequences")
-PRODUCTS = ("SMALL", "TINY")
+BLOCKS = ["compute.blocks.BLOCK", "compute.rowwise.BLOCK", "core.sequences.BLOCK"]
+PRODUCTS = ["compute.matmul.SMALL", "compute.matmul.TINY"]
 
 BLAS_THREADS = 3
 """A number of threads for BLAS that nothing else gives it: see the fixture `count_of_blas`."""
@@ -33,13 +34,12 @@ def on_threads(count: int) -> Iterator[None]:
 
 @contextmanager
 def in_pieces(block: int, product: int = 1) -> Iterator[None]:
-    """Cut what is larger than `block` elements, products of more than `product` multiplications a piece, and batches."""
+    """Cut what is larger than `block` elements, products of more multiplications than `product`, and all batches."""
+    sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), "core.sequences.SHARE": 1}
     with ExitStack() as stack:
-        for module in BLOCKS:
-            stack.enter_context(mock.patch.object(import_module(module), "BLOCK", block))
-        for name in PRODUCTS:
-            stack.enter_context(mock.patch.object(import_module("npbert.compute.matmul"), name, product))
-        stack.enter_context(mock.patch.object(import_module("npbert.core.sequences"), "SHARE", 1))
+        for name, size in sizes.items():
+            module, _, constant = name.rpartition(".")
+            stack.enter_context(mock.patch.object(import_module(f"npbert.{module}"), constant, size))
         yield
 
 
@@ -60,12 +60,9 @@ def nothing_is_nan() -> Iterator[None]:
 
 def assert_same_but_for_rounding(got: Array, wanted: Array, tolerance: float = 1e-6) -> None:
     """Shape and dtype the same, and no element farther off than `tolerance` times the largest."""
-    assert got.shape == wanted.shape
-    assert got.dtype == wanted.dtype
     assert np.isfinite(wanted).all()
-    if wanted.size:
-        off = np.abs(got - wanted).max()  # NaN if any is
-        assert off <= tolerance * np.abs(wanted).max(), f"off by {off}"
+    largest = np.abs(wanted).max(initial=0)
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * largest, strict=True)
 
 
 class Meeting:
@@ -82,19 +79,16 @@ class Meeting:
 
 def soon(function: Callable[[], Any], seconds: float = 60) -> Any:
     """function(), which another thread calls; AssertionError if that takes longer, as a deadlock does."""
-    results: list[Any] = []
-    errors: list[BaseException] = []
+    future: Future[Any] = Future()
 
     def call() -> None:
         try:
-            results.append(function())
+            future.set_result(function())
         except BaseException as error:
-            errors.append(error)
+            future.set_exception(error)
 
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
     thread.join(seconds)
     assert not thread.is_alive(), f"not done after {seconds} s"
-    if errors:
-        raise errors[0]
-    return results[0]
+    return future.result()

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-
-def shared_data() -> Path:
-    """The folder of real text, beside the repository."""
-    folder = Path(__file__).parent.parent.parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no real text: there is no folder {folder}")
-    return folder
+from tests.shared_data import shared_data
 
 
 def minilm() -> Path:
@@ -48,13 +41,9 @@ def cola() -> list[str]:
 
 def squad() -> list[tuple[str, str]]:
     """All (question, passage) of SQuAD."""
-    return [
-        (question["question"], paragraph["context"])
-        for path in sorted((shared_data() / "squad").glob("*.json"))
-        for article in json.loads(path.read_text(encoding="utf-8"))["data"]
-        for paragraph in article["paragraphs"]
-        for question in paragraph["qas"]
-    ]
+    stored = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((shared_data() / "squad").glob("*.json"))]
+    paragraphs = [paragraph for file in stored for article in file["data"] for paragraph in article["paragraphs"]]
+    return [(row["question"], paragraph["context"]) for paragraph in paragraphs for row in paragraph["qas"]]
 
 
 def lines_of(path: Path) -> list[str]:
@@ -62,5 +51,5 @@ def lines_of(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").split("\n")
 
 
-def _rows(path: Path) -> Iterator[list[str]]:
-    return (line.split("\t") for line in lines_of(path) if line)
+def _rows(path: Path) -> list[list[str]]:
+    return [line.split("\t") for line in lines_of(path) if line]

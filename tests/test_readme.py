@@ -1,69 +1,77 @@
-"""The README's examples, run as they stand there."""
+"""The README: its examples run as they stand there, and its reading order is that of the code."""
 
+import importlib
 import re
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from npbert import BertConfig, BertForPreTraining, BertForQuestionAnswering
-from npbert.data import Tokenizer
+import npbert
+from npbert import BertConfig, BertForPreTraining, BertForQuestionAnswering, Tokenizer
 
-ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "npbert"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def run_example(kind):
-    (code,) = re.findall(rf"```{kind}\n(.*?)```", README, re.DOTALL)
-    exec(compile(code, "README.md", "exec"), {})
+PACKAGE = Path(npbert.__file__).parent
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```python ?(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+EXTRAS = {"": [], "hf": ["safetensors", "tokenizers"]}
+EXTRAS["train"] = [*EXTRAS["hf"], "tensorboard", "matplotlib", "tomlkit"]
+TREE = dict(re.findall(r"^[├└]── (\w+)/(.*?)(?=^[├└`])", README, re.DOTALL | re.MULTILINE))
 
 
-def test_the_example_trains(capsys):
-    run_example("python")
-    losses = [float(loss) for loss in re.findall(r"MLM loss (\d+\.\d+)", capsys.readouterr().out)]
-    assert len(losses) == 10
-    assert losses[-1] < losses[0] - 1
-
-
-def test_the_example_with_checkpoints(tmp_path, monkeypatch, capsys):
-    for library in ("safetensors", "tokenizers"):
-        pytest.importorskip(library, reason="pip install 'npbert[hf]'")
-    monkeypatch.chdir(tmp_path)
-    Path("text").write_text("the man went to the store. it was written by ada in 1843. or a pair of texts.\n" * 3)
-    tokenizer = Tokenizer.train(["text"], vocab_size=200)
+def write_what_examples_read():
+    Path("train.tsv").write_text(
+        "good\tthe man went to the store. it was written by ada in 1843.\nbad\tor a pair.\n" * 4
+    )
+    Path("dev.tsv").write_text("bad\tto man the.\ngood\tthe man went.\n")
+    tokenizer = Tokenizer.train(["train.tsv"], vocab_size=200)
     config = BertConfig.preset("bert-tiny", vocab_size=len(tokenizer))
-    for folder, model_class in (("bert-folder", BertForPreTraining), ("squad-folder", BertForQuestionAnswering)):
+    heads = {
+        "bert-folder": BertForPreTraining,
+        "run/model": BertForPreTraining,
+        "squad-folder": BertForQuestionAnswering,
+    }
+    for folder, head in heads.items():
         tokenizer.save_pretrained(folder)
-        model_class(config, rng=np.random.default_rng(0)).save_pretrained(folder)
-    with pytest.warns(UserWarning, match=r"new: classifier\.weight, classifier\.bias"):
-        run_example("python hf")
-    assert "score" in capsys.readouterr().out
-    assert Path("new-folder", "model.safetensors").is_file()
+        head(config, rng=np.random.default_rng(0)).save_pretrained(folder)
 
 
-def test_the_example_that_trains_a_classifier(tmp_path, monkeypatch, capsys):
-    for library in ("safetensors", "tokenizers", "tensorboard", "matplotlib", "tomlkit"):
-        pytest.importorskip(library, reason="pip install 'npbert[train]'")
+@pytest.mark.filterwarnings("ignore:not from .* but new")
+@pytest.mark.parametrize(("extra", "code"), EXAMPLES, ids=range(len(EXAMPLES)))
+def test_an_example_runs(extra, code, tmp_path, monkeypatch, capsys):
+    """What it prints of losses goes down, and what it checks is right."""
+    for library in EXTRAS[extra]:
+        pytest.importorskip(library, reason=f"{library} is not installed: pip install 'npbert[{extra}]'")
     monkeypatch.chdir(tmp_path)
-    Path("train.tsv").write_text("good\tthe man went to the store .\nbad\tstore the to went .\n" * 4)
-    Path("dev.tsv").write_text("bad\tto man the .\ngood\tthe man went .\n")
-    tokenizer = Tokenizer.train(["train.tsv"], vocab_size=100)
-    tokenizer.save_pretrained("run/model")
-    config = BertConfig.preset("bert-tiny", vocab_size=len(tokenizer))
-    BertForPreTraining(config, rng=np.random.default_rng(0)).save_pretrained("run/model")
-    with pytest.warns(UserWarning, match="new: classifier"):
-        run_example("python train")
-    assert "'accuracy'" in capsys.readouterr().out
-    assert Path("another-classifier", "model", "model.safetensors").is_file()
+    if extra:
+        write_what_examples_read()
+    exec(compile(code, "README.md", "exec"), {})
+    out = capsys.readouterr().out
+    losses = [float(loss) for loss in re.findall(r"MLM loss (\d+\.\d+)", out)]
+    assert not losses or losses[-1] < losses[0] - 1
+    assert out.count("right, ") == code.count("print(check_gradients(")
 
 
-@pytest.mark.parametrize("folder", ["layers", "models", "optim", "data", "inference", "gradcheck"])
-def test_the_reading_order_has_every_file(folder):
-    (entry,) = re.findall(rf"├── {folder}/(.*?)├──", README, re.DOTALL)
-    files = {path.stem for path in PACKAGE.joinpath(folder).glob("*.py")} - {"__init__"}
-    assert files and files <= set(re.findall(r"\w+", entry))
+@pytest.mark.parametrize("room", sorted(TREE.keys() - {"training", "cli"}))
+def test_the_reading_order_has_every_file(room):
+    files = {path.stem for path in (PACKAGE / room).rglob("*.py")} - {"__init__"}
+    assert files and files <= set(re.findall(r"\w+", TREE[room]))
+
+
+@pytest.mark.parametrize("package", ["npbert", "npbert.layers", "npbert.blocks"])
+def test_the_reading_order_is_that_of_the_code(package):
+    """Of these packages, `__all__` is the order to read them in."""
+    module = importlib.import_module(package)
+    homes = [getattr(getattr(module, name), "__module__", "").split(".") for name in module.__all__]
+    files = dict.fromkeys((home[1], home[-1]) for home in homes if home[0] == "npbert")
+    listed = iter([(room, word) for room, text in TREE.items() for word in re.findall(r"\w+", text)])
+    assert [file for file in files if file not in listed] == [], "not there, or not in this order"  # `in` moves on
+
+
+def test_names_in_the_text_exist():
+    for name in re.findall(r"`npbert\.([\w.]+)", README):
+        assert reduce(getattr, name.split("."), npbert)
 
 
 def test_it_is_short():
-    assert len(README.splitlines()) < 140
+    assert len(README.splitlines()) <= 200

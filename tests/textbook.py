@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,23 +16,15 @@ from npbert.compute import Array
 from npbert.core import IGNORED, Sequences
 
 
-def each(function: Callable[[float], float]) -> Callable[..., Array]:
-    return lambda layer, x: np.array([function(float(value)) for value in x.flat]).reshape(x.shape)
+def each(function: Callable[[float], float], layer: Any, x: Array) -> Array:
+    return np.array([function(float(value)) for value in x.flat]).reshape(x.shape)
 
 
-def gelu(x: float) -> float:
-    return x * math.erfc(-x / math.sqrt(2)) / 2
-
-
-def tanh_gelu(x: float) -> float:
-    return x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
-
-
-def relu(x: float) -> float:
-    return x if x > 0 else 0.0
-
-
-ACTIVATIONS = {"gelu": gelu, "gelu_new": tanh_gelu, "gelu_pytorch_tanh": tanh_gelu, "relu": relu}
+ACTIVATIONS: dict[str, Callable[[float], float]] = {
+    "gelu": lambda x: x * math.erfc(-x / math.sqrt(2)) / 2,
+    "gelu_new": lambda x: x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
+    "relu": lambda x: x if x > 0 else 0.0,
+}
 
 
 def linear(layer: Any, x: Array) -> Array:
@@ -57,8 +50,10 @@ def embedding(layer: Any, ids: Array) -> Array:
     return np.array([layer.weight.value[int(i)] for i in ids])
 
 
-def gather(layer: Any, x: Array, rows: Array) -> Array:
-    return np.array([x[int(row)] for row in rows]).reshape(-1, x.shape[1])
+def sinusoidal(t: Array, features: int) -> Array:
+    i = np.arange(features)
+    angles = t[:, None] / 10000 ** ((i - i % 2) / features)
+    return np.where(i % 2, np.cos(angles), np.sin(angles))
 
 
 def unpack(layer: Any, x: Array, places: Array, shape: tuple[int, int]) -> Array:
@@ -74,22 +69,18 @@ def cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
     return np.float64(math.fsum(surprises) / len(surprises))
 
 
-def squared_error(layer: Any, prediction: Array, target: Array) -> Any:
-    return np.float64(math.fsum(((prediction - target) ** 2).flat) / target.size)
-
-
 def dot_product(layer: Any, q: Array, k: Array, v: Array, sequences: Sequences | None = None) -> Array:
     """Query after query, head after head, in each sequence by itself."""
     c, d = np.empty(q.shape), q.shape[1] // layer.num_heads
-    asking, key = 0, 0
-    lengths = zip([len(q)], [len(k)]) if sequences is None else zip(sequences.looking, sequences.lengths, strict=True)
-    for r, t in lengths:
-        for row in range(asking, asking + r):
+    query, key = 0, 0
+    lengths = [(len(q), len(k))] if sequences is None else zip(sequences.looking, sequences.lengths, strict=True)
+    for m, t in lengths:
+        for row in range(query, query + m):
             for head in range(layer.num_heads):
                 features = slice(head * d, (head + 1) * d)
                 scores = [q[row, features] @ k[other, features] / math.sqrt(d) for other in range(key, key + t)]
                 c[row, features] = softmax(None, np.array([scores]))[0] @ v[key : key + t, features]
-        asking, key = asking + r, key + t
+        query, key = query + m, key + t
     return c
 
 
@@ -99,37 +90,24 @@ def attention(layer: Any, x: Array, z: Array, sequences: Sequences | None = None
 
 
 def feed_forward(layer: Any, x: Array, activation: str = "gelu") -> Array:
-    return linear(layer.output, each(ACTIVATIONS[activation])(None, linear(layer.intermediate, x)))
+    return linear(layer.output, each(ACTIVATIONS[activation], None, linear(layer.intermediate, x)))
 
 
-def encoder_layer(layer: Any, x: Array, z: Array, sequences: Sequences | None = None, activation: str = "gelu") -> Array:
+def encoder_layer(layer: Any, x: Array, z: Array, sequences: Sequences | None, activation: str = "gelu") -> Array:
     h = layer_norm(layer.attention_norm, x + attention(layer.attention, x, z, sequences))
     return layer_norm(layer.output_norm, h + feed_forward(layer.feed_forward, h, activation))
 
 
-def encoder(layer: Any, x: Array, sequences: Sequences | None, read: Array | None, activations: list[str]) -> Array:
-    for part, activation in zip(layer.layers, activations, strict=True):
+def encoder(layer: Any, x: Array, sequences: Sequences | None = None, read: Array | None = None) -> Array:
+    for part, activation in zip(layer.layers, ("gelu", "gelu_new"), strict=True):
         x = encoder_layer(part, x, x, sequences, activation)
     return x if read is None else x[read]
 
 
-def positions(layer: Any, t: Array, features: int) -> Array:
-    def value(position: int, i: int) -> float:
-        angle = position / 10000 ** ((i - i % 2) / features)
-        return math.cos(angle) if i % 2 else math.sin(angle)
-
-    return np.array([[value(int(position), i) for i in range(features)] for position in t])
-
-
-def embeddings(layer: Any, ids: Array, types: Array, t: Array) -> Array:
-    table = layer.position_embeddings
-    where = embedding(table, t) if hasattr(table, "weight") else positions(None, t, len(layer.layer_norm.beta.value))
+def embeddings(layer: Any, ids: Array, types: Array, t: Array, *, is_learned: bool = True) -> Array:
     word, kind = embedding(layer.word_embeddings, ids), embedding(layer.token_type_embeddings, types)
+    where = embedding(layer.position_embeddings, t) if is_learned else sinusoidal(t, word.shape[1])
     return layer_norm(layer.layer_norm, word + where + kind)
-
-
-def pooler(layer: Any, x: Array) -> Array:
-    return each(math.tanh)(None, linear(layer.dense, x))
 
 
 def mean_pooling(layer: Any, x: Array, sequences: Sequences) -> Array:
@@ -137,6 +115,38 @@ def mean_pooling(layer: Any, x: Array, sequences: Sequences) -> Array:
     return np.array([[math.fsum(column) / len(part) for column in part.T] for part in parts])
 
 
-def masked_lm_head(layer: Any, x: Array, activation: str = "gelu") -> Array:
-    h = layer_norm(layer.layer_norm, each(ACTIVATIONS[activation])(None, linear(layer.dense, x)))
-    return np.array([[math.fsum([*(row * word), c]) for word, c in zip(layer.table.value, layer.bias.value)] for row in h])
+def masked_lm_head(layer: Any, x: Array) -> Array:
+    h = layer_norm(layer.layer_norm, each(ACTIVATIONS["gelu"], None, linear(layer.dense, x)))
+    return h @ layer.table.value.astype(float).T + layer.bias.value
+
+
+FORMULAS: dict[str, Callable[..., Any]] = {
+    "Linear": linear,
+    "Tanh": partial(each, math.tanh),
+    "ReLU": partial(each, ACTIVATIONS["relu"]),
+    "GELU": partial(each, ACTIVATIONS["gelu"]),
+    "TanhGELU": partial(each, ACTIVATIONS["gelu_new"]),
+    "Softmax": softmax,
+    "LayerNorm": layer_norm,
+    "Dropout": lambda layer, x: x,
+    "Embedding": embedding,
+    "Gather": lambda layer, x, rows: np.array([x[int(row)] for row in rows]).reshape(-1, x.shape[1]),
+    "Unpack": unpack,
+    "SoftmaxCrossEntropy": cross_entropy,
+    "MeanSquaredError": lambda layer, y, target: np.float64(math.fsum(((y - target) ** 2).flat) / y.size),
+    "DotProductAttention": dot_product,
+    "FeedForward": feed_forward,
+    "FeedForward, gelu_new": partial(feed_forward, activation="gelu_new"),
+    "FeedForward, relu": partial(feed_forward, activation="relu"),
+    "MultiHeadAttention": attention,
+    "EncoderLayer": encoder_layer,
+    "Checkpointed": lambda layer, *inputs: encoder_layer(layer.layer, *inputs),
+    "Encoder": encoder,
+    "BertEmbeddings": embeddings,
+    "BertEmbeddings, sinusoidal": partial(embeddings, is_learned=False),
+    "Pooler": lambda layer, x: each(math.tanh, None, linear(layer.dense, x)),
+    "MeanPooling": mean_pooling,
+    "MaskedLMHead": masked_lm_head,
+    "NextSentenceHead": linear,
+}
+"""By the names of the catalogue, or the part of them before a comma."""

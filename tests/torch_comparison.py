@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -9,9 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from npbert import Batch, Layer, Parameter
-from npbert.gradcheck import randomize
-from npbert.layers import Array
+from npbert import Batch, Layer, Parameter, Tape, randomize
+from npbert.compute import Array
 
 EXACT = 1e-10
 """The relative error up to which two float64 results are the same."""
@@ -101,24 +101,28 @@ def assert_same_gradients(
 
 
 def assert_parity(
-    layer: Layer, module: nn.Module, *inputs: Any, rng: np.random.Generator, tolerance: float = EXACT
+    layer: Layer,
+    module: nn.Module,
+    *inputs: Any,
+    rng: np.random.Generator,
+    tolerance: float = EXACT,
+    run: Callable[..., Any] | None = None,
 ) -> None:
     """With the same random parameters of size 1: the same outputs, and for a random dy the same gradients.
 
-    backward returns None, an array or a tuple of them: a gradient for each float array among the inputs.
+    run: what torch computes from the inputs, where that is not the module itself. backward returns None, an array or a
+    tuple of them: a gradient for each float array among the inputs.
     """
     randomize(layer, rng)
     copy_parameters(layer, module)
-    y, cache = layer.forward(*inputs)
-    torch_inputs = [as_torch(value) for value in inputs]
-    torch_y = module(*torch_inputs)
+    tape, torch_inputs = Tape(), [as_torch(value) for value in inputs]
+    y, torch_y = layer.forward(*inputs, tape=tape), (run or module)(*torch_inputs)
 
     ours, theirs = (y, torch_y) if isinstance(y, tuple) else ((y,), (torch_y,))
-    dys = []
+    dys = [np.asarray(rng.standard_normal(our.shape), our.dtype) for our in ours]
     for index, (our, their) in enumerate(zip(ours, theirs, strict=True)):
         assert_close(f"output {index}", our, their, tolerance=tolerance)
-        dys.append(np.asarray(rng.standard_normal(our.shape), our.dtype))
-    dx = layer.backward(tuple(dys) if isinstance(y, tuple) else dys[0], cache)
+    dx = layer.backward(tuple(dys) if isinstance(y, tuple) else dys[0], tape)
     torch.autograd.backward(theirs, [torch.tensor(dy) for dy in dys])
     dxs = dx if isinstance(dx, tuple) else () if dx is None else (dx,)
     wanted = [value.grad for value in torch_inputs if isinstance(value, Tensor) and value.requires_grad]

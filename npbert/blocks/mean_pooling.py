@@ -24,11 +24,11 @@ class MeanPooling(Layer):
     def forward(self, x: Array, sequences: Sequences, tape: Tape = NO_TAPE) -> Array:
         check_like(self, x, (sequences.num_rows, *x.shape[1:]), x.dtype, name="x")
         lengths = sequences.lengths.astype(x.real.dtype)[:, None]  # (B, 1)
-        tape.keep(self, sequences, lengths)
+        tape.keep(self, sequences, lengths, x.shape[1:])
         return np.add.reduceat(x, sequences.ends - sequences.lengths) / lengths
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dxₙ = dyₛ / length of s: each row had the same share in the mean."""
-        sequences, lengths = tape.take(self)
-        check_like(self, dy, (len(lengths), *dy.shape[1:]), lengths.dtype)
+        sequences, lengths, features = tape.take(self)
+        check_like(self, dy, (len(lengths), *features), lengths.dtype)
         return np.repeat(dy / lengths, sequences.lengths, axis=0)

@@ -19,5 +19,8 @@ def scatter_add(table: Array, ids: Array, y: Array) -> None:
     order = np.argsort(ids, kind="stable")
     ids, y = ids[order], y[order]
     starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+    if len(starts) + 1 == len(ids):  # each id is there once
+        table[ids] += y
+        return
     for start, stop in itertools.pairwise([0, *starts.tolist(), len(ids)] if len(ids) else []):
         table[ids[start]] += y[start] if stop == start + 1 else y[start:stop].sum(axis=0)

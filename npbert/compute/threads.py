@@ -16,9 +16,11 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Item = TypeVar("Item")
 
@@ -157,12 +159,14 @@ class _Here(threading.local):
 def _submit(work: Callable[[], None], times: int) -> list[Future[None]]:
     """Have other threads do `work`, with the caller's context: NumPy's errstate is part of it."""
     with _state.lock:
-        if _state.pool is None:
-            helpers = max(1, (_state.count or 1) - 1)  # the count may have been set to 1 since the caller looked
-            _state.pool = ThreadPoolExecutor(helpers, thread_name_prefix="npbert")
         futures: list[Future[None]] = []
         # Once the main thread has ended, Python starts no more threads: what is left of the work is the caller's.
         with contextlib.suppress(RuntimeError):
+            if _state.pool is None:
+                from concurrent.futures import ThreadPoolExecutor  # here: it is a twentieth of the time of the import
+
+                helpers = max(1, (_state.count or 1) - 1)  # the count may have been set to 1 since the caller looked
+                _state.pool = ThreadPoolExecutor(helpers, thread_name_prefix="npbert")
             futures.extend(_state.pool.submit(contextvars.copy_context().run, work) for _ in range(times))
         return futures
 

@@ -72,25 +72,20 @@ class Contract:
         values = {name: parameter.value.copy() for name, parameter in self.parameters.items()}
         self._check_outputs()
         alone, other_alone = self._gradients_of(self._call()), self._gradients_of(self._other_call())
-
-        self._zero_grad()
-        call, other_call = self._call(), self._other_call()
-        first = self._named(call.backward())
-        self._check_memory(call)
-        second = self._named(other_call.backward())
-        call.check_unchanged()
-        once_more = self._gradients_of(self._call())
         for name, value in values.items():
             if not np.array_equal(self.parameters[name].value, value, equal_nan=True):
                 raise GradientError(f"backward changes the value of {name}: only an optimiser may")
-        for name in alone:
-            wanted = other_alone[name] if name in self.float_inputs else alone[name] + other_alone[name]
-            if not same(first[name], alone[name]):
-                raise GradientError(f"the gradient of {name} is another one when another call comes between: WRONG")
-            if not same(second[name], wanted):
-                raise GradientError(f"backward sets the gradient of {name}, where it should add to it")
-            if not same(once_more[name], alone[name]):
-                raise GradientError(f"the gradient of {name} is another one once others were added: WRONG")
+
+        self._zero_grad()
+        call, other_call = self._call(), self._other_call()
+        self._compare(call.backward(), alone, "is another one when another call comes between: WRONG")
+        self._check_memory(call)
+        both = other_alone | {name: alone[name] + other_alone[name] for name in self.parameters}
+        self._compare(other_call.backward(), both, "is set by backward, which should add to it")
+        call.check_unchanged()
+
+        self._zero_grad()
+        self._compare(self._call().backward(), alone, "is another one once others were added: WRONG")
         self._check_refusal()
         return alone
 
@@ -108,6 +103,11 @@ class Contract:
     def _gradients_of(self, call: Call) -> Gradients:
         self._zero_grad()
         return self._named(call.backward())
+
+    def _compare(self, dx: tuple[Array, ...], wanted: Gradients, otherwise: str) -> None:
+        for name, gradient in self._named(dx).items():
+            if not same(gradient, wanted[name]):
+                raise GradientError(f"the gradient of {name} {otherwise}")
 
     def _named(self, dx: tuple[Array, ...]) -> Gradients:
         """Copies of the gradients by name, once their number, shapes and dtypes are right."""

@@ -121,7 +121,7 @@ class ScalarFunction:
 def _names_of_float_inputs(layer: Any, inputs: tuple[Any, ...]) -> dict[str, int]:
     """The positions of the float arrays among the inputs, by the names that forward gives them."""
     parameters = inspect.signature(layer.forward).parameters.values()
-    names = [parameter.name for parameter in parameters if parameter.kind != parameter.VAR_POSITIONAL]
+    names = [parameter.name for parameter in parameters if parameter.kind == parameter.POSITIONAL_OR_KEYWORD]
     return {
         names[position] if position < len(names) else f"input {position}": position
         for position, value in enumerate(inputs)

@@ -46,13 +46,15 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Report:
-    """How many derivatives of each array were compared, and the worst comparison of each method; true if all are right.
+    """How many derivatives of each array were compared, how many of them are wrong, and the worst comparison of each
+    method; true if all are right.
 
     The error of an entry is relative to the largest derivative in its array, or to a hundredth of the largest of all
     if that is more: where terms cancel to 0, as in the key bias of attention, the sum is only as exact as its terms.
     """
 
     sizes: dict[str, int]
+    wrong: dict[str, int]
     worst: dict[str, Comparison]
     tolerances: dict[str, float]
 
@@ -60,8 +62,13 @@ class Report:
     def compare(cls, analytic: Gradients, numeric: dict[str, Gradients], tolerances: dict[str, float]) -> Report:
         """The report on `analytic` derivatives by name, and the `numeric` ones of each method."""
         sizes = {name: derivatives.size for name, derivatives in analytic.items()}
-        worst = {method: _worst(method, analytic, derivatives) for method, derivatives in numeric.items()}
-        return cls(sizes, worst, tolerances)
+        wrong, worst = dict.fromkeys(sizes, 0), {}
+        for method, derivatives in numeric.items():
+            errors = _relative_errors(analytic, derivatives)
+            for name, of_array in errors.items():
+                wrong[name] = max(wrong[name], int((~(of_array <= tolerances[method])).sum()))  # a NaN is wrong
+            worst[method] = _worst(method, analytic, derivatives, errors)
+        return cls(sizes, wrong, worst, tolerances)
 
     @property
     def count(self) -> int:
@@ -70,11 +77,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether every derivative is within the tolerance of every method. (A NaN is not.)"""
-        return all(map(self._agrees, self.tolerances))
-
-    def _agrees(self, method: str) -> bool:
-        return self.worst[method].relative_error <= self.tolerances[method]
+        """Whether every derivative is within the tolerance of every method."""
+        return not any(self.wrong.values())
 
     def __bool__(self) -> bool:
         return self.ok
@@ -85,28 +89,40 @@ class Report:
             raise GradientError(str(self))
 
     def __str__(self) -> str:
-        verdict = "right" if self.ok else "WRONG"
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
-        lines = [f"{verdict}, {self.count} derivatives of {names}; the worst:", *map(str, self.worst.values())]
-        disagreeing = [method for method in self.tolerances if not self._agrees(method)]
-        if len(disagreeing) < len(self.tolerances):
-            lines += [_HINTS[method] for method in disagreeing]
+        lines = [f"{'right' if self.ok else 'WRONG'}, {self.count} derivatives of {names}; the worst:"]
+        lines += map(str, self.worst.values())
+        if not self.ok:
+            wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
+            right = (name for name, count in self.wrong.items() if not count)
+            lines += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
+        believed = [self.worst[method].relative_error <= self.tolerances[method] for method in self.tolerances]
+        if any(believed):
+            lines += [
+                _HINTS[method] for method, is_right in zip(self.tolerances, believed, strict=True) if not is_right
+            ]
         return "\n  ".join(lines)
 
 
-def _worst(method: str, analytic: Gradients, numeric: Gradients) -> Comparison:
+def _relative_errors(analytic: Gradients, numeric: Gradients) -> Gradients:
     largest = max(np.abs(derivatives).max(initial=0) for derivatives in numeric.values())
-    comparisons = []
+    errors = {}
     for name, derivatives in numeric.items():
-        if derivatives.size == 0:
-            continue
-        scale = max(np.abs(derivatives).max(), _SMALLEST_SCALE * largest)
+        scale = max(np.abs(derivatives).max(initial=0), _SMALLEST_SCALE * largest)
         difference = np.abs(analytic[name] - derivatives)
-        errors = difference / scale if scale > 0 else np.where(difference == 0, 0.0, np.inf)
-        index = tuple(int(i) for i in np.unravel_index(np.argmax(errors), errors.shape))  # a NaN counts as the largest
-        comparisons.append(
-            Comparison(
-                method, name, index, float(analytic[name][index]), float(derivatives[index]), float(errors[index])
-            )
-        )
-    return max(comparisons, key=lambda comparison: np.nan_to_num(comparison.relative_error, nan=np.inf))
+        errors[name] = difference / scale if scale > 0 else np.where(difference == 0, 0.0, np.inf)
+    return errors
+
+
+def _worst(method: str, analytic: Gradients, numeric: Gradients, errors: Gradients) -> Comparison:
+    worst = {name: np.nan_to_num(of_array, nan=np.inf) for name, of_array in errors.items() if of_array.size}
+    name = max(worst, key=lambda name: worst[name].max())
+    index = tuple(int(i) for i in np.unravel_index(np.argmax(worst[name]), worst[name].shape))
+    return Comparison(
+        method,
+        name,
+        index,
+        float(analytic[name][index]),
+        float(numeric[name][index]),
+        float(errors[name][index]),
+    )

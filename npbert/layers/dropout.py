@@ -31,13 +31,13 @@ class Dropout(Layer):
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         mask = self.draw(x.shape, tape.rng)
-        tape.keep(self, x.shape, mask)
+        tape.keep(self, x.shape, x.dtype, mask)
         return self.apply(x, mask)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dx = dy · mask / (1 − p): what was dropped had no say in the loss, what was kept was scaled."""
-        shape, mask = tape.take(self)
-        check_like(self, dy, shape, dy.dtype)
+        shape, dtype, mask = tape.take(self)
+        check_like(self, dy, shape, dtype)
         return self.apply(dy, mask)
 
     def apply(self, x: Array, mask: Array | None) -> Array:

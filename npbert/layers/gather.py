@@ -23,13 +23,13 @@ class Gather(Layer):
 
     def forward(self, x: Array, rows: Array, tape: Tape = NO_TAPE) -> Array:
         check_ids(rows, len(x), name="rows", limit_name="the number of rows")
-        tape.keep(self, x.shape, rows)
+        tape.keep(self, x.shape, x.dtype, rows)
         return x[rows]
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dx is 0 where nothing was read, and elsewhere the sum of dy over all reads of a row."""
-        shape, rows = tape.take(self)
-        check_like(self, dy, (len(rows), *shape[1:]), dy.dtype)
-        dx = np.zeros(shape, dy.dtype)
+        shape, dtype, rows = tape.take(self)
+        check_like(self, dy, (len(rows), *shape[1:]), dtype)
+        dx = np.zeros(shape, dtype)
         scatter_add(dx, rows, dy)
         return dx

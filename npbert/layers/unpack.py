@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from npbert.compute import Array
@@ -25,14 +23,14 @@ class Unpack(Layer):
 
     def forward(self, x: Array, places: Array, shape: tuple[int, int], tape: Tape = NO_TAPE) -> Array:
         check_like(self, x, (len(places), *x.shape[1:]), x.dtype, name="x")
-        y = np.zeros((math.prod(shape), x.shape[1]), x.dtype)
-        y[places] = x
-        tape.keep(self, places, shape)
-        return y.reshape(*shape, x.shape[1])
+        y = np.zeros((*shape, x.shape[1]), x.dtype)
+        y.reshape(-1, x.shape[1])[places] = x  # a view: this writes into y
+        tape.keep(self, places, y.shape, y.dtype)
+        return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dx = dy[places]: each row gets what came back to its place. Padding was 0 whatever x was: nothing is due."""
-        places, shape = tape.take(self)
-        check_like(self, dy, (*shape, dy.shape[-1]), dy.dtype)
+        places, shape, dtype = tape.take(self)
+        check_like(self, dy, shape, dtype)
         dx: Array = dy.reshape(-1, dy.shape[-1])[places]
         return dx

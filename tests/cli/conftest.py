@@ -30,14 +30,16 @@ class Result(NamedTuple):
 
     @property
     def rows(self) -> list[Any]:
-        """Standard output as JSON lines."""
-        return json_lines(self.out)
+        """Standard output as JSON lines in UTF-8, of which the last one is ended, too."""
+        assert self.out.endswith(b"\n")
+        return [json.loads(line) for line in self.out.decode("utf-8").removesuffix("\n").split("\n")]
 
-
-def json_lines(data: bytes) -> list[Any]:
-    """Every line is JSON in UTF-8, and the last one is ended, too."""
-    assert data.endswith(b"\n")
-    return [json.loads(line) for line in data.decode("utf-8").removesuffix("\n").split("\n")]
+    @property
+    def error(self) -> str:
+        """What the only line on standard error says, of a command that failed and printed nothing else."""
+        assert (self.status, self.out, self.err.count("\n")) == (1, b"", 1), self
+        assert self.err.startswith("npbert: error: ")
+        return self.err.removeprefix("npbert: error: ").removesuffix("\n")
 
 
 @pytest.fixture
@@ -46,6 +48,7 @@ def npbert(monkeypatch, capsysbinary):
 
     def run(*arguments, stdin=b""):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+        capsysbinary.readouterr()
         status = main([str(argument) for argument in arguments])
         out, err = capsysbinary.readouterr()
         return Result(status, out, err.decode())

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from npbert import Tokenizer
-from npbert.cli import main
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: in npbert's folder, pip install '.[hf]'")
 
@@ -26,50 +25,31 @@ def tokens(folder):
 
 
 def test_vocab(npbert, files, tmp_path):
-    folder = tmp_path / "new" / "folder"
-    status, out, err = npbert("vocab", *files, "--output", folder)
-    learned = tokens(folder)
-    assert (status, out.decode(), err) == (0, f"{len(learned)} tokens, from 2 files, in {folder}\n", "")
-    assert {"the", "cafe", "dog"} <= set(learned)
-    assert not {"The", "Café", "once"} & set(learned)
-    assert (folder / "vocab.txt").read_text(encoding="utf-8").splitlines() == learned
-
-
-def test_a_folder(npbert, files, tmp_path):
+    """Of files, or of all .txt files of a folder; the same text gives the same files."""
+    folders = tmp_path / "new" / "a", tmp_path / "new" / "b"
     (tmp_path / "notes.md").write_text("zebra zebra\n", encoding="utf-8")
-    status, out, _ = npbert("vocab", tmp_path, "--output", tmp_path / "a")
-    assert status == 0
-    assert b"from 2 files" in out
-    assert npbert("vocab", *files, "--output", tmp_path / "b").status == 0
-    assert tokens(tmp_path / "a") == tokens(tmp_path / "b")
-    (tmp_path / "empty").mkdir()
-    status, _, err = npbert("vocab", tmp_path / "empty", "--output", tmp_path / "c")
-    assert (status, err) == (1, f"npbert: error: {tmp_path}/empty is a folder without .txt files\n")
+    for folder, texts in zip(folders, (files, [tmp_path]), strict=True):
+        status, out, err = npbert("vocab", *texts, "--output", folder)
+        assert (status, out.decode(), err) == (0, f"{len(tokens(folder))} tokens, from 2 files, in {folder}\n", "")
+    learned = tokens(folders[0])
+    assert {"the", "cafe", "dog"} <= set(learned)
+    assert not {"The", "Café", "once", "zebra"} & set(learned)
+    assert (folders[0] / "vocab.txt").read_text(encoding="utf-8").splitlines() == learned
+    for file in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
+        assert (folders[0] / file).read_bytes() == (folders[1] / file).read_bytes()
 
 
 def test_options(npbert, files, tmp_path):
-    assert npbert("vocab", *files, "--output", tmp_path / "cased", "--cased", "--min-frequency", 1).status == 0
-    assert {"The", "the", "Café", "once"} <= set(tokens(tmp_path / "cased"))
-    assert Tokenizer.from_pretrained(tmp_path / "cased").encode(["The"])[0].tokens == ["[CLS]", "The", "[SEP]"]
-    assert npbert("vocab", *files, "--output", tmp_path / "small", "--size", 36).status == 0
-    assert len(tokens(tmp_path / "small")) == 36
-
-
-def test_twice_the_same(npbert, files, tmp_path):
-    for name in ("a", "b"):
-        npbert("vocab", *files, "--output", tmp_path / name)
-    for file in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
-        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
-
-
-def test_what_is_written_can_be_used(npbert, files, tmp_path):
     """A new tokenizer takes the place of an old one, without a rest of it."""
-    for size in (60, 40):
-        assert npbert("vocab", *files, "--output", tmp_path, "--size", size).status == 0
-    assert len(tokens(tmp_path)) == 40
-    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".txt") == [
-        "tokenizer.json", "tokenizer_config.json"
-    ]  # fmt: skip
+    folder = tmp_path / "new"
+    assert npbert("vocab", *files, "--output", folder, "--cased", "--min-frequency", 1).status == 0
+    assert {"The", "the", "Café", "once"} <= set(tokens(folder))
+    assert Tokenizer.from_pretrained(folder).encode(["The"])[0].tokens == ["[CLS]", "The", "[SEP]"]
+    assert npbert("vocab", files[0], "--output", folder, "--size", 32).out.endswith(
+        f"from 1 file, in {folder}\n".encode()
+    )
+    assert len(tokens(folder)) == 32
+    assert sorted(path.name for path in folder.iterdir()) == ["tokenizer.json", "tokenizer_config.json", "vocab.txt"]
 
 
 @pytest.mark.parametrize(
@@ -84,25 +64,20 @@ def test_a_bad_file(npbert, files, tmp_path, content, message):
     bad = tmp_path / "bad.txt"
     if content is not None:
         bad.write_bytes(content)
-    result = npbert("vocab", files[0], bad, "--output", tmp_path / "out")
-    assert result == (1, b"", f"npbert: error: {bad}{message}\n")
+    assert npbert("vocab", files[0], bad, "--output", tmp_path / "out").error == f"{bad}{message}"
     assert not (tmp_path / "out").exists()
 
 
 def test_other_errors(npbert, files, tmp_path):
-    result = npbert("vocab", *files, "--output", tmp_path / "out", "--size", 20)
-    assert re.fullmatch(r"npbert: error: vocab_size is 20, wanted at least \d\d: 5 special tokens.*\n", result.err)
-    assert (result.status, result.out) == (1, b"")
-    result = npbert("vocab", *files, "--output", files[0])
-    assert result == (1, b"", f"npbert: error: {files[0]}: File exists\n")
+    wanted = r"vocab_size is 20, wanted at least \d\d: 5 special tokens.*"
+    assert re.fullmatch(wanted, npbert("vocab", *files, "--output", tmp_path / "out", "--size", 20).error)
+    assert npbert("vocab", *files, "--output", files[0]).error == f"{files[0]}: File exists"
+    assert npbert("vocab", *files, "--output", files[0] / "new").error == f"{files[0] / 'new'}: Not a directory"
     assert files[0].read_text(encoding="utf-8") == TEXT
-    result = npbert("vocab", *files, "--output", files[0] / "folder")
-    assert result == (1, b"", f"npbert: error: {files[0] / 'folder'}: Not a directory\n")
-
-
-def test_the_vocabulary_of_a_checkpoint_is_not_replaced(tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    wanted = f"{tmp_path / 'empty'} is a folder without .txt files"
+    assert npbert("vocab", tmp_path / "empty", "--output", tmp_path / "out").error == wanted
     (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "text").write_text("some words")
-    assert main(["vocab", str(tmp_path / "text"), "--output", str(tmp_path)]) == 1
-    assert "holds a checkpoint, whose vocabulary must stay as it is" in capsys.readouterr().err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "text"]
+    wanted = f"{tmp_path} holds a checkpoint, whose vocabulary must stay as it is"
+    assert npbert("vocab", *files, "--output", tmp_path).error == wanted
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "empty", "one.txt", "two.txt"]

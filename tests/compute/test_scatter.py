@@ -1,7 +1,6 @@
 """scatter_add: as np.add.at, whatever repeats."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,19 +21,12 @@ def test_as_numpy_does(data, count, features, rows):
     assert (np.abs(table - expected) <= 1e-15 * sizes_added).all()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_row_that_comes_once_three_times_and_never(dtype):
-    table = np.ones((4, 2), dtype)
-    scatter_add(table, np.array([3, 0, 3, 3]), np.array([[1, 2], [10, 20], [3, 4], [5, 6]], dtype))
-    np.testing.assert_array_equal(table, np.array([[11, 21], [1, 1], [1, 1], [10, 13]], dtype), strict=True)
-
-
 def test_a_row_s_vectors_are_added_in_their_order():
     """So that two runs give the same bits: 1e16 + 1 − 1e16 is 0, in another order 1."""
-    table = np.zeros((2, 1))
+    table = np.zeros((3, 1))
     scatter_add(table, np.array([1, 0, 1, 0, 1]), np.array([[1e16], [5], [1], [6], [-1e16]]))
-    np.testing.assert_array_equal(table, [[11], [0]])
+    np.testing.assert_array_equal(table, [[11], [0], [0]])
     rng = np.random.default_rng(0)
     places, y, table = rng.integers(3, size=5000), rng.standard_normal((5000, 2), np.float32), np.zeros((3, 2), "f4")
     scatter_add(table, places, y)
-    np.testing.assert_array_equal(table, [y[places == row].sum(axis=0) for row in range(3)])
+    np.testing.assert_array_equal(table, [y[places == row].sum(axis=0) for row in range(3)], strict=True)

@@ -1,11 +1,10 @@
 """Threads in a process of their own: what the environment says, a fork, an interrupt, the end of the main one."""
 
+import multiprocessing
 import os
-import pickle
 import subprocess
 import sys
 import threading
-import time
 import warnings
 
 import numpy as np
@@ -23,37 +22,26 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not
 
 def python(code, **environment):
     """What it prints and complains of, in an environment that says nothing else about threads."""
-    names = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "GOTO_NUM_THREADS")
-    clean = {name: value for name, value in os.environ.items() if name not in names}
-    result = subprocess.run(
-        [sys.executable, "-c", code], env=clean | environment, capture_output=True, text=True, timeout=120
-    )
+    clean = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name} | environment
+    result = subprocess.run([sys.executable, "-c", code], env=clean, capture_output=True, text=True, timeout=120)
     return result.stdout, result.stderr
 
 
 def in_child(function):
-    """What function() returns in a fork of this process; AssertionError if it fails or takes a minute."""
-    reads, writes = os.pipe()
+    """What function() returns in a fork of this process; an error if it fails or takes a minute."""
+    fork = multiprocessing.get_context("fork")
+    here, there = fork.Pipe(duplex=False)
+    child = fork.Process(target=lambda: there.send(function()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python's own, of forking beside other threads
-        process = os.fork()
-    if process == 0:
-        status = 1
-        try:
-            os.write(writes, pickle.dumps(function()))
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writes)
-    deadline = time.monotonic() + 60
-    while (ended := os.waitpid(process, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    if ended == (0, 0):
-        os.kill(process, 9)
-        os.waitpid(process, 0)
-    with os.fdopen(reads, "rb") as pipe:
-        assert ended == (process, 0), "the child failed, or did not end"
-        return pickle.load(pipe)
+        child.start()
+    there.close()
+    try:
+        assert here.poll(60), "the child does not end"
+        return here.recv()
+    finally:
+        child.kill()
+        child.join()
 
 
 def computed():
@@ -64,24 +52,18 @@ def computed():
     return float(np.abs(linear.backward(gelu.backward(y, tape), tape)).sum()), float(linear.weight.grad.sum())
 
 
-@pytest.mark.parametrize(
-    ("said", "environment"),
-    [
-        (1, {"NPBERT_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "2"}),
-        (5, {"NPBERT_NUM_THREADS": " 5 ", "OPENBLAS_NUM_THREADS": "2"}),
-        (PROCESSORS, {}),
-        (1, {"OPENBLAS_NUM_THREADS": "1"}),
-        (1, {"OMP_NUM_THREADS": "1"}),
-        (min(2, PROCESSORS), {"OPENBLAS_NUM_THREADS": "2"}),
-    ],
-)
-def test_the_environment_says_how_many_or_else_what_blas_has(said, environment):
-    assert python(ASK, **environment) == (f"{said}\n", "")
+SAID = [(PROCESSORS, {}), (1, {"OPENBLAS_NUM_THREADS": "1"}), (1, {"OMP_NUM_THREADS": "1"})]
+SAID += [(count, {"NPBERT_NUM_THREADS": f" {count} ", "OPENBLAS_NUM_THREADS": "2"}) for count in (1, 5)]
 
 
-@pytest.mark.parametrize("wrong", ["0", "2.5", ""])
+@pytest.mark.parametrize(("count", "environment"), SAID)
+def test_the_environment_says_how_many_or_else_what_blas_has(count, environment):
+    assert python(ASK, **environment) == (f"{count}\n", "")
+
+
+@pytest.mark.parametrize("wrong", ["0", "2.5"])
 def test_a_wrong_number_in_the_environment_is_warned_of(wrong):
-    printed, complained = python(ASK, NPBERT_NUM_THREADS=wrong, OPENBLAS_NUM_THREADS="1")
+    printed, complained = python(ASK, NPBERT_NUM_THREADS=wrong, OMP_NUM_THREADS="1")
     assert printed == "1\n"
     assert f"UserWarning: NPBERT_NUM_THREADS is {wrong!r}, wanted a whole number of at least 1" in complained
 
@@ -92,9 +74,9 @@ def test_importing_starts_no_thread_and_work_goes_on_when_the_main_thread_has_en
         from npbert.compute import run
         npbert.num_threads()
         print(threading.active_count())
-        done = []
         def work():
             threading.main_thread().join()
+            done = []
             run(done.append, range(5))
             print(sorted(done))
         npbert.set_num_threads(2)
@@ -138,30 +120,25 @@ def test_ctrl_c_waits_for_the_helpers_and_leaves_things_usable():
 @forks
 class TestFork:
     @pytest.fixture(autouse=True)
-    def _two_threads(self):
-        with on_threads(2):
+    def _three_threads(self):
+        with on_threads(3):
             yield
 
-    def test_the_child_and_its_child_compute_what_the_parent_does(self):
-        before = computed()
-        assert soon(lambda: in_child(lambda: (computed(), in_child(computed)))) == (before, before)
-        assert computed() == before
-
-    def test_the_child_has_the_parent_s_number_and_starts_threads_of_its_own(self):
+    def test_the_child_and_its_child_compute_what_the_parent_does_on_threads_of_their_own(self):
         def child():
             meeting = Meeting(3)
             run(meeting, range(3))
-            return num_threads(), list(meeting.seen.values())
+            return num_threads(), list(meeting.seen.values()), computed()
 
-        with on_threads(3):
-            run(Meeting(3), range(3))
-            assert in_child(child) == (3, [1, 1, 1])
+        wanted = child()
+        assert wanted[:2] == (3, [1, 1, 1])
+        assert soon(lambda: in_child(lambda: (child(), in_child(child)))) == (wanted, wanted)
+        assert child() == wanted
 
     @pytest.mark.parametrize("who", ["in the work", "at the lock"])
     def test_while_another_thread_is(self, who, count_of_blas):
         """The child has neither that thread nor what it held: a lock, helpers, BLAS on one thread."""
-        expected = computed()
-        is_there, may_leave = threading.Event(), threading.Event()
+        expected, is_there, may_leave = computed(), threading.Event(), threading.Event()
 
         def stay(item=None):
             is_there.set()
@@ -182,10 +159,8 @@ class TestFork:
         assert is_there.wait(30)
         try:
             assert in_child(child) == (expected, [BLAS_THREADS, 1, BLAS_THREADS])
-            if who == "in the work":
-                assert count_of_blas() == 1
+            assert count_of_blas() == (1 if who == "in the work" else BLAS_THREADS)
         finally:
             may_leave.set()
             other.join()
-        assert count_of_blas() == BLAS_THREADS
-        assert computed() == expected
+        assert (count_of_blas(), computed()) == (BLAS_THREADS, expected)

@@ -21,10 +21,14 @@ def rows_of(sequences):
     return np.split(np.arange(sequences.num_rows), sequences.ends[:-1])
 
 
+def vector(row, head):
+    """What a row is in one head, so that it can be told from all others."""
+    return tuple(row * 1000 + feature for feature in range(head * D, (head + 1) * D))
+
+
 def meetings(pieces, num_looking, num_rows, num_heads):
-    """How often each row that looks meets each row that is looked at, by head and feature of both."""
-    features = np.arange(num_heads * D)
-    x, z = (np.arange(count)[:, None] * 1000 + features for count in (num_looking, num_rows))
+    """How often each vector that looks meets each vector that is looked at."""
+    x, z = (np.arange(n)[:, None] * 1000 + np.arange(num_heads * D) for n in (num_looking, num_rows))
     met = Counter()
     for piece in pieces:
         q, k = piece.queries(x), piece.keys(z)
@@ -35,48 +39,34 @@ def meetings(pieces, num_looking, num_rows, num_heads):
     return met
 
 
-def wanted_meetings(sequences, looking, num_heads):
-    wanted = Counter()
-    for rows in rows_of(sequences):
-        for (number, row), other, h in itertools.product(enumerate(looking.tolist()), rows.tolist(), range(num_heads)):
-            if row in rows:
-                features = range(h * D, (h + 1) * D)
-                wanted[tuple(number * 1000 + f for f in features), tuple(other * 1000 + f for f in features)] += 1
-    return wanted
-
-
 @settings(max_examples=40)
 @given(st.data(), sequences(), st.integers(1, 3), st.sampled_from([1, 5, 30, 10**6]), st.booleans())
 def test_pieces_are_every_pair_of_a_sequence_once(data, all_look, num_heads, block, all_are_read):
     read = np.arange(all_look.num_rows) if all_are_read else data.draw(read_of(all_look))
     some_look = all_look if all_are_read else all_look.only(read)
-    wanted = wanted_meetings(all_look, read, num_heads)
+    wanted = Counter(
+        (vector(number, head), vector(other, head))
+        for rows, (number, row), head in itertools.product(rows_of(all_look), enumerate(read), range(num_heads))
+        if row in rows
+        for other in rows.tolist()
+    )
     with in_pieces(block):
         pieces = some_look.pieces(num_heads)
-    assert meetings(pieces, len(read), all_look.num_rows, num_heads) == wanted
-    assert meetings(some_look.each(num_heads), len(read), all_look.num_rows, num_heads) == wanted
-    assert [piece.scores[1:2] + piece.scores[3:] for piece in some_look.each(num_heads)] == [
-        (num_heads, length) for length in all_look.lengths
-    ]
-    for piece in pieces:
-        n, heads, r, t = piece.scores
-        assert n * heads == 1 or math.prod((n, heads, r, t)) <= block
+    each = some_look.each(num_heads)
+    for cut in (pieces, each):
+        assert meetings(cut, len(read), all_look.num_rows, num_heads) == wanted
+    assert [piece.scores[:2] + piece.scores[3:] for piece in each] == [(1, num_heads, t) for t in all_look.lengths]
+    assert all(math.prod(piece.scores[:2]) == 1 or math.prod(piece.scores) <= block for piece in pieces)
 
 
 @settings(max_examples=40)
-@given(st.data(), sequences())
-def test_only_counts_the_rows_of_each_sequence_that_are_read(data, all_look):
-    read = data.draw(read_of(all_look))
-    some_look = all_look.only(read.astype(data.draw(st.sampled_from([np.int64, np.uint8, np.uint64, np.int32]))))
-    assert some_look.looking.tolist() == [int(np.isin(rows, read).sum()) for rows in rows_of(all_look)]
+@given(st.data(), sequences(), st.sampled_from([np.int64, np.uint8, np.uint64, np.int32]))
+def test_only_counts_the_rows_of_each_sequence_that_are_read(data, all_look, dtype):
+    read = data.draw(read_of(all_look)).astype(dtype)
+    some_look = all_look.only(read)
+    assert some_look.looking.tolist() == [sum(row in rows for row in read) for rows in rows_of(all_look)]
     assert (some_look.num_looking, some_look.num_rows) == (len(read), all_look.num_rows)
-    assert some_look.lengths.tolist() == all_look.lengths.tolist()
-
-
-def test_what_can_be_asked_of_it():
-    some = Sequences([2, 1, 4])
-    assert (some.num_rows, some.num_looking, some.ends.tolist()) == (7, 7, [2, 3, 7])
-    assert repr(some) == "Sequences(lengths=[2, 1, 4])"
+    assert repr(some_look) == f"Sequences(lengths={all_look.lengths.tolist()})"
 
 
 def of_each(x, sequences, read):
@@ -85,49 +75,40 @@ def of_each(x, sequences, read):
     return y if read is None else y[read]
 
 
-@settings(max_examples=40)
-@given(st.data(), sequences(most=7), st.integers(1, 4), st.sampled_from([None, np.int64, np.uint8, np.uint64]))
-def test_in_parts_is_the_whole(data, some, threads, dtype):
-    read = None if dtype is None else data.draw(read_of(some)).astype(dtype)
+def assert_parts_are_the_whole(some, read, threads):
     x = np.random.default_rng(0).standard_normal((some.num_rows, D))
     with on_threads(threads), in_pieces(1), nothing_is_nan():
         y = some.in_parts(of_each, x, read)
     np.testing.assert_allclose(y, of_each(x, some, read), rtol=1e-13)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@settings(max_examples=40)
+@given(st.data(), sequences(most=7), st.integers(1, 4), st.sampled_from([None, np.int64, np.uint8, np.uint64]))
+def test_in_parts_is_the_whole(data, some, threads, dtype):
+    assert_parts_are_the_whole(some, None if dtype is None else data.draw(read_of(some)).astype(dtype), threads)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64])
-def test_in_parts_whose_rows_have_larger_numbers_than_the_dtype_of_read(threads, dtype):
-    some, read = Sequences([100, 200, 300]), np.array([0, 3, 99, 120], dtype)
-    x = np.random.default_rng(0).standard_normal((600, D))
-    with on_threads(threads), in_pieces(1):
-        np.testing.assert_allclose(some.in_parts(of_each, x, read), of_each(x, some, read), rtol=1e-13)
+def test_in_parts_whose_rows_have_larger_numbers_than_the_dtype_of_read(dtype):
+    assert_parts_are_the_whole(Sequences([100, 200, 300]), np.array([0, 3, 99, 120], dtype), 3)
 
 
-@pytest.mark.parametrize(
-    "lengths",
-    [[0], [2, 0, 1], [3, -1], [1.5, 2], [], [[1, 2]], 3, [True, True], ["2"]],
-    ids=str,
-)
+@pytest.mark.parametrize("lengths", [[0], [2, 0, 1], [3, -1], [1.5, 2], [], [[1, 2]], 3, [True, True], ["2"]], ids=str)
 def test_lengths_are_whole_numbers_of_at_least_1(lengths):
     with pytest.raises(ValueError, match=r"^lengths are .*, wanted a list of whole numbers of at least 1$"):
         Sequences(lengths)
 
 
-@pytest.mark.parametrize(
-    ("read", "error", "message"),
-    [
-        (np.array([1, 0]), ValueError, "the rows to read are not in ascending order"),
-        (np.array([1, 0], np.uint64), ValueError, "the rows to read are not in ascending order"),
-        (np.array([0, 5]), IndexError, r"read\[1\] is 5, but the number of rows is 5"),
-        (np.array([-1, 2]), IndexError, r"read\[0\] is -1"),
-        (np.array([0.0, 1.0]), TypeError, "read must be an array of integers, got float64"),
-        (np.ones(5, bool), TypeError, "read must be an array of integers, got bool"),
-    ],
-)
+DESCENDING, NO_INTEGERS = "^the rows to read are not in ascending order$", "^read must be an array of integers, got "
+WRONG = [([1, 0], int, ValueError, DESCENDING), ([1, 0], "u8", ValueError, DESCENDING)]
+WRONG += [([0.0, 1.0], float, TypeError, NO_INTEGERS + "float64"), ([True] * 5, bool, TypeError, NO_INTEGERS + "bool")]
+WRONG += [([0, 5], int, IndexError, r"read\[1\] is 5, but the number of rows is 5"), ([-1], int, IndexError, "is -1")]
+
+
+@pytest.mark.parametrize(("read", "dtype", "error", "message"), WRONG)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_rows_that_cannot_be_read(read, error, message, threads):
-    some = Sequences([2, 3])
+def test_rows_that_cannot_be_read(read, dtype, error, message, threads):
+    some, read = Sequences([2, 3]), np.array(read, dtype)
     with pytest.raises(error, match=message):
         some.only(read)
     with on_threads(threads), in_pieces(1), pytest.raises(error, match=message):

@@ -34,16 +34,13 @@ BOM = b"\xef\xbb\xbf"
 @pytest.mark.parametrize(
     ("content", "documents"),
     [
-        ("one\ntwo\n\nthree\n", [["one", "two"], ["three"]]),
         ("one\ntwo\n\nthree", [["one", "two"], ["three"]]),
         ("one\n\n \n\t\n\ntwo\n\n\n", [["one"], ["two"]]),
         ("\n\n \none\n", [["one"]]),
         ("one\r\ntwo\r\n\r\nthree\r\n", [["one", "two"], ["three"]]),
         ("  one  \n\ttwo three\t\n", [["one", "two three"]]),
-        (BOM + b"one\n\ntwo\n", [["one"], ["two"]]),
         (BOM + b"\none\n", [["one"]]),
-        ("Zoë says: 我们\n\nÆ\n", [["Zoë says: 我们"], ["Æ"]]),
-        ("one\u2028still one\x0band still\n", [["one\u2028still one\x0band still"]]),
+        (BOM + "Zoë: 我们\n\nÆ\u2028still Æ\x0band still\n".encode(), [["Zoë: 我们"], ["Æ\u2028still Æ\x0band still"]]),
     ],
 )
 @pytest.mark.parametrize("piece_bytes", [1, 9, 1000])
@@ -59,6 +56,13 @@ def test_a_new_file_is_a_new_document(tmp_path):
     corpus = Corpus([last, tmp_path])
     assert [file.name for file in corpus.files] == ["last", "a.txt", "b.txt"]
     assert by_document(corpus) == [["named, so taken in spite of its ending"], ["a, without a line end"], ["b"]]
+
+
+def test_what_is_known_of_a_corpus(tmp_path):
+    files = [write(tmp_path, "a.txt", "abc\ndef\n\ngh\n"), write(tmp_path, "b.txt", "x\n")]
+    corpus = Corpus(files, piece_bytes=4)
+    assert list(corpus) == [Piece(0, 0, 4, 0), Piece(0, 4, 4, 0), Piece(0, 8, 4, 1), Piece(1, 0, 2, 2)]
+    assert (corpus.num_bytes, corpus.num_documents) == (14, 3)
 
 
 lines = st.sampled_from(["", " ", "x", "ab c", "é" * 5, "long " * 12])
@@ -91,22 +95,12 @@ def test_pieces_hold_every_line_once(texts, piece_bytes, document_per_file, crlf
             assert text_bytes < piece_bytes + longest, "a piece ends with the line that fills it"
 
 
-def test_what_is_known_of_a_corpus(tmp_path):
-    files = [write(tmp_path, "a.txt", "abc\ndef\n\ngh\n"), write(tmp_path, "b.txt", "x\n")]
-    corpus = Corpus(files, piece_bytes=4)
-    pieces = [corpus[number] for number in range(len(corpus))]
-    assert pieces == [Piece(0, 0, 4, 0), Piece(0, 4, 4, 0), Piece(0, 8, 4, 1), Piece(1, 0, 2, 2)]
-    assert (corpus.num_bytes, corpus.num_documents) == (14, 3)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "a.txt is empty: there is no text to learn from"),
-        (b"\n \r\n\t\n", "a.txt is empty"),
-        (BOM, "a.txt is empty"),
+        (BOM + b"\n \r\n\t\n", "a.txt is empty"),
         (b"fine\nZo\xeb\n", "a.txt, line 2: byte 3 of the line is not UTF-8"),
-        (b"caf\xc3", "a.txt, line 1: byte 4 of the line is not UTF-8"),
         ("utf-16\n".encode("utf-16"), "a.txt, line 1: byte 1 of the line is not UTF-8"),
     ],
 )
@@ -147,12 +141,10 @@ def test_text_is_not_kept_in_memory(tmp_path):
     assert sum(len(corpus.read(number)) for number in range(len(corpus))) == count
 
 
-@pytest.mark.parametrize(("path", "documents"), [("bert_sample_text/sample_text.txt", 3), ("gutenberg", 17)])
-def test_real_text(path, documents):
-    path = shared_data() / path
-    files = sorted(path.glob("*.txt")) if path.is_dir() else [path]
-    corpus = Corpus([path], document_per_file=path.is_dir())
-    assert corpus.num_documents == documents
+def test_real_text():
+    path = shared_data() / "gutenberg"
+    corpus = Corpus([path], document_per_file=True)
+    assert corpus.num_documents == 17
     read = [sentence for number in range(len(corpus)) for sentence in corpus.read(number)]
-    written = [line.strip() for file in files for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
-    assert read == written
+    lines = [line.strip() for file in sorted(path.glob("*.txt")) for line in file.read_text("utf-8").split("\n")]
+    assert read == [line for line in lines if line]

@@ -30,12 +30,11 @@ def test_seeds():
     assert orders[1] != orders[2] != orders[3]
 
 
-def test_collate_makes_the_batch():
-    assert [batch for _, batch in TaskData([3], lambda examples: {"it got": examples}).batches(0)] == [{"it got": [3]}]
-
-
-def test_default_size_and_none():
-    assert [len(batch) for _, batch in TaskData(range(33), list).batches(0)] == [32, 1]
+def test_collate_makes_the_batch_of_32_at_most():
+    assert [batch for _, batch in TaskData(range(33), lambda examples: ["it got", len(examples)]).batches(0)] == [
+        ["it got", 32],
+        ["it got", 1],
+    ]
     assert list(TaskData([], list).batches(0)) == []
     with pytest.raises(ValueError, match="batch_size is 0, wanted at least 1"):
         TaskData([3], list, 0)

@@ -41,18 +41,14 @@ def test_a_text(tokenizer):
     assert tokenizer.encode([]) == []
 
 
-def test_a_pair(tokenizer):
-    (encoding,) = tokenizer.encode([("the cat", "sat.")])
+def test_a_pair_and_words_that_are_cut_already(tokenizer):
+    (encoding,) = tokenizer.encode([["the cat", "sat."]])
     assert tokens_of(encoding) == "[CLS] the cat [SEP] sat . [SEP]"
     assert encoding.type_ids == [0, 0, 0, 0, 1, 1, 1]
     assert encoding.sequence_ids == [None, 0, 0, None, 1, 1, None]
-    assert tokenizer.encode([["the cat", "sat."]])[0].ids == encoding.ids
-
-
-def test_words_that_are_cut_already(tokenizer):
-    plain, cut = (tokenizer.encode_words([["unaffable", "cats", "the."]], max_length=size)[0] for size in (None, 6))
-    assert tokens_of(plain) == "[CLS] un ##aff ##able cat ##s the . [SEP]"
-    assert plain.word_ids == [None, 0, 0, 0, 1, 1, 2, 2, None]
+    plain, cut = (tokenizer.encode_words([["unaffable", "cats."]], max_length=size)[0] for size in (None, 6))
+    assert tokens_of(plain) == "[CLS] un ##aff ##able cat ##s . [SEP]"
+    assert plain.word_ids == [None, 0, 0, 0, 1, 1, 1, None]
     assert tokens_of(cut) == "[CLS] un ##aff ##able cat [SEP]"
 
 
@@ -81,7 +77,7 @@ def test_offsets_map_back_to_the_text(tokenizer, text):
 
 def test_offsets_count_characters_of_the_text_as_it_was(tokenizer):
     (encoding,) = tokenizer.encode(["CAFÉ 中国 \x00unaffable"])
-    assert encoding.tokens[1:-1] == ["cafe", "中", "国", "un", "##aff", "##able"]
+    assert tokens_of(encoding) == "[CLS] cafe 中 国 un ##aff ##able [SEP]"
     assert encoding.offsets[1:-1] == [(0, 4), (5, 6), (6, 7), (9, 11), (11, 14), (14, 18)]
     assert tokenizer.decode(np.array(encoding.ids[3:5], np.int32)) == ["国", "un"]
 

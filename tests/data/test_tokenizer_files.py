@@ -25,16 +25,13 @@ def all_tokens(tokenizer):
     return tokenizer.decode(range(len(tokenizer)))
 
 
-@pytest.mark.parametrize("vocabulary", ["\n".join(WORDS), "\n".join(WORDS) + "\n", "\r\n".join(WORDS) + "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_ends_of_lines_and_byte_order_mark(tmp_path, vocabulary, mark):
-    write(tmp_path / "vocab.txt", mark + vocabulary)
-    assert all_tokens(Tokenizer.from_pretrained(tmp_path)) == WORDS
-
-
-def test_an_empty_line_is_a_token_and_counts(tmp_path):
-    write(tmp_path / "vocab.txt", "\n".join([*WORDS[:5], "", "cat"]))
-    assert Tokenizer.from_pretrained(tmp_path).encode(["cat"])[0].ids == [2, 6, 3]
+def test_ends_of_lines_and_byte_order_mark(tmp_path, end, mark):
+    """An empty line is a token, too, but for one at the end."""
+    for text in (end.join([*WORDS, "", "x"]), end.join([*WORDS, "", "x", ""])):
+        write(tmp_path / "vocab.txt", mark + text)
+        assert all_tokens(Tokenizer.from_pretrained(tmp_path)) == [*WORDS, "", "x"]
 
 
 def test_tokenizer_json_comes_first_without_its_truncation_and_padding(tmp_path):
@@ -60,7 +57,6 @@ BARE = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0}, unk_token="a")
     [
         ("vocab.txt", b"[PAD]\n[UNK]\nca\xff\n", ", line 3: byte 14 (0xff) is not UTF-8"),
         ("vocab.txt", b"[PAD]\ncat\ndog\ncat\n", " is no tokenizer of BERT: 'cat' is in it twice"),
-        ("vocab.txt", b"", " is no tokenizer of BERT: sep_token not found in the vocabulary"),
         ("vocab.txt", LACKING_SEP.encode(), " is no tokenizer of BERT: sep_token not found in the vocabulary"),
         ("vocab.txt", LACKING_MASK.encode(), " is no tokenizer of BERT: the vocabulary has no [MASK]"),
         ("tokenizer.json", BPE.encode(), " is no tokenizer of BERT: its model is BPE, wanted WordPiece"),
@@ -102,10 +98,9 @@ def test_saved_and_read_again(tmp_path, settings, removed):
 
 def test_a_normalizer_of_another_kind_can_be_saved(tmp_path):
     library = tokenizers.BertWordPieceTokenizer({word: index for index, word in enumerate(WORDS)})
-    library._tokenizer.normalizer = tokenizers.normalizers.Sequence([tokenizers.normalizers.NFC()])
+    library._tokenizer.normalizer = tokenizers.normalizers.NFC()
     Tokenizer(library).save_pretrained(tmp_path)
     assert Tokenizer.from_pretrained(tmp_path).encode(["Café"])[0].tokens == ["[CLS]", "Café", "[SEP]"]
-    assert json.loads((tmp_path / "tokenizer_config.json").read_text()) == {"tokenizer_class": "BertTokenizer"}
 
 
 def test_learned_twice_the_same(tmp_path):
@@ -128,25 +123,21 @@ def test_learned_words(tmp_path):
     assert {"cat", "dog"} <= set(all_tokens(Tokenizer.train([file, other], vocab_size=100)))
 
 
-@pytest.mark.parametrize(("lowercase", "tokens"), [(True, {"cafe"}), (False, {"Café", "café"})])
-def test_learned_lower_case_or_cased(tmp_path, lowercase, tokens):
-    tokenizer = Tokenizer.train([write(tmp_path / "a", "Café café\n" * 9)], vocab_size=40, lowercase=lowercase)
-    assert {token for token in all_tokens(tokenizer) if len(token) == 4 and token[0] != "#"} >= tokens
-    assert tokenizer.encode(["Café"])[0].tokens == ["[CLS]", "cafe" if lowercase else "Café", "[SEP]"]
+def test_learned_lower_case_or_cased(tmp_path):
+    file = write(tmp_path / "a", "Café café\n" * 9)
+    for lowercase, words in ((True, ["cafe"]), (False, ["Café", "café"])):
+        tokenizer = Tokenizer.train([file], vocab_size=40, lowercase=lowercase)
+        assert set(words) <= set(all_tokens(tokenizer))
+        assert tokenizer.encode(["Café"])[0].tokens == ["[CLS]", words[0], "[SEP]"]
 
 
-def test_the_most_frequent_characters_are_learned(tmp_path, monkeypatch):
+def test_the_most_frequent_characters_are_learned_and_there_must_be_room_for_them(tmp_path, monkeypatch):
     monkeypatch.setattr("npbert.data.learn_vocabulary.MOST_CHARACTERS", 3)
     file = write(tmp_path / "a", "zz kk jj ii hh gg ff ee dd cc bb zz")
-    tokenizer = Tokenizer.train([file], vocab_size=40, min_frequency=9)
+    tokenizer = Tokenizer.train([file], vocab_size=11, min_frequency=9)
     assert all_tokens(tokenizer)[5:] == ["b", "c", "z", "##b", "##c", "##z"], "of equals the first"
-
-
-def test_a_size_with_no_room_for_the_characters(tmp_path):
-    file = write(tmp_path / "a", "ab ab ba")  # a, b, ##a, ##b
-    assert len(Tokenizer.train([file], vocab_size=9)) == 9
-    for size in (8, 5, 0, -1):
-        with pytest.raises(ValueError, match=f"vocab_size is {size}, wanted at least 9: 5 special tokens"):
+    for size in (10, 0, -1):
+        with pytest.raises(ValueError, match=f"vocab_size is {size}, wanted at least 11: 5 special tokens"):
             Tokenizer.train([file], vocab_size=size)
 
 

@@ -1,91 +1,207 @@
-"""Is right proved, and wrong seen, entry by entry and along directions?"""
+"""Is right believed, and wrong seen, entry by entry and along directions?"""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from npbert import Embedding, Layer, LayerNorm, Linear, ReLU
+from npbert import NO_TAPE, Init, Layer, LayerNorm, Parameter, ReLU
 from npbert.gradcheck import (
     COMPLEX_STEP,
     FINITE_DIFFERENCES,
+    TOLERANCES,
+    GradientError,
     LossOf,
     check_directions,
     check_gradients,
     randomize,
 )
-from tests.gradcheck.scale import Scale, X
+from tests.gradcheck.small import Function, Scale, X, broken, returning
+
+both_checks = pytest.mark.parametrize("check", [check_gradients, check_directions])
 
 
-def test_right_is_proved():
+def test_right_is_believed():
     report = check_gradients(Scale(), X)
-    assert report.ok
-    assert report.count == 3 + 6
+    report.raise_if_wrong()
+    assert report
+    assert report.sizes == {"s": 3, "x": 6}
     assert set(report.worst) == {FINITE_DIFFERENCES, COMPLEX_STEP}
     assert report.worst[COMPLEX_STEP].relative_error < 1e-15
-    assert report.worst[FINITE_DIFFERENCES].relative_error < 1e-11
-    assert str(report).startswith("proved, 9 derivatives of s, x; the worst:\n  ")
-    report.raise_if_wrong()
+    assert str(report).startswith("right, 9 derivatives of s, x; the worst:\n  ")
 
 
-@pytest.mark.parametrize("check", [check_gradients, check_directions])
-def test_a_small_error_is_seen_by_both_methods(check):
-    class Wrong(Scale):
-        def backward(self, dy, x):
-            dx = super().backward(dy, x)
-            dx[1, 2] *= 1 + 1e-5
-            return dx
+@both_checks
+@pytest.mark.parametrize("method", TOLERANCES)
+@pytest.mark.parametrize(("error", "is_right"), [(0.5, True), (2.0, False)])
+def test_an_error_of_the_tolerance_makes_the_difference(check, method, error, is_right):
+    """1e-7 for finite differences, and 1e-12 for the complex step."""
+    error *= {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}[method]
+    layer = Function(lambda x: 3 * x, lambda x: 3 * (1 + error))
+    assert check(layer, X, tolerances={method: TOLERANCES[method]}).ok == is_right
 
-    report = check(Wrong(), X)
-    assert not report.ok
-    assert all(worst.relative_error > 1e-7 for worst in report.worst.values())
+
+@pytest.mark.parametrize(("size", "is_right"), [(30, False), (1e6, True)])
+def test_an_error_counts_beside_its_own_array_down_to_a_hundredth_of_the_largest(size, is_right):
+    """The derivatives of x are about 1, and those of s about as large as x."""
+    report = check_gradients(returning(lambda dx: dx * (1 + 3e-7)), size * X, tolerances={FINITE_DIFFERENCES: 1e-7})
+    assert report.ok == is_right
+
+
+@pytest.mark.parametrize("k", [0.1, 1.0, 10.0])
+def test_finite_differences_are_exact_to_many_digits(k):
+    layer = Function(lambda x: np.sin(k * x), lambda x: k * np.cos(k * x))
+    report = check_gradients(layer, X)
+    assert report.worst[FINITE_DIFFERENCES].relative_error < 2e-12
+    assert report.worst[COMPLEX_STEP].relative_error < 1e-15
+
+
+def test_the_worst_entry_is_named():
+    def backward(self, dy, tape):
+        dx = Scale.backward(self, dy, tape)
+        self.s.grad[1] += 0.5
+        return dx
+
+    report = check_gradients(broken(backward=backward), X)
+    worst = report.worst[COMPLEX_STEP]
+    assert not report
+    assert (worst.name, worst.index, worst.analytic - worst.numeric) == ("s", (1,), pytest.approx(0.5))
+    with pytest.raises(GradientError, match=r"WRONG, 9 derivatives of s, x; the worst:\n  s\[1\]: backward .*, "):
+        report.raise_if_wrong()
+
+
+def test_nan_is_wrong_and_so_is_a_gradient_where_there_is_none():
+    report = check_gradients(returning(lambda dx: np.where(np.arange(3) == 1, np.nan, dx)), X)
+    assert not report
+    assert report.worst[COMPLEX_STEP].index == (0, 1)
+    assert not check_gradients(Function(lambda x: 0 * x, lambda x: 1e-9), X)
+    assert check_gradients(Function(lambda x: 0 * x, lambda x: 0.0), X)
+
+
+def test_directions_are_of_length_1_over_all_variables_and_all_different():
+    steps = []
+
+    def forward(self, x, tape):
+        if np.iscomplexobj(x):
+            steps.append(np.concatenate([self.s.value.imag, x.imag.ravel()]) / 1e-30)
+        return Scale.forward(self, x, tape)
+
+    assert check_directions(broken(forward=forward), X, directions=5).count == len(steps) == 5
+    cosines = np.array(steps) @ np.transpose(steps)
+    np.testing.assert_allclose(cosines.diagonal(), 1, rtol=1e-12)
+    assert np.abs(cosines - np.eye(5)).max() < 0.95
+    assert (np.abs(steps) > 0).all()
+
+
+def test_empty_arrays_and_numbers_are_checked_too():
+    """A parameter () and an empty one, an input () and with it an output ()."""
+
+    def backward(self, dy, tape):
+        self.s.add_grad((dy * tape.take(self)).sum() * self.factor)
+        return dy * self.s.value
+
+    layer = broken(backward=backward)
+    layer.s, layer.nothing, layer.factor = Parameter(np.array(2.0)), Parameter(np.zeros((0, 3))), 1
+    for x in (X, np.array(1.5)):
+        report = check_gradients(layer, x)
+        assert (report.ok, report.sizes) == (True, {"s": 1, "nothing": 0, "x": x.size})
+        assert check_directions(layer, x).ok
+    layer.factor = 2
+    assert "\n  s: backward" in str(check_gradients(layer, X))
 
 
 def test_the_loss_of_a_model_is_a_layer():
-    class Model(Layer):
-        def __init__(self):
-            self.linear = Linear(3, 1, rng=np.random.default_rng(0), dtype=np.float64)
+    class Model(Scale):
+        def loss(self, x, tape):
+            return SimpleNamespace(loss=self.forward(x, tape).sum())
 
-        def loss(self, x):
-            y, cache = self.linear.forward(x)
-            return ((y * y).sum(), "and others"), (y, cache)
+        def loss_backward(self, dloss, tape):
+            self.backward(np.full(X.shape, dloss), tape)
 
-        def backward(self, cache, dloss=1.0):
-            y, linear_cache = cache
-            self.linear.backward(2 * y * dloss, linear_cache)
-
-    model = LossOf(Model())
-    randomize(model, np.random.default_rng(0))
-    assert check_gradients(model, np.arange(3)[None, :]).ok
+    report = check_gradients(LossOf(Model()), X.astype(int))
+    assert (report.ok, report.sizes) == (True, {"model.s": 3})
+    with pytest.raises(GradientError, match=r"returns 0 gradients, for inputs \['input 0'\]"):
+        check_gradients(LossOf(Model()), X)
 
 
-def test_directions_cover_parameters_and_inputs():
-    rng = np.random.default_rng(0)
-    norm = LayerNorm(20, dtype=np.float64)
-    randomize(norm, rng)
-    report = check_directions(norm, rng.standard_normal((30, 20)), directions=5)
-    assert report.ok
-    assert report.count == 5
+def test_inputs_beyond_the_named_ones_and_several_outputs():
+    class Sums(Layer):
+        def forward(self, first, *others, tape=NO_TAPE):
+            tape.keep(self, first, others[0])
+            return first + others[0] + others[1], None, first * others[0]
+
+        def backward(self, dy, tape):
+            (dsum, dproduct), (first, second) = dy, tape.take(self)
+            return [dsum + dproduct * second, dsum + dproduct * first, dsum]
+
+    report = check_gradients(Sums(), X, 2 * X, 3 * X)
+    assert (report.ok, report.sizes) == (True, {"first": 6, "input 1": 6, "input 2": 6})
 
 
-def test_no_direction_and_no_method_prove_nothing():
-    assert check_directions(Scale(), X, directions=1).ok
+def test_a_parameter_and_an_input_of_one_name_are_told_apart():
+    scale = Scale()
+    scale.x = Parameter(np.ones(2))
+    report = check_gradients(scale, X)
+    assert (report.ok, report.sizes) == (True, {"s": 3, "x": 2, "input x": 6})
+
+
+def test_an_output_may_be_the_input_itself():
+    assert check_gradients(Function(lambda x: x, lambda x: 1.0), X).ok
+
+
+def test_a_forward_that_is_not_analytic_says_so():
+    def in_a_buffer(x):
+        y = np.empty(x.shape)
+        y[...] = 2 * x
+        return y
+
+    for layer in (Function(in_a_buffer, lambda x: 2.0), Function(np.abs, np.sign)):
+        with pytest.raises(TypeError, match="complex numbers do not flow through forward"):
+            check_gradients(layer, X)
+        assert check_gradients(layer, X, tolerances={FINITE_DIFFERENCES: 1e-7}).ok
+
+
+def test_methods_that_disagree_say_why():
+    square = Function(lambda x: np.abs(x) ** 2 + 0 * x, lambda x: 2 * x)
+    report = check_gradients(square, X)
+    assert report.worst[FINITE_DIFFERENCES].relative_error < 1e-10
+    assert "does forward use what complex numbers do not flow through" in str(report)
+    kink = str(check_gradients(ReLU(), np.array([1e-4, 1.0])))
+    assert "is a kink near" in kink
+    assert "does forward use" not in kink
+
+
+def test_what_cannot_be_checked_is_refused():
+    layer = Scale()
+    layer.s.value = layer.s.value.astype(np.float32)
+    for wrong, x, name in ((layer, X, "s"), (Scale(), X.astype(np.float32), "x")):
+        with pytest.raises(TypeError, match=f"{name} is float32; a check needs float64"):
+            check_gradients(wrong, x)
+    with pytest.raises(ValueError, match="there is nothing to check"):
+        check_gradients(ReLU(), np.zeros((0, 3)))
     with pytest.raises(ValueError, match="directions is 0, wanted at least 1"):
         check_directions(Scale(), X, directions=0)
     for tolerances in ({}, {"fd": 1e-7}):
         with pytest.raises(ValueError, match="wanted one or both of"):
             check_gradients(Scale(), X, tolerances=tolerances)
-    with pytest.raises(ValueError, match="there is nothing to prove"):
-        check_gradients(ReLU(), np.zeros((0, 3)))
+    layer.s, layer.tied = Parameter(np.ones(3)), Parameter(np.ones(3))
+    layer.tied.value = layer.s.value[::-1]
+    with pytest.raises(GradientError, match="s and tied share memory: a tied weight is one Parameter, held twice"):
+        check_gradients(layer, X)
 
 
 def test_randomize_leaves_no_blind_spot():
-    norm = LayerNorm(1000)
+    norm = LayerNorm(1000, Init(None))
     randomize(norm, np.random.default_rng(0))
     for parameter in norm.parameters():
         assert parameter.value.dtype == np.float32
-        assert np.abs(parameter.value).max() > 0.9
-        assert 0.5 < parameter.value.std() < 0.65
+        assert parameter.value.min() < -0.99 < 0.99 < parameter.value.max()
+        assert abs(parameter.value.mean()) < 0.1
 
 
-def test_integer_inputs_are_handed_on():
-    embedding = Embedding(4, 3, rng=np.random.default_rng(0), dtype=np.float64)
-    assert check_gradients(embedding, np.array([[1, 1, 3]])).count == 12
+def test_many_arrays_are_counted_and_few_are_named():
+    scale = Scale()
+    scale.others = [Parameter(np.ones(1)) for _ in range(6)]
+    assert "derivatives of s, others.0, others.1, others.2, others.3, " in str(check_gradients(scale, X))
+    scale.others.append(Parameter(np.ones(1)))
+    assert "16 derivatives of 9 arrays; the worst" in str(check_gradients(scale, X))

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npbert import BertConfig
-from npbert.gradcheck import randomize
+from npbert import BertConfig, randomize
 
 for _library in ("tokenizers", "safetensors", "tqdm"):
     pytest.importorskip(_library, reason=f"{_library} is not installed: pip install 'npbert[hf]'")
@@ -29,14 +28,8 @@ def write_vocabulary(folder: Path, words: Sequence[str] = WORDS) -> Path:
 
 def small_model(model_class: Any, **changes: Any) -> Any:
     """A model over WORDS with D = 12, two layers, LONGEST positions and random parameters, biases too."""
-    sizes: dict[str, Any] = {
-        "vocab_size": len(WORDS),
-        "hidden_size": 12,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "intermediate_size": 10,
-        "max_position_embeddings": LONGEST,
-    }
+    sizes: dict[str, Any] = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 2}
+    sizes |= {"vocab_size": len(WORDS), "intermediate_size": 10, "max_position_embeddings": LONGEST}
     model = model_class(BertConfig(**{**sizes, **changes}), rng=None)
     randomize(model, np.random.default_rng(5))
     return model

@@ -10,7 +10,6 @@ from npbert import Answer, BertForQuestionAnswering, Tokenizer
 from npbert.inference import AnswerSpan, best_spans
 from tests.inference.checkpoints import LONGEST, WORDS, write_checkpoint, write_vocabulary
 
-NEEDLE = WORDS.index("café")
 QUESTION, PASSAGE = "the dog ran on?", "The cat sat on\tthe mat. A  dog ran\non the road. The dog"
 
 
@@ -19,26 +18,19 @@ def answer(tmp_path_factory):
     return Answer.from_pretrained(write_checkpoint(tmp_path_factory.mktemp("qa"), BertForQuestionAnswering))
 
 
-class Planted:
-    """In the place of a model: every `café` has a logit of `height`, as a start and as an end, and all else 0."""
-
-    config = SimpleNamespace(vocab_size=len(WORDS), max_position_embeddings=LONGEST)
-
-    def __init__(self, height):
-        self.height = height
-
-    def __call__(self, batch):
-        logits = np.where(batch.input_ids == NEEDLE, self.height, 0.0)
-        return logits, logits
-
-
 @pytest.fixture
 def planted(tmp_path):
+    """make(height): in place of a model, every `needle` has that logit, as a start and as an end, and all else 0."""
     (tmp_path / "tokenizer_config.json").write_text('{"strip_accents": false}')
     tokenizer = Tokenizer.from_pretrained(write_vocabulary(tmp_path))
 
-    def make(height, **options):
-        return Answer(Planted(height), tokenizer, **options)
+    def make(height, needle="café", longest=LONGEST, **options):
+        def model(batch):
+            logits = np.where(batch.input_ids == WORDS.index(needle), height, 0.0)
+            return logits, logits
+
+        model.config = SimpleNamespace(vocab_size=len(WORDS), max_position_embeddings=longest)
+        return Answer(model, tokenizer, **options)
 
     return make
 
@@ -55,30 +47,24 @@ def test_against_the_logits(answer):
     first, last = encoding.sequence_ids.index(1), len(encoding.ids) - 1
     spans, log_total = best_spans(start_logits[0, first:last], end_logits[0, first:last], max_length=30, n_best=7)
     for span, found in zip(spans, answers, strict=True):
-        start, end = encoding.offsets[first + span.start][0], encoding.offsets[first + span.end][1]
-        assert (found.start, found.end) == (start, end)
-        assert found.text == PASSAGE[start:end]
+        assert found.start == encoding.offsets[first + span.start][0]
+        assert found.end == encoding.offsets[first + span.end][1]
         assert found.score == pytest.approx(np.exp(span.score - log_total), rel=1e-4)
 
 
 @pytest.mark.parametrize("piece", ["un", "##aff", "##able"])
-def test_an_answer_is_made_of_whole_words(planted, monkeypatch, piece):
-    monkeypatch.setattr("tests.inference.test_answer.NEEDLE", WORDS.index(piece))
-    span = planted(20.0)("a cat?", "the cat is unaffable. the dog ran")
+def test_an_answer_is_made_of_whole_words(planted, piece):
+    span = planted(20.0, needle=piece)("a cat?", "the cat is unaffable. the dog ran")
     assert (span.text, span.start, span.end) == ("unaffable", 11, 20)
 
 
 def test_one_question_or_many(answer):
     questions, passages = [QUESTION, "a cat?", "mat?"], [PASSAGE, "the mat", "cat. " * 40]
     together = answer(questions, passages)
-    best = [answers[0] for answers in answer.n_best(questions, passages, 3)]
-    assert [span[2:] for span in together] == [span[2:] for span in best]
-    for question, passage, span in zip(questions, passages, together, strict=True):
-        alone = answer(question, passage)
-        assert (alone.text, alone.start, alone.end) == (span.text, span.start, span.end)
+    assert together == [answers[0] for answers in answer.n_best(questions, passages, 1)]
+    for span, alone in zip(together, map(answer, questions, passages), strict=True):
+        assert (type(alone), type(alone.score), alone[2:]) == (AnswerSpan, float, span[2:])
         assert alone.score == pytest.approx(span.score, rel=1e-4)
-        assert type(alone) is AnswerSpan
-        assert type(alone.score) is float
     assert answer([], []) == []
 
 
@@ -91,29 +77,24 @@ def test_n_best(answer, passage):
     assert len({(span.start, span.end) for span in answers}) == len(answers)
     assert all(span.text == passage[span.start : span.end] for span in answers)
     assert 0 <= scores[-1] <= scores[0] <= 1
-    if passage is PASSAGE:
-        assert sum(scores) == pytest.approx(1)
-        assert len(answers) == legal_spans(16)
-    else:
-        assert sum(scores) < 1 + 1e-12
-    few = answer.n_best([QUESTION], [passage], 4)[0]
-    assert [span[2:] for span in few] == [span[2:] for span in answers[:4]]
+    assert sum(scores) == pytest.approx(1) if passage is PASSAGE else sum(scores) < 1 + 1e-12
+    assert passage is not PASSAGE or len(answers) == legal_spans(16)
+    assert [span[2:] for span in answer.n_best([QUESTION], [passage], 4)[0]] == [span[2:] for span in answers[:4]]
 
 
 def test_spans_are_no_longer_than_asked_for(planted):
     (answers,) = planted(0.0, max_answer_length=2).n_best(["cat"], ["the cat sat on the mat"], 99)
     assert {len(span.text.split()) for span in answers} == {1, 2}
-    assert len(answers) == legal_spans(6, 2) == 11
-    assert [span.score for span in answers] == pytest.approx([1 / 11] * 11)
+    assert [span.score for span in answers] == pytest.approx([1 / 11] * legal_spans(6, 2))
 
 
-@pytest.mark.parametrize("place", [0, 1, 20, 24, 25, 26, 60, 119, 149])
-def test_an_answer_anywhere_in_a_long_passage(planted, place):
-    words = ["cat"] * 150
-    words[place] = "Café"
-    span = planted(20.0)("where is the café?", " ".join(words))
-    assert (span.text, span.start) == ("Café", 4 * place)
-    assert 0.49 < span.score <= 1, "a half where two windows share it"
+def test_an_answer_anywhere_in_a_long_passage(planted):
+    """The windows of all questions share batches, and are not confused."""
+    places = [0, 1, 20, 24, 25, 26, 60, 119, 149]
+    passages = ["cat " * place + "Café" + " cat" * (149 - place) for place in places]
+    spans = planted(20.0)(["where is the café?"] * len(places), passages)
+    assert [(span.text, span.start) for span in spans] == [("Café", 4 * place) for place in places]
+    assert all(0.49 < span.score <= 1 for span in spans), "a half where two windows share it"
 
 
 def test_the_windows_compete(planted):
@@ -122,51 +103,24 @@ def test_the_windows_compete(planted):
     (answers,) = answer.n_best(["dog"], ["the cat sat on a mat the cat sat on a mat"], 999)
     total = 2 * legal_spans(8)
     assert [span.score for span in answers] == pytest.approx([1 / total] * (total - legal_spans(4)))
-    assert len({span[2:] for span in answers}) == total - legal_spans(4)
 
 
-def test_windows_of_all_questions_share_batches_and_are_not_confused(planted):
-    passages = ["café " + "cat " * count for count in (90, 5, 40)] + ["dog " * 50 + "a café", "cat"]
-    spans = planted(20.0)(["the café"] * 4 + ["cat"], passages)
-    assert [span.start for span in spans] == [0, 0, 0, 202, 0]
-    assert [span.text for span in spans] == ["café"] * 4 + ["cat"]
-
-
-def test_a_long_question_is_cut_and_said_so(planted):
-    answer = planted(20.0, max_question_length=3)
-    with pytest.warns(UserWarning, match="^question cut to 3 tokens: 'the cat sat on'…$"):
-        cut = answer("the cat sat on", "a café")
+def test_a_long_question_is_cut_to_its_first_tokens_and_said_so(planted):
+    answer = planted(0.0, max_question_length=3)
+    with pytest.warns(UserWarning, match="^question cut to 3 tokens: 'the  cat sat on'…$"):
+        (window,) = answer.windows("the  cat sat on", "a dog")
+    assert window.tokens == ["[CLS]", "the", "cat", "sat", "[SEP]", "a", "dog", "[SEP]"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert answer("the cat sat", "a café") == cut == answer("unaffable", "a café")
+        assert len(answer.windows("unaffable", "a dog")[0].ids) == 8
 
 
-def test_the_question_is_cut_to_its_first_tokens(planted, monkeypatch):
-    answer = planted(0.0, max_question_length=2)
-    asked, encode_windows = [], answer.tokenizer.encode_windows
-
-    def note(question, *arguments, **options):
-        asked.append(question)
-        return encode_windows(question, *arguments, **options)
-
-    monkeypatch.setattr(answer.tokenizer, "encode_windows", note)
-    with pytest.warns(UserWarning, match="question cut to 2 tokens"):
-        answer("the  cat sat on", "a dog")
-    assert asked == ["the  cat"]
-
-
-@pytest.mark.parametrize("passage", ["", " \n", "\x00"])
-def test_an_empty_passage(answer, passage):
-    with pytest.raises(ValueError, match=r"^the passage for the question 'cat\?' is empty$"):
-        answer(["the?", "cat?"], ["the mat", passage])
-
-
-def test_lists_of_different_lengths(answer):
+def test_errors(answer, planted):
+    for passage in ("", " \n", "\x00"):
+        with pytest.raises(ValueError, match=r"^the passage for the question 'cat\?' is empty$"):
+            answer(["the?", "cat?"], ["the mat", passage])
     with pytest.raises(ValueError, match="2 questions for 1 passages, wanted one for each"):
         answer(["the?", "a?"], ["the mat"])
-
-
-def test_lengths_that_the_model_does_not_take(answer, planted):
     with pytest.raises(ValueError, match="max_length is 33, but the model takes 32 tokens"):
         planted(0.0, max_length=33)
     with pytest.raises(ValueError, match="the question leaves room for 9 tokens of the passage, wanted more than 10"):
@@ -175,8 +129,9 @@ def test_lengths_that_the_model_does_not_take(answer, planted):
         answer.n_best(["cat"], ["the mat"], 0)
 
 
-def test_at_most_384_tokens_unless_told(planted, monkeypatch):
-    assert planted(0.0).max_length == LONGEST
-    monkeypatch.setattr(Planted, "config", SimpleNamespace(vocab_size=len(WORDS), max_position_embeddings=512))
-    assert planted(0.0).max_length == 384
-    assert planted(0.0, max_length=500).max_length == 500
+@pytest.mark.parametrize(
+    ("longest", "given", "max_length", "for_question"), [(32, None, 32, 10), (512, None, 384, 64), (512, 500, 500, 64)]
+)
+def test_at_most_384_tokens_unless_told(planted, longest, given, max_length, for_question):
+    answer = planted(0.0, longest=longest, max_length=given)
+    assert (answer.max_length, answer.max_question_length, answer.max_answer_length) == (max_length, for_question, 30)

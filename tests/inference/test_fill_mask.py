@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from npbert import BertForMaskedLM, FillMask
-from npbert.layers import Softmax
 from tests.inference.checkpoints import LONGEST, WORDS, write_checkpoint
 
 
@@ -16,7 +15,8 @@ def fill_mask(tmp_path_factory):
 def by_hand(fill_mask, text):
     """The probabilities (M, V) at the masks of one text, from the logits of every position."""
     batch = fill_mask.tokenizer.batch(fill_mask.tokenizer.encode([text]))
-    return Softmax()(fill_mask.model(batch)[batch.input_ids == fill_mask.tokenizer.mask_id])
+    logits = fill_mask.model(batch)[batch.input_ids == fill_mask.tokenizer.mask_id]
+    return np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
 
 
 TEXTS = ["the [MASK] sat on [MASK] mat.", "[MASK]", "a dog ran on the [MASK]? [MASK] [MASK]", "a [MASK]"]
@@ -30,39 +30,23 @@ def test_probabilities(fill_mask):
         for mask, row in zip(masks, by_hand(fill_mask, text), strict=True):
             best = np.argsort(-row)[:3]
             assert [token for token, _ in mask] == [WORDS[index] for index in best]
-            np.testing.assert_allclose([score for _, score in mask], row[best], rtol=1e-4)
-
-
-def test_one_text_gives_its_masks_alone(fill_mask):
-    masks = fill_mask(TEXTS[0])
-    assert len(masks) == 2
-    assert [len(mask) for mask in masks] == [5, 5]
-    assert masks == fill_mask([TEXTS[0]])[0]
-    assert masks[0][0].score == max(token.score for token in masks[0])
-    assert type(masks[0][0].score) is float
+            np.testing.assert_allclose([score for _, score in mask], row[best], rtol=1e-5)
+            assert {type(score) for _, score in mask} == {float}
 
 
 def test_top_k(fill_mask):
-    ((best,),) = fill_mask("the [MASK] sat", top_k=1)
     (every,) = fill_mask("the [MASK] sat", top_k=999)
     assert sorted(token for token, _ in every) == sorted(WORDS)
     assert sum(score for _, score in every) == pytest.approx(1, rel=1e-5)
-    assert every[0] == best
-    assert [score for _, score in every] == sorted((score for _, score in every), reverse=True)
+    assert fill_mask("the [MASK] sat") == [every[:5]] == fill_mask(["the [MASK] sat"])[0]
+    assert fill_mask([]) == []
     with pytest.raises(ValueError, match="top_k is 0, wanted at least 1"):
         fill_mask("[MASK]", top_k=0)
-
-
-def test_no_texts(fill_mask):
-    assert fill_mask([]) == []
 
 
 def test_a_text_without_a_mask(fill_mask):
     with pytest.raises(ValueError, match=r"text 2 has no \[MASK\], or it was cut off: 'the cat'"):
         fill_mask(["[MASK]", "the cat", "[MASK]"])
-
-
-def test_a_mask_that_was_cut_off(fill_mask):
     message = r"text 1 has no \[MASK\], or it was cut off: '[a-z ]{60}'$"  # not all of it
     with pytest.warns(UserWarning, match="1 of 1 texts"), pytest.raises(ValueError, match=message):
         fill_mask("cat " * LONGEST + "[MASK]")

@@ -1,7 +1,7 @@
 """BERT once more, as its formulas stand in the papers: what npbert's models are compared with, in NumPy alone.
 
-One sequence at a time, without padding, without a row that is left out, without anything of npbert's but the numbers in
-the parameters and the random bits of dropout.
+One sequence at a time, without padding, without anything of npbert's but the numbers in the parameters and the random
+bits of dropout.
 """
 
 from __future__ import annotations
@@ -11,83 +11,62 @@ from typing import Any
 
 import numpy as np
 
-from npbert import (
-    Batch,
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    BertModel,
-    Dropout,
-)
+from npbert import Batch, Dropout
 from npbert.compute import Array
+from tests import textbook
 
-ACTIVATIONS = {
-    "gelu": lambda x: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2,
-    "gelu_new": lambda x: x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
-    "gelu_pytorch_tanh": lambda x: ACTIVATIONS["gelu_new"](x),
-    "relu": lambda x: np.where(x > 0, x, 0.0),
-}
-TOKEN_HEADS = {
-    BertModel: lambda plain, h: h,
-    BertForPreTraining: lambda plain, h: plain.words(h),
-    BertForMaskedLM: lambda plain, h: plain.words(h),
-    BertForTokenClassification: lambda plain, h: plain.classifier(h),
-    BertForQuestionAnswering: lambda plain, h: plain.linear("qa_outputs", h),
-}
-SEQUENCE_HEADS = {
-    BertModel: lambda plain, pooled: pooled,
-    BertForPreTraining: lambda plain, pooled: plain.linear("seq_relationship", pooled),
-    BertForSequenceClassification: lambda plain, pooled: plain.classifier(pooled),
-    BertForMultipleChoice: lambda plain, pooled: plain.classifier(pooled),
-}
+ACTIVATIONS = {**textbook.ACTIVATIONS, "gelu_pytorch_tanh": textbook.ACTIVATIONS["gelu_new"]}
 
 
 class PlainBert:
-    """A model's numbers, and what they give for sequences of one length: arrays are (…, T, D).
-
-    rng: for dropout, as the tape's.
-    """
+    """A model's numbers, and what they give for sequences of one length: arrays are (…, T, D). rng: for dropout."""
 
     def __init__(self, model: Any, rng: np.random.Generator | None = None) -> None:
-        self.model_class, self.config, self.rng = type(model), model.config, rng
+        self.config, self.rng = model.config, rng
         self.values = {name.removeprefix("bert."): parameter.value for name, parameter in model.named_parameters()}
 
-    def output(self, ids: Array, types: Array, positions: Array) -> tuple[Any, Any]:
-        """What each token gets (…, T, ·), and what each sequence gets (…, ·); None where the model has no such head."""
-        head, sequence_head = (heads.get(self.model_class) for heads in (TOKEN_HEADS, SEQUENCE_HEADS))
-        h = self.states(ids, types, positions, only_first_looks=head is None)[-1]
-        tokens = head and head(self, h)
-        return tokens, sequence_head and sequence_head(self, np.tanh(self.linear("pooler.dense", h[..., 0, :])))
+    def has(self, name: str) -> bool:
+        return f"{name}.weight" in self.values
+
+    def outputs(self, ids: Array, types: Array, positions: Array) -> list[Array]:
+        """What the heads give: of tokens (…, T, ·), then of sequences (…, ·)."""
+        only_first_looks = self.has("pooler.dense") and self.has("classifier")
+        h = self.states(ids, types, positions, only_first_looks=only_first_looks)[-1]
+        pooled = np.tanh(self.linear("pooler.dense", h[..., 0, :])) if self.has("pooler.dense") else None
+        if self.has("classifier"):
+            return [self.classifier(h if pooled is None else pooled)]
+        if self.has("predictions.dense"):
+            return [self.words(h), *([self.linear("seq_relationship", pooled)] if self.has("seq_relationship") else [])]
+        return [self.linear("qa_outputs", h)] if self.has("qa_outputs") else [h, pooled]
 
     def states(self, ids: Array, types: Array, positions: Array, *, only_first_looks: bool = False) -> list[Array]:
-        """The embeddings and what each layer makes of them; of the last layer only the first token may be wanted."""
-        word, kind = (self.values[f"embeddings.{name}_embeddings.weight"] for name in ("word", "token_type"))
-        total = word[ids] + self._positions(positions) + kind[types]
-        states = [self.drop(self.norm("embeddings.layer_norm", total), self.config.hidden_dropout_prob)]
+        """The embeddings and what each layer makes of them; in the last layer it may be that only [CLS] looks."""
+        words, kinds = (self.values[f"embeddings.{name}_embeddings.weight"] for name in ("word", "token_type"))
+        h = self.norm("embeddings.layer_norm", words[ids] + self.positions(positions) + kinds[types])
+        states = [self.drop(h, self.config.hidden_dropout_prob)]
         for layer in range(self.config.num_hidden_layers):
-            x = states[-1]
-            if only_first_looks and layer == self.config.num_hidden_layers - 1:
-                x = x[..., :1, :]
+            is_last = layer == self.config.num_hidden_layers - 1
+            x = states[-1][..., :1, :] if only_first_looks and is_last else states[-1]
             states.append(self.layer(f"encoder.layers.{layer}", x, states[-1]))
         return states
 
     def layer(self, name: str, x: Array, z: Array) -> Array:
-        p = self.drop(self.probabilities(name, x, z), self.config.attention_probs_dropout_prob)
-        c = (p @ self._heads(self.linear(f"{name}.attention.value", z))).swapaxes(-2, -3).reshape(x.shape)
+        p = self.drop(self.attention(name, x, z), self.config.attention_probs_dropout_prob)
+        c = (p @ self.heads(f"{name}.attention.value", z)).swapaxes(-2, -3).reshape(x.shape)
         c = self.drop(self.linear(f"{name}.attention.output", c), self.config.hidden_dropout_prob)
         h = self.norm(f"{name}.attention_norm", x + c)
-        f = ACTIVATIONS[self.config.hidden_act](self.linear(f"{name}.feed_forward.intermediate", h))
+        f = self.activation(self.linear(f"{name}.feed_forward.intermediate", h))
         f = self.drop(self.linear(f"{name}.feed_forward.output", f), self.config.hidden_dropout_prob)
         return self.norm(f"{name}.output_norm", h + f)
 
-    def probabilities(self, name: str, x: Array, z: Array) -> Array:
+    def attention(self, name: str, x: Array, z: Array) -> Array:
         """(…, H, R, T): how much each row of x takes from each row of z."""
-        q, k = self._heads(self.linear(f"{name}.attention.query", x)), self._heads(self.linear(f"{name}.attention.key", z))
+        q, k = self.heads(f"{name}.attention.query", x), self.heads(f"{name}.attention.key", z)
         weights = np.exp(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1]))
         return weights / weights.sum(axis=-1, keepdims=True)
+
+    def heads(self, name: str, x: Array) -> Array:
+        return self.linear(name, x).reshape(*x.shape[:-1], self.config.num_attention_heads, -1).swapaxes(-2, -3)
 
     def linear(self, name: str, x: Array) -> Array:
         return x @ self.values[f"{name}.weight"] + self.values[f"{name}.bias"]
@@ -98,9 +77,9 @@ class PlainBert:
         return self.values[f"{name}.gamma"] * centred / sigma + self.values[f"{name}.beta"]
 
     def words(self, h: Array) -> Array:
-        h = ACTIVATIONS[self.config.hidden_act](self.linear("predictions.dense", h))
-        h = self.norm("predictions.layer_norm", h)
-        return h @ self.values["embeddings.word_embeddings.weight"].T + self.values["predictions.bias"]
+        h = self.activation(self.linear("predictions.dense", h))
+        words = self.values["embeddings.word_embeddings.weight"]
+        return self.norm("predictions.layer_norm", h) @ words.T + self.values["predictions.bias"]
 
     def classifier(self, h: Array) -> Array:
         rate = self.config.classifier_dropout
@@ -110,33 +89,34 @@ class PlainBert:
         keep = Dropout(rate).draw(x.shape, self.rng)
         return x if keep is None else x * keep / (1 - rate)
 
-    def _heads(self, x: Array) -> Array:
-        return x.reshape(*x.shape[:-1], self.config.num_attention_heads, -1).swapaxes(-2, -3)
-
-    def _positions(self, positions: Array) -> Array:
+    def positions(self, t: Array) -> Array:
         if self.config.position_embedding_type == "absolute":
-            return self.values["embeddings.position_embeddings.weight"][positions]
-        j = np.arange(self.config.hidden_size)
-        angles = positions[..., None] / 10000 ** (j // 2 * 2 / len(j))
-        return np.where(j % 2, np.cos(angles), np.sin(angles))
+            return self.values["embeddings.position_embeddings.weight"][t]
+        return textbook.sinusoidal(t, self.config.hidden_size)
+
+    def activation(self, x: Array) -> Array:
+        return textbook.each(ACTIVATIONS[self.config.hidden_act], None, x)
 
 
 def plain_outputs(model: Any, batch: Batch) -> list[Array]:
     """What the model should give for a batch without labels: each sequence by itself, and 0 for padding."""
-    length, plain = batch.input_ids.shape[-1], PlainBert(model)
-    ids, types, mask = (a.reshape(-1, length) for a in (batch.input_ids, batch.token_type_ids, batch.attention_mask))
-    tokens, sequences = [], []
-    for i, t, real in zip(ids, types, mask != 0, strict=True):
-        (positions,) = np.nonzero(real)
-        of_tokens, of_sequence = plain.output(i[real], t[real], positions)
-        sequences.append(of_sequence)
-        if of_tokens is not None:
-            tokens.append(np.zeros((length, of_tokens.shape[-1])))
-            tokens[-1][real] = of_tokens
-    outputs = [np.array(tokens)] if tokens else []
-    if isinstance(model, BertForQuestionAnswering):
-        return [outputs[0][:, :, 0], outputs[0][:, :, 1]]
-    if sequences[0] is not None:
-        sequences = np.array(sequences)
-        outputs.append(sequences.reshape(batch.input_ids.shape[:2]) if batch.input_ids.ndim == 3 else sequences)
-    return outputs
+    *leading, length = batch.input_ids.shape
+    arrays = (a.reshape(-1, length) for a in (batch.input_ids, batch.token_type_ids, batch.attention_mask != 0))
+    found: list[list[Array]] = []
+    for ids, types, real in zip(*arrays, strict=True):
+        outputs = PlainBert(model).outputs(ids[real], types[real], np.flatnonzero(real))
+        for n, output in enumerate(outputs):
+            if output.ndim == 2:
+                outputs[n] = np.zeros((length, output.shape[1]))
+                outputs[n][real] = output
+        found.append(outputs)
+    return in_its_form(
+        model, [np.array(of_all).reshape(*leading, *of_all[0].shape) for of_all in zip(*found, strict=True)]
+    )
+
+
+def in_its_form(model: Any, outputs: list[Array]) -> list[Array]:
+    """As the model gives them: start and end apart, and one score for each choice."""
+    if type(model).__name__ == "BertForQuestionAnswering":
+        return [outputs[0][..., 0], outputs[0][..., 1]]
+    return [outputs[0][..., 0]] if type(model).__name__ == "BertForMultipleChoice" else outputs

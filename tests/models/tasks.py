@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npbert import (
-    IGNORED,
-    Batch,
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-)
+import npbert
+from npbert import IGNORED, Batch
 from npbert.compute import Array
-from tests.models.small import VOCAB_SIZE, random_model
+from tests.models.small import LONGEST, TYPES, VOCAB_SIZE, random_model
 
-CLASSES_OF_LABELS, CHOICES = 4, 3
-Question = tuple[Array, Any]
-"""The logits of all possible answers, and the number of the right one."""
+Targets = Callable[[np.random.Generator, Array], dict[str, Array]]
+Questions = list[tuple[Array, Any]]
+"""For each target the logits of all possible answers, and the number of the right one."""
+
+
+def questions(logits: Array, labels: Array) -> Questions:
+    return [(logits[place], label) for place, label in np.ndenumerate(labels) if label != IGNORED]
+
+
+def labelled(outputs: list[Array], batch: Batch) -> list[Questions]:
+    return [questions(outputs[0], batch.labels)]
 
 
 @dataclass(frozen=True)
@@ -38,30 +38,43 @@ class Task:
     """
 
     model_class: type[Any]
-    targets: Callable[[np.random.Generator, Array], dict[str, Array]]
-    asked: Callable[[list[Array], Batch], list[list[Question]]] | None
+    targets: Targets
     config: dict[str, Any] = field(default_factory=dict)
+    asked: Callable[[list[Array], Batch], list[Questions]] | None = labelled
     choices: int = 0
-    cancels: set[str] = field(default_factory=set)
+    cancels: tuple[str, ...] = ()
 
     def model(self, **changes: Any) -> Any:
         return random_model(self.model_class, **{**self.config, **changes})
 
     def batch(self, seed: int = 0, *, with_targets: bool = True) -> Batch:
-        """Four sequences, or questions, of up to five tokens, padded anywhere: on the left, and in the middle too."""
+        """Four sequences, or questions, of up to six tokens, padded anywhere: on the left, and in the middle too."""
         rng = np.random.default_rng(seed)
-        shape = (4, self.choices, 5) if self.choices else (4, 5)
+        shape = (4, self.choices, LONGEST) if self.choices else (4, LONGEST)
         mask = (rng.random(shape) < 0.6).astype(int)
         mask[..., 2] = mask[-1] = 1
-        arrays = rng.integers(VOCAB_SIZE, size=shape), rng.integers(2, size=shape), mask
+        arrays = rng.integers(VOCAB_SIZE, size=shape), rng.integers(TYPES, size=shape), mask
         return Batch(*arrays, **(self.targets(rng, mask) if with_targets else {}))
 
 
-def labels(rng: np.random.Generator, num_classes: int, allowed: Array) -> Array:
-    """Labels below num_classes where they are allowed, and about a third of them IGNORED; the last is a target."""
-    ignored = (allowed == 0) | (rng.random(allowed.shape) < 0.3)
-    ignored.flat[-1] = False
-    return np.where(ignored, IGNORED, rng.integers(num_classes, size=allowed.shape))
+def labels(num_classes: int, axes: tuple[int, ...] = ()) -> Targets:
+    """One for each token, or for what is left without these axes; a third of them are IGNORED."""
+
+    def draw(rng: np.random.Generator, mask: Array) -> dict[str, Array]:
+        is_target = mask.any(axis=axes)
+        is_target &= rng.random(is_target.shape) < 0.7
+        is_target.flat[-1] = True
+        return {"labels": np.where(is_target, rng.integers(num_classes, size=is_target.shape), IGNORED)}
+
+    return draw
+
+
+def words_and_pairs(rng: np.random.Generator, mask: Array) -> dict[str, Array]:
+    return {**labels(VOCAB_SIZE)(rng, mask), "next_sentence_label": rng.integers(2, size=len(mask))}
+
+
+def numbers(rng: np.random.Generator, mask: Array) -> dict[str, Array]:
+    return {"labels": rng.normal(1, 3, len(mask))}
 
 
 def answers(rng: np.random.Generator, mask: Array) -> dict[str, Array]:
@@ -71,73 +84,34 @@ def answers(rng: np.random.Generator, mask: Array) -> dict[str, Array]:
     return {"start_positions": starts, "end_positions": ends}
 
 
-def questions(logits: Array, labels: Array) -> list[Question]:
-    """One for each label that is a target."""
-    return [(logits[place], label) for place, label in np.ndenumerate(labels) if label != IGNORED]
-
-
-def spans(outputs: list[Array], batch: Batch) -> list[list[Question]]:
-    """Start and end; the answers are the real tokens of the sequence."""
+def ends_of_answers(outputs: list[Array], batch: Batch) -> list[Questions]:
+    """Possible are the real tokens of the sequence."""
     start, end = (np.where(batch.attention_mask, logits, -np.inf) for logits in outputs)
     return [questions(start, batch.start_positions) + questions(end, batch.end_positions)]
 
 
-def surprise(asked: list[Question]) -> float:
+def both_tasks(outputs: list[Array], batch: Batch) -> list[Questions]:
+    return [questions(outputs[0], batch.labels), questions(outputs[1], batch.next_sentence_label)]
+
+
+def surprise(asked: Questions) -> float:
     """The mean of −log p[label]."""
     return sum(math.log(sum(map(math.exp, logits))) - logits[label] for logits, label in asked) / len(asked)
 
 
-def right(asked: list[Question]) -> int:
+def right(asked: Questions) -> int:
     return sum(int(logits.argmax() == label) for logits, label in asked)
 
 
+SHIFTS = "qa_outputs.bias", "bert.encoder.layers.1.output_norm.beta"
 TASKS = {
-    "pre-training": Task(
-        BertForPreTraining,
-        lambda rng, mask: {
-            "labels": labels(rng, VOCAB_SIZE, mask),
-            "next_sentence_label": rng.integers(2, size=len(mask)),
-        },
-        lambda outputs, batch: [
-            questions(outputs[0], batch.labels),
-            questions(outputs[1], batch.next_sentence_label),
-        ],
-    ),
-    "masked LM": Task(
-        BertForMaskedLM,
-        lambda rng, mask: {"labels": labels(rng, VOCAB_SIZE, mask)},
-        lambda outputs, batch: [questions(outputs[0], batch.labels)],
-    ),
-    "classification": Task(
-        BertForSequenceClassification,
-        lambda rng, mask: {"labels": labels(rng, CLASSES_OF_LABELS, mask.any(axis=1))},
-        lambda outputs, batch: [questions(outputs[0], batch.labels)],
-        {"num_labels": CLASSES_OF_LABELS},
-    ),
-    "regression": Task(
-        BertForSequenceClassification,
-        lambda rng, mask: {"labels": rng.normal(1, 3, len(mask))},
-        None,
-        {"num_labels": 1},
-    ),
-    "multiple choice": Task(
-        BertForMultipleChoice,
-        lambda rng, mask: {"labels": labels(rng, CHOICES, mask.any(axis=(1, 2)))},
-        lambda outputs, batch: [questions(outputs[0], batch.labels)],
-        choices=CHOICES,
-        cancels={"classifier.bias"},
-    ),
-    "token classification": Task(
-        BertForTokenClassification,
-        lambda rng, mask: {"labels": labels(rng, CLASSES_OF_LABELS, mask)},
-        lambda outputs, batch: [questions(outputs[0], batch.labels)],
-        {"num_labels": CLASSES_OF_LABELS},
-    ),
-    "question answering": Task(
-        BertForQuestionAnswering,
-        answers,
-        spans,
-        cancels={"qa_outputs.bias", "bert.encoder.layers.1.output_norm.beta"},
-    ),
+    "pre-training": Task(npbert.BertForPreTraining, words_and_pairs, asked=both_tasks),
+    "masked LM": Task(npbert.BertForMaskedLM, labels(VOCAB_SIZE)),
+    "classification": Task(npbert.BertForSequenceClassification, labels(4, (1,)), {"num_labels": 4}),
+    "two classes": Task(npbert.BertForSequenceClassification, labels(2, (1,))),
+    "regression": Task(npbert.BertForSequenceClassification, numbers, {"num_labels": 1}, None),
+    "multiple choice": Task(npbert.BertForMultipleChoice, labels(3, (1, 2)), choices=3, cancels=("classifier.bias",)),
+    "token classification": Task(npbert.BertForTokenClassification, labels(4), {"num_labels": 4}),
+    "question answering": Task(npbert.BertForQuestionAnswering, answers, asked=ends_of_answers, cancels=SHIFTS),
 }
 each_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

@@ -9,9 +9,10 @@ from tests.models.tasks import TASKS, each_task
 
 NONE = np.full((2, 4), IGNORED)
 MASKED = [[IGNORED, 4, IGNORED, 2], [6, IGNORED, IGNORED, IGNORED]]
-ON_PADDING = [[0, 1, 2, 3], [IGNORED, 1, 0, IGNORED]]
-MISSING = "the loss needs labels, and the batch has none"
-NO_INTEGERS = "labels must be an array of integers, got float64"
+MISSING, NO_INTEGERS = (
+    "the loss needs labels, and the batch has none",
+    "labels must be an array of integers, got float64",
+)
 OF_WORDS, OF_TOKENS = "pre-training, masked LM", "pre-training, masked LM, token classification"
 OF_CLASSES = "classification, multiple choice"
 WRONG = [
@@ -21,12 +22,17 @@ WRONG = [
     (OF_TOKENS, {"labels": [1, 2]}, ValueError, r"labels has shape \(2,\), wanted \(2, 4\)"),
     (OF_TOKENS, {"labels": NONE[:, :3]}, ValueError, r"labels has shape \(2, 3\), wanted \(2, 4\)"),
     (OF_TOKENS, {"labels": NONE * 1.0}, TypeError, NO_INTEGERS),
-    (OF_TOKENS, {"labels": ON_PADDING}, ValueError, r"labels\[1, 2\] is 0, but the token is padding: wanted -100"),
-    (OF_WORDS, {"labels": [[7, 7, 7, 7], NONE[0]]}, IndexError, r"labels\[0, 0\] is 7, but vocab_size is 7: wanted 0"),
-    (OF_WORDS, {"labels": [[0, -1, 0, 0], NONE[0]]}, IndexError, r"labels\[0, 1\] is -1, but vocab_size is 7"),
-    ("token classification", {"labels": [[0, 3, 0, 4], NONE[0]]}, IndexError, r"labels\[0, 3\] is 4, but num_labels is 4"),
+    (
+        OF_TOKENS,
+        {"labels": [[1] * 4, [1, 1, 0, -100]]},
+        ValueError,
+        r"labels\[1, 2\] is 0, but the token is padding: w",
+    ),
+    (OF_WORDS, {"labels": [[9] * 4, NONE[0]]}, IndexError, r"labels\[0, 0\] is 9, but vocab_size is 9: wanted 0 to 8"),
+    (OF_WORDS, {"labels": [[0, -1, 0, 0], NONE[0]]}, IndexError, r"labels\[0, 1\] is -1, but vocab_size is 9"),
+    ("token classification", {"labels": [[0, 3, 0, 4], NONE[0]]}, IndexError, r"\[0, 3\] is 4, but num_labels is 4"),
     ("pre-training", {"labels": MASKED, "next_sentence_label": None}, ValueError, "next_sentence_label is missing"),
-    ("pre-training", {"labels": MASKED, "next_sentence_label": [0, 2]}, IndexError, r"label\[1\] is 2, but the number of"),
+    ("pre-training", {"labels": MASKED, "next_sentence_label": [0, 2]}, IndexError, r"label\[1\] is 2, but the number"),
     ("pre-training", {"labels": MASKED, "next_sentence_label": [-100, 1]}, IndexError, r"label\[0\] is -100, but the"),
     ("classification, regression, multiple choice", {}, ValueError, MISSING),
     (OF_CLASSES, {"labels": NONE[:, 0]}, ValueError, "labels hold no target: all 2 are -100"),
@@ -41,11 +47,11 @@ WRONG_ANSWERS = [  # start_positions, end_positions; the sequences have four tok
     (None, [3, 1], ValueError, "the loss needs start_positions and end_positions: start_positions is missing"),
     ([3, 1], None, ValueError, "end_positions is missing"),
     ([1, IGNORED], [2, 1], ValueError, r"disagree about which sequences have no answer \(-100\)"),
+    ([1, 3], [3, IGNORED], ValueError, "disagree about"),
     (NONE[:, 0], NONE[:, 0], ValueError, "start_positions hold no target: all 2 are -100"),
     ([1, 1], [4, 1], IndexError, r"end_positions\[0\] is 4, but the number of tokens is 4"),
     ([1, -1], [1, 1], IndexError, r"start_positions\[1\] is -1, but the number of tokens is 4"),
     ([1, 1], [3, 2], ValueError, r"end_positions\[1\] is 2, but the token there is padding"),
-    ([1, 3], [3, IGNORED], ValueError, "disagree about"),
     ([1, 3], [3, 1], ValueError, r"start_positions\[1\] is 3, but the token there is padding"),
 ]
 WRONG += [
@@ -65,8 +71,8 @@ def without_layers(task):
     ("name", "changes", "error", "message"), [(name, *row) for names, *row in WRONG for name in names.split(", ")]
 )
 def test_wrong_targets(name, changes, error, message):
-    fields = {"labels": None, "next_sentence_label": [0, 1] if name == "pre-training" else None, **changes}
-    batch, task = fixed_batch(**fields), TASKS[name]
+    task, pairs = TASKS[name], {"next_sentence_label": [0, 1]} if name == "pre-training" else {}
+    batch = fixed_batch(**{**pairs, **changes})
     if task.choices:
         arrays = batch.input_ids, batch.token_type_ids, batch.attention_mask
         batch = Batch(*(np.stack([array] * task.choices, axis=1) for array in arrays), labels=batch.labels)
@@ -77,21 +83,19 @@ def test_wrong_targets(name, changes, error, message):
 
 
 @each_task
-def test_wrong_ids(task):
-    model, batch = without_layers(task), task.batch()
-    batch.input_ids[0, ..., 2] = 7
+def test_wrong_ids_and_batches_of_another_kind(task):
+    model, wrong_ids, other = (
+        without_layers(task),
+        task.batch(),
+        TASKS["classification" if task.choices else "multiple choice"],
+    )
+    wrong_ids.input_ids[0, ..., 2] = 9
+    shapes = r"\(4, 5\), wanted \(B, C, T\)" if task.choices else r"\(4, 3, 5\), wanted \(B, T\)"
     for ask in (model, model.loss):
-        with pytest.raises(IndexError, match=r"input_ids\[0, 2\] is 7, but vocab_size is 7: wanted 0 to 6"):
-            ask(batch)
-
-
-@each_task
-def test_batches_of_another_kind(task):
-    model = without_layers(task)
-    other = Batch(np.ones((2, 4) if task.choices else (2, 3, 4), int), labels=[0, 1])
-    wanted = r"\(2, 4\), wanted \(B, C, T\)" if task.choices else r"\(2, 3, 4\), wanted \(B, T\)"
+        with pytest.raises(IndexError, match=r"input_ids\[0, 2\] is 9, but vocab_size is 9: wanted 0 to 8"):
+            ask(wrong_ids)
     for ask in (model, model.loss, model.target_counts):
-        with pytest.raises(ValueError, match=f"input_ids has shape {wanted}"):
-            ask(other)
+        with pytest.raises(ValueError, match=f"input_ids has shape {shapes}"):
+            ask(other.batch())
         with pytest.raises(TypeError, match="a model takes a Batch, got list"):
             ask([[1, 2]])

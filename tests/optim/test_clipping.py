@@ -1,72 +1,67 @@
 """Clipping by the norm of all gradients together."""
 
+import math
+
 import numpy as np
 import pytest
 
 from npbert import Adadelta, Adam, AdamW, Parameter, clip_by_global_norm, clip_factor, global_norm
+from npbert.compute import BLOCK
+from tests.computing import in_pieces, on_threads
+
+SHAPES = [(), (1,), (7,), (3, 8), (17,), (2, 3, 5)]
 
 
-def make(*gradients, dtype=np.float64):
-    parameters = [Parameter(np.zeros(np.shape(gradient), dtype)) for gradient in gradients]
-    for parameter, gradient in zip(parameters, gradients, strict=True):
-        parameter.grad[...] = gradient
+def make(shapes=SHAPES, dtype=np.float64):
+    rng = np.random.default_rng(0)
+    parameters = [Parameter(np.zeros(shape, dtype)) for shape in shapes]
+    for parameter in parameters:
+        parameter.add_grad(np.array(rng.standard_normal(parameter.value.shape), dtype))
     return parameters
 
 
-def test_one_norm_over_all():
-    parameters = make([[3.0, 0], [0, 0]], [0.0, 4.0])
-    assert clip_by_global_norm(parameters, 1.0) == 5
-    np.testing.assert_allclose(parameters[0].grad, [[0.6, 0], [0, 0]], rtol=1e-6)
-    np.testing.assert_allclose(parameters[1].grad, [0, 0.8], rtol=1e-6)
+@pytest.mark.parametrize("count", [1, 2, 4])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-14)])
+@pytest.mark.parametrize("shapes", [SHAPES, *([shape] for shape in SHAPES), [(3, BLOCK), (BLOCK + 1,)]], ids=str)
+def test_one_factor_brings_all_gradients_to_the_norm(count, dtype, tolerance, shapes):
+    with on_threads(count), in_pieces(8 if shapes[0] != (3, BLOCK) else BLOCK):
+        for of_norm in (1 / 3, 1.1):
+            parameters = make(shapes, dtype)
+            before = [parameter.grad.copy() for parameter in parameters]
+            norm = math.sqrt(math.fsum((grad.astype(float) ** 2).sum() for grad in before))
+            assert clip_by_global_norm([*parameters, *parameters], norm * of_norm) == pytest.approx(norm, rel=tolerance)
+            factor = min(1, norm * of_norm / (norm + 1e-6))
+            for parameter, grad in zip(parameters, before, strict=True):
+                assert parameter.grad.dtype == dtype
+                np.testing.assert_allclose(parameter.grad, grad * factor, rtol=10 * tolerance)
 
 
-def test_a_small_norm_is_left_alone():
-    parameters = make([3.0], [4.0])
-    assert clip_by_global_norm(parameters, 5.1) == 5
-    np.testing.assert_array_equal([parameter.grad[0] for parameter in parameters], [3, 4])
-
-
-def test_a_tied_parameter_counts_once():
-    (parameter,) = make([3.0, 4.0])
-    assert clip_by_global_norm([parameter, parameter], 1.0) == 5
-    assert np.linalg.norm(parameter.grad) == pytest.approx(1, rel=1e-6)
-
-
-def test_float32_stays():
-    (parameter,) = make([3.0, 4.0], dtype=np.float32)
-    clip_by_global_norm([parameter], 1.0)
-    assert parameter.grad.dtype == np.float32
-
-
-@pytest.mark.parametrize("max_norm", [0, -1, float("nan")])
-def test_wrong_norm(max_norm):
-    with pytest.raises(ValueError, match=f"max_norm is {max_norm}, wanted a positive number"):
-        clip_by_global_norm(make([1.0]), max_norm)
+def test_gradients_in_another_order_and_gradients_of_0():
+    parameter = Parameter(np.zeros((3, 4)))
+    parameter.add_grad(np.arange(12.0).reshape(4, 3).T)
+    norm = math.sqrt(506)
+    with in_pieces(5):
+        assert clip_by_global_norm([parameter], 1.0) == pytest.approx(norm, rel=1e-14)
+    np.testing.assert_allclose(parameter.grad, np.arange(12.0).reshape(4, 3).T / norm, rtol=1e-6)
+    assert clip_by_global_norm([Parameter(np.zeros(5))], 1.0) == 0
 
 
 @pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
 @pytest.mark.parametrize("max_norm", [0.7, 100.0])
-def test_clipped_in_the_step_as_before_it(optimizer, max_norm):
-    rng = np.random.default_rng(0)
-    ours, theirs = make(np.zeros((3, 4)), np.zeros(5)), make(np.zeros((3, 4)), np.zeros(5))
-    fused, plain = optimizer(ours, lr=0.1), optimizer(theirs, lr=0.1)
-    for _ in range(3):
-        for one, other in zip(ours, theirs, strict=True):
-            one.grad[...] = other.grad[...] = rng.standard_normal(one.grad.shape)
-        before = [parameter.grad.copy() for parameter in ours]
-        norm = global_norm(ours)
-        fused.step(clip_factor(norm, max_norm))
-        assert clip_by_global_norm(theirs, max_norm) == norm
-        plain.step()
-        for one, other, grad in zip(ours, theirs, before, strict=True):
-            np.testing.assert_allclose(one.value, other.value, rtol=1e-13)
-            np.testing.assert_array_equal(one.grad, grad)
-    for name, arrays in fused.moments().items():
-        for one, other in zip(arrays, plain.moments()[name], strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-13)
+def test_clipped_in_the_step_is_as_clipped_before_it(optimizer, max_norm):
+    ours, theirs = make(), make()
+    optimizer(ours, lr=0.1).step(clip_factor(global_norm(ours), max_norm))
+    clip_by_global_norm(theirs, max_norm)
+    optimizer(theirs, lr=0.1).step()
+    for one, other, untouched in zip(ours, theirs, make(), strict=True):
+        np.testing.assert_allclose(one.value, other.value, rtol=1e-13)
+        np.testing.assert_array_equal(one.grad, untouched.grad)
 
 
 def test_the_factor():
     assert clip_factor(5.0, 1.0) == pytest.approx(0.2, rel=1e-6)
     assert clip_factor(0.5, 1.0) == 1
     assert np.isnan(clip_factor(float("nan"), 1.0)), "what is wrong is not hidden"
+    for max_norm in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match=f"max_norm is {max_norm}, wanted a positive number"):
+            clip_by_global_norm(make(), max_norm)

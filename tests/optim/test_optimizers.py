@@ -1,100 +1,122 @@
 """Adam, AdamW and Adadelta against their algorithms in scalars. (Against torch: tests/parity.)"""
 
-import math
-
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from npbert import Adadelta, Adam, AdamW, Linear, Parameter
-
-GRADIENTS = [0.5, -2.0, 0.0, 1e-3]
-
-
-def make_parameters(dtype=np.float64):
-    return [Parameter(np.full((2, 3), 1.5, dtype)), Parameter(np.full(4, -0.5, dtype))]
+from npbert import Adadelta, Adam, AdamW, Init, Linear, Parameter
+from tests.computing import in_pieces, on_threads
+from tests.optim.textbook import adadelta, adam, by_numbers, take_steps
 
 
-def run(optimizer, steps=GRADIENTS):
-    for gradient in steps:
-        for factor, parameter in enumerate(optimizer.parameters, start=1):
-            parameter.grad[...] = gradient * factor
-        optimizer.step()
-    return [parameter.value for parameter in optimizer.parameters]
+def by_default(optimizer):
+    return lambda parameters, **options: optimizer(parameters)
 
 
-def adam(theta, factor, decay=0.0, lr=0.1, beta1=0.9, beta2=0.99, eps=1e-3):
-    m = v = 0.0
-    for t, gradient in enumerate(GRADIENTS, start=1):
-        g = gradient * factor
-        theta -= lr * decay * theta
-        m = beta1 * m + (1 - beta1) * g
-        v = beta2 * v + (1 - beta2) * g * g
-        theta -= lr * (m / (1 - beta1**t)) / (math.sqrt(v / (1 - beta2**t)) + eps)
-    return theta
+ADAM = {"lr": 0.1, "betas": (0.8, 0.95), "eps": 1e-3}
+ALGORITHMS = {
+    "Adam": (Adam, adam, ADAM),
+    "AdamW": (AdamW, adam, {**ADAM, "weight_decay": 0.3}),
+    "Adadelta": (Adadelta, adadelta, {"lr": 0.7, "rho": 0.8, "eps": 1e-4}),
+    "Adam by default": (by_default(Adam), adam, {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8}),
+    "AdamW by default": (
+        by_default(AdamW),
+        adam,
+        {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 1e-2},
+    ),
+    "Adadelta by default": (by_default(Adadelta), adadelta, {"lr": 1.0, "rho": 0.9, "eps": 1e-6}),
+}
+each_algorithm = pytest.mark.parametrize(("optimizer", "algorithm", "options"), ALGORITHMS.values(), ids=ALGORITHMS)
+each_optimizer = pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
+SHAPES = [(), (1,), (7,), (8, 1), (3, 8), (9, 3), (2, 3, 5)]
 
 
-def test_adam():
-    matrix, vector = run(Adam(make_parameters(), lr=0.1, betas=(0.9, 0.99), eps=1e-3))
-    np.testing.assert_allclose(matrix, adam(1.5, 1), rtol=1e-14)
-    np.testing.assert_allclose(vector, adam(-0.5, 2), rtol=1e-14)
+def make(shapes=SHAPES, dtype=np.float64, order="C", steps=4):
+    """Parameters of these shapes, and gradients of many sizes, 0 among them."""
+    rng = np.random.default_rng(0)
+    parameters = [Parameter(np.array(rng.uniform(-1, 1, shape), dtype, order=order)) for shape in shapes]
+    sizes = [rng.choice([0, 1e-8, 1e-3, 1, 100], (steps, *shape)) for shape in shapes]
+    return parameters, [(rng.standard_normal(size.shape) * size).astype(dtype) for size in sizes]
 
 
-def test_adamw_decays_matrices_only():
-    matrix, vector = run(AdamW(make_parameters(), lr=0.1, betas=(0.9, 0.99), eps=1e-3, weight_decay=0.3))
-    np.testing.assert_allclose(matrix, adam(1.5, 1, decay=0.3), rtol=1e-14)
-    np.testing.assert_allclose(vector, adam(-0.5, 2), rtol=1e-14)
+@each_algorithm
+@pytest.mark.parametrize("scale", [1.0, 0.25])
+def test_steps_are_those_of_the_paper(optimizer, algorithm, options, scale):
+    """The values and both moments, from gradients that are left as they are. Only matrices decay."""
+    parameters, gradients = make()
+    wanted = []
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        own = {n: option for n, option in options.items() if n != "weight_decay" or parameter.value.ndim > 1}
+        wanted.append(by_numbers(algorithm, parameter.value, scale * gradient, **own))
+    made = optimizer(parameters, **options)
+    take_steps(made, gradients, scale)
+    moments = made.moments().values()
+    for number, (parameter, values) in enumerate(zip(parameters, wanted, strict=True)):
+        for got, value in zip((parameter.value, *(arrays[number] for arrays in moments)), values, strict=True):
+            np.testing.assert_allclose(got, value, rtol=1e-12, atol=1e-300)
+        np.testing.assert_array_equal(parameter.grad, gradients[number][-1])
+    assert made.steps == 4
 
 
-def test_adadelta():
-    def adadelta(theta, factor, lr=0.7, rho=0.8, eps=1e-4):
-        v = u = 0.0
-        for gradient in GRADIENTS:
-            g = gradient * factor
-            v = rho * v + (1 - rho) * g * g
-            delta = g * math.sqrt(u + eps) / math.sqrt(v + eps)
-            u = rho * u + (1 - rho) * delta * delta
-            theta -= lr * delta
-        return theta
-
-    matrix, vector = run(Adadelta(make_parameters(), lr=0.7, rho=0.8, eps=1e-4))
-    np.testing.assert_allclose(matrix, adadelta(1.5, 1), rtol=1e-14)
-    np.testing.assert_allclose(vector, adadelta(-0.5, 2), rtol=1e-14)
+numbers = st.floats(-1e100, 1e100, allow_subnormal=True)
 
 
-@pytest.mark.parametrize("make", [Adam, AdamW, Adadelta])
-def test_float32_stays_and_values_change_in_place(make):
-    parameters = make_parameters(np.float32)
-    arrays = [parameter.value for parameter in parameters]
-    optimizer = make(parameters)
-    run(optimizer)
-    for parameter, array in zip(parameters, arrays, strict=True):
+@each_algorithm
+@given(gradients=st.lists(numbers, min_size=1, max_size=4), theta=st.floats(-1e3, 1e3))
+def test_steps_are_those_of_the_paper_for_awkward_gradients(optimizer, algorithm, options, gradients, theta):
+    parameter, gradients = Parameter(np.full((1, 1), theta)), np.reshape(gradients, (-1, 1, 1))
+    wanted, *_ = by_numbers(algorithm, parameter.value, gradients, **options)
+    take_steps(optimizer([parameter], **options), [gradients])
+    np.testing.assert_allclose(parameter.value, wanted, rtol=1e-9, atol=1e-9)
+
+
+@each_algorithm
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_pieces_and_threads_change_no_bit(optimizer, algorithm, options, order, dtype, count):
+    """An element's neighbours make no difference to it; the values change in place, and so stay what they are."""
+    (one, gradients), (other, _) = make(dtype=dtype, order=order), make(dtype=dtype, order=order)
+    arrays = [parameter.value for parameter in one]
+    made = optimizer(one, **options)
+    with on_threads(count), in_pieces(8):
+        take_steps(made, gradients)
+    with on_threads(1):
+        take_steps(optimizer(other, **options), gradients)
+    for parameter, array, wanted in zip(one, arrays, other, strict=True):
         assert parameter.value is array
-        assert array.dtype == np.float32
-    states = [item for value in vars(optimizer).values() if isinstance(value, list) for item in value]
-    assert {state.dtype for state in states if isinstance(state, np.ndarray)} == {np.dtype(np.float32)}
+        np.testing.assert_array_equal(array, wanted.value, strict=True)
+    assert {array.dtype for arrays in made.moments().values() for array in arrays} == {np.dtype(dtype)}
 
 
-@pytest.mark.parametrize("make", [Adam, AdamW, Adadelta])
-def test_a_tied_parameter_is_stepped_once(make):
-    once, twice = make_parameters()[0], make_parameters()[0]
-    run(make([once]))
-    run(make([twice, twice]))
-    np.testing.assert_array_equal(once.value, twice.value)
+@each_optimizer
+def test_a_tied_parameter_is_stepped_once(optimizer):
+    (one, other), gradients = make([(3,), (3,)])
+    other.value[...] = one.value
+    take_steps(optimizer([one]), gradients[:1])
+    take_steps(optimizer([other, other]), gradients[:1])
+    np.testing.assert_array_equal(one.value, other.value)
 
 
-@pytest.mark.parametrize("make", [Adam, AdamW, Adadelta])
-def test_an_lr_of_0_changes_nothing(make):
-    for value, start in zip(run(make(make_parameters(), lr=0.0)), make_parameters(), strict=True):
-        np.testing.assert_array_equal(value, start.value)
+@each_optimizer
+def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
+    (parameter,), (gradient,) = make([(3,)])
+    before, made = parameter.value.copy(), optimizer([parameter], lr=0.0)
+    take_steps(made, [gradient])
+    np.testing.assert_array_equal(parameter.value, before)
+    made.lr = 0.1
+    take_steps(made, [gradient])
+    assert (parameter.value != before).all()
 
 
 def test_names_are_no_parameters():
     with pytest.raises(TypeError, match=r"takes Parameters \(model.parameters\(\)\), got a tuple"):
-        Adam(Linear(2, 3, rng=None).named_parameters())
+        Adam(Linear(2, 3, Init(None)).named_parameters())
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make_wrong", "message"),
     [
         (lambda p: Adam([]), "there are no parameters to optimise"),
         (lambda p: Adam(p, lr=-1), "lr is -1, wanted from 0"),
@@ -107,6 +129,6 @@ def test_names_are_no_parameters():
         (lambda p: Adadelta(p, eps=-1), "eps is -1"),
     ],
 )
-def test_errors(make, message):
+def test_wrong_settings_are_refused(make_wrong, message):
     with pytest.raises(ValueError, match=message):
-        make(make_parameters())
+        make_wrong(make()[0])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from npbert.models.hugging_face_names import to_hugging_face
 
-from npbert import BertModel, Tokenizer
+from npbert import BertModel, Tape, Tokenizer
 from npbert.cli import main
+from npbert.models.hugging_face.names import to_hugging_face
 from tests.real_data import minilm, stsb
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
@@ -62,10 +62,11 @@ def test_every_gradient_in_float64():
     batch, rng = real_batch(5), np.random.default_rng(0)
     model, module = BertModel.from_pretrained(minilm(), dtype=np.float64), theirs(torch.float64)
     module.embeddings.word_embeddings.padding_idx = None  # it would keep the row of [PAD] from its gradient
-    output, cache = model.forward(batch)
+    tape = Tape()
+    output = model.forward(batch, tape)
     dhidden = rng.standard_normal(output.last_hidden_state.shape) * batch.attention_mask[:, :, None]
     dpooled = rng.standard_normal(output.pooler_output.shape)
-    model.backward((dhidden, dpooled), cache)
+    model.backward((dhidden, dpooled), tape)
     wanted = run_theirs(module, batch)
     outputs = wanted.last_hidden_state, wanted.pooler_output
     torch.autograd.backward(outputs, (torch.tensor(dhidden), torch.tensor(dpooled)))

@@ -8,41 +8,20 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-from npbert import (
-    GELU,
-    BertConfig,
-    BertEmbeddings,
-    Dropout,
-    Embedding,
-    Encoder,
-    EncoderLayer,
-    FeedForward,
-    Gather,
-    LayerNorm,
-    Linear,
-    MaskedLMHead,
-    MeanSquaredError,
-    MultiHeadAttention,
-    NextSentenceHead,
-    Pooler,
-    ReLU,
-    SinusoidalPositions,
-    Softmax,
-    SoftmaxCrossEntropy,
-    Tanh,
-    TanhGELU,
-)
-from npbert.gradcheck import randomize
-from npbert.layers import ACTIVATIONS, POSITION_KINDS
+import npbert
+from npbert import BertConfig, Init, Tape, randomize
+from npbert.blocks.activations import ACTIVATIONS
+from npbert.blocks.bert_embeddings import POSITION_KINDS
 from tests import torch_reference as reference
-from tests.strategies import attention_masks, batches_of_vectors, ids, rngs, sizes, targets, values
+from tests.strategies import ids, read_of, rngs, rows, sequences, sizes, targets, values
 from tests.torch_comparison import assert_close, assert_parity, assert_same_gradients, copy_parameters
 
 pytestmark = pytest.mark.torch
 
-INIT = {"rng": None, "dtype": np.float64}  # assert_parity draws the parameters
+INIT = Init(None, dtype=np.float64)  # assert_parity draws the parameters
 widths = st.integers(3, 6)  # over 2 features, the derivative of LayerNorm is nearly 0
 epsilons = st.sampled_from([1e-12, 1e-5, 0.1])  # only a large one shows that it is in the right place
+each_activation = pytest.mark.parametrize("activation", ACTIVATIONS)
 
 
 class Function(nn.Module):
@@ -58,17 +37,17 @@ class Function(nn.Module):
 
 @given(st.data(), sizes, sizes, rngs)
 def test_linear(data, in_features, out_features, rng):
-    x = data.draw(batches_of_vectors(in_features))
-    assert_parity(Linear(in_features, out_features, **INIT), nn.Linear(in_features, out_features), x, rng=rng)
+    layer, module = npbert.Linear(in_features, out_features, INIT), nn.Linear(in_features, out_features)
+    assert_parity(layer, module, data.draw(rows(in_features)), rng=rng)
 
 
 @pytest.mark.parametrize(
     ("layer", "module"),
     [
-        (Tanh(), nn.Tanh()),
-        (ReLU(), nn.ReLU()),
-        (GELU(), nn.GELU()),
-        (TanhGELU(), nn.GELU(approximate="tanh")),
+        (npbert.Tanh(), nn.Tanh()),
+        (npbert.ReLU(), nn.ReLU()),
+        (npbert.GELU(), nn.GELU()),
+        (npbert.TanhGELU(), nn.GELU(approximate="tanh")),
     ],
     ids=lambda side: type(side).__name__,
 )
@@ -80,81 +59,56 @@ def test_activations(layer, module, drawn, rng):
 
 @given(st.data(), sizes, sizes, widths, rngs)
 def test_softmax(data, batch_size, length, width, rng):
-    assert_parity(Softmax(), nn.Softmax(dim=-1), data.draw(values(batch_size, length, width)), rng=rng)
+    assert_parity(npbert.Softmax(), nn.Softmax(dim=-1), data.draw(values(batch_size, length, width)), rng=rng)
 
 
 @given(st.data(), widths, epsilons, rngs)
 def test_layer_norm(data, width, eps, rng):
-    x = data.draw(batches_of_vectors(width))
-    assert_parity(LayerNorm(width, eps=eps, dtype=np.float64), nn.LayerNorm(width, eps=eps), x, rng=rng)
+    layer, module = npbert.LayerNorm(width, INIT, eps=eps), nn.LayerNorm(width, eps=eps)
+    assert_parity(layer, module, data.draw(rows(width)), rng=rng)
 
 
 @given(values(4, 5), st.sampled_from([0.1, 0.4, 0.8]), rngs)
 def test_dropout(x, p, rng):
-    dropout = Dropout(p)
-    y, keep = dropout.forward(x, rng)
-    dy = rng.standard_normal(x.shape)
-    torch_x = torch.tensor(x, requires_grad=True)
-    torch_y = torch_x * torch.tensor(keep) / (1 - p)
+    """torch is handed what npbert keeps: where an output of ones is not 0."""
+    dropout, seed = npbert.Dropout(p), int(rng.integers(2**32))
+    tape, dy = Tape(np.random.default_rng(seed)), rng.standard_normal(x.shape)
+    y, torch_x = dropout.forward(x, tape), torch.tensor(x, requires_grad=True)
+    torch_y = reference.Dropout(p, np.random.default_rng(seed))(torch_x)
     torch_y.backward(torch.tensor(dy))
     assert_close("y", y, torch_y)
-    assert_close("dx", dropout.backward(dy, keep), torch_x.grad)
+    assert_close("dx", dropout.backward(dy, tape), torch_x.grad)
 
 
-@given(st.data(), sizes, sizes, sizes, sizes, rngs)
-def test_embedding(data, rows, width, batch_size, length, rng):
-    assert_parity(
-        Embedding(rows, width, **INIT), nn.Embedding(rows, width), data.draw(ids(rows, batch_size, length)), rng=rng
-    )
+@given(st.data(), sizes, sizes, rngs)
+def test_embedding(data, count, width, rng):
+    layer, module = npbert.Embedding(count, width, INIT), nn.Embedding(count, width)
+    assert_parity(layer, module, data.draw(ids(count, 7)), rng=rng)
 
 
 @given(st.integers(2, 9), st.integers(5, 40))
 def test_sinusoidal_positions(width, length):
     positions = np.arange(length)[::-1].copy()
-    ours = SinusoidalPositions(length, width, dtype=np.float64)(positions)
+    ours = npbert.SinusoidalPositions(length, width, INIT)(positions)
     assert_close("positions", ours, reference.SinusoidalPositions(width)(torch.tensor(positions)))
 
 
 @pytest.mark.parametrize("kind", POSITION_KINDS)
-@given(st.data(), sizes, sizes, sizes, widths, epsilons, rngs)
-def test_bert_embeddings(kind, data, vocab_size, batch_size, length, width, eps, rng):
-    config = BertConfig(
-        vocab_size=vocab_size,
-        hidden_size=width,
-        num_attention_heads=1,
-        max_position_embeddings=length + 1,
-        type_vocab_size=3,
-        position_embedding_type=kind,
-        layer_norm_eps=eps,
-    )
-    embeddings = BertEmbeddings(
-        vocab_size,
-        width,
-        max_position_embeddings=length + 1,
-        type_vocab_size=3,
-        position_embedding_type=kind,
-        layer_norm_eps=eps,
-        **INIT,
-    )
-    input_ids = data.draw(ids(vocab_size, batch_size, length))
-    token_type_ids = data.draw(ids(3, batch_size, length))
-    assert_parity(embeddings, reference.BertEmbeddings(config), input_ids, token_type_ids, rng=rng)
+@given(st.data(), sizes, sizes, widths, epsilons, rngs)
+def test_bert_embeddings(kind, data, vocab_size, length, width, eps, rng):
+    choices = {"position_embedding_type": kind, "layer_norm_eps": eps}
+    sizes = {"max_position_embeddings": length + 1, "type_vocab_size": 3}
+    config = BertConfig(vocab_size, width, num_attention_heads=1, **sizes, **choices)
+    layer = npbert.BertEmbeddings(vocab_size, width, INIT, **sizes, **choices)
+    inputs = (data.draw(ids(limit, 6)) for limit in (vocab_size, 3, length + 1))
+    assert_parity(layer, reference.BertEmbeddings(config), *inputs, rng=rng)
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@each_activation
 @given(st.data(), sizes, sizes, rngs)
 def test_feed_forward(activation, data, width, inner_width, rng):
-    layer = FeedForward(width, inner_width, activation=activation, **INIT)
-    module = reference.FeedForward(width, inner_width, activation)
-    assert_parity(layer, module, data.draw(values(2, 3, width)), rng=rng)
-
-
-@given(st.data(), st.integers(1, 3), sizes, sizes, sizes, rngs)
-def test_attention(data, heads, head_width, batch_size, length, rng):
-    width = heads * head_width
-    mask = data.draw(st.none() | attention_masks(batch_size, length))
-    layer, module = MultiHeadAttention(width, heads, **INIT), reference.MultiHeadAttention(width, heads)
-    assert_parity(layer, module, data.draw(values(batch_size, length, width)), mask, rng=rng)
+    layer = npbert.FeedForward(width, inner_width, INIT, activation=activation)
+    assert_parity(layer, reference.FeedForward(width, inner_width, activation), data.draw(rows(width)), rng=rng)
 
 
 class FusedAttention(reference.MultiHeadAttention):
@@ -166,96 +120,91 @@ class FusedAttention(reference.MultiHeadAttention):
         return F.scaled_dot_product_attention(*heads_first, attn_mask=real).transpose(1, 2)
 
 
-@given(st.data(), st.integers(1, 3), sizes, sizes, sizes, rngs)
-def test_attention_where_every_sequence_has_a_token_leaves_padding_out(
-    data, heads, head_width, batch_size, length, rng
-):
+@st.composite
+def rows_that_look(draw, width):
+    """x, z and their sequences: of some sequences only some rows look, at rows of their own."""
+    all_look = draw(sequences())
+    looking = draw(st.just(all_look) | read_of(all_look).map(all_look.only).filter(lambda some: some.num_looking > 0))
+    return draw(values(looking.num_looking, width)), draw(values(looking.num_rows, width)), looking
+
+
+@pytest.mark.parametrize("kind", [reference.MultiHeadAttention, FusedAttention])
+@given(st.data(), st.integers(1, 3), sizes, rngs)
+def test_attention(kind, data, heads, head_width, rng):
     width = heads * head_width
-    mask = data.draw(attention_masks(batch_size, length))
-    mask[:, 0] = 1  # with no key at all, torch's own attention has no answer
-    layer, module = MultiHeadAttention(width, heads, **INIT), FusedAttention(width, heads)
-    assert_parity(layer, module, data.draw(values(batch_size, length, width)), mask, rng=rng)
+    layer, module = npbert.MultiHeadAttention(width, heads, INIT), kind(width, heads)
+    inputs = data.draw(rows_that_look(width))
+    assert_parity(layer, module, *inputs, rng=rng, run=reference.on_rows(module))
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-@given(st.data(), sizes, sizes, epsilons, rngs)
-def test_encoder_layer_and_encoder(activation, data, batch_size, length, eps, rng):
-    heads, width, inner_width = 2, 6, 5
-    config = BertConfig(
-        hidden_size=width,
-        num_attention_heads=heads,
-        intermediate_size=inner_width,
-        hidden_act=activation,
-        layer_norm_eps=eps,
-    )
+@each_activation
+@given(st.data(), epsilons, rngs)
+def test_encoder_layer_and_encoder(activation, data, eps, rng):
+    choices = {"layer_norm_eps": eps}
+    config = BertConfig(9, 6, 2, 2, 5, activation, **choices)
+    layers = [npbert.EncoderLayer(6, 2, 5, INIT, activation=activation, **choices) for _ in range(2)]
+    modules = [reference.EncoderLayer(config) for _ in range(2)]
+    x, z, looking = data.draw(rows_that_look(6))
+    assert_parity(layers[0], modules[0], x, z, looking, rng=rng, run=reference.on_rows(modules[0]))
 
-    def layer():
-        return EncoderLayer(width, heads, inner_width, activation=activation, layer_norm_eps=eps, **INIT)
-
-    x, mask = data.draw(values(batch_size, length, width)), data.draw(attention_masks(batch_size, length))
-    assert_parity(layer(), reference.EncoderLayer(config), x, mask, rng=rng)
-    stack = reference.Encoder([reference.EncoderLayer(config), reference.EncoderLayer(config)])
-    assert_parity(Encoder([layer(), layer()]), stack, x, mask, rng=rng)
+    stack, whole = reference.Encoder(modules), npbert.Sequences(looking.lengths)
+    on_rows = reference.on_rows(lambda x, z, mask: stack(z, mask))
+    read = data.draw(st.none() | read_of(whole).filter(len))
+    run = lambda z, whole, read: on_rows(z, z, whole)[slice(None) if read is None else read]  # noqa: E731
+    assert_parity(npbert.Encoder(layers), stack, z, whole, read, rng=rng, run=run)
 
 
-@given(st.data(), sizes, sizes, sizes, rngs)
-def test_pooler_and_next_sentence_head(data, batch_size, length, width, rng):
-    x = data.draw(values(batch_size, length, width))
-    assert_parity(Pooler(width, **INIT), reference.Pooler(width), x, rng=rng)
-    assert_parity(NextSentenceHead(width, **INIT), nn.Linear(width, 2), x[:, 0], rng=rng)
+@given(st.data(), sizes, rngs)
+def test_pooler_and_next_sentence_head(data, width, rng):
+    x = data.draw(rows(width))
+    assert_parity(npbert.Pooler(width, INIT), reference.Pooler(width), x, rng=rng)
+    assert_parity(npbert.NextSentenceHead(width, INIT), nn.Linear(width, 2), x, rng=rng)
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@each_activation
 @given(st.data(), sizes, sizes, epsilons, rngs)
 def test_masked_lm_head_tied_to_the_embedding(activation, data, vocab_size, length, eps, rng):
     """Words in, words out: the table is read by id and as the decoder, and collects both gradients."""
-    width = 5
-    embedding, torch_embedding = Embedding(vocab_size, width, **INIT), nn.Embedding(vocab_size, width)
+    embedding, torch_embedding = npbert.Embedding(vocab_size, 5, INIT), nn.Embedding(vocab_size, 5)
     options = {"activation": activation, "layer_norm_eps": eps}
-    head = MaskedLMHead(embedding.weight, **options, **INIT)
+    head = npbert.MaskedLMHead(embedding.weight, INIT, **options)
     torch_head = reference.MaskedLMHead(torch_embedding.weight, **options)
     randomize(head, rng)
     copy_parameters(head, torch_head)
 
-    input_ids = data.draw(ids(vocab_size, 3, length))
-    x, embedding_cache = embedding.forward(input_ids)
-    logits, head_cache = head.forward(x)
+    input_ids, tape = data.draw(ids(vocab_size, 3 * length)), Tape()
+    logits = head.forward(embedding.forward(input_ids, tape), tape)
     torch_logits = torch_head(torch_embedding(torch.tensor(input_ids)))
     assert_close("logits", logits, torch_logits)
 
     dlogits = rng.standard_normal(logits.shape)
-    embedding.backward(head.backward(dlogits, head_cache), embedding_cache)
+    embedding.backward(head.backward(dlogits, tape), tape)
     torch_logits.backward(torch.tensor(dlogits))
     assert_same_gradients(head, torch_head)
 
 
-@given(st.data(), sizes, sizes, sizes, rngs)
-def test_gather(data, batch_size, length, width, rng):
-    x = data.draw(values(batch_size, length, width))
-    positions = data.draw(ids(batch_size * length, 7))
-    assert_parity(Gather(), Function(lambda x, positions: x.flatten(0, 1)[positions]), x, positions, rng=rng)
+@given(st.data(), sizes, sizes, rngs)
+def test_gather(data, count, width, rng):
+    inputs = data.draw(values(count, width)), data.draw(ids(count, 7))
+    assert_parity(npbert.Gather(), Function(lambda x, rows: x[rows]), *inputs, rng=rng)
 
 
-@given(st.data(), sizes, st.lists(sizes, min_size=1, max_size=2), rngs)
-def test_cross_entropy_ignores_what_is_no_target(data, num_classes, shape, rng):
-    logits, labels = data.draw(values(*shape, num_classes)), data.draw(targets(num_classes, *shape))
-
-    def cross_entropy(logits, labels):
-        return F.cross_entropy(logits.reshape(-1, num_classes), labels.flatten(), ignore_index=-100)
-
-    assert_parity(SoftmaxCrossEntropy(), Function(cross_entropy), logits, labels, rng=rng)
+@given(st.data(), sizes, sizes, rngs)
+def test_cross_entropy_ignores_what_is_no_target(data, num_classes, count, rng):
+    inputs = data.draw(values(count, num_classes)), data.draw(targets(num_classes, count))
+    assert_parity(npbert.SoftmaxCrossEntropy(), nn.CrossEntropyLoss(ignore_index=-100), *inputs, rng=rng)
 
 
 @given(values(3, 4), values(3, 4), rngs)
 def test_mean_squared_error(prediction, target, rng):
-    assert_parity(MeanSquaredError(), nn.MSELoss(), prediction, target, rng=rng)
+    assert_parity(npbert.MeanSquaredError(), nn.MSELoss(), prediction, target, rng=rng)
 
 
 def test_no_parameter_is_left_over():
     """The tool above: two sides that do not fit each other are not compared in silence."""
     with pytest.raises(ValueError, match="torch has no parameter bias"):
-        copy_parameters(Linear(2, 3, **INIT), nn.Linear(2, 3, bias=False))
+        copy_parameters(npbert.Linear(2, 3, INIT), nn.Linear(2, 3, bias=False))
     with pytest.raises(ValueError, match="npbert has no parameters for torch's bias"):
-        copy_parameters(Embedding(3, 2, **INIT), nn.Linear(2, 3))
+        copy_parameters(npbert.Embedding(3, 2, INIT), nn.Linear(2, 3))
     with pytest.raises(ValueError, match="for torch, which wants"):
-        copy_parameters(Linear(2, 3, **INIT), nn.Linear(3, 2))
+        copy_parameters(npbert.Linear(2, 3, INIT), nn.Linear(3, 2))

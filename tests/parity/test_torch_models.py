@@ -8,9 +8,20 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import Batch, BertConfig, BertForPreTraining, BertModel, EncoderLayer
-from npbert.gradcheck import randomize
-from npbert.layers import ACTIVATIONS, IGNORED, POSITION_KINDS
+from npbert import (
+    IGNORED,
+    Batch,
+    BertConfig,
+    BertForPreTraining,
+    BertModel,
+    EncoderLayer,
+    Init,
+    Sequences,
+    Tape,
+    randomize,
+)
+from npbert.blocks.activations import ACTIVATIONS
+from npbert.blocks.bert_embeddings import POSITION_KINDS
 from tests import torch_reference as reference
 from tests.strategies import attention_masks, ids, rngs, seeds, sizes, targets
 from tests.torch_comparison import EXACT, as_torch, assert_close, assert_parity, assert_same_gradients, copy_parameters
@@ -42,24 +53,28 @@ def configs(draw):
 
 @st.composite
 def batches(draw):
-    """B sequences, one of them all padding; targets anywhere, on padding too."""
+    """B ragged sequences with the targets of pre-training."""
     shape = draw(sizes), draw(st.integers(2, MAX_LENGTH))
-    return Batch(
-        draw(ids(VOCAB_SIZE, *shape)),
-        draw(ids(TYPES, *shape)),
-        draw(attention_masks(*shape)),
-        draw(targets(VOCAB_SIZE, *shape)),
-        draw(ids(2, shape[0])),
-    )
+    mask = draw(attention_masks(*shape))
+    labels = draw(targets(VOCAB_SIZE, *shape, mask=mask))
+    return Batch(draw(ids(VOCAB_SIZE, *shape)), draw(ids(TYPES, *shape)), mask, labels, draw(ids(2, shape[0])))
+
+
+def pretraining(config, rng, dtype=np.float64, dropout=None):
+    """npbert's model and torch's, with the same random parameters."""
+    model, module = BertForPreTraining(config, rng=None, dtype=dtype), reference.BertForPreTraining(config, dropout)
+    randomize(model, rng)
+    copy_parameters(model, module)
+    return model, module
 
 
 def assert_same_losses(model, module, batch, *, rng=None, tolerance=EXACT):
     """The three losses, and the gradients of 3 times the first, so that a forgotten `dloss` shows."""
-    losses, cache = model.loss(batch, rng)
-    torch_losses = module.losses(as_torch(batch))
-    for name, ours, theirs in zip(losses._fields, losses, torch_losses, strict=True):
-        assert_close(name, ours, theirs, tolerance=tolerance)
-    model.backward(cache, 3.0)
+    tape = Tape(rng)
+    losses, torch_losses = model.loss(batch, tape), module.losses(as_torch(batch))
+    for name, theirs in zip(("loss", "mlm_loss", "nsp_loss"), torch_losses, strict=True):
+        assert_close(name, getattr(losses, name), theirs, tolerance=tolerance)
+    model.loss_backward(3.0, tape)
     (3 * torch_losses[0]).backward()
     assert_same_gradients(model, module, tolerance=tolerance)
 
@@ -71,16 +86,14 @@ def test_bert_model(config, batch, rng):
 
 @given(configs(), batches(), rngs)
 def test_bert_for_pretraining(config, batch, rng):
-    model, module = BertForPreTraining(config, rng=None, dtype=np.float64), reference.BertForPreTraining(config)
-    randomize(model, rng)
-    copy_parameters(model, module)
+    model, module = pretraining(config, rng)
     assert_same_losses(model, module, batch)
 
     word_logits, relationship_logits = module(as_torch(batch))
     unlabelled = Batch(batch.input_ids, batch.token_type_ids, batch.attention_mask)
+    masked = word_logits[torch.tensor(batch.labels != IGNORED)]
     assert_close("the logits of every position", model(unlabelled).prediction_logits, word_logits)
-    masked = torch.tensor(batch.labels != IGNORED)
-    assert_close("the logits of masked positions", model(batch).prediction_logits, word_logits[masked])
+    assert_close("the logits of masked positions", model(batch).prediction_logits, masked)
     assert_close("the logits of the sequences", model(batch).seq_relationship_logits, relationship_logits)
 
 
@@ -90,55 +103,39 @@ def test_dropout_is_where_bert_has_it(config, batch, rng, seed):
 
     Every position is real and read, so that npbert drops in as many rows as the reference.
     """
-    everywhere = np.ones_like(batch.input_ids)
     labels = np.where(batch.labels == IGNORED, 0, batch.labels)
-    batch = dataclasses.replace(batch, attention_mask=everywhere, labels=labels)
-    model = BertForPreTraining(config, rng=None, dtype=np.float64)
-    module = reference.BertForPreTraining(config, np.random.default_rng(seed))
-    randomize(model, rng)
-    copy_parameters(model, module)
+    batch = dataclasses.replace(batch, attention_mask=np.ones_like(batch.input_ids), labels=labels)
+    model, module = pretraining(config, rng, dropout=np.random.default_rng(seed))
     assert_same_losses(model, module, batch, rng=np.random.default_rng(seed))
 
 
-# Every sequence has a token: where all keys have −1e4, float32 keeps but three decimals of their scores. The draws are
-# fixed: in one of a thousand terms cancel so far that both sides are 1e-5 from the float64 gradient.
+# The draws are fixed: in one of a thousand terms cancel so far that both sides are 1e-5 from the float64 gradient.
 FLOAT32_SEEDS = pytest.mark.parametrize("seed", range(5))
-FLOAT32_MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]])
-FLOAT32_CONFIG = BertConfig(
-    vocab_size=VOCAB_SIZE,
-    hidden_size=24,
-    num_hidden_layers=2,
-    num_attention_heads=3,
-    intermediate_size=40,
-    max_position_embeddings=MAX_LENGTH,
-    type_vocab_size=TYPES,
-)
+FLOAT32_LENGTHS = np.array([5, 3, 1])
+FLOAT32_MASK = (np.arange(5) < FLOAT32_LENGTHS[:, None]).astype(int)
+FLOAT32_CONFIG = BertConfig(VOCAB_SIZE, 24, 2, 3, 40, max_position_embeddings=MAX_LENGTH, type_vocab_size=TYPES)
 
 
 @FLOAT32_SEEDS
 def test_encoder_layer_in_float32(seed):
     rng = np.random.default_rng(seed)
-    x = rng.standard_normal((3, 5, 24)).astype(np.float32)
-    layer, module = EncoderLayer(24, 3, 40, rng=None, dtype=np.float32), reference.EncoderLayer(FLOAT32_CONFIG)
-    assert_parity(layer, module, x, FLOAT32_MASK, rng=rng, tolerance=FLOAT32)
+    x, z = (rng.standard_normal((FLOAT32_LENGTHS.sum(), 24)).astype(np.float32) for _ in range(2))
+    layer, module = EncoderLayer(24, 3, 40, Init(None)), reference.EncoderLayer(FLOAT32_CONFIG)
+    sequences, run = Sequences(FLOAT32_LENGTHS), reference.on_rows(module)
+    assert_parity(layer, module, x, z, sequences, rng=rng, tolerance=FLOAT32, run=run)
 
 
 @FLOAT32_SEEDS
 def test_bert_for_pretraining_in_float32(seed):
     rng = np.random.default_rng(seed)
-    labels = np.where(rng.random((3, 5)) < 0.5, rng.integers(VOCAB_SIZE, size=(3, 5)), IGNORED)
-    batch = Batch(
-        rng.integers(VOCAB_SIZE, size=(3, 5)),
-        rng.integers(TYPES, size=(3, 5)),
-        FLOAT32_MASK,
-        labels,
-        np.array([0, 1, 1]),
-    )
-    model = BertForPreTraining(FLOAT32_CONFIG, rng=None, dtype=np.float32)
-    module = reference.BertForPreTraining(FLOAT32_CONFIG)
-    randomize(model, rng)
-    copy_parameters(model, module)
-    for ours, theirs in zip(model(batch), module(as_torch(batch)), strict=True):
-        theirs = theirs[torch.tensor(labels != IGNORED)] if theirs.ndim == 3 else theirs
+    has_label = (rng.random((3, 5)) < 0.5) & (FLOAT32_MASK == 1)
+    has_label[0, 0] = True
+    labels = np.where(has_label, rng.integers(VOCAB_SIZE, size=(3, 5)), IGNORED)
+    arrays = rng.integers(VOCAB_SIZE, size=(3, 5)), rng.integers(TYPES, size=(3, 5)), FLOAT32_MASK
+    batch = Batch(*arrays, labels, np.array([0, 1, 1]))
+    model, module = pretraining(FLOAT32_CONFIG, rng, np.float32)
+    word_logits, relationship_logits = module(as_torch(batch))
+    wanted = word_logits[torch.tensor(has_label)], relationship_logits
+    for ours, theirs in zip(model(batch), wanted, strict=True):
         assert_close("logits", ours, theirs, tolerance=FLOAT32)
     assert_same_losses(model, module, batch, tolerance=FLOAT32)

@@ -57,35 +57,25 @@ def assert_same_steps(make_optimizer, make_torch_optimizer, rng):
 
 @given(rngs, betas, epsilons)
 def test_adam(rng, betas, eps):
-    assert_same_steps(
-        lambda parameters: Adam(parameters, betas=betas, eps=eps),
-        lambda tensors: torch.optim.Adam(tensors, betas=betas, eps=eps),
-        rng,
-    )
+    options = {"betas": betas, "eps": eps}
+    assert_same_steps(lambda p: Adam(p, **options), lambda p: torch.optim.Adam(p, **options), rng)
 
 
 @given(rngs, betas, epsilons, st.sampled_from([0.01, 0.5]))
 def test_adamw_decays_matrices_only(rng, betas, eps, weight_decay):
-    def make_torch_optimizer(tensors):
-        vectors = [tensor for tensor in tensors if tensor.ndim == 1]
-        matrices = [tensor for tensor in tensors if tensor.ndim > 1]
-        groups = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
-        return torch.optim.AdamW(groups, betas=betas, eps=eps, weight_decay=weight_decay)
+    options = {"betas": betas, "eps": eps, "weight_decay": weight_decay}
 
-    assert_same_steps(
-        lambda parameters: AdamW(parameters, betas=betas, eps=eps, weight_decay=weight_decay),
-        make_torch_optimizer,
-        rng,
-    )
+    def make_torch_optimizer(tensors):
+        vectors = {"params": [tensor for tensor in tensors if tensor.ndim == 1], "weight_decay": 0.0}
+        return torch.optim.AdamW([{"params": [t for t in tensors if t.ndim > 1]}, vectors], **options)
+
+    assert_same_steps(lambda p: AdamW(p, **options), make_torch_optimizer, rng)
 
 
 @given(rngs, st.sampled_from([0.9, 0.5]), st.sampled_from([1e-6, 1e-2]))
 def test_adadelta(rng, rho, eps):
-    assert_same_steps(
-        lambda parameters: Adadelta(parameters, rho=rho, eps=eps),
-        lambda tensors: torch.optim.Adadelta(tensors, rho=rho, eps=eps),
-        rng,
-    )
+    options = {"rho": rho, "eps": eps}
+    assert_same_steps(lambda p: Adadelta(p, **options), lambda p: torch.optim.Adadelta(p, **options), rng)
 
 
 @given(rngs, st.sampled_from([1e-3, 0.5, 0.99, 1.01, 10]))
@@ -102,43 +92,30 @@ def test_clipping(rng, share):
     assert changed == (share < 1)
 
 
-def assert_same_schedule(make_scheduler, warmup_steps, total_steps):
+def of_lambda(optimizer, warmup_steps, total_steps):
+    def factor(step):
+        rising = step / warmup_steps if warmup_steps else 1
+        return max(0, min(rising, (total_steps - step) / (total_steps - warmup_steps)))
+
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+
+
+def of_hugging_face(*arguments):
+    reason = "Hugging Face's library is not installed: pip install transformers"
+    return pytest.importorskip("transformers", reason=reason).get_linear_schedule_with_warmup(*arguments)
+
+
+@pytest.mark.parametrize("make_scheduler", [of_lambda, of_hugging_face])
+@pytest.mark.parametrize(("warmup_steps", "total_steps"), [(0, 7), (1, 7), (5, 50), (6, 7)])
+def test_schedule(make_scheduler, warmup_steps, total_steps):
     """The rates of torch's scheduler, with torch's own count of the steps, to a little beyond the last."""
-    lr = 0.3
-    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=lr)
-    scheduler = make_scheduler(optimizer)
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.3)
+    scheduler = make_scheduler(optimizer, warmup_steps, total_steps)
     for step in range(total_steps + 3):
-        ours = linear_warmup_decay(step, lr=lr, warmup_steps=warmup_steps, total_steps=total_steps)
+        ours = linear_warmup_decay(step, lr=0.3, warmup_steps=warmup_steps, total_steps=total_steps)
         assert ours == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-14, abs=0)
         optimizer.step()
         scheduler.step()
-
-
-schedules = pytest.mark.parametrize(("warmup_steps", "total_steps"), [(0, 7), (1, 7), (5, 50), (6, 7)])
-
-
-@schedules
-def test_schedule(warmup_steps, total_steps):
-    def factor(step):
-        rising = step / warmup_steps if warmup_steps else 1
-        falling = (total_steps - step) / (total_steps - warmup_steps)
-        return max(0, min(rising, falling))
-
-    assert_same_schedule(
-        lambda optimizer: torch.optim.lr_scheduler.LambdaLR(optimizer, factor), warmup_steps, total_steps
-    )
-
-
-@schedules
-def test_schedule_of_hugging_face(warmup_steps, total_steps):
-    transformers = pytest.importorskip(
-        "transformers", reason="Hugging Face's library is not installed: pip install transformers"
-    )
-    assert_same_schedule(
-        lambda optimizer: transformers.get_linear_schedule_with_warmup(optimizer, warmup_steps, total_steps),
-        warmup_steps,
-        total_steps,
-    )
 
 
 @pytest.mark.parametrize("name", ["Adam", "AdamW", "Adadelta"])

@@ -1,169 +1,141 @@
-"""Attention and softmax gone wrong."""
+"""Attention and encoder layers gone wrong."""
 
-from __future__ import annotations
-
-from typing import Any
+import copy
 
 import numpy as np
-from npbert.layers.grid import Grid
 
-from npbert.layers import Array, Cache, DotProductAttention, Layer, MultiHeadAttention, Softmax
+from npbert.blocks import Encoder, EncoderLayer
+from npbert.core import NO_TAPE, Tape
+from npbert.layers import DotProductAttention
+from npbert.layers.softmax import softmax_backward
+from tests.planted import checks, fails, plant
 
-
-class AttendingByHand(DotProductAttention):
-    """The textbook over whole arrays, in pieces that a twin can get wrong."""
-
-    __call__ = Layer.__call__
-
-    def mask_scores(self, scores: Array, attention_mask: Array | None) -> Array:
-        return scores if attention_mask is None else scores + np.where(attention_mask == 0, -1e4, 0)[:, None, None, :]
-
-    def dk(self, q: Array, dscores: Array) -> Array:
-        return dscores.swapaxes(-1, -2) @ q
-
-    def dscores(self, dp: Array, p: Array) -> Array:
-        return p * (dp - (dp * p).sum(axis=-1, keepdims=True))
-
-    def forward(
-        self, q: Array, k: Array, v: Array, attention_mask: Array | None = None, rng: np.random.Generator | None = None
-    ) -> tuple[Array, Cache]:
-        scores = self.mask_scores(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]), attention_mask)
-        with np.errstate(invalid="ignore"):
-            exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-            p = exponentials / exponentials.sum(axis=-1, keepdims=True)
-        weights, keep = self.dropout.forward(p, rng)
-        return weights @ v, (q, k, v, p, keep)
-
-    def backward(self, dcontext: Array, cache: Cache) -> tuple[Array, Array, Array]:
-        q, k, v, p, keep = cache
-        dv = self.dropout.backward(p, keep).swapaxes(-1, -2) @ dcontext
-        dscores = self.dscores(self.dropout.backward(dcontext @ v.swapaxes(-1, -2), keep), p) / np.sqrt(q.shape[-1])
-        return dscores @ k, self.dk(q, dscores), dv
+in_attention = plant("MultiHeadAttention", part="dot_product", method="attend_backward")
+in_dot_product = plant("DotProductAttention", method="attend_backward")
 
 
-def attending_by(dot_product_class: type[DotProductAttention]) -> type[Any]:
-    """MultiHeadAttention with a dot product of that class in it."""
+@plant("EncoderLayer", says="right")
+class TwoRoads(EncoderLayer):
+    """The derivative once more, with the two roads of each residual connection in the hands of a twin."""
 
-    class Attending(MultiHeadAttention):
-        def __init__(self, *sizes: int, **options: Any) -> None:
-            super().__init__(*sizes, **options)
-            self.dot_product = dot_product_class(self.dot_product.dropout.p)
+    def roads(self, ds, tape):
+        """What goes past the sub-layer, and what goes through it."""
+        return ds, self.dropout.backward(ds, tape)
 
-    Attending.__name__ = f"By{dot_product_class.__name__}"
-    return Attending
-
-
-class KeyGradientReshaped(AttendingByHand):
-    """The gradient of Kᵀ is (B, H, K, T); a reshape makes it fit K, where a transposition is needed."""
-
-    def dk(self, q: Array, dscores: Array) -> Array:
-        return (q.swapaxes(-1, -2) @ dscores).reshape(q.shape)
+    def backward(self, dy, tape):
+        past, through = self.roads(self.output_norm.backward(dy, tape), tape)
+        dh = past + self.feed_forward.backward(through, tape)
+        past, through = self.roads(self.attention_norm.backward(dh, tape), tape)
+        dx, dz = self.attention.backward(through, tape)
+        return past + dx, dz
 
 
-class ScoresNotTransposed(AttendingByHand):
-    """dK = dS Q: as scores are (T, T), the shapes fit without the transposition."""
+class Wrong:
+    """Each of these methods takes the place of the right one, alone."""
 
-    def dk(self, q: Array, dscores: Array) -> Array:
-        return dscores @ q
+    @in_dot_product
+    def key_gradient_reshaped(self, *given):
+        """The gradient of Kᵀ is (d, T); a reshape makes it fit K, where a transposition is needed."""
+        dq, dk, dv = DotProductAttention.attend_backward(self, *given)
+        return dq, dk.swapaxes(-1, -2).reshape(dk.shape), dv
 
+    @in_attention
+    def scores_not_transposed(self, dc, q, k, v, p, keep=None):
+        """dK = dS Q: as scores are (T, T), the shapes fit without the transposition."""
+        dq, _, dv = DotProductAttention.attend_backward(self, dc, q, k, v, p, keep)
+        dscores = softmax_backward(self.dropout.apply(dc @ v.swapaxes(-1, -2), keep), p)
+        return dq, dscores @ q / np.sqrt(q.shape[-1]), dv
 
-class QueryTakenForKey(DotProductAttention):
-    """dQ is made from Q and dK from K."""
+    @in_dot_product
+    def averaged_over_the_piece(self, dc, q, k, v, p, keep=None):
+        """The gradient of softmax is divided by the leading axis, which is 1 for a sequence by itself."""
+        dq, dk, dv = DotProductAttention.attend_backward(self, dc, q, k, v, p, keep)
+        return dq / len(p), dk / len(p), dv
 
-    def backward(self, dcontext: Array, cache: Cache) -> tuple[Array, Array, Array]:
-        q, k, *others = cache
-        return super().backward(dcontext, (k, q, *others))
+    @in_attention
+    def query_taken_for_key(self, dc, q, k, *others):
+        """dQ is made from Q and dK from K."""
+        return DotProductAttention.attend_backward(self, dc, k, q, *others)
 
+    @in_attention
+    def key_taken_for_value(self, dc, q, k, v, *others):
+        """dA is made from K and dQ from V."""
+        return DotProductAttention.attend_backward(self, dc, q, v, k, *others)
 
-class KeyTakenForValue(DotProductAttention):
-    """dA is made from K and dQ from V."""
+    @in_dot_product
+    def kept_of_the_first_head(self, dc, q, k, v, p, keep=None):
+        """Backward has, for every head of a piece, what dropout kept in the first."""
+        return DotProductAttention.attend_backward(self, dc, q, k, v, p, np.broadcast_to(keep[:1, :1], keep.shape))
 
-    def backward(self, dcontext: Array, cache: Cache) -> tuple[Array, Array, Array]:
-        q, k, v, *others = cache
-        return super().backward(dcontext, (q, v, k, *others))
+    @in_dot_product
+    def queries_left_unscaled(self, dc, q, *others):
+        """1/√d is undone in dK and forgotten in dQ."""
+        dq, dk, dv = DotProductAttention.attend_backward(self, dc, q, *others)
+        return dq * np.sqrt(q.shape[-1]), dk, dv
 
+    @plant("DotProductAttention")
+    def rows_mixed_up_in_backward(self, dc, tape):
+        """Going back, every key stands at the place beside its own."""
+        dq, dk, dv = DotProductAttention.backward(self, dc, tape)
+        return dq, np.roll(dk, 1, axis=0), dv
 
-class SoftmaxOverTheBatch(Softmax):
-    """The gradient is averaged over the leading axis, which forward never was."""
+    @fails(checks.sequences_do_not_see_each_other, DotProductAttention, method="forward")
+    def looks_across_sequences(self, q, k, v, sequences=None, tape=NO_TAPE):
+        """All rows are one sequence, whatever it is told: its derivative is right."""
+        return DotProductAttention.forward(self, q, k, v, None, tape)
 
-    def backward(self, dp: Array, p: Array) -> Array:
-        return super().backward(dp, p) / len(p)
+    @fails(checks.sequences_do_not_see_each_other, DotProductAttention, method="forward")
+    def looks_at_the_other_sequence(self, q, k, v, sequences=None, tape=NO_TAPE):
+        """The pad mask inverted, in rows: each sequence sees what it should not, and not itself."""
+        k, v = (np.roll(z, len(z) // 2, axis=0) for z in (k, v))
+        return DotProductAttention.forward(self, q, k, v, sequences, tape)
 
+    @plant("MultiHeadAttention")
+    @plant("EncoderLayer", part="attention")
+    def keys_never_learn(self, dy, tape):
+        """z went into two projections, and dz comes back from one of them."""
+        dq, dk, dv = self.dot_product.backward(self.output.backward(dy, tape), tape)
+        dz = self.value.backward(dv, tape)
+        self.key.backward(dk, tape)
+        return self.query.backward(dq, tape), dz
 
-class ScoresAveragedOverTheBatch(AttendingByHand):
-    """The same mistake inside attention, where the leading axis is the batch."""
+    @plant("MultiHeadAttention", says="on top of the tape is what another Linear")
+    def taken_in_the_order_of_forward(self, dy, tape):
+        """The query was the first to keep something, and is the first to take it."""
+        dq, dk, dv = self.dot_product.backward(self.output.backward(dy, tape), tape)
+        dx = self.query.backward(dq, tape)
+        return dx, self.key.backward(dk, tape) + self.value.backward(dv, tape)
 
-    def dscores(self, dp: Array, p: Array) -> Array:
-        return super().dscores(dp, p) / len(p)
+    @plant("Checkpointed", method="forward")
+    def other_dropout_the_second_time(self, *inputs, tape=NO_TAPE):
+        """The state of the generator is kept after forward has drawn from it."""
+        y = self.layer.forward(*inputs, tape=Tape(tape.rng, keeps=False))
+        tape.keep(self, inputs, copy.deepcopy(tape.rng))
+        return y
 
+    @plant("Encoder", method="forward", says="another y without a tape")
+    def one_sequence_in_evaluation(self, x, sequences=None, read=None, tape=NO_TAPE):
+        """Without a tape, all rows look at all others."""
+        return Encoder.forward(self, x, sequences if tape.keeps or tape.rng else None, read, tape)
 
-class KeptOfTheFirstHead(DotProductAttention):
-    """Backward has, for every piece of the heads, what dropout kept in the first."""
+    @fails(checks.rows_are_those_of_the_whole, Encoder, method="forward")
+    def row_beside_is_read(self, x, sequences=None, read=None, tape=NO_TAPE):
+        """Forward and backward agree on rows that are not those that were asked for."""
+        return Encoder.forward(self, x, sequences, None if read is None else np.maximum(read - 1, 0), tape)
 
-    def backward(self, dcontext: Array, cache: Cache) -> tuple[Array, Array, Array]:
-        *others, keep = cache
-        return super().backward(dcontext, (*others, np.broadcast_to(keep[:1, :1], keep.shape)))
+    @plant("EncoderLayer, some rows look", right=TwoRoads, method="roads")
+    def residual_lost(self, ds, tape):
+        """What looks learns through attention only, not past it."""
+        return 0, self.dropout.backward(ds, tape)
 
+    @plant("EncoderLayer", right=TwoRoads, method="roads")
+    def residual_is_dropped_too(self, ds, tape):
+        """The road past the sub-layer gets the gradient of the road through it."""
+        df = self.dropout.backward(ds, tape)
+        return df, df
 
-class QueriesLeftUnscaled(DotProductAttention):
-    """1/√d is undone in dK and forgotten in dQ."""
-
-    def backward(self, dcontext: Array, cache: Cache) -> tuple[Array, Array, Array]:
-        dq, dk, dv = super().backward(dcontext, cache)
-        return dq * np.sqrt(dq.shape[-1]), dk, dv
-
-
-class MaskInverted(MultiHeadAttention):
-    """Looks at the padding only; its derivative is right."""
-
-    __call__ = Layer.__call__
-
-    def forward(
-        self, x: Array, attention_mask: Array | None = None, rng: np.random.Generator | None = None, *rows: Any
-    ) -> tuple[Array, Cache]:
-        return super().forward(x, None if attention_mask is None else 1 - attention_mask, rng, *rows)
-
-
-class MaskOfInfinities(AttendingByHand):
-    """The score of padding is −∞, and −∞ less the largest score of a row that is all padding is NaN."""
-
-    def mask_scores(self, scores: Array, attention_mask: Array | None) -> Array:
-        return scores if attention_mask is None else np.where(attention_mask[:, None, None, :] == 0, -np.inf, scores)
-
-
-class ScaleInFloat64(DotProductAttention):
-    """np.sqrt of an integer is a float64 scalar, and that makes float64 of a float32 array."""
-
-    def forward(
-        self, q: Array, k: Array, v: Array, attention_mask: Array | None = None, rng: np.random.Generator | None = None
-    ) -> tuple[Array, Cache]:
-        return super().forward(q * (1 / np.sqrt(q.shape[-1])), k, v, attention_mask, rng)
-
-
-class PaddingMixedUp(MultiHeadAttention):
-    """Going back, every row is taken from the place beside its own."""
-
-    def backward(self, dy: Array, cache: Cache) -> Array:
-        caches, tokens, *others = cache
-        return super().backward(dy, (caches, shifted(tokens), *others))
-
-
-class RowsMixedUp(MultiHeadAttention):
-    """Forward and backward agree on places that are not those of the rows."""
-
-    __call__ = Layer.__call__
-
-    def forward(
-        self,
-        x: Array,
-        attention_mask: Array | None = None,
-        rng: np.random.Generator | None = None,
-        grid: Grid | None = None,
-        queries: Array | None = None,
-    ) -> tuple[Array, Cache]:
-        return super().forward(x, attention_mask, rng, grid and shifted(grid), queries)
-
-
-def shifted(grid: Grid) -> Grid:
-    """The places of all rows, each given to the next row."""
-    return grid._replace(places=None if grid.places is None else np.roll(grid.places, 1))
+    @plant("EncoderLayer", right=TwoRoads, method="roads")
+    def sublayer_is_not_dropped(self, ds, tape):
+        """The road through the sub-layer gets the gradient of the road past it."""
+        self.dropout.backward(ds, tape)
+        return ds, ds

@@ -1,72 +1,91 @@
-"""Mistakes that any layer can make: a gradient that is set, an array that is another's, a cache kept on `self`."""
-
-from __future__ import annotations
-
-from typing import Any
+"""Mistakes that any layer can make: a gradient that is set, an array that is another's, a tape kept on `self`."""
 
 import numpy as np
 
-from npbert.layers import Array, Layer, LayerNorm, Linear, Tanh, rows
+from npbert.catalogue import CATALOGUE
+from npbert.core import NO_TAPE, Tape
+from npbert.layers import Linear
+from tests.planted import plant
+
+SETS = "is set by backward"
+BETWEEN = "when another call comes between"
 
 
-def remembering(layer_class: type[Layer]) -> type[Any]:
-    """The layer with its cache on `self`: the second of two calls overwrites that of the first."""
+def remembering(layer_class):
+    """The layer with what backward needs on `self`: the second of two calls overwrites that of the first."""
 
-    class Remembering(layer_class):  # type: ignore[misc, valid-type]
-        def forward(self, *inputs: Any) -> tuple[Any, None]:
-            y, self.remembered = super().forward(*inputs)
-            return y, None
+    class Remembering(layer_class):
+        def forward(self, *inputs, tape=NO_TAPE):
+            self.tape = Tape(tape.rng, keeps=tape.keeps)
+            return super().forward(*inputs, tape=self.tape)
 
-        def backward(self, dy: Any, cache: None) -> Any:
-            return super().backward(dy, self.remembered)
+        def backward(self, dy, tape):
+            return super().backward(dy, self.tape)
 
-    Remembering.__name__ = f"Remembering{layer_class.__name__}"
     return Remembering
 
 
-class Assigns(Linear):
-    """The gradients of the last backward only."""
+for name, setting in CATALOGUE.items():
+    if ".models." not in setting.layer_class.__module__:
+        plant(name, says=BETWEEN)(remembering(setting.layer_class))
 
-    def backward(self, dy: Array, x: Array) -> Array:
+
+class HandsOver(Linear):
+    """A Linear whose dW is handed over in a way of its own."""
+
+    def backward(self, dy, tape):
+        x = tape.take(self)
+        self.hand_over(x.T @ dy)
+        self.bias.add_grad(dy.sum(axis=0))
+        return dy @ self.weight.value.T
+
+
+def in_buffer(layer, array):
+    """The numbers of an array in one that the layer keeps."""
+    if array.dtype != np.float64:
+        return array
+    layer.buffer = getattr(layer, "buffer", array)
+    np.copyto(layer.buffer, array)
+    return layer.buffer
+
+
+class Wrong:
+    """Each of these methods takes the place of the right one, alone."""
+
+    @plant("Linear", says=SETS)
+    def assigns(self, dy, tape):
+        """The gradients of the last backward only."""
         self.zero_grad()
-        return super().backward(dy, x)
+        return Linear.backward(self, dy, tape)
 
+    @plant("Linear", right=HandsOver, method="hand_over", says=SETS)
+    def rebinds(self, dw):
+        """A new array takes the place of the old gradient."""
+        self.weight._grad = dw
 
-class Rebinds(Linear):
-    """The same by another road: a new array takes the place of the old `grad`."""
+    @plant("Linear", right=HandsOver, method="hand_over", says=SETS)
+    def overwrites(self, dw):
+        """The numbers of the old gradient are overwritten."""
+        self.weight.grad[...] = dw
 
-    def backward(self, dy: Array, x: Array) -> Array:
-        self.weight.grad = rows(x).T @ rows(dy)
-        self.bias.grad = rows(dy).sum(axis=0)
-        return (rows(dy) @ self.weight.value.T).reshape(x.shape)
+    @plant("Linear", right=HandsOver, method="hand_over", says=BETWEEN)
+    def adds_into_a_buffer_it_keeps(self, dw):
+        """The sum is kept by the layer as well, where `zero_grad` does not reach it."""
+        self.buffer = getattr(self, "buffer", np.zeros_like(dw))
+        self.buffer += dw
+        self.weight.add_grad(self.buffer)
 
+    @plant("Linear", right=HandsOver, method="hand_over", says=SETS)
+    def hands_over_a_buffer_it_keeps(self, dw):
+        """To save an allocation, dW is always computed in the same array: that of the first call is overwritten."""
+        self.weight.add_grad(in_buffer(self, dw))
 
-class Overwrites(Linear):
-    """A zero that was never written is overwritten, and so is every gradient after it."""
+    @plant("Linear", says="dx is the caller's")
+    def answers_in_a_buffer_it_keeps(self, dy, tape):
+        """The same with dx, which the caller still has when the next backward overwrites it."""
+        return in_buffer(self, Linear.backward(self, dy, tape))
 
-    def backward(self, dy: Array, x: Array) -> Array:
-        np.matmul(rows(x).T, rows(dy), out=self.weight.grad_to_overwrite())
-        self.bias.grad += rows(dy).sum(axis=0)
-        return (rows(dy) @ self.weight.value.T).reshape(x.shape)
-
-
-class WritesInDy(Tanh):
-    def backward(self, dy: Array, y: Array) -> Array:
-        dy *= 1 - y * y
-        return dy
-
-
-class WritesInItsOutput(Tanh):
-    """The cache is the output that the caller still holds."""
-
-    def backward(self, dy: Array, y: Array) -> Array:
-        y *= y
-        return dy * (1 - y)
-
-
-class CentresTheCallersInput(LayerNorm):
-    """Saves an array by subtracting the mean in place, in what belongs to the caller."""
-
-    def forward(self, x: Array) -> tuple[Array, tuple[Array, Array]]:
-        x -= x.mean(axis=-1, keepdims=True)
-        return super().forward(x)
+    @plant("Linear", method="forward", says="y is the caller's")
+    def computes_in_a_buffer_it_keeps(self, x, tape=NO_TAPE):
+        """The same with y."""
+        return in_buffer(self, Linear.forward(self, x, tape))

@@ -1,91 +1,107 @@
-"""Cross-entropy gone wrong, and what surrounds it: padding, and gradients of several micro-batches."""
-
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any
+"""Losses gone wrong, and what surrounds them: padding, and gradients of several micro-batches."""
 
 import numpy as np
 
-from npbert.data import Batch, Example, collate
-from npbert.layers import Array, Cache, Linear, Softmax, SoftmaxCrossEntropy, rows
-
-Pieces = Sequence[tuple[Array, Array]]
-
-
-class DividedByBatch(SoftmaxCrossEntropy):
-    """The gradient of the mean over sequences: T times too large when every token has a target."""
-
-    def backward(self, dloss: Array | float, cache: Cache) -> Array:
-        shape, kept, *_ = cache
-        return super().backward(dloss * len(kept) / shape[0], cache)
+from npbert.core import NO_TAPE, Tape
+from npbert.data import Batch, collate
+from npbert.layers import MeanSquaredError, Softmax, SoftmaxCrossEntropy
+from tests.planted import checks, fails, plant
 
 
-class DividedByTokens(SoftmaxCrossEntropy):
-    """The gradient of the mean over the tokens of each sequence: B times too large when every token has a target."""
+class Wrong:
+    """Each of these methods takes the place of the right one, alone."""
 
-    def backward(self, dloss: Array | float, cache: Cache) -> Array:
-        shape, kept, *_ = cache
-        return super().backward(dloss * len(kept) / shape[1], cache)
+    @plant("SoftmaxCrossEntropy")
+    def sum_over_the_targets(self, dloss, tape):
+        """The gradient of the sum, where forward took the mean: as many times too large as there are targets."""
+        dlogits = SoftmaxCrossEntropy.backward(self, dloss, tape)
+        return dlogits * dlogits.any(axis=1).sum()
+
+    @plant("SoftmaxCrossEntropy")
+    @plant("BertForTokenClassification", part="model.loss_function")
+    def divided_by_all_rows(self, dloss, tape):
+        """The gradient of the mean over all rows, where forward took it over the targets."""
+        dlogits = SoftmaxCrossEntropy.backward(self, dloss, tape)
+        return dlogits * dlogits.any(axis=1).mean()
+
+    @plant("SoftmaxCrossEntropy")
+    @plant("BertForSequenceClassification", "BertForQuestionAnswering", part="model.loss_function")
+    def dloss_is_ignored(self, dloss, tape):
+        """1 is taken for the gradient of the loss, whatever the caller hands in."""
+        return SoftmaxCrossEntropy.backward(self, 1.0, tape)
+
+    @fails(checks.ignored_rows_have_no_say, SoftmaxCrossEntropy, method="forward")
+    def padding_is_counted(self, logits, labels, tape=NO_TAPE):
+        """The mean is over all rows, so those that are ignored water down the loss."""
+        return SoftmaxCrossEntropy.forward(self, logits, labels, tape) * (labels >= 0).mean()
+
+    @fails(checks.ignored_rows_have_no_say, SoftmaxCrossEntropy, method="forward")
+    def ignored_is_an_index(self, logits, labels, tape=NO_TAPE):
+        """−100 picks the probability of class C − 100, and no error says so."""
+        return SoftmaxCrossEntropy.forward(self, logits, labels % logits.shape[1], tape)
+
+    @fails(checks.ignored_rows_have_no_say, SoftmaxCrossEntropy, method="forward")
+    def ignored_is_the_first_class(self, logits, labels, tape=NO_TAPE):
+        """−100 becomes class 0."""
+        return SoftmaxCrossEntropy.forward(self, logits, np.maximum(labels, 0), tape)
+
+    @plant("MeanSquaredError")
+    @plant("BertForSequenceClassification, regression", part="model.loss_function")
+    def squares_without_their_factor(self, dloss, tape):
+        """The 2/N of a mean of squares is forgotten."""
+        difference = tape.take(self)
+        return difference * dloss, -difference * dloss
+
+    @plant("BertForSequenceClassification, regression", part="model.loss_function")
+    def gradient_of_the_targets(self, dloss, tape):
+        """The squared error hands back two gradients, and the model takes the second."""
+        return MeanSquaredError.backward(self, dloss, tape)[::-1]
 
 
-class DividedByAllPositions(SoftmaxCrossEntropy):
-    """The gradient of the mean over all positions, where forward took it over the targets."""
+@plant("BertForMultipleChoice", part="model.loss_function")
+class ChoicesOfAllQuestionsCompete(SoftmaxCrossEntropy):
+    """Backward has the softmax over the questions."""
 
-    def backward(self, dloss: Array | float, cache: Cache) -> Array:
-        shape, kept, *_ = cache
-        return super().backward(dloss * len(kept) / (shape[0] * shape[1]), cache)
+    def forward(self, logits, labels, tape=NO_TAPE):
+        tape.keep(self, logits, labels)
+        return super().forward(logits, labels)
 
-
-class PaddingIsCounted(SoftmaxCrossEntropy):
-    """The mean is over all positions, forward and backward, so padding waters down the loss."""
-
-    def forward(self, logits: Array, labels: Array) -> tuple[Any, Cache]:
-        loss, cache = super().forward(logits, labels)
-        share = len(cache[1]) / labels.size
-        return loss * share, (share, cache)
-
-    def backward(self, dloss: Array | float, cache: Cache) -> Array:
-        share, cache = cache
-        return super().backward(dloss * share, cache)
+    def backward(self, dloss, tape):
+        logits, labels = tape.take(self)
+        return (Softmax()(logits.T).T - np.eye(logits.shape[1])[labels]) * (dloss / len(labels))
 
 
-class IgnoredIsAnIndex(SoftmaxCrossEntropy):
-    """−100 picks the probability of class C − 100, and no error says so. The derivative is right."""
-
-    def forward(self, logits: Array, labels: Array) -> tuple[Any, Cache]:
-        p = Softmax()(rows(logits))
-        picked = np.arange(labels.size), labels.reshape(-1)
-        return -np.log(p[picked]).mean(), (logits.shape, picked, p)
-
-    def backward(self, dloss: Array | float, cache: Cache) -> Array:
-        shape, picked, p = cache
-        dlogits = p * (dloss / len(p))
-        dlogits[picked] -= dloss / len(p)
-        return dlogits.reshape(shape)
-
-
-def collate_with_targets_on_padding(examples: Sequence[Example], *, pad_id: int, length: int | None = None) -> Batch:
+@fails(checks.padding_is_no_target, collate)
+def collate_with_targets_on_padding(examples, *, pad_id, length):
     """The model is asked to predict [PAD] wherever there is padding."""
     batch = collate(examples, pad_id=pad_id, length=length)
     batch.labels = np.where(batch.attention_mask == 0, pad_id, batch.labels)
     return batch
 
 
-def accumulate_by_targets(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Pieces) -> None:
+@fails(checks.padding_alone_is_refused, Batch)
+def batch_of_whatever_it_is_given(input_ids, token_type_ids, attention_mask):
+    """A sequence that is all padding goes through, and its softmax over nothing is NaN."""
+    batch = Batch(input_ids, token_type_ids)
+    batch.attention_mask = np.array(attention_mask)
+    return batch
+
+
+def accumulate_by_targets(layer, loss, pieces):
     """The gradient of the mean over all targets: each piece weighs as much as it has targets."""
     counts = [np.count_nonzero(labels >= 0) for _, labels in pieces]
     for count, (x, labels) in zip(counts, pieces, strict=True):
         _accumulate(layer, loss, x, labels, dloss=count / sum(counts))
 
 
-def accumulate_means_of_means(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Pieces) -> None:
+@fails(checks.micro_batches_add_up, accumulate_by_targets)
+def accumulate_means_of_means(layer, loss, pieces):
     """Every piece weighs the same, however few targets it has."""
     for x, labels in pieces:
         _accumulate(layer, loss, x, labels, dloss=1 / len(pieces))
 
 
-def _accumulate(layer: Linear, loss: SoftmaxCrossEntropy, x: Array, labels: Array, *, dloss: float) -> None:
-    logits, linear_cache = layer.forward(x)
-    _, loss_cache = loss.forward(logits, labels)
-    layer.backward(loss.backward(dloss, loss_cache), linear_cache)
+def _accumulate(layer, loss, x, labels, *, dloss):
+    tape = Tape()
+    loss.forward(layer.forward(x, tape), labels, tape)
+    layer.backward(loss.backward(dloss, tape), tape)

@@ -1,79 +1,75 @@
 """Whole models gone wrong: right parts, wrong wiring."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
-from npbert.data import Batch
-from npbert.layers import IGNORED, Array, Cache, Parameter
-from npbert.models import BertConfig, BertForPreTraining, BertModel, PreTrainingLosses
-from tests.planted.embeddings import DecoderForgetsTheTable, NeverLearned
+from npbert.core import IGNORED, NO_TAPE, Parameter, Tape
+from npbert.models import (
+    BertForMultipleChoice,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForTokenClassification,
+)
+from tests.planted import checks, fails, plant
 
 
-class PooledOverwritesHidden(BertModel):
-    """At [CLS] the gradient of the pooler takes the place of the other one, where they should add."""
+class Wrong:
+    """Each of these methods takes the place of the right one, alone."""
 
-    def backward(self, doutput: tuple[Array, Array], cache: Cache) -> None:
-        dhidden, dpooled = doutput
-        embeddings_cache, encoder_cache, pooler_cache, *_ = cache
-        dh = dhidden.copy()
-        dh[:, 0] = self.pooler.backward(dpooled, pooler_cache)[:, 0]
-        self.embeddings.backward(self.encoder.backward(dh, encoder_cache), embeddings_cache)
+    @plant("BertModel")
+    def pooled_overwrites_hidden(self, doutput, tape):
+        """At [CLS] the gradient of the pooler takes the place of the other one, where they should add."""
+        dh = self.unpack.backward(doutput[0], tape)
+        dpooled = self.pool_backward(doutput[1], tape)
+        self.encode_backward(np.where(dpooled == 0, dh, dpooled), tape)
 
-
-class PooledLostBesideWhatIsRead(BertModel):
-    """With some positions read, the gradient of the pooler is left out."""
-
-    def backward(self, doutput: tuple[Array, Array], cache: Cache) -> None:
-        dhidden, _ = doutput
-        super().backward((dhidden, None), cache)
-
-
-class ReadLostBesideThePooled(BertModel):
-    """And the other way round."""
-
-    def backward(self, doutput: tuple[Array, Array], cache: Cache) -> None:
-        _, dpooled = doutput
-        super().backward((None, dpooled), cache)
-
-
-class TableLearnsFromTheInputOnly(BertForPreTraining):
-    def __init__(self, config: BertConfig, **options: Any) -> None:
-        super().__init__(config, **options)
-        self.predictions = DecoderForgetsTheTable(self.bert.embeddings.word_embeddings.weight, **options)
-
-
-class TableLearnsFromTheOutputOnly(BertForPreTraining):
-    def __init__(self, config: BertConfig, **options: Any) -> None:
-        super().__init__(config, **options)
-        self.bert.embeddings.word_embeddings = NeverLearned(self.bert.embeddings.word_embeddings.weight)
-
-
-class TableIsTwoParameters(BertForPreTraining):
-    """The decoder wraps the table's array in a Parameter of its own: one value, two gradients, two steps."""
-
-    def __init__(self, config: BertConfig, **options: Any) -> None:
-        super().__init__(config, **options)
+    @plant("BertForPreTraining", method="__init__", says="share memory")
+    @fails(checks.a_table_is_stepped_once, BertForPreTraining, method="__init__")
+    def table_is_two_parameters(self, config, **options):
+        """The decoder wraps the table's array in a Parameter of its own: one value, two gradients, two steps."""
+        BertForPreTraining.__init__(self, config, **options)
         self.predictions.table = Parameter(self.predictions.table.value)
 
+    @plant("BertForPreTraining", method="loss", says="read-only")
+    def labels_rewritten(self, batch, tape=NO_TAPE):
+        """−100 is replaced in the caller's batch, so the next epoch has other targets."""
+        losses = BertForPreTraining.loss(self, batch, tape)
+        np.copyto(batch.labels, 0, where=batch.labels == IGNORED)
+        return losses
 
-class KeepsItsCache(BertForPreTraining):
+    @plant("BertForTokenClassification", method="loss_backward")
+    def loss_of_each_sequence(self, dloss, tape):
+        """The gradient of the sum of the sequences' losses: as many times too large as there are sequences."""
+        BertForTokenClassification.loss_backward(self, dloss * 3, tape)
+
+    @plant("BertForQuestionAnswering")
+    def start_and_end_swapped(self, doutput, tape):
+        """The gradient of the start goes to the column of the end."""
+        BertForQuestionAnswering.backward(self, doutput[::-1], tape)
+
+    @plant("BertForQuestionAnswering")
+    def scores_reshaped(self, doutput, tape):
+        """(2, B, T) is made (B, T, 2) by a reshape, where a transposition is needed."""
+        dscores = np.reshape(doutput, (*doutput[0].shape, 2))
+        BertForQuestionAnswering.backward(self, (dscores[..., 0], dscores[..., 1]), tape)
+
+    @plant("BertForQuestionAnswering", method="loss_backward")
+    def two_losses_added(self, dloss, tape):
+        """Backward is that of the sum of the two losses, where forward took the mean."""
+        BertForQuestionAnswering.loss_backward(self, 2 * dloss, tape)
+
+    @plant("BertForMultipleChoice")
+    def choices_in_another_order(self, dlogits, tape):
+        """The gradient (B, C) is laid out choice by choice, while the rows are question by question."""
+        BertForMultipleChoice.backward(self, dlogits.T.reshape(dlogits.shape), tape)
+
+
+@plant("BertForPreTraining", says="when another call comes between")
+class KeepsItsTape(BertForPreTraining):
     """The model remembers its last call."""
 
-    def loss(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[PreTrainingLosses, Cache]:
-        losses, self.remembered = super().loss(batch, rng)
-        return losses, None
+    def loss(self, batch, tape=NO_TAPE):
+        self.tape = Tape(tape.rng, keeps=tape.keeps)
+        return super().loss(batch, self.tape)
 
-    def backward(self, cache: Cache, dloss: float = 1.0) -> None:
-        super().backward(self.remembered, dloss)
-
-
-class RewritesTheLabels(BertForPreTraining):
-    """−100 is replaced in the caller's batch, so the next epoch has other targets."""
-
-    def loss(self, batch: Batch, rng: np.random.Generator | None = None) -> tuple[PreTrainingLosses, Cache]:
-        result = super().loss(batch, rng)
-        batch.labels[batch.labels == IGNORED] = 0
-        return result
+    def loss_backward(self, dloss, tape):
+        super().loss_backward(dloss, self.tape)

@@ -1,87 +1,61 @@
-"""Adam and clipping gone wrong."""
-
-from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import Any
+"""Adam and clipping gone wrong, and work in blocks that forgets some."""
 
 import numpy as np
 
-from npbert.layers import Array, Parameter
+from npbert.compute import BLOCK, rowwise
 from npbert.optim import Adam, clip_by_global_norm
+from tests.planted import checks, fails
+
+wrong_adam = fails(checks.adam_is_that_of_the_paper, Adam, method="step")
 
 
-class _AdamByHand(Adam):
-    """Adam as in the paper, in pieces that a twin can get wrong."""
+class Wrong:
+    """Each of these methods takes the place of the right one, alone."""
 
-    def moments(self, m: Array, v: Array, g: Array) -> None:
-        beta1, beta2 = self.betas
-        m += (1 - beta1) * (g - m)
-        v += (1 - beta2) * (g * g - v)
+    @wrong_adam
+    def beta1_in_the_second_moment(self, scale=1.0):
+        """β₁ also weighs the squares."""
+        self.betas = self.betas[0], self.betas[0]
+        Adam.step(self, scale)
 
-    def corrections(self) -> tuple[float, float]:
-        beta1, beta2 = self.betas
-        return 1 - beta1**self.steps, 1 - beta2**self.steps
+    @wrong_adam
+    def no_bias_correction(self, scale=1.0):
+        """The first steps are too small, as if very many had been before them."""
+        self.steps += 10**6
+        Adam.step(self, scale)
 
-    def count(self) -> None:
-        self.steps += 1
+    @wrong_adam
+    def steps_counted_for_each_parameter(self, scale=1.0):
+        """The counter runs on within one step, so there is less correction."""
+        self.steps += len(self.parameters) - 1
+        Adam.step(self, scale)
 
-    def count_parameter(self) -> None:
-        pass
+    @wrong_adam
+    def steps_shared_by_all_optimizers(self, scale=1.0):
+        """The counter belongs to the class, so a second optimiser goes on where the first one is."""
+        self.steps = type(self).shared = getattr(type(self), "shared", -1) + 1
+        Adam.step(self, scale)
 
-    def step(self) -> None:
-        self.count()
-        for parameter, m, v in zip(self.parameters, self.first_moments, self.second_moments, strict=True):
-            self.count_parameter()
-            self.moments(m, v, parameter.grad)
-            first, second = self.corrections()
-            parameter.value -= self.lr * (m / first) / (np.sqrt(v / second) + self.eps)
-
-
-class BetaOneInTheSecondMoment(_AdamByHand):
-    def moments(self, m: Array, v: Array, g: Array) -> None:
-        beta1, _ = self.betas
-        m += (1 - beta1) * (g - m)
-        v += (1 - beta1) * (g * g - v)
-
-
-class NoBiasCorrection(_AdamByHand):
-    def corrections(self) -> tuple[float, float]:
-        return 1.0, 1.0
+    @fails(checks.a_parameter_given_twice_is_stepped_once, Adam, method="__init__")
+    def steps_what_it_is_given(self, parameters, **options):
+        """A parameter that is listed twice is stepped twice."""
+        Adam.__init__(self, parameters, **options)
+        self.parameters = parameters
+        self.first_moments = [np.zeros_like(parameter.value) for parameter in parameters]
+        self.second_moments = [np.zeros_like(parameter.value) for parameter in parameters]
 
 
-class StepsCountedForEachParameter(_AdamByHand):
-    """The counter runs on within one step, so later parameters are corrected less."""
-
-    def count(self) -> None:
-        pass
-
-    def count_parameter(self) -> None:
-        self.steps += 1
-
-
-class StepsSharedByAllOptimizers(_AdamByHand):
-    """The counter belongs to the class, so a second optimiser goes on where the first one is."""
-
-    shared_steps = 0
-
-    def count(self) -> None:
-        StepsSharedByAllOptimizers.shared_steps += 1
-        self.steps = StepsSharedByAllOptimizers.shared_steps
-
-
-class StepsWhatItIsGiven(Adam):
-    """A parameter that is listed twice is stepped twice."""
-
-    def __init__(self, parameters: Iterable[Parameter], **options: Any) -> None:
-        listed = list(parameters)
-        super().__init__(listed, **options)
-        self.parameters = listed
-        self.first_moments = [np.zeros_like(parameter.value) for parameter in listed]
-        self.second_moments = [np.zeros_like(parameter.value) for parameter in listed]
-
-
-def clip_each_by_itself(parameters: Iterable[Parameter], max_norm: float) -> None:
+@fails(checks.clipping_keeps_the_direction, clip_by_global_norm)
+def clip_each_by_itself(parameters, max_norm):
     """Every gradient gets a norm of its own."""
     for parameter in parameters:
         clip_by_global_norm([parameter], max_norm)
+
+
+@fails(checks.all_rows_are_computed, rowwise)
+def rowwise_without_the_rest(expression, x):
+    """Blocks of equal size: the rows that are left over belong to none."""
+    y, size = np.full(x.shape, np.nan), max(1, BLOCK * len(x) // x.size)
+    for start in range(0, len(x) // size * size, size):
+        y[start : start + size] = expression(x[start : start + size])
+    return y

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,11 @@ from tests.training.tiny import classifier, collate, examples, make_trainer, res
 
 BATCH = collate(examples(4))
 ONLY_THE_SUM = "all values and gradients are finite, but their sum is not"
+pytestmark = pytest.mark.filterwarnings("error")
 
 
 def parameter(model: Any, name: str) -> Any:
     return dict(model.named_parameters())[name]
-
-
-def say(model: Any, batch: Batch = BATCH) -> str:
-    """What first_not_finite says, without a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return first_not_finite(model, batch, None)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -35,20 +28,27 @@ def test_the_first_parameter(bad):
     model = classifier()
     for name in ("bert.encoder.layers.1.feed_forward.output.bias", "bert.encoder.layers.0.attention.key.weight"):
         parameter(model, name).value.flat[-1] = bad
-        assert say(model) == f"the parameter {name} is not finite"
+        assert first_not_finite(model, BATCH, None) == f"the parameter {name} is not finite"
 
 
-# parameters that grow by 1e38 or 1e25, and the first layer whose output is more than a float32 can hold; an inner layer
-# is done before the one around it
-OVERFLOWS = {
-    "itself": (["bert.encoder.layers.1.attention.value.weight"], 1e40, "bert.encoder.layers.1.attention.value"),
-    "the next": (["bert.embeddings.layer_norm.gamma"], 1e38, "bert.encoder.layers.0.attention.query"),
+def test_the_first_gradient():
+    model = classifier()
+    parameter(model, "classifier.bias").grad[0] = np.inf
+    parameter(model, "bert.pooler.dense.bias").grad[3] = np.nan
+    said = first_not_finite(model, BATCH, None)
+    assert said == "all values are finite, but the gradient of bert.pooler.dense.bias is not"
+
+
+LAYER = "bert.encoder.layers"
+OVERFLOWS = {  # parameters that grow, and the first layer whose output a float32 cannot hold; parts come before a whole
+    "itself": ([f"{LAYER}.1.attention.value.weight"], 1e40, f"{LAYER}.1.attention.value"),
+    "the next": (["bert.embeddings.layer_norm.gamma"], 1e38, f"{LAYER}.0.attention.query"),
     "a product of two": (
-        ["bert.encoder.layers.0.attention.query.weight", "bert.encoder.layers.0.attention.key.weight"],
+        [f"{LAYER}.0.attention.query.weight", f"{LAYER}.0.attention.key.weight"],
         1e25,
-        "bert.encoder.layers.0.attention.dot_product",
+        f"{LAYER}.0.attention.dot_product",
     ),
-    "after the encoder": (["bert.encoder.layers.1.output_norm.gamma"], 1e38, "bert.pooler.dense"),
+    "after the encoder": ([f"{LAYER}.1.output_norm.gamma"], 1e38, "bert.pooler.dense"),
     "the head": (["classifier.weight"], 1e40, "classifier"),
 }
 
@@ -58,54 +58,35 @@ OVERFLOWS = {
 def test_the_first_layer(names, factor, layer, checkpointing):
     model = classifier(initializer_range=10.0)
     model.bert.encoder.gradient_checkpointing = checkpointing
-    before = [parameter(model, name).value.copy() for name in names]
-    for name, value in zip(names, before, strict=True):
+    before = {name: parameter(model, name).value.copy() for name in names}
+    for name, value in before.items():
         parameter(model, name).value[...] = np.clip(value.astype(np.float64) * factor, -3e38, 3e38)
-    assert say(model) == f"the first values that are not finite come out of {layer}"
-
-    for name, value in zip(names, before, strict=True):
+    assert first_not_finite(model, BATCH, None) == f"the first values that are not finite come out of {layer}"
+    for name, value in before.items():
         parameter(model, name).value[...] = value
-    assert say(model) == ONLY_THE_SUM, "what was found once is not found again"
+    assert first_not_finite(model, BATCH, None) == ONLY_THE_SUM, "what was found once is not found again"
 
 
-class Two(Layer):
-    def forward(self, *outputs: Any) -> Any:
-        return outputs
-
-
-class OfTwo(Layer):
-    """A model with two layers, of which the second has two outputs, and perhaps none for the first."""
-
-    def __init__(self, *outputs: Any) -> None:
-        self.parts, self.outputs = [Two(), Two()], outputs
-
-    def forward(self, *_: Any) -> Any:
-        return self.parts[1].forward(*self.outputs)
-
-    loss = forward
-
-
-@pytest.mark.parametrize("outputs", [(1.0, np.inf), (np.nan, 1.0), (None, np.nan)])
+@pytest.mark.parametrize("outputs", [(1.0, np.inf), (np.nan, 1.0), (None, np.nan), (None, 1.0)])
 def test_any_of_two_outputs(outputs):
-    assert say(OfTwo(*outputs)) == "the first values that are not finite come out of parts.1"
-    assert say(OfTwo(None, 1.0)) == ONLY_THE_SUM
+    class Two(Layer):
+        def forward(self) -> Any:
+            return outputs
 
+        def loss(self, *_: Any) -> Any:
+            return self.forward()
 
-def test_the_first_gradient():
-    model = classifier()
-    name = "bert.encoder.layers.0.attention.value.bias"
-    parameter(model, name).grad[3] = np.nan
-    parameter(model, "classifier.bias").grad[0] = np.inf
-    assert say(model) == f"all values are finite, but the gradient of {name} is not"
+    said = ONLY_THE_SUM if outputs == (None, 1.0) else "the first values that are not finite come out of model"
+    assert first_not_finite(Two(), BATCH, None) == said
 
 
 def test_an_error_while_watching_leaves_the_layers_as_they_were():
     model = classifier()
-    inner = model.bert.encoder.layers[1].attention.query
-    before = [dict(vars(layer)) for layer in (model, model.bert.encoder, inner)]
+    layers = (model, model.bert.encoder, model.bert.encoder.layers[1].attention.query)
+    before = [dict(vars(layer)) for layer in layers]
     with pytest.raises(IndexError, match="input_ids"):
-        say(model, Batch(np.array([[99]]), labels=np.array([0])))
-    assert [dict(vars(layer)) for layer in (model, model.bert.encoder, inner)] == before
+        first_not_finite(model, Batch(np.array([[99]]), labels=np.array([0])), None)
+    assert [dict(vars(layer)) for layer in layers] == before
 
 
 class Breaks:
@@ -144,20 +125,17 @@ SENTENCES = {
 def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_path, how, sentence):
     model = classifier()
     trainer = make_trainer(tmp_path, model=model, data=Breaks(model, 8, how), save_every=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(NotFiniteError, match=r"^step 8: the loss is .* and the norm of the gradient ") as error:
-            trainer.train()
+    with pytest.raises(NotFiniteError, match=r"^step 8: the loss is .* and the norm of the gradient ") as error:
+        trainer.train()
     assert f"; {sentence}. A smaller learning rate may help." in str(error.value)
     assert trainer.step == 7
     assert [row["step"] for row in read_metrics(tmp_path / METRICS_FILE)] == [1, 2, 3, 4, 5, 6, 7]
-
     make_trainer(tmp_path, save_every=3).train()
     make_trainer(tmp_path / "whole", save_every=3).train()
     assert results(tmp_path) == results(tmp_path / "whole")
 
 
-def test_the_same_dropout_is_looked_at(tmp_path, monkeypatch):
+def test_the_same_dropout_is_looked_at(tmp_path):
     """What breaks with one draw of dropout need not break with another."""
     seen = []
     model = classifier()
@@ -178,10 +156,8 @@ def test_the_same_dropout_is_looked_at(tmp_path, monkeypatch):
 def test_a_step_too_far(tmp_path, steps):
     """The step itself makes a parameter infinite: no state and no model of it is kept, not even at the last step."""
     trainer = make_trainer(tmp_path, steps=steps, learning_rate=1e39, save_every=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        message = r"^step 1: the parameter bert\.\S+ is not finite after it. A smaller learning rate may help.$"
-        with pytest.raises(NotFiniteError, match=message):
-            trainer.train()
+    message = r"^step 1: the parameter bert\.\S+ is not finite after it. A smaller learning rate may help.$"
+    with pytest.raises(NotFiniteError, match=message):
+        trainer.train()
     assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {METRICS_FILE, SETTINGS_FILE, LOCK_FILE}
     assert not (tmp_path / "model").exists()

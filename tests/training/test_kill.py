@@ -1,6 +1,4 @@
-"""A real process, killed at random moments: what is on disk is whole, and the run ends as if nothing had happened."""
-
-from __future__ import annotations
+"""A real process, killed at all kinds of moments: what is on disk is whole, and the run ends as if nothing had been."""
 
 import json
 import os
@@ -10,167 +8,155 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from contextlib import contextmanager
 
 import pytest
-from npbert.models.tensor_file import TensorFile
 
 from npbert import BertForPreTraining, Tokenizer
 from npbert.cli import main
-from npbert.training.log import METRICS_FILE
+from npbert.models.hugging_face.tensors import TensorFile
+from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import STATE_FILE
 from tests.training.tiny import results, write_checkpoint, write_corpus
 
-STEPS, KILLS = 36, 10
+STEPS = 16
+SMALL = f"--max-length 20 --batch-size 4 --steps {STEPS} --learning-rate 0.01"
+OFTEN = "--save-every 2 --evaluate-every 4 --log-every 3"
 
-# npbert as it is, but that half a file of tensors is on disk for a while before the rest of it
-SLOW_SAVES = """
-import sys, time
+# npbert as it is, but that the file that is the n-th called so stays half-written until a line comes in
+PAUSES = """
+import sys
 from npbert.cli import main
 from npbert.models import pretrained
 from npbert.training import state
 
-write = state.write_tensors
+write, name, left = state.write_tensors, sys.argv[1], int(sys.argv[2])
 
-def slowly(path, *rest):
+def pause(path, *rest):
+    global left
     write(path, *rest)
-    whole = path.read_bytes()
-    with path.open("wb", buffering=0) as file:
-        file.write(whole[: len(whole) // 2])
-        time.sleep(0.04)
-        file.write(whole[len(whole) // 2 :])
+    left -= path.name.startswith(f".{name}.")
+    if left == 0:
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        print("half-written", flush=True)
+        sys.stdin.readline()
+        path.write_bytes(whole)
 
-state.write_tensors = pretrained.write_tensors = slowly
-sys.exit(main())
+state.write_tensors = pretrained.write_tensors = pause
+sys.exit(main(sys.argv[3:]))
 """
-
-
-@pytest.fixture(autouse=True)
-def no_picture(monkeypatch):
-    monkeypatch.setattr("npbert.training.trainer.plot_curves", lambda *_: None)
 
 
 @pytest.fixture
 def arguments(tmp_path):
-    corpus, held_out = write_corpus(tmp_path / "corpus.txt"), write_corpus(tmp_path / "held_out.txt", seed=1)
-    checkpoint = str(write_checkpoint(tmp_path / "checkpoint"))
-    options = {
-        "--corpus": corpus,
-        "--held-out": held_out,
-        "--vocabulary": checkpoint,
-        "--model": checkpoint,
-        "--max-length": 20,
-        "--batch-size": 4,
-        "--steps": STEPS,
-        "--learning-rate": 0.01,
-        "--save-every": 2,
-        "--evaluate-every": 4,
-        "--log-every": 3,
-    }
-    return [str(part) for option in options.items() for part in option]
+    corpus, held_out = write_corpus(tmp_path / "a.txt"), write_corpus(tmp_path / "b.txt", documents=2, seed=1)
+    checkpoint = write_checkpoint(tmp_path / "checkpoint")
+    files = f"--corpus {corpus} --held-out {held_out} --vocabulary {checkpoint} --model {checkpoint}"
+    return f"{files} {SMALL} {OFTEN}".split()
 
 
 @pytest.fixture
 def wanted(tmp_path, arguments, capsys):
     """What a run leaves that nobody stopped."""
     assert main(["pretrain", str(tmp_path / "whole"), *arguments]) == 0
-    capsys.readouterr()
     return results(tmp_path / "whole")
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    script = folder.parent / "slow.py"
-    script.write_text(SLOW_SAVES, encoding="utf-8")
-    command = [sys.executable, str(script), "pretrain", str(folder), *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@contextmanager
+def running(folder, pause, *arguments):
+    """A process that trains, and that is killed at the latest afterwards."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command = [sys.executable, "-c", PAUSES, *map(str, pause), "pretrain", str(folder), *arguments]
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
-def wait_for(process: subprocess.Popen[str], path: Path, since: int = 0) -> None:
+def wait_until_half_written(process):
+    assert any(line == "half-written\n" for line in process.stdout), process.communicate()
+
+
+def wait_for(process, path, since=0):
     """Until `path` is written anew."""
-    for _ in range(6000):
-        if path.exists() and path.stat().st_mtime_ns > since:
-            return
+    deadline = time.monotonic() + 60
+    while not path.exists() or path.stat().st_mtime_ns <= since:
         assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, path
         time.sleep(0.005)
-    raise TimeoutError(path)
 
 
-def saved_step(folder: Path) -> int:
-    step: int = json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
-    return step
+def saved_step(folder):
+    return json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
 
 
-def assert_whole(folder: Path) -> None:
+def leftovers(folder):
+    return [file.name.split(".")[1] for file in folder.rglob(".*.safetensors.*")]
+
+
+def assert_whole(folder):
     """Every file under its final name can be read."""
     assert load_settings(PretrainSettings, folder / SETTINGS_FILE).steps == STEPS
-    text = (folder / METRICS_FILE).read_text(encoding="utf-8")
-    assert all("step" in json.loads(line) for line in text.splitlines())
-    assert text == "" or text.endswith("\n")
+    assert len(read_metrics(folder / METRICS_FILE)) == (folder / METRICS_FILE).read_bytes().count(b"step")
     if (folder / STATE_FILE).exists():
-        assert "npbert" in TensorFile(folder / STATE_FILE).metadata
-    model = folder / "model"
-    if (model / "model.safetensors").exists():
-        BertForPreTraining.from_pretrained(model)
-    if (model / "tokenizer.json").exists():
-        Tokenizer.from_pretrained(model)
+        assert saved_step(folder) % 2 == 0
+    if (folder / "model" / "model.safetensors").exists():
+        BertForPreTraining.from_pretrained(folder / "model")
+    if (folder / "model" / "tokenizer.json").exists():
+        Tokenizer.from_pretrained(folder / "model")
 
 
-def stop_in_a_save(process: subprocess.Popen[str], folder: Path) -> None:
-    """Let the process run in small steps until a file is half-written."""
-    while not leftovers(folder):
-        process.send_signal(signal.SIGCONT)
-        time.sleep(0.005)
-        process.send_signal(signal.SIGSTOP)
-        assert process.poll() is None
+KILLS = [  # how, and in which file, the n-th of that name, it would pause at the latest, so that it is not done before
+    ("as soon as it trains", ("state", 1)),
+    ("in the middle of a file", ("state", 2)),
+    ("in the middle of a file", ("model", 1)),
+    ("at any moment", ("state", 3)),
+    ("in the middle of a file", ("state", 2)),
+    ("at any moment", ("state", 3)),
+]
 
 
-def leftovers(folder: Path) -> list[str]:
-    return [file.name for file in folder.rglob(".*.safetensors.*")]
-
-
-def test_killed_ten_times(tmp_path, arguments, wanted, capsys):
-    folder, moments, in_a_save = tmp_path / "run", random.Random(0), 0
-    for kill in range(KILLS):
+def test_killed_again_and_again(tmp_path, arguments, wanted, capsys):
+    folder, moments = tmp_path / "run", random.Random(0)
+    for number, (kill, pause) in enumerate(KILLS):
         saved = (folder / STATE_FILE).stat().st_mtime_ns if (folder / STATE_FILE).exists() else 0
-        process = start(folder, *(["--resume"] if (folder / SETTINGS_FILE).exists() else arguments))
-        # the first is killed as soon as it trains, all others after they have saved a state
-        wait_for(process, folder / (STATE_FILE if kill else "tensorboard"), saved)
-        time.sleep(moments.uniform(0, 0.1))
-        if kill % 2:
-            stop_in_a_save(process, folder)
-        process.kill()
-        assert process.wait() == -signal.SIGKILL, "it should be killed before it is done"
-        process.communicate()
-
-        in_a_save += bool(leftovers(folder))
+        with running(folder, pause, *(["--resume"] if number else arguments)) as process:
+            if kill == "as soon as it trains":
+                wait_for(process, folder / "tensorboard")
+            elif kill == "at any moment":
+                wait_for(process, folder / STATE_FILE, saved)
+                time.sleep(moments.uniform(0, 0.02))
+            else:
+                wait_until_half_written(process)
+                assert leftovers(folder) == [pause[0]]
+            process.kill()
+            assert process.wait() == -signal.SIGKILL, "it should be killed before it is done"
         assert_whole(folder)
-        copy = tmp_path / f"copy{kill}"
+        copy = tmp_path / f"copy{number}"
         shutil.copytree(folder, copy)
         assert main(["pretrain", str(copy), "--resume"]) == 0
         assert results(copy) == wanted
         assert leftovers(copy) == []
-    assert in_a_save >= KILLS // 2 - 1
-    assert KILLS // 2 < saved_step(folder) < STEPS, "it should get somewhere between the kills"
-    assert main(["pretrain", str(folder), "--resume"]) == 0
-    assert results(folder) == wanted
+    assert 4 < saved_step(folder) < STEPS, "it should get somewhere between the kills"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_asked_to_stop(tmp_path, arguments, wanted, number, capsys):
+@pytest.mark.parametrize(("number", "pause"), [(signal.SIGINT, ("state", 2)), (signal.SIGTERM, ("model", 1))])
+def test_asked_to_stop_while_it_writes(tmp_path, arguments, wanted, number, pause, capsys):
     folder = tmp_path / "run"
-    process = start(folder, *arguments)
-    wait_for(process, folder / STATE_FILE)
-    os.kill(process.pid, number)
-    out, err = process.communicate(timeout=60)
+    with running(folder, pause, *arguments) as process:
+        wait_until_half_written(process)
+        os.kill(process.pid, number)
+        out, err = process.communicate("go on\n", timeout=60)
     assert process.returncode == 130
+    assert err.splitlines()[-1] == f"stopped at step 4; to go on: npbert pretrain {folder} --resume"
     assert "Traceback" not in err
-    step = saved_step(folder)
-    assert 0 < step < STEPS
-    assert err.splitlines()[-1] == f"stopped at step {step}; to go on: npbert pretrain {folder} --resume"
     assert "the model is in" not in out
     assert leftovers(folder) == []
     assert_whole(folder)
+    assert saved_step(folder) == 4
     assert main(["pretrain", str(folder), "--resume"]) == 0
     assert results(folder) == wanted

@@ -1,19 +1,101 @@
-"""What knowing next to nothing gives: the numbers that a pre-trained model is held against."""
-
-from __future__ import annotations
+"""Pre-training: every setting arrives where it acts; and what knowing next to nothing gives, to be held against."""
 
 import math
-from pathlib import Path
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
-from npbert import Batch, Tokenizer
+from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
-from npbert.training.pretrain import baselines, unigrams
-from tests.training.tiny import VOCABULARY, write_checkpoint
+from npbert.data.pretraining_data import PretrainingData
+from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
+from npbert.training.settings import SETTINGS_FILE, load_settings
+from tests.training.tiny import VOCABULARY, assert_same, results, values, write_checkpoint, write_corpus
 
-N = -100
+SMALL = BertConfig(30, 8, 1, 2, 12, max_position_embeddings=20, initializer_range=0.2)
+OF_THE_DATA = {"batch_size": 3, "max_length": 18, "objective": "sop", "mask_probability": 0.4, "whole_words": True}
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    """Settings of which none is its default. The size `small` is one of the presets; a horse is two tokens."""
+    for module in ("npbert.models.config", "npbert.training.pretrain"):
+        monkeypatch.setattr(f"{module}.PRESETS", {"small": asdict(SMALL)})
+    checkpoint = write_checkpoint(tmp_path / "checkpoint")
+    vocabulary = (checkpoint / "vocab.txt").read_text().replace("horse", "##orse").replace("goat", "h")
+    (checkpoint / "vocab.txt").write_text(vocabulary)
+    return PretrainSettings(
+        corpus=(str(write_corpus(tmp_path / "corpus.txt")),),
+        held_out=(str(write_corpus(tmp_path / "held_out.txt", seed=1)),),
+        vocabulary=str(checkpoint),
+        document_per_file=True,
+        model="small",
+        held_out_batches=2,
+        seed=5,
+        steps=4,
+        **OF_THE_DATA,
+    )
+
+
+def batches(data, seed=1):
+    """Those of an epoch, as lists."""
+    return [{name: np.array(array).tolist() for name, array in vars(batch).items()} for _, batch in data.batches(seed)]
+
+
+def test_the_data_are_as_the_settings_say(settings, tmp_path):
+    def wanted(files, settings, *, document_per_file=True, seed=1):
+        corpus = Corpus(files, document_per_file=document_per_file)
+        return batches(PretrainingData(corpus, run.tokenizer, **settings), seed)
+
+    run = Pretraining(settings, tmp_path / "run")
+    assert batches(run.data) == wanted(settings.corpus, OF_THE_DATA)
+    assert batches(run.data) != wanted(settings.corpus, OF_THE_DATA, document_per_file=False)
+    for name in OF_THE_DATA:
+        others = {other: value for other, value in OF_THE_DATA.items() if other != name}
+        assert batches(run.data) != wanted(settings.corpus, others), f"{name} should show"
+    held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
+    assert len(held_out) > 2
+    assert [batch.input_ids.tolist() for batch in run.held_out] == [batch["input_ids"] for batch in held_out[:2]]
+    assert run.evaluate() == evaluate_losses(run.model, run.held_out, ("mlm", "sop"))
+    assert run.baselines == baselines(run.held_out, unigrams(run.data.corpus, run.tokenizer), ("mlm", "sop"))
+
+
+def test_a_new_model_is_as_the_settings_say(settings, tmp_path):
+    def model(**changes):
+        return Pretraining(replace(settings, held_out=(), **changes), tmp_path / "run").model
+
+    assert model().config == SMALL
+    assert model(max_length=25).config == replace(SMALL, max_position_embeddings=25)
+    assert [type(model(objective=name)) for name in ("nsp", "none")] == [BertForPreTraining, BertForMaskedLM]
+    wanted = values(BertForPreTraining(SMALL, rng=np.random.default_rng(5)))
+    assert_same(values(model()), wanted)
+    assert (values(model(seed=6))[0] != wanted[0]).any()
+
+
+def test_an_old_model_is_gone_on_from(settings, tmp_path):
+    old = replace(settings, model=settings.vocabulary)
+    run = Pretraining(old, tmp_path / "run")
+    assert_same(values(run.model), values(BertForPreTraining.from_pretrained(settings.vocabulary)))
+    with pytest.raises(ValueError, match=r"max_length is 33, but .*checkpoint takes 32 tokens"):
+        Pretraining(replace(old, max_length=33), tmp_path / "run")
+    numbers = run.trainer.train()
+    assert load_settings(PretrainSettings, tmp_path / "run" / SETTINGS_FILE) == old
+    kept = tmp_path / "run" / "model"
+    assert Pretraining(replace(old, model=str(kept)), tmp_path / "again").evaluate() == numbers, "it is the best one"
+    assert len(Tokenizer.from_pretrained(kept)) == 30
+    before = results(tmp_path / "run")
+    Pretraining(old, tmp_path / "run").trainer.train()
+    assert results(tmp_path / "run") == before, "a finished run has no more to do"
+
+
+def test_held_out_text_without_a_batch(settings, tmp_path):
+    (tmp_path / "unknown.txt").write_text("xyz\n")
+    with pytest.raises(ValueError, match=r"the held-out text, .*unknown\.txt, has no batches"):
+        Pretraining(replace(settings, held_out=(str(tmp_path / "unknown.txt"),)), tmp_path / "run")
+
+
+N = IGNORED
 BATCHES = [
     Batch(np.zeros((2, 3), int), labels=np.array([[N, 1, N], [2, 1, N]]), next_sentence_label=np.array([0, 1])),
     Batch(np.zeros((1, 2), int), labels=np.array([[0, N]]), next_sentence_label=np.array([0])),
@@ -21,29 +103,19 @@ BATCHES = [
 SHARES = np.array([0.2, 0.5, 0.3])
 
 
-def test_words_by_their_frequency_and_pairs_by_theirs():
-    got = baselines(BATCHES, SHARES, ("mlm", "nsp"))
+def test_baselines_know_words_by_their_frequency_and_pairs_by_theirs():
     words = -(2 * math.log(0.5) + math.log(0.3) + math.log(0.2)) / 4
     pairs = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3))
-    assert got == pytest.approx(
-        {
-            "loss": words + pairs,
-            "mlm_loss": words,
-            "mlm_accuracy": 2 / 4,
-            "nsp_loss": pairs,
-            "nsp_accuracy": 2 / 3,
-        }
-    )
+    of_words, of_pairs = {"mlm_loss": words, "mlm_accuracy": 2 / 4}, {"nsp_loss": pairs, "nsp_accuracy": 2 / 3}
+    got = baselines(BATCHES, SHARES, ("mlm", "nsp"))
+    assert got == pytest.approx({"loss": words + pairs, **of_words, **of_pairs})
     assert baselines(BATCHES, SHARES, ("",)) == pytest.approx({"loss": words, "accuracy": 2 / 4})
-
-
-def test_pairs_that_are_all_alike():
-    got = baselines(BATCHES[1:], SHARES, ("mlm", "sop"))
-    assert (got["sop_loss"], got["sop_accuracy"]) == (0, 1)
+    alike = baselines(BATCHES[1:], SHARES, ("mlm", "sop"))
+    assert (alike["sop_loss"], alike["sop_accuracy"]) == (0, 1)
 
 
 @pytest.mark.parametrize(("max_pieces", "pieces"), [(1000, [0, 1, 2]), (2, [0, 2]), (1, [0])])
-def test_frequencies_in_pieces_spread_over_the_corpus(tmp_path: Path, max_pieces, pieces):
+def test_frequencies_in_pieces_spread_over_the_corpus(tmp_path, max_pieces, pieces):
     tokenizer = Tokenizer.from_pretrained(write_checkpoint(tmp_path / "checkpoint"))
     (tmp_path / "corpus.txt").write_text("the cat .\nthe dog .\n\nthe old cat .\n\nred\n", encoding="utf-8")
     texts = ["the cat . the dog .", "the old cat .", "red"]

@@ -26,7 +26,6 @@ def make(seed: int, optimizer: Any = AdamW, dtype: Any = np.float32, **changes: 
     made = optimizer(model.parameters())
     for _ in range(3):
         for parameter in made.parameters:
-            parameter.zero_grad()
             parameter.add_grad(rng.standard_normal(parameter.value.shape).astype(dtype))
         made.step()
     return model, made
@@ -60,18 +59,14 @@ def test_there_and_back(path, optimizer, dtype):
     other, other_made = make(2, optimizer, dtype)
     other_made.steps = 99
     arrays = [parameter.value for parameter in other.parameters()]
-    assert everything(other, other_made) != everything(model, made)
-
     assert load_state(path, other, other_made) == PROGRESS
-    assert everything(other, other_made) == everything(model, made)
-    assert other_made.steps == 3
+    assert everything(other, other_made) == everything(model, made) != everything(*make(2, optimizer, dtype))
     for parameter, array in zip(other.parameters(), arrays, strict=True):
         assert parameter.value is array, "the optimiser and tied layers hold on to the array"
 
 
 def test_what_is_in_the_file(path, stored):
-    names = [name for name, _ in stored[0].named_parameters()]
-    file = TensorFile(path)
+    file, names = TensorFile(path), [name for name, _ in stored[0].named_parameters()]
     kinds = ("value", "first_moments", "second_moments")
     assert set(file.shapes) == {f"{kind}.{name}" for kind in kinds for name in names}
     assert json.loads(file.metadata["npbert"]) == {"steps": 3, "progress": PROGRESS}
@@ -99,52 +94,45 @@ def test_saving_again_keeps_the_new_state_or_after_an_error_the_old_one_and_noth
     assert [file.name for file in path.parent.iterdir()] == [STATE_FILE]
 
 
-def rewrite(path: Any, metadata: dict[str, str] | None = None) -> None:
-    """The same tensors with other metadata, or all but the first with the same."""
+def cut(path: Any, length: int) -> None:
+    path.write_bytes(path.read_bytes()[:length])
+
+
+def rewrite(path: Any, first: int = 0, metadata: dict[str, str] | None = None) -> None:
+    """The tensors from number `first` on, with other metadata or the same."""
     file = TensorFile(path)
-    names = list(file.shapes)[metadata is None :]
-    write_tensors(path, {name: file.read(name) for name in names}, file.metadata if metadata is None else metadata)
+    tensors = {name: file.read(name) for name in list(file.shapes)[first:]}
+    write_tensors(path, tensors, file.metadata if metadata is None else metadata)
 
 
-DAMAGE = {
-    "cut short": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "is damaged, cut short or no safetensors"),
-    "empty": (lambda path: path.write_bytes(b""), "is damaged, cut short or no safetensors file"),
-    "a tensor lost": (rewrite, "missing there"),
-    "not a state": (lambda path: rewrite(path, {"format": "pt"}), "is no training state of npbert"),
-    "head no JSON": (lambda path: rewrite(path, {"npbert": "{"}), "is no training state of npbert"),
-    "head without steps": (lambda path: rewrite(path, {"npbert": "{}"}), "is no training state of npbert"),
+REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {  # what is done to the file, another model or optimiser, and why
+    "cut short": (lambda path: cut(path, -1), {}, "is damaged, cut short or no safetensors file"),
+    "empty": (lambda path: cut(path, 0), {}, "is damaged, cut short or no safetensors file"),
+    "a tensor lost": (lambda path: rewrite(path, 1), {}, "missing there"),
+    "not a state": (lambda path: rewrite(path, 0, {"format": "pt"}), {}, "is no training state of npbert"),
+    "head no JSON": (lambda path: rewrite(path, 0, {"npbert": "{"}), {}, "is no training state of npbert"),
+    "head without steps": (lambda path: rewrite(path, 0, {"npbert": "{}"}), {}, "is no training state of npbert"),
+    "wider": (
+        rewrite,
+        {"intermediate_size": 16},
+        r"another model or optimiser: value.*is F32 \(8, 12\) there, and F32",
+    ),
+    "deeper": (rewrite, {"num_hidden_layers": 3}, r"layers.2.\S+ is missing there, and F32 \(8, 8\) here"),
+    "shallower": (rewrite, {"num_hidden_layers": 1}, r"layers.1.\S+ is F32 \(.*\) there, and missing here"),
+    "another optimiser": (rewrite, {"optimizer": Adadelta}, r"square_gradients.*is missing there"),
+    "in other numbers": (rewrite, {"dtype": np.float64}, r"value.*is F32 \(.*\) there, and F64 \(.*\) here"),
 }
 
 
-def refused(path: Any, model: Any, optimizer: Any, message: str) -> None:
+@pytest.mark.parametrize(("damage", "changes", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_not_the_state_of_this_model_is_refused_and_nothing_is_loaded(path, stored, damage, changes, message):
+    damage(path)
+    model, optimizer = make(2, **changes)
     before = everything(model, optimizer)
     with pytest.raises(FileError, match=message) as error:
         load_state(path, model, optimizer)
     assert str(path) in str(error.value)
-    assert everything(model, optimizer) == before, "something was loaded"
-
-
-@pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_file_is_refused(path, stored, damage, message):
-    damage(path)
-    refused(path, *make(2), message)
-
-
-OTHERS = {
-    "wider": (
-        {"intermediate_size": 16},
-        r"another model or optimiser: value.*is F32 \(8, 12\) there, and F32 \(8, 16\) here",
-    ),
-    "deeper": ({"num_hidden_layers": 3}, r"value.bert.encoder.layers.2.\S+ is missing there, and F32 \(8, 8\) here"),
-    "shallower": ({"num_hidden_layers": 1}, r"layers.1.\S+ is F32 \(.*\) there, and missing here"),
-    "another optimiser": ({"optimizer": Adadelta}, r"square_gradients.*is missing there"),
-    "in other numbers": ({"dtype": np.float64}, r"value.*is F32 \(.*\) there, and F64 \(.*\) here"),
-}
-
-
-@pytest.mark.parametrize(("changes", "message"), OTHERS.values(), ids=OTHERS)
-def test_the_state_of_something_else_is_refused(path, stored, changes, message):
-    refused(path, *make(2, **changes), message)
+    assert everything(model, optimizer) == before
 
 
 def test_a_missing_file(path):
@@ -156,12 +144,9 @@ def test_leftovers_are_removed_and_nothing_else(tmp_path, path):
     kept = ("state.safetensors", "state.safetensors.part", ".state", ".notes.safetensors", "metrics.jsonl")
     for name in kept:
         (tmp_path / name).write_text("x")
-    with pytest.raises(KeyboardInterrupt), atomic_write(path):
-        (tmp_path / ".model.safetensors.x.part").write_text("half")
-        raise KeyboardInterrupt
     with atomic_write(path) as written:
         shutil.copy(written, tmp_path / f"{written.stem}0.part")  # as a kill would leave it
-    assert len(list(tmp_path.iterdir())) == len(kept) + 2
+    assert len(list(tmp_path.iterdir())) == len(kept) + 1
     remove_leftovers(tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(kept)
     remove_leftovers(tmp_path / "no_such_folder")

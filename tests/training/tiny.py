@@ -1,18 +1,15 @@
 """Things to train on that are read and learned in milliseconds: a language of 30 words, a BERT of 8 features."""
 
-from __future__ import annotations
-
-import contextlib
-import signal
-from collections.abc import Iterator
+import importlib.util
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from npbert import Batch, BertConfig, BertForPreTraining, BertForSequenceClassification
-from npbert.data.place import START, Place
 from npbert.data.task_data import TaskData
 from npbert.training.log import METRICS_FILE
 from npbert.training.settings import TrainerSettings
@@ -26,6 +23,16 @@ ADJECTIVES = ["good", "bad", "old", "young", "red", "green", "kind", "mean"]
 VOCABULARY = [*SPECIAL, "the", "a", ".", *NOUNS, *VERBS, *ADJECTIVES]
 RESULTS = (STATE_FILE, METRICS_FILE, "model/model.safetensors", "model/config.json")
 """The files of a run that are the same, byte for byte, however often it was stopped."""
+
+TINY = BertConfig(len(VOCABULARY), 8, 2, 2, 12, max_position_embeddings=32, initializer_range=0.2)
+"""D = 8, H = 2, two layers, dropout 0.1."""
+
+
+def needs_the_extra_train() -> None:
+    """Skip the test where something is missing that a run needs."""
+    for module in ("safetensors", "tomlkit", "filelock", "tqdm", "tensorboard", "matplotlib"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed: in npbert's folder, pip install '.[train]'")
 
 
 def sentence(rng: np.random.Generator) -> str:
@@ -50,29 +57,16 @@ def write_labelled(path: Path, *, rows: int = 24, seed: int = 0) -> Path:
     return path
 
 
-def tiny_config(**changes: Any) -> BertConfig:
-    """D = 8, H = 2, two layers, 32 positions, dropout 0.1."""
-    sizes: dict[str, Any] = {
-        "vocab_size": len(VOCABULARY),
-        "hidden_size": 8,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "intermediate_size": 12,
-        "max_position_embeddings": 32,
-        "initializer_range": 0.2,
-    }
-    return BertConfig(**{**sizes, **changes})
-
-
-def write_checkpoint(folder: Path, **changes: Any) -> Path:
-    """A BERT for pre-training with its vocabulary."""
-    BertForPreTraining(tiny_config(**changes), rng=np.random.default_rng(1)).save_pretrained(folder)
+def write_checkpoint(folder: Path, model_class: Any = BertForPreTraining, **changes: Any) -> Path:
+    """A BERT, by default for pre-training, with its vocabulary."""
+    needs_the_extra_train()
+    model_class(replace(TINY, **changes), rng=np.random.default_rng(1)).save_pretrained(folder)
     (folder / "vocab.txt").write_text("".join(f"{token}\n" for token in VOCABULARY), encoding="utf-8")
     return folder
 
 
 def classifier(dtype: Any = np.float32, **changes: Any) -> BertForSequenceClassification:
-    return BertForSequenceClassification(tiny_config(**changes), rng=np.random.default_rng(2), dtype=dtype)
+    return BertForSequenceClassification(replace(TINY, **changes), rng=np.random.default_rng(2), dtype=dtype)
 
 
 def collate(rows: list[tuple[list[int], int]]) -> Batch:
@@ -85,48 +79,28 @@ def examples(count: int = 20, seed: int = 0) -> list[tuple[list[int], int]]:
     return [(row.tolist(), int(row[1] >= len(VOCABULARY) // 2)) for row in ids]
 
 
-def task_data(count: int = 20, batch_size: int = 4) -> TaskData:
-    return TaskData(examples(count), collate, batch_size)
+def task_data() -> TaskData:
+    """Twenty examples, in batches of four."""
+    return TaskData(examples(), collate, 4)
 
 
 def make_trainer(folder: Path, *, data: Any = None, model: Any = None, seed: int = 0, **options: Any) -> Trainer:
     """A Trainer of a classifier; options that are no settings go to the Trainer itself."""
+    needs_the_extra_train()
     names = TrainerSettings.__dataclass_fields__
     settings = {"steps": 12, "learning_rate": 1e-2, "log_every": 1}
     settings |= {name: options.pop(name) for name in list(options) if name in names}
-    return Trainer(
-        model or classifier(),
-        task_data() if data is None else data,
-        folder,
-        TrainerSettings(**settings),
-        rng=np.random.default_rng(seed),
-        **options,
-    )
+    model, data, rng = model or classifier(), data or task_data(), np.random.default_rng(seed)
+    return Trainer(model, data, folder, TrainerSettings(**settings), rng=rng, **options)
 
 
-class KilledError(Exception):
-    """Stands for a kill: nothing is saved."""
+def values(model: Any) -> list[Any]:
+    return [parameter.value.copy() for parameter in model.parameters()]
 
 
-class StopsAt:
-    """The batches of `data`, until number `step` of this process, from 1 on: there it is asked to stop, or killed."""
-
-    def __init__(self, data: Any, step: int, *, kill: bool) -> None:
-        self.data, self.left, self.kill = data, step, kill
-
-    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
-        for where, batch in self.data.batches(epoch_seed, place):
-            self.left -= 1
-            if self.left == 0:
-                if self.kill:
-                    raise KilledError
-                signal.raise_signal(signal.SIGINT)
-            yield where, batch
-
-
-def train_and_stop(trainer: Trainer) -> None:
-    with contextlib.suppress(KilledError, KeyboardInterrupt):
-        trainer.train()
+def assert_same(ours: list[Any], theirs: list[Any]) -> None:
+    for one, another in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(one, another)
 
 
 def results(folder: Path) -> dict[str, bytes | str]:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from npbert import Batch, BertConfig, Tokenizer
+import numpy as np
+
+from npbert import Batch, BertConfig, Tape, Tokenizer
 from tests.small_tokenizer import small_tokenizer
 
 WORDS = "ann bob sings plays play ##ing ##s well not in rome bad good a b c d e f . ?"
@@ -31,10 +33,19 @@ def tiny_config(**changes: Any) -> BertConfig:
     return BertConfig(**{**sizes, **changes})
 
 
+def model_that_learned(task: Any, batch: Batch) -> tuple[Any, float]:
+    """A new model for the task that went forward and backward once, and its loss then."""
+    model = task.model_class(tiny_config(**task.config()), rng=np.random.default_rng(0))
+    tape = Tape()
+    loss = model.loss(batch, tape).loss
+    model.loss_backward(1.0, tape)
+    return model, loss
+
+
 class Planted:
     """In place of a model: what it says of a batch is what `answer` says."""
 
-    def __init__(self, tokenizer: Tokenizer, answer: Callable[[Batch], Any]) -> None:
+    def __init__(self, tokenizer: Tokenizer, answer: Callable[[Batch], Any] | None = None) -> None:
         self.config = SimpleNamespace(vocab_size=len(tokenizer), max_position_embeddings=512)
         self.answer = answer
 

@@ -1,0 +1,55 @@
+"""Every public thing says what it is, and every layer is called in the same way."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import npbert
+from npbert import NO_TAPE, Layer
+
+MODULES = [
+    importlib.import_module(info.name)
+    for info in pkgutil.walk_packages(npbert.__path__, "npbert.")
+    if not info.name.endswith("__main__")
+]
+THINGS = {
+    f"{thing.__module__}.{name}": thing
+    for module in [npbert, *MODULES]
+    for name in getattr(module, "__all__", [])
+    if inspect.isclass(thing := getattr(module, name)) or inspect.isfunction(thing)
+}
+
+
+def descendants(base):
+    for child in base.__subclasses__():
+        yield child
+        yield from descendants(child)
+
+
+LAYERS = sorted(
+    {layer for layer in descendants(Layer) if layer.__module__.startswith("npbert.") and hasattr(layer, "forward")},
+    key=lambda layer: layer.__name__,
+)
+
+
+@pytest.mark.parametrize("thing", THINGS.values(), ids=THINGS)
+def test_it_says_what_it_is(thing):
+    """Dataclasses and named tuples that say nothing get a docstring made up by Python, which begins with a call."""
+    made_up = f"{thing.__name__}(" if inspect.isclass(thing) else "\0"
+    assert thing.__doc__ and not thing.__doc__.startswith(made_up)
+    for name, member in vars(thing).items():
+        if inspect.isfunction(member) or isinstance(member, property | classmethod | staticmethod):
+            documented = name.startswith("_") or name == "forward" or inspect.getdoc(getattr(thing, name))
+            assert documented, f"{thing.__name__}.{name}"
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.__name__)
+def test_forward_takes_a_tape_last_and_backward_a_gradient_and_the_tape(layer):
+    *_, last = inspect.signature(layer.forward).parameters.values()
+    assert (last.name, last.default) == ("tape", NO_TAPE)
+    _, gradient, tape = inspect.signature(layer.backward).parameters.values()
+    assert gradient.name.startswith("d") and gradient.default is inspect.Parameter.empty
+    assert (tape.name, tape.default) == ("tape", inspect.Parameter.empty)
+    assert inspect.getdoc(layer.backward), "the derivative, and why"

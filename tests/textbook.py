@@ -25,6 +25,7 @@ ACTIVATIONS: dict[str, Callable[[float], float]] = {
     "gelu_new": lambda x: x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
     "relu": lambda x: x if x > 0 else 0.0,
 }
+ACTIVATIONS["gelu_pytorch_tanh"] = ACTIVATIONS["gelu_new"]
 
 
 def linear(layer: Any, x: Array) -> Array:

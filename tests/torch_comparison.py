@@ -115,6 +115,8 @@ def assert_parity(
     """
     randomize(layer, rng)
     copy_parameters(layer, module)
+    layer.zero_grad()
+    module.zero_grad()
     tape, torch_inputs = Tape(), [as_torch(value) for value in inputs]
     y, torch_y = layer.forward(*inputs, tape=tape), (run or module)(*torch_inputs)
 

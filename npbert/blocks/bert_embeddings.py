@@ -14,7 +14,8 @@ POSITION_KINDS = ("absolute", "sinusoidal")
 class BertEmbeddings(Layer):
     """y = Dropout(LayerNorm(word[input_id] + position[t] + type[token_type_id])).
 
-    input_ids (N,)   token_type_ids (N,), 0 = first sentence, 1 = second   positions (N,), t in its sequence   y (N, D)
+    input_ids (N,)   token_type_ids (N,), 0 = first sentence, 1 = second   y (N, D)
+    positions (N,): t, the column of each token in its batch
 
     position_embedding_type: `absolute`, a learned table (BERT), or `sinusoidal`, fixed (the Transformer). (Devlin et
     al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)

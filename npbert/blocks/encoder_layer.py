@@ -51,13 +51,15 @@ class EncoderLayer(Layer):
         return self.output_norm.forward(h + self.dropout.forward(f, tape), tape)
 
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
-        """(dx, dz): the two halves backwards. Each ends in LayerNorm(s) with a sum s = h + f, f made from h.
+        """(dx, dz): the two halves backwards.
 
-        A sum hands its gradient ds to both sides unchanged. So h has two roads to the loss, past the sub-layer, where
-        its gradient is ds, and through it, where df goes back through the sub-layer. It collects both.
+        Each half is LayerNorm(s) of a sum s = u + Dropout(f), where the sub-layer made f from u. A sum hands its
+        gradient ds to both sides unchanged. So u has two roads to the loss: past the sub-layer, which brings back ds;
+        and through it, which brings back what becomes of ds on the way through dropout and the sub-layer. The two meet
+        in a +. In the second half u is h. In the first half u is x, which goes into attention as the queries; what z
+        brings back, as keys and values, is dz, and where z is x, as in BERT, the encoder adds it.
 
-        In the first half x took both roads too: past attention, and into it as the queries. What it brought back as
-        keys and values is dz; where z is x, as in BERT, the encoder adds the two.
+        The layer itself keeps nothing: all that is on the tape its parts put there, as print(tape) shows.
         """
         ds = self.output_norm.backward(dy, tape)
         df = self.dropout.backward(ds, tape)

@@ -25,7 +25,7 @@ class MeanPooling(Layer):
         check_like(self, x, (sequences.num_rows, *x.shape[1:]), x.dtype, name="x")
         lengths = sequences.lengths.astype(x.real.dtype)[:, None]  # (B, 1)
         tape.keep(self, sequences, lengths, x.shape[1:])
-        return np.add.reduceat(x, sequences.ends - sequences.lengths) / lengths
+        return np.stack([rows.sum(axis=0) for rows in np.split(x, sequences.ends[:-1])]) / lengths
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dxₙ = dyₛ / length of s: each row had the same share in the mean."""

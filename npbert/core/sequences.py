@@ -39,7 +39,7 @@ class Piece(NamedTuple):
         return self._split(z[self.key_rows])
 
     @property
-    def scores(self) -> tuple[int, int, int, int]:
+    def scores_shape(self) -> tuple[int, int, int, int]:
         """The shape of its scores, (n, heads, M, T)."""
         m, t = ((rows.stop - rows.start) // self.n for rows in (self.query_rows, self.key_rows))
         return self.n, self.heads.stop - self.heads.start, m, t

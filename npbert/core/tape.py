@@ -99,6 +99,7 @@ def _name(layer: Any) -> str:
 def _shapes(values: Any) -> str:
     if isinstance(values, np.ndarray):
         return f"{values.dtype} {values.shape}"
-    if isinstance(values, tuple | list) and not all(isinstance(value, int) for value in values):
+    if isinstance(values, tuple | list) and any(isinstance(value, np.ndarray | tuple | list) for value in values):
         return ", ".join(map(_shapes, values))
-    return str(values) if isinstance(values, tuple) else type(values).__name__
+    is_plain = values is None or isinstance(values, tuple | np.dtype) and not hasattr(values, "_fields")
+    return str(values) if is_plain else type(values).__name__

@@ -37,7 +37,10 @@ class DotProductAttention(Layer):
         self.dropout = Dropout(dropout)
 
     def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None) -> tuple[Array, Array]:
-        """C (…, M, d) and P (…, M, T), of q (…, M, d) and k, v (…, T, d). mask: what dropout leaves of P."""
+        """C (…, M, d) and P (…, M, T), of q (…, M, d) and k, v (…, T, d): M queries and T keys of one sequence.
+
+        mask: True where dropout keeps an element of P, None for no dropout. It has nothing to do with padding.
+        """
         p = _probabilities(q, k)
         a = self.dropout.apply(p, mask)
         return a @ v, p
@@ -48,7 +51,8 @@ class DotProductAttention(Layer):
         """dV = Aᵀ dC,  dA = dC Vᵀ,  dP and dS by the backwards of dropout and softmax,  dQ = dS K/√d,  dK = dSᵀ Q/√d.
 
         A product C = A V hands each factor the gradient times the other factor, transposed so that shapes fit. S is a
-        product of Q and Kᵀ, divided by √d, so 1/√d stands in the gradients of both.
+        product of Q and Kᵀ, divided by √d, so 1/√d stands in the gradients of both. Between the products stands
+        softmax, row by row: dS = P · (dP − Σₖ dPₖ Pₖ), derived in softmax.py.
         """
         a = self.dropout.apply(p, mask)
         dv = _transposed(a) @ dc
@@ -58,9 +62,12 @@ class DotProductAttention(Layer):
         return ds @ k, _transposed(ds) @ q, dv
 
     def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
+        # A piece is some heads of some sequences of one length. Of an array for all rows, piece.queries and piece.keys
+        # are the part (n, heads, M or T, d) that belongs to it, as views. Masks are drawn here, before any thread
+        # begins: the same seed gives the same masks.
         pieces = self._sequences(q, k, v, sequences).pieces(self.num_heads)
-        masks = [self.dropout.draw(piece.scores, tape.rng) for piece in pieces]  # before any thread begins: same seed,
-        ps: list[Array | None] = [None] * len(pieces)  # same masks
+        masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
+        ps: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)
 
         def work(i: int) -> None:

@@ -42,13 +42,14 @@ class Dropout(Layer):
 
     def apply(self, x: Array, mask: Array | None) -> Array:
         """x · mask / (1 − p), or x itself for no dropout."""
-        return x if mask is None else x * mask * (1 / (1 - self.p))
+        return x if mask is None else x * (1 / (1 - self.p)) * mask
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator | None) -> Array | None:
         """A mask of this shape, True where x is kept; None for no dropout.
 
         16 random bits an element are drawn, four elements at a time: several times as fast as a random float each. So p
-        is rounded to a multiple of 2⁻¹⁶. Each dtype drops the same.
+        is rounded to a multiple of 2⁻¹⁶, and the expected value is that of x but for 1 part in 100,000. Each dtype
+        drops the same.
         """
         if rng is None or self.p == 0:
             return None

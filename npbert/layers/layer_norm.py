@@ -47,7 +47,7 @@ class LayerNorm(Layer):
         As y = γ x̂ + β, an x̂ⱼ moves its y γⱼ times as fast: dx̂ = γ dy. An xᵢ moves the row by three roads, its own x̂ᵢ
         directly, and every x̂ⱼ through μ and through σ. What each road brings back is dx̂ⱼ · ∂x̂ⱼ/∂xᵢ, summed over j:
 
-        - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                       dx̂ᵢ · 1/σ                     = dx̂ᵢ / σ
+        - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                       dx̂ᵢ · 1/σ   (j = i alone)     = dx̂ᵢ / σ
         - through μ:  ∂x̂ⱼ/∂μ = −1/σ,   ∂μ/∂xᵢ = 1/D       Σⱼ dx̂ⱼ · (−1/σ) · 1/D         = −mean(dx̂) / σ
         - through σ:  ∂x̂ⱼ/∂σ = −x̂ⱼ/σ,  ∂σ/∂xᵢ = x̂ᵢ/D      Σⱼ dx̂ⱼ · (−x̂ⱼ/σ) · x̂ᵢ/D      = −x̂ᵢ mean(dx̂ · x̂) / σ
 

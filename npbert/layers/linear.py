@@ -33,14 +33,15 @@ class Linear(Layer):
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dW = xᵀ dy,  db = Σₙ dyₙ,  dx = dy Wᵀ.
 
-        dy is ∂loss/∂y, and dW stands for ∂loss/∂W. Number by number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o], and the chain
-        rule is a sum over all ways to the loss:
+        The loss is one number, which later layers make of y. dy is ∂loss/∂y: dy[n, o] says how fast the loss moves with
+        y[n, o]. Number by number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o]. A number that moves several y moves the loss by
+        all of them, so by the chain rule its gradient is the sum of how fast it moves each y, times that y's dy:
 
         - W[i, o] moves y[n, o] in every row n, x[n, i] times as fast:    dW[i, o] = Σₙ x[n, i] dy[n, o]
         - b[o] moves y[n, o] in every row n, as fast as itself:           db[o] = Σₙ dy[n, o]
         - x[n, i] moves every y[n, o] of its row, W[i, o] times as fast:  dx[n, i] = Σₒ dy[n, o] W[i, o]
 
-        The first and the last of these sums are what a matrix product is.
+        Two of these sums are matrix products, once a transposition has brought the summed index to the middle.
         """
         x = tape.take(self)
         _, out_features = self.weight.value.shape

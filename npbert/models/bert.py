@@ -74,10 +74,10 @@ class BertModel(Features, PreTrainedModel):
         self.gather, self.unpack = Gather(), Unpack()
 
     def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> BertOutput:
-        packed = PackedBatch(batch, self.config)  # here padding ends: what follows sees real tokens alone
+        packed = PackedBatch(batch, self.config)  # padding ends: what follows sees the real tokens of each sequence
         h = self.encode(packed, tape)
         pooled = self.pool(h, packed, tape) if self.pooler else None
-        hidden = self.unpack.forward(h, packed.places, packed.shape, tape)  # and here it is again, as zeros
+        hidden = self.unpack.forward(h, packed.places, packed.shape, tape)  # padding again, as zeros
         return BertOutput(hidden, pooled)
 
     def backward(self, doutput: tuple[Array, Any], tape: Tape) -> None:

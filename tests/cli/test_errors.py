@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 import pytest
 
 from tests.cli.conftest import HEADS
-from tests.inference.checkpoints import WORDS
 
 
 @pytest.mark.parametrize("command", HEADS)
@@ -36,53 +35,29 @@ def test_an_input_that_cannot_be_read(npbert, checkpoints, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "message"),
+    ("file", "change", "message"),
     [
         ("vocab.txt", None, "{folder} has no tokenizer.json and no vocab.txt"),
-        ("model.safetensors", None, "{folder} has no model.safetensors"),
         ("config.json", None, "{folder} is no checkpoint: it has no config.json (npbert reads from disk and *)"),
-        (
-            "model.safetensors",
-            lambda old: old[: len(old) // 2],
-            "{path} is damaged, cut short or no safetensors file: *",
-        ),
+        ("model.safetensors", None, "{folder} has no model.safetensors"),
         ("model.safetensors", lambda old: old[:-1], "{path} is damaged, cut short or no safetensors file: *"),
-        ("model.safetensors", lambda _: b"", "{path} is damaged, cut short or no safetensors file: *"),
-        ("config.json", lambda _: b'{\n"vocab_size": 20,\n}', "{path}, line *: no valid JSON: *"),
-        (
-            "config.json",
-            lambda old: old.replace(b'"bert"', b'"roberta"'),
-            "{path}: model_type is 'roberta', wanted 'bert'",
-        ),
-        ("config.json", lambda old: old.replace(b"12,", b'"12",', 1), "{path}: hidden_size is '12', wanted an integer"),
-        ("tokenizer.json", lambda _: b"{", "{path} is no tokenizer of BERT: *"),
-        (
-            "vocab.txt",
-            lambda old: old + b"new\n",
-            "{folder}: the vocabulary has 21 tokens, but vocab_size in its config.json is 20",
-        ),
-        (
-            "vocab.txt",
-            lambda _: "\n".join(WORDS[:-1]).encode(),
-            "{folder}: the vocabulary has 19 tokens, but vocab_size in its config.json is 20",
-        ),
+        ("config.json", lambda old: old[:-9], "{path}, line *: no valid JSON: *"),
+        ("config.json", lambda old: old.replace(b'"bert"', b'"x"'), "{path}: model_type is 'x', wanted 'bert'"),
+        ("vocab.txt", lambda old: b"[UNK]\n", "{path} is no tokenizer of BERT: *"),
+        ("vocab.txt", lambda old: old + b"new", "{folder}: the vocabulary has 21 tokens, but vocab_size in * is 20"),
     ],
 )
-def test_a_broken_checkpoint(npbert, checkpoints, tmp_path, file, content, message):
+def test_a_broken_checkpoint(npbert, checkpoints, tmp_path, file, change, message):
     folder = shutil.copytree(checkpoints["embed"], tmp_path / "checkpoint")
     path = folder / file
-    old = path.read_bytes() if path.exists() else b""
-    path.unlink(missing_ok=True)
-    if content:
-        path.write_bytes(content(old))
+    path.write_bytes(change(path.read_bytes())) if change else path.unlink()
     error = npbert("embed", folder, stdin=b"cat").error
     assert fnmatchcase(error, message.format(folder=folder, path=path)), error
 
 
-@pytest.mark.parametrize("name", ["bert-base-uncased", "sentence-transformers/all-MiniLM-L6-v2"])
-def test_what_is_no_folder(npbert, name):
-    message = f"{name} is no checkpoint: there is no such folder (npbert reads from disk and downloads nothing)"
-    assert npbert("embed", name, stdin=b"cat").error == message
+def test_what_is_no_folder(npbert):
+    message = "a/b is no checkpoint: there is no such folder (npbert reads from disk and downloads nothing)"
+    assert npbert("embed", "a/b", stdin=b"cat").error == message
 
 
 @pytest.mark.parametrize("command", ["fill-mask", "classify", "answer"])
@@ -113,6 +88,9 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, monkeyp
         (tmp_path / "folder", "Is a directory"),
     ]:
         assert error_of(path) == f"{path}: {reason}"
+    missing = tmp_path / "missing" / name
+    message = f"{missing}: No such file or directory"
+    assert npbert("embed", "no folder", "--output", missing).error == message, "it is said before anything is read"
 
     def full(handle):
         raise OSError(28, "No space left on device", name)

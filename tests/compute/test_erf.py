@@ -18,7 +18,9 @@ def test_erf_is_as_exact_as_it_says(divisor):
     assert (np.abs(erf(X, divisor) - wanted) <= 20 * np.spacing(np.abs(wanted))).all()
     np.testing.assert_array_equal(erf(-X), -erf(X))
     x = X.astype(np.float32)[np.isfinite(X)]
-    y, wanted = erf(x, divisor), np.array([math.erf(float(x) / divisor) for x in x])
+    wanted = np.array([math.erf(float(x) / divisor) for x in x])
+    with np.errstate(over="raise"):
+        y = erf(x, divisor)
     assert y.dtype == np.float32
     assert (np.abs(y - wanted) <= np.minimum(2e-7, 1e-6 * np.abs(wanted) + 1e-44)).all()
 

@@ -54,7 +54,7 @@ def test_products_in_pieces(size, pieces, dtype, count):
 @pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("size", REAL + FEW_ROWS, ids=str)
 def test_products_at_their_real_size(size, dtype, count):
-    """With BLAS held to one thread, in the orders in memory that forward and backward have, and in any other."""
+    """In the orders in memory that forward and backward have, and in others."""
     a, b, plus = factors(*size, dtype)
     with on_threads(count), nothing_is_nan():
         for left, right in zip(orders(a), orders(b), strict=True):

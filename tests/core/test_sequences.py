@@ -32,7 +32,7 @@ def meetings(pieces, num_looking, num_rows, num_heads):
     met = Counter()
     for piece in pieces:
         q, k = piece.queries(x), piece.keys(z)
-        assert (*q.shape[:3], k.shape[2]) == piece.scores
+        assert (*q.shape[:3], k.shape[2]) == piece.scores_shape
         assert np.shares_memory(q, x) or not q.size
         for n, h in np.ndindex(q.shape[:2]):
             met.update(itertools.product(map(tuple, q[n, h].tolist()), map(tuple, k[n, h].tolist())))
@@ -55,8 +55,8 @@ def test_pieces_are_every_pair_of_a_sequence_once(data, all_look, num_heads, blo
     each = some_look.each(num_heads)
     for cut in (pieces, each):
         assert meetings(cut, len(read), all_look.num_rows, num_heads) == wanted
-    assert [piece.scores[:2] + piece.scores[3:] for piece in each] == [(1, num_heads, t) for t in all_look.lengths]
-    assert all(math.prod(piece.scores[:2]) == 1 or math.prod(piece.scores) <= block for piece in pieces)
+    assert [piece.scores_shape[:2] + piece.scores_shape[3:] for piece in each] == [(1, num_heads, t) for t in all_look.lengths]
+    assert all(math.prod(piece.scores_shape[:2]) == 1 or math.prod(piece.scores_shape) <= block for piece in pieces)
 
 
 @settings(max_examples=40)

@@ -123,14 +123,6 @@ def test_learned_words(tmp_path):
     assert {"cat", "dog"} <= set(all_tokens(Tokenizer.train([file, other], vocab_size=100)))
 
 
-def test_learned_lower_case_or_cased(tmp_path):
-    file = write(tmp_path / "a", "Café café\n" * 9)
-    for lowercase, words in ((True, ["cafe"]), (False, ["Café", "café"])):
-        tokenizer = Tokenizer.train([file], vocab_size=40, lowercase=lowercase)
-        assert set(words) <= set(all_tokens(tokenizer))
-        assert tokenizer.encode(["Café"])[0].tokens == ["[CLS]", words[0], "[SEP]"]
-
-
 def test_the_most_frequent_characters_are_learned_and_there_must_be_room_for_them(tmp_path, monkeypatch):
     monkeypatch.setattr("npbert.data.learn_vocabulary.MOST_CHARACTERS", 3)
     file = write(tmp_path / "a", "zz kk jj ii hh gg ff ee dd cc bb zz")

@@ -24,6 +24,7 @@ def test_every_float_is_another_one_elsewhere(shape):
     other = different(x)
     assert (type(other), other.shape, other.dtype) == (np.ndarray, shape, x.dtype)
     assert (other != x).all()
+    assert (different(np.zeros(shape)) != 0).all()
 
 
 def test_whole_numbers_move_but_for_those_in_order():

@@ -39,6 +39,7 @@ def test_top_k(fill_mask):
     assert sorted(token for token, _ in every) == sorted(WORDS)
     assert sum(score for _, score in every) == pytest.approx(1, rel=1e-5)
     assert fill_mask("the [MASK] sat") == [every[:5]] == fill_mask(["the [MASK] sat"])[0]
+    assert fill_mask("the [MASK] sat", top_k=1) == [every[:1]]
     assert fill_mask([]) == []
     with pytest.raises(ValueError, match="top_k is 0, wanted at least 1"):
         fill_mask("[MASK]", top_k=0)

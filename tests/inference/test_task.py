@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import Answer, BertForMaskedLM, BertModel, Embed, FillMask, Tokenizer
+from npbert import Answer, BertForMaskedLM, BertModel, FillMask, Tokenizer
 from npbert.extras import MissingExtraError
 from npbert.files import FileError
 from npbert.inference import Task, batches_by_length
 from npbert.inference.task import MANY
-from tests.inference.checkpoints import LONGEST, WORDS, small_model, write_checkpoint, write_vocabulary
+from tests.inference.checkpoints import LONGEST, small_model, write_checkpoint, write_vocabulary
 
 
 @pytest.fixture(scope="module")

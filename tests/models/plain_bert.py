@@ -45,8 +45,8 @@ class PlainBert:
         h = self.norm("embeddings.layer_norm", words[ids] + self.positions(positions) + kinds[types])
         states = [self.drop(h, self.config.hidden_dropout_prob)]
         for layer in range(self.config.num_hidden_layers):
-            is_last = layer == self.config.num_hidden_layers - 1
-            x = states[-1][..., :1, :] if only_first_looks and is_last else states[-1]
+            is_short = only_first_looks and layer == self.config.num_hidden_layers - 1
+            x = states[-1][..., :1, :] if is_short else states[-1]
             states.append(self.layer(f"encoder.layers.{layer}", x, states[-1]))
         return states
 
@@ -110,9 +110,8 @@ def plain_outputs(model: Any, batch: Batch) -> list[Array]:
                 outputs[n] = np.zeros((length, output.shape[1]))
                 outputs[n][real] = output
         found.append(outputs)
-    return in_its_form(
-        model, [np.array(of_all).reshape(*leading, *of_all[0].shape) for of_all in zip(*found, strict=True)]
-    )
+    whole = (np.array(of_all).reshape(*leading, *of_all[0].shape) for of_all in zip(*found, strict=True))
+    return in_its_form(model, list(whole))
 
 
 def in_its_form(model: Any, outputs: list[Array]) -> list[Array]:

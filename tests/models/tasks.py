@@ -25,7 +25,8 @@ def questions(logits: Array, labels: Array) -> Questions:
 
 
 def labelled(outputs: list[Array], batch: Batch) -> list[Questions]:
-    return [questions(outputs[0], batch.labels)]
+    targets = batch.labels, batch.next_sentence_label
+    return [questions(logits, labels) for logits, labels in zip(outputs, targets, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Task:
         return random_model(self.model_class, **{**self.config, **changes})
 
     def batch(self, seed: int = 0, *, with_targets: bool = True) -> Batch:
-        """Four sequences, or questions, of up to six tokens, padded anywhere: on the left, and in the middle too."""
+        """Four sequences, or questions, of up to five tokens, padded anywhere: on the left, and in the middle too."""
         rng = np.random.default_rng(seed)
         shape = (4, self.choices, LONGEST) if self.choices else (4, LONGEST)
         mask = (rng.random(shape) < 0.6).astype(int)
@@ -90,10 +91,6 @@ def ends_of_answers(outputs: list[Array], batch: Batch) -> list[Questions]:
     return [questions(start, batch.start_positions) + questions(end, batch.end_positions)]
 
 
-def both_tasks(outputs: list[Array], batch: Batch) -> list[Questions]:
-    return [questions(outputs[0], batch.labels), questions(outputs[1], batch.next_sentence_label)]
-
-
 def surprise(asked: Questions) -> float:
     """The mean of −log p[label]."""
     return sum(math.log(sum(map(math.exp, logits))) - logits[label] for logits, label in asked) / len(asked)
@@ -105,7 +102,7 @@ def right(asked: Questions) -> int:
 
 SHIFTS = "qa_outputs.bias", "bert.encoder.layers.1.output_norm.beta"
 TASKS = {
-    "pre-training": Task(npbert.BertForPreTraining, words_and_pairs, asked=both_tasks),
+    "pre-training": Task(npbert.BertForPreTraining, words_and_pairs),
     "masked LM": Task(npbert.BertForMaskedLM, labels(VOCAB_SIZE)),
     "classification": Task(npbert.BertForSequenceClassification, labels(4, (1,)), {"num_labels": 4}),
     "two classes": Task(npbert.BertForSequenceClassification, labels(2, (1,))),

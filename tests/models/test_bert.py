@@ -61,9 +61,9 @@ def test_some_layers_are_those_of_all(asked):
 
 
 def test_float32_stays_float32():
-    model, batch = random_model(BertModel, dtype=np.float32), fixed_batch()
-    arrays = *model(batch), *model.hidden_states(batch).values(), *model.attention_probabilities(batch).values()
-    assert {array.dtype for array in arrays} == {np.dtype(np.float32)}
+    model = random_model(BertModel, dtype=np.float32)
+    for feature in (model.hidden_states, model.attention_probabilities):
+        assert {array.dtype for array in feature(fixed_batch()).values()} == {np.dtype(np.float32)}
 
 
 def test_wrong_layers_and_ids_are_refused_before_anything_is_computed():

@@ -84,11 +84,8 @@ def test_wrong_targets(name, changes, error, message):
 
 @each_task
 def test_wrong_ids_and_batches_of_another_kind(task):
-    model, wrong_ids, other = (
-        without_layers(task),
-        task.batch(),
-        TASKS["classification" if task.choices else "multiple choice"],
-    )
+    other = TASKS["classification" if task.choices else "multiple choice"].batch()
+    model, wrong_ids = without_layers(task), task.batch()
     wrong_ids.input_ids[0, ..., 2] = 9
     shapes = r"\(4, 5\), wanted \(B, C, T\)" if task.choices else r"\(4, 3, 5\), wanted \(B, T\)"
     for ask in (model, model.loss):
@@ -96,6 +93,6 @@ def test_wrong_ids_and_batches_of_another_kind(task):
             ask(wrong_ids)
     for ask in (model, model.loss, model.target_counts):
         with pytest.raises(ValueError, match=f"input_ids has shape {shapes}"):
-            ask(other.batch())
+            ask(other)
         with pytest.raises(TypeError, match="a model takes a Batch, got list"):
             ask([[1, 2]])

@@ -35,13 +35,11 @@ VOCAB_SIZE, MAX_LENGTH, TYPES = 11, 6, 3
 @st.composite
 def configs(draw):
     heads = draw(st.integers(1, 3))
+    sizes_of_layers = heads * draw(st.integers(3, 4)), draw(st.integers(1, 2)), heads, draw(sizes)
     return BertConfig(
-        vocab_size=VOCAB_SIZE,
-        hidden_size=heads * draw(st.integers(3, 4)),
-        num_hidden_layers=draw(st.integers(1, 2)),
-        num_attention_heads=heads,
-        intermediate_size=draw(sizes),
-        hidden_act=draw(st.sampled_from(sorted(ACTIVATIONS))),
+        VOCAB_SIZE,
+        *sizes_of_layers,
+        draw(st.sampled_from(sorted(ACTIVATIONS))),
         hidden_dropout_prob=0.2,
         attention_probs_dropout_prob=0.3,
         max_position_embeddings=MAX_LENGTH,

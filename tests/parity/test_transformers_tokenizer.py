@@ -13,7 +13,6 @@ pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip insta
 
 pytestmark = pytest.mark.torch
 
-
 CHECKPOINT, VOCABULARY = "a checkpoint with tokenizer.json", "vocab.txt alone"
 
 

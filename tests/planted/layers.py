@@ -81,6 +81,11 @@ class Wrong:
         tape.take(self)
         return dy
 
+    @plant("Dropout", method="forward", says="another y without a tape")
+    def rests_when_nothing_is_kept(self, x, tape=NO_TAPE):
+        """So a layer that is computed again for its backward is another one than the first time."""
+        return Dropout.forward(self, x, tape if tape.keeps else NO_TAPE)
+
     @fails(checks.dropout_keeps_the_mean, Dropout, method="apply")
     def scaled_by_one_over_p(self, x, keep):
         """Forward and backward agree on the wrong factor, so the mean of the output is off."""

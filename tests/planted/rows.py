@@ -46,7 +46,7 @@ class Wrong:
     @plant("Encoder, some rows read", part="gather")
     def last_repeated_row_wins(self, dy, tape):
         """A row that was read twice gets one of its two gradients: they are set, not added."""
-        shape, rows = tape.take(self)
+        shape, *_, rows = tape.take(self)
         dx = np.zeros(shape, dy.dtype)
         dx[rows] = dy
         return dx
@@ -55,7 +55,7 @@ class Wrong:
     @plant("BertForPreTraining", part="model.gather")
     def order_of_reading_lost(self, dy, tape):
         """The gradients come back in the order of the rows, not in that of reading."""
-        shape, rows = tape.take(self)
+        shape, *_, rows = tape.take(self)
         dx = np.zeros(shape, dy.dtype)
         np.add.at(dx, np.sort(rows), dy)
         return dx
@@ -63,7 +63,7 @@ class Wrong:
     @plant("BertForMaskedLM", part="model.gather")
     def scattered_from_the_first_row(self, dy, tape):
         """The gradient of the M rows that were read goes to the first M rows."""
-        shape, _ = tape.take(self)
+        shape, *_ = tape.take(self)
         return np.concatenate([dy, np.zeros((shape[0] - len(dy), *shape[1:]))])
 
     @plant("BertForPreTraining", part="model.gather")
@@ -83,19 +83,19 @@ class Wrong:
     @plant("BertForTokenClassification", "BertForQuestionAnswering", part="model.unpack")
     def taken_from_the_first_places(self, dy, tape):
         """dx is dy at the first N places, which are the right ones as long as there is no padding."""
-        places, shape = tape.take(self)
-        return dy.reshape(math.prod(shape), dy.shape[-1])[: len(places)]
+        places, shape, *_ = tape.take(self)
+        return dy.reshape(math.prod(shape[:2]), dy.shape[-1])[: len(places)]
 
     @plant("MeanPooling")
     def divided_by_the_longest(self, dy, tape):
         """Backward divides by T, where forward divided by the number of tokens of each sequence."""
-        sequences, _ = tape.take(self)
+        sequences, *_ = tape.take(self)
         return np.repeat(dy / sequences.lengths.max(), sequences.lengths, axis=0)
 
     @plant("MeanPooling")
     def rows_of_the_neighbour_learn(self, dy, tape):
         """The rows are shared out by the lengths of the sequences in another order."""
-        sequences, lengths = tape.take(self)
+        sequences, lengths, *_ = tape.take(self)
         return np.repeat(dy / lengths, sequences.lengths[::-1], axis=0)
 
     @fails(checks.a_mean_of_ones_is_one, MeanPooling, method="forward")

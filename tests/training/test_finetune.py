@@ -10,7 +10,7 @@ from npbert import BertForSequenceClassification, Tokenizer
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.trainer import Goal
-from tests.training.tiny import assert_same, results, values, write_checkpoint, write_labelled
+from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
 NAMES = ("no", "yes")
 
@@ -45,8 +45,6 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     with pytest.warns(UserWarning, match=r"train\.tsv: 24 of 24 texts cut to 8 tokens"):
         cut = make(max_length=8, held_out="").data.examples[0].encoding
     assert cut.tokens == [*run.data.examples[0].encoding.tokens[:7], "[SEP]"]
-    with pytest.raises(ValueError, match=r"max_length is 33, but .*checkpoint takes 32 tokens"):
-        make(max_length=33)
     assert run.trainer.goal == Goal("accuracy")
     assert make(metric="matthews").trainer.goal == Goal("matthews")
     with pytest.raises(ValueError, match="metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1"):
@@ -75,7 +73,4 @@ def test_a_run_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tm
     assert best.evaluate() == numbers
     assert best.model.config.id2label == NAMES
     assert len(Tokenizer.from_pretrained(kept)) == 30
-    before = results(tmp_path / "run")
-    make(evaluate_every=1).trainer.train()
-    assert results(tmp_path / "run") == before, "a finished run has no more to do"
     assert make("last", held_out="", steps=2).trainer.train() == {}, "there is nothing to judge it by"

@@ -1,9 +1,5 @@
 """When a number is no longer finite, the error says at which step and where, and nothing of that step is kept."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -19,36 +15,29 @@ ONLY_THE_SUM = "all values and gradients are finite, but their sum is not"
 pytestmark = pytest.mark.filterwarnings("error")
 
 
-def parameter(model: Any, name: str) -> Any:
+def parameter(model, name):
     return dict(model.named_parameters())[name]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_the_first_parameter(bad):
+def test_the_first_parameter_or_else_the_first_gradient(bad):
     model = classifier()
-    for name in ("bert.encoder.layers.1.feed_forward.output.bias", "bert.encoder.layers.0.attention.key.weight"):
+    names = ("classifier.bias", "bert.pooler.dense.weight", "bert.encoder.layers.0.attention.key.bias")
+    for name in names:
+        parameter(model, name).grad.flat[-1] = bad
+        said = first_not_finite(model, BATCH, None)
+        assert said == f"all values are finite, but the gradient of {name} is not"
+    for name in names:
         parameter(model, name).value.flat[-1] = bad
         assert first_not_finite(model, BATCH, None) == f"the parameter {name} is not finite"
 
 
-def test_the_first_gradient():
-    model = classifier()
-    parameter(model, "classifier.bias").grad[0] = np.inf
-    parameter(model, "bert.pooler.dense.bias").grad[3] = np.nan
-    said = first_not_finite(model, BATCH, None)
-    assert said == "all values are finite, but the gradient of bert.pooler.dense.bias is not"
-
-
-LAYER = "bert.encoder.layers"
+FIRST, SECOND = "bert.encoder.layers.0.attention", "bert.encoder.layers.1"
 OVERFLOWS = {  # parameters that grow, and the first layer whose output a float32 cannot hold; parts come before a whole
-    "itself": ([f"{LAYER}.1.attention.value.weight"], 1e40, f"{LAYER}.1.attention.value"),
-    "the next": (["bert.embeddings.layer_norm.gamma"], 1e38, f"{LAYER}.0.attention.query"),
-    "a product of two": (
-        [f"{LAYER}.0.attention.query.weight", f"{LAYER}.0.attention.key.weight"],
-        1e25,
-        f"{LAYER}.0.attention.dot_product",
-    ),
-    "after the encoder": ([f"{LAYER}.1.output_norm.gamma"], 1e38, "bert.pooler.dense"),
+    "itself": ([f"{SECOND}.attention.value.weight"], 1e40, f"{SECOND}.attention.value"),
+    "the next": (["bert.embeddings.layer_norm.gamma"], 1e38, f"{FIRST}.query"),
+    "a product of two": ([f"{FIRST}.query.weight", f"{FIRST}.key.weight"], 1e25, f"{FIRST}.dot_product"),
+    "after the encoder": ([f"{SECOND}.output_norm.gamma"], 1e38, "bert.pooler.dense"),
     "the head": (["classifier.weight"], 1e40, "classifier"),
 }
 
@@ -70,10 +59,10 @@ def test_the_first_layer(names, factor, layer, checkpointing):
 @pytest.mark.parametrize("outputs", [(1.0, np.inf), (np.nan, 1.0), (None, np.nan), (None, 1.0)])
 def test_any_of_two_outputs(outputs):
     class Two(Layer):
-        def forward(self) -> Any:
+        def forward(self):
             return outputs
 
-        def loss(self, *_: Any) -> Any:
+        def loss(self, *_):
             return self.forward()
 
     said = ONLY_THE_SUM if outputs == (None, 1.0) else "the first values that are not finite come out of model"
@@ -82,36 +71,19 @@ def test_any_of_two_outputs(outputs):
 
 def test_an_error_while_watching_leaves_the_layers_as_they_were():
     model = classifier()
-    layers = (model, model.bert.encoder, model.bert.encoder.layers[1].attention.query)
-    before = [dict(vars(layer)) for layer in layers]
+    before = [dict(vars(layer)) for layer in (model, model.bert.encoder.layers[1].attention.query)]
     with pytest.raises(IndexError, match="input_ids"):
         first_not_finite(model, Batch(np.array([[99]]), labels=np.array([0])), None)
-    assert [dict(vars(layer)) for layer in layers] == before
+    assert [dict(vars(layer)) for layer in (model, model.bert.encoder.layers[1].attention.query)] == before
 
 
-class Breaks:
-    """The data of a model that breaks at a step, by a parameter, a layer or a gradient."""
-
-    def __init__(self, model: Any, step: int, how: str) -> None:
-        self.data, self.model, self.left, self.how = task_data(), model, step, how
-
-    def batches(self, *args: Any) -> Any:
-        for place, batch in self.data.batches(*args):
-            self.left -= 1
-            if self.left == 0:
-                getattr(self, self.how)()
-            yield place, batch
-
-    def parameter(self) -> None:
-        parameter(self.model, "bert.pooler.dense.bias").value[0] = np.nan
-
-    def layer(self) -> None:
-        parameter(self.model, "classifier.weight").value[...] = 3e38
-        parameter(self.model, "bert.pooler.dense.bias").value[...] = 20.0
-
-    def gradient(self) -> None:
-        backward = self.model.classifier.backward
-        self.model.classifier.backward = lambda dy, tape: backward(dy, tape) * np.float32(np.nan)
+def spoil(model, how):
+    if how == "gradient":
+        backward = model.classifier.backward
+        model.classifier.backward = lambda dy, tape: backward(dy, tape) * np.float32(np.nan)
+    else:
+        parameter(model, "bert.pooler.dense.bias").value[...] = np.nan if how == "parameter" else 20.0
+        parameter(model, "classifier.weight").value[...] = 3e38
 
 
 SENTENCES = {
@@ -123,33 +95,23 @@ SENTENCES = {
 
 @pytest.mark.parametrize(("how", "sentence"), SENTENCES.items(), ids=SENTENCES)
 def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_path, how, sentence):
-    model = classifier()
-    trainer = make_trainer(tmp_path, model=model, data=Breaks(model, 8, how), save_every=3)
-    with pytest.raises(NotFiniteError, match=r"^step 8: the loss is .* and the norm of the gradient ") as error:
-        trainer.train()
-    assert f"; {sentence}. A smaller learning rate may help." in str(error.value)
-    assert trainer.step == 7
-    assert [row["step"] for row in read_metrics(tmp_path / METRICS_FILE)] == [1, 2, 3, 4, 5, 6, 7]
-    make_trainer(tmp_path, save_every=3).train()
-    make_trainer(tmp_path / "whole", save_every=3).train()
-    assert results(tmp_path) == results(tmp_path / "whole")
-
-
-def test_the_same_dropout_is_looked_at(tmp_path):
-    """What breaks with one draw of dropout need not break with another."""
-    seen = []
-    model = classifier()
-    loss = model.loss
-
-    def watched(batch: Batch, tape: Any) -> Any:
-        seen.append(tape.rng.bit_generator.state["state"])
+    def watched(batch, tape):
+        draws.append(tape.rng.bit_generator.state["state"])
         return loss(batch, tape)
 
-    model.loss = watched
-    with pytest.raises(NotFiniteError):
-        make_trainer(tmp_path, model=model, data=Breaks(model, 3, "gradient")).train()
-    assert len(seen) == 4
-    assert seen[3] == seen[2] != seen[1], "the fourth is to find the layer"
+    model, draws = classifier(), []
+    model.loss, loss = watched, model.loss
+    trainer = make_trainer(tmp_path, model=model, data=task_data(5, lambda: spoil(model, how)), steps=8, save_every=3)
+    with pytest.raises(NotFiniteError, match=r"^step 5: the loss is .* and the norm of the gradient ") as error:
+        trainer.train()
+    assert f"; {sentence}. A smaller learning rate may help." in str(error.value)
+    assert trainer.step == 4
+    assert [row["step"] for row in read_metrics(tmp_path / METRICS_FILE)] == [1, 2, 3, 4]
+    assert how == "parameter" or draws[5:] == draws[4:5] != draws[3:4], "the layer is looked for with the same dropout"
+
+    make_trainer(tmp_path, steps=8, save_every=3).train()
+    make_trainer(tmp_path / "whole", steps=8, save_every=3).train()
+    assert results(tmp_path) == results(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("steps", [1, 4])

@@ -9,23 +9,18 @@ from npbert.training.interrupt import stop_when_asked
 from tests.training.tiny import make_trainer
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-both = pytest.mark.parametrize("number", SIGNALS)
 
 
-class CameThroughError(Exception):
-    """A signal acts."""
+def came_through(*_):
+    raise InterruptedError
 
 
 @pytest.fixture(autouse=True)
-def handlers_of_the_test():
+def before():
     """A signal that nobody holds back raises, also where the tests as a whole ignore it or would end by it."""
-
-    def came_through(*_):
-        raise CameThroughError
-
-    before = {number: signal.signal(number, came_through) for number in SIGNALS}
-    yield
-    for number, handler in before.items():
+    old = [signal.signal(number, came_through) for number in SIGNALS]
+    yield handlers()
+    for number, handler in zip(SIGNALS, old, strict=True):
         signal.signal(number, handler)
 
 
@@ -33,22 +28,21 @@ def handlers():
     return [signal.getsignal(number) for number in SIGNALS]
 
 
-@both
-def test_the_first_only_asks_and_the_second_acts_as_ever(number):
-    before = handlers()
+@pytest.mark.parametrize(("number", "other"), [SIGNALS, SIGNALS[::-1]])
+def test_the_first_only_asks_and_the_second_acts_as_ever(before, number, other):
     with stop_when_asked() as interrupt:
         assert not interrupt.asked
         signal.raise_signal(number)
         assert interrupt.asked
-        with pytest.raises(CameThroughError):
+        with pytest.raises(InterruptedError):
             signal.raise_signal(number)
-        signal.raise_signal(next(other for other in SIGNALS if other != number))  # which only asks, again
+        signal.raise_signal(other)  # which only asks, again
     assert handlers() == before
     with stop_when_asked() as interrupt:
         assert not interrupt.asked, "nobody asked this one"
 
 
-@both
+@pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL, lambda *_: None], ids=["no", "default", "own"])
 def test_any_handler_comes_back_after_an_error(number, handler):
     signal.signal(number, handler)
@@ -58,7 +52,7 @@ def test_any_handler_comes_back_after_an_error(number, handler):
     assert signal.getsignal(number) == handler
 
 
-def test_in_another_thread_nothing_is_set():
+def test_in_another_thread_nothing_is_set(before):
     def work():
         with stop_when_asked() as interrupt:
             seen.append((handlers(), interrupt.asked))
@@ -67,14 +61,10 @@ def test_in_another_thread_nothing_is_set():
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert seen == [(handlers(), False)]
+    assert seen == [(before, False)]
 
 
-def test_a_run_that_is_asked_in_its_last_step_is_simply_finished(tmp_path):
-    def evaluate():
-        signal.raise_signal(signal.SIGTERM)
-        return {"score": 1.0}
-
-    before = handlers()
-    assert make_trainer(tmp_path, steps=2, evaluate=evaluate).train() == {"score": 1.0}
+def test_a_run_that_is_asked_in_its_last_step_is_simply_finished(before, tmp_path):
+    trainer = make_trainer(tmp_path, steps=2, evaluate=lambda: signal.raise_signal(signal.SIGTERM) or {"score": 1.0})
+    assert trainer.train() == {"score": 1.0}
     assert handlers() == before

@@ -22,8 +22,7 @@ from npbert.training.state import STATE_FILE
 from tests.training.tiny import results, write_checkpoint, write_corpus
 
 STEPS = 16
-SMALL = f"--max-length 20 --batch-size 4 --steps {STEPS} --learning-rate 0.01"
-OFTEN = "--save-every 2 --evaluate-every 4 --log-every 3"
+OPTIONS = f"--max-length 20 --batch-size 4 --steps {STEPS} --save-every 2 --evaluate-every 4 --log-every 3"
 
 # npbert as it is, but that the file that is the n-th called so stays half-written until a line comes in
 PAUSES = """
@@ -51,18 +50,14 @@ sys.exit(main(sys.argv[3:]))
 
 
 @pytest.fixture
-def arguments(tmp_path):
+def run(tmp_path, capsys):
+    """The arguments of a run, and what it leaves when nobody stops it."""
     corpus, held_out = write_corpus(tmp_path / "a.txt"), write_corpus(tmp_path / "b.txt", documents=2, seed=1)
     checkpoint = write_checkpoint(tmp_path / "checkpoint")
     files = f"--corpus {corpus} --held-out {held_out} --vocabulary {checkpoint} --model {checkpoint}"
-    return f"{files} {SMALL} {OFTEN}".split()
-
-
-@pytest.fixture
-def wanted(tmp_path, arguments, capsys):
-    """What a run leaves that nobody stopped."""
+    arguments = f"{files} {OPTIONS}".split()
     assert main(["pretrain", str(tmp_path / "whole"), *arguments]) == 0
-    return results(tmp_path / "whole")
+    return arguments, results(tmp_path / "whole")
 
 
 @contextmanager
@@ -98,16 +93,19 @@ def leftovers(folder):
     return [file.name.split(".")[1] for file in folder.rglob(".*.safetensors.*")]
 
 
-def assert_whole(folder):
-    """Every file under its final name can be read."""
+def assert_whole(folder, wanted):
+    """Every file under its final name can be read, and a copy of the run goes on to its end."""
     assert load_settings(PretrainSettings, folder / SETTINGS_FILE).steps == STEPS
     assert len(read_metrics(folder / METRICS_FILE)) == (folder / METRICS_FILE).read_bytes().count(b"step")
     if (folder / STATE_FILE).exists():
         assert saved_step(folder) % 2 == 0
     if (folder / "model" / "model.safetensors").exists():
         BertForPreTraining.from_pretrained(folder / "model")
-    if (folder / "model" / "tokenizer.json").exists():
-        Tokenizer.from_pretrained(folder / "model")
+        Tokenizer.from_pretrained(folder / "model")  # which is written first
+    copy = shutil.copytree(folder, folder.with_name(f"copy{time.monotonic()}"))
+    assert main(["pretrain", str(copy), "--resume"]) == 0
+    assert results(copy) == wanted
+    assert leftovers(copy) == []
 
 
 KILLS = [  # how, and in which file, the n-th of that name, it would pause at the latest, so that it is not done before
@@ -115,13 +113,12 @@ KILLS = [  # how, and in which file, the n-th of that name, it would pause at th
     ("in the middle of a file", ("state", 2)),
     ("in the middle of a file", ("model", 1)),
     ("at any moment", ("state", 3)),
-    ("in the middle of a file", ("state", 2)),
     ("at any moment", ("state", 3)),
 ]
 
 
-def test_killed_again_and_again(tmp_path, arguments, wanted, capsys):
-    folder, moments = tmp_path / "run", random.Random(0)
+def test_killed_again_and_again(tmp_path, run):
+    (arguments, wanted), folder, moments = run, tmp_path / "run", random.Random(0)
     for number, (kill, pause) in enumerate(KILLS):
         saved = (folder / STATE_FILE).stat().st_mtime_ns if (folder / STATE_FILE).exists() else 0
         with running(folder, pause, *(["--resume"] if number else arguments)) as process:
@@ -135,18 +132,13 @@ def test_killed_again_and_again(tmp_path, arguments, wanted, capsys):
                 assert leftovers(folder) == [pause[0]]
             process.kill()
             assert process.wait() == -signal.SIGKILL, "it should be killed before it is done"
-        assert_whole(folder)
-        copy = tmp_path / f"copy{number}"
-        shutil.copytree(folder, copy)
-        assert main(["pretrain", str(copy), "--resume"]) == 0
-        assert results(copy) == wanted
-        assert leftovers(copy) == []
+        assert_whole(folder, wanted)
     assert 4 < saved_step(folder) < STEPS, "it should get somewhere between the kills"
 
 
 @pytest.mark.parametrize(("number", "pause"), [(signal.SIGINT, ("state", 2)), (signal.SIGTERM, ("model", 1))])
-def test_asked_to_stop_while_it_writes(tmp_path, arguments, wanted, number, pause, capsys):
-    folder = tmp_path / "run"
+def test_asked_to_stop_while_it_writes(tmp_path, run, number, pause):
+    (arguments, wanted), folder = run, tmp_path / "run"
     with running(folder, pause, *arguments) as process:
         wait_until_half_written(process)
         os.kill(process.pid, number)
@@ -156,7 +148,5 @@ def test_asked_to_stop_while_it_writes(tmp_path, arguments, wanted, number, paus
     assert "Traceback" not in err
     assert "the model is in" not in out
     assert leftovers(folder) == []
-    assert_whole(folder)
     assert saved_step(folder) == 4
-    assert main(["pretrain", str(folder), "--resume"]) == 0
-    assert results(folder) == wanted
+    assert_whole(folder, wanted)

@@ -8,10 +8,8 @@ import pytest
 from npbert.files import FileError
 from npbert.training.log import METRICS_FILE, Log, read_metrics
 
-events = pytest.importorskip(
-    "tensorboard.backend.event_processing.event_accumulator",
-    reason="tensorboard is not installed: in npbert's folder, pip install '.[train]'",
-)
+reason = "tensorboard is not installed: in npbert's folder, pip install '.[train]'"
+events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
 
 ROWS = [
     {"step": 1, "loss": 0.1 + 0.2, "accuracy": 1 / 3},
@@ -21,11 +19,11 @@ ROWS = [
 ]
 
 
-def write(folder, rows=ROWS, *, after_step=0, **of_the_clock):
+def write(folder, rows=ROWS, *, after_step=0):
     """Write the rows, and return the file."""
     with Log(folder, after_step=after_step) as log:
         for row in rows:
-            log.write(row["step"], {name: value for name, value in row.items() if name != "step"}, **of_the_clock)
+            log.write(row["step"], {name: value for name, value in row.items() if name != "step"})
     return (folder / METRICS_FILE).read_bytes()
 
 
@@ -34,6 +32,8 @@ def test_each_row_is_a_line_that_comes_back(tmp_path):
     assert read_metrics(tmp_path / METRICS_FILE) == ROWS == [json.loads(line) for line in lines]
     assert lines[0].startswith('{"step": 1, "loss": 0.30000000000000004')
     assert read_metrics(tmp_path / "none") == []
+    no_json = {"step": 1, "a": float("nan"), "b": float("inf"), "c": -float("inf")}
+    assert write(tmp_path, [no_json]) == b'{"step": 1, "a": null, "b": null, "c": null}\n'
 
 
 @pytest.mark.parametrize(("step", "left"), [(0, 0), (1, 1), (2, 3), (3, 3), (4, 4), (9, 4)])
@@ -51,13 +51,6 @@ def test_a_half_line_is_dropped(tmp_path, length):
     complete = whole[:length].count(b"\n")
     assert read_metrics(tmp_path / METRICS_FILE) == ROWS[:complete]
     assert write(tmp_path, ROWS[complete:], after_step=9) == whole
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_a_number_that_json_does_not_have_is_null(tmp_path, value):
-    text = write(tmp_path, [{"step": 1, "loss": value, "accuracy": 0.5}])
-    assert text == b'{"step": 1, "loss": null, "accuracy": 0.5}\n'
-    assert write(tmp_path, [{"step": 2, "loss": 1.0}], after_step=1) == text + b'{"step": 2, "loss": 1.0}\n'
 
 
 @pytest.mark.parametrize("line", ["x", '{"step": 1', '{"loss": 1}', "[1]", "3", "", '{"step": null}'])
@@ -86,10 +79,8 @@ def test_a_line_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
 def scalars(folder):
     """What TensorBoard itself reads."""
     found = events.EventAccumulator(str(folder / "tensorboard")).Reload()
-    return {
-        name: [(event.step, pytest.approx(event.value, rel=1e-6)) for event in found.Scalars(name)]
-        for name in found.Tags()["scalars"]
-    }
+    names = found.Tags()["scalars"]
+    return {name: [(event.step, pytest.approx(event.value)) for event in found.Scalars(name)] for name in names}
 
 
 def test_tensorboard_reads_it_even_after_an_error(tmp_path):
@@ -102,16 +93,16 @@ def test_tensorboard_reads_it_even_after_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("before", "after_step", "after", "wanted"),
+    ("before", "step", "after", "wanted"),
     [
         (ROWS[:3], 3, ROWS[3:], [(1, 0.3), (2, 0.0), (4, 7.25)]),
         (ROWS, 1, [{"step": 2, "loss": 0.5}, {"step": 3, "loss": 0.25}], [(1, 0.3), (2, 0.5), (3, 0.25)]),
     ],
     ids=["goes on", "is done again"],
 )
-def test_tensorboard_reads_a_run_that(tmp_path, before, after_step, after, wanted):
+def test_tensorboard_reads_a_run_that(tmp_path, before, step, after, wanted):
     write(tmp_path, before)
     (file,) = (tmp_path / "tensorboard").iterdir()
     file.rename(file.with_name("events.out.tfevents.0"))  # files are read in the order of their names, by the second
-    write(tmp_path, after, after_step=after_step)
+    write(tmp_path, after, after_step=step)
     assert scalars(tmp_path)["loss"] == wanted

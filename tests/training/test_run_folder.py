@@ -1,8 +1,5 @@
 """A folder holds one run, of which it says how it was set up, and one process works on it."""
 
-import subprocess
-import sys
-
 import pytest
 
 from npbert.files import FileError
@@ -23,34 +20,22 @@ def test_other_settings_are_another_run(tmp_path):
     assert load_settings(TrainerSettings, tmp_path / SETTINGS_FILE).learning_rate == 0.5
 
 
-HOLDS = """
-import sys
-from pathlib import Path
-from npbert.training.run_folder import run_folder
-from npbert.training.settings import TrainerSettings
-with run_folder(Path(sys.argv[1]), TrainerSettings()):
-    print("in", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_one_process_at_a_time(tmp_path):
+def test_one_at_a_time(tmp_path):
+    """Here in one process; test_kill.py goes on in folders whose process is dead."""
     trainer = make_trainer(tmp_path, steps=1)
-    command = [sys.executable, "-c", HOLDS, str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout.readline() == "in\n"
-        with pytest.raises(FileError, match=f"another process is training in {tmp_path}"):
-            trainer.train()
-        other.kill()  # and leaves the lock behind
+    wanted = f"another process is training in {tmp_path}"
+    with run_folder(tmp_path, trainer.settings), pytest.raises(FileError, match=wanted):
+        trainer.train()
     trainer.train()
 
 
-def test_an_error_lets_it_go_and_leftovers_are_removed(tmp_path):
+def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_path):
     with pytest.raises(RuntimeError), run_folder(tmp_path, TrainerSettings()):
         raise RuntimeError
     (tmp_path / "model").mkdir()
-    leftovers = [tmp_path / ".state.safetensors.x.part", tmp_path / "model" / ".model.safetensors.y.part"]
-    for file in leftovers:
-        file.write_text("half")
+    left = [f"{folder}.{name}.safetensors.x.part" for folder, name in (("", "state"), ("model/", "model"))]
+    kept = ["state.safetensors.part", ".state", ".notes.safetensors", "model/.notes"]
+    for name in left + kept:
+        (tmp_path / name).write_text("half")
     make_trainer(tmp_path, steps=1).train()
-    assert not any(file.exists() for file in leftovers)
+    assert [name for name in left + kept if (tmp_path / name).exists()] == kept

@@ -1,9 +1,11 @@
 """Things to train on that are read and learned in milliseconds: a language of 30 words, a BERT of 8 features."""
 
 import importlib.util
+import itertools
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -79,9 +81,17 @@ def examples(count: int = 20, seed: int = 0) -> list[tuple[list[int], int]]:
     return [(row.tolist(), int(row[1] >= len(VOCABULARY) // 2)) for row in ids]
 
 
-def task_data() -> TaskData:
-    """Twenty examples, in batches of four."""
-    return TaskData(examples(), collate, 4)
+def task_data(step: int = 0, act: Any = None) -> Any:
+    """Twenty examples, in batches of four; before number `step` of this process, from 1 on, `act` is called."""
+    numbers = itertools.count(1)
+
+    def batches(*where: Any) -> Any:
+        for item in TaskData(examples(), collate, 4).batches(*where):
+            if next(numbers) == step:
+                act()
+            yield item
+
+    return SimpleNamespace(batches=batches)
 
 
 def make_trainer(folder: Path, *, data: Any = None, model: Any = None, seed: int = 0, **options: Any) -> Trainer:
@@ -90,8 +100,8 @@ def make_trainer(folder: Path, *, data: Any = None, model: Any = None, seed: int
     names = TrainerSettings.__dataclass_fields__
     settings = {"steps": 12, "learning_rate": 1e-2, "log_every": 1}
     settings |= {name: options.pop(name) for name in list(options) if name in names}
-    model, data, rng = model or classifier(), data or task_data(), np.random.default_rng(seed)
-    return Trainer(model, data, folder, TrainerSettings(**settings), rng=rng, **options)
+    model, data = model or classifier(), task_data() if data is None else data
+    return Trainer(model, data, folder, TrainerSettings(**settings), rng=np.random.default_rng(seed), **options)
 
 
 def values(model: Any) -> list[Any]:

@@ -129,32 +129,30 @@ def test_sinusoidal_positions_are_saved_as_the_table_that_they_are(cls, tmp_path
     assert_all_close(loaded(fixed_batch()), as_list(model(fixed_batch())))
 
 
-def test_changes_to_the_configuration(tmp_path):
+def test_changes_for_the_constructor(tmp_path):
     random_float32(BertForSequenceClassification).save_pretrained(tmp_path)
-    changes = {"hidden_dropout_prob": 0.5, "classifier_dropout": 0.25, "hidden_act": "relu"}
-    loaded, _ = load(BertForSequenceClassification, tmp_path, **changes)
-    assert {name: getattr(loaded.config, name) for name in changes} == changes
     assert load(BertModel, tmp_path, add_pooling_layer=False)[0].pooler is None
     with pytest.raises(TypeError, match="add_pooling_layers"):
         BertModel.from_pretrained(tmp_path, add_pooling_layers=False)
 
 
-ABC = ("a", "b", "c")
+NUMBERED, ABC = ("LABEL_0", "LABEL_1", "LABEL_2"), ("a", "b", "c")
 
 
-@pytest.mark.parametrize("old", [("LABEL_0", "LABEL_1"), ("no", "yes")])
+@pytest.mark.parametrize("old", [NUMBERED[:2], ("no", "yes")])
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
-        ({}, None),
-        ({"num_labels": 3}, ("LABEL_0", "LABEL_1", "LABEL_2")),
+        ({"hidden_dropout_prob": 0.5, "classifier_dropout": 0.25, "hidden_act": "relu"}, None),
+        ({"num_labels": 3}, NUMBERED),
         ({"num_labels": 3, "id2label": ABC}, ABC),
         ({"id2label": ABC}, ABC),
-        ({"num_labels": 1}, ("LABEL_0",)),
+        ({"num_labels": 1}, NUMBERED[:1]),
     ],
 )
-def test_another_number_of_labels_has_other_names(old, changes, names, tmp_path):
+def test_changes_to_the_configuration(old, changes, names, tmp_path):
     random_float32(BertForPreTraining, id2label=old).save_pretrained(tmp_path)
     model, _ = load(BertForSequenceClassification, tmp_path, **changes)
     assert model.config.label_names == (names or old)
     assert model(fixed_batch()).shape == (2, len(names or old))
+    assert {name: getattr(model.config, name) for name in changes} == changes

@@ -17,7 +17,7 @@ def read(tmp_path, tokenizer):
 
     def read(task, content, name="a.tsv", labels=None, **settings):
         if isinstance(task, type):
-            task = task(TaskSettings(**settings), tokenizer, labels)
+            task = task(TaskSettings(**{"max_length": 32, **settings}), tokenizer, labels)
         (tmp_path / name).write_text(content, encoding="utf-8")
         return task, task.read(str(tmp_path / name))
 

@@ -1,0 +1,78 @@
+"""What holds for every kind of task."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from npbert import Tape
+from npbert.files import FileError
+from npbert.training.tasks import TASKS, TaskSettings, make_task
+from tests.training.tasks.tiny import FILES, tiny_config
+
+GOALS = {**dict.fromkeys(TASKS, "accuracy"), "regression": "pearson", "tagging": "f1", "squad": "f1"}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_model_learns_from_its_batches_and_is_judged(read, name):
+    settings, content, loss = FILES[name]
+    task, examples = read(TASKS[name], content, **settings)
+    model = task.model_class(tiny_config(**task.config()), rng=np.random.default_rng(0))
+    batch = task.collate(task.windows(model, examples) if name == "squad" else examples)
+    tape = Tape()
+    assert model.loss(batch, tape).loss == pytest.approx(loss, rel=0.1)
+    model.loss_backward(1.0, tape)
+    metrics = task.evaluate(model, examples)
+    assert set(metrics) == set(task.metrics)
+    assert all(np.isfinite(value) for value in metrics.values())
+    assert task.goal == GOALS[name]
+    assert task.goal in metrics
+
+
+def test_tasks_by_name(tokenizer):
+    for name, kind in TASKS.items():
+        task = make_task(TaskSettings(task=name), tokenizer, ["x"])
+        assert type(task) is kind
+        assert task.labels == ("x",)
+    message = "task is 'parsing', wanted one of classification, regression, multiple-choice, tagging, squad"
+    with pytest.raises(ValueError, match=message):
+        make_task(TaskSettings(task="parsing"), tokenizer)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "count"),
+    [
+        ("classification", "a b c d e f a b c\tx\na b c d e f\tx\n", "1 of 2"),
+        ("multiple-choice", "a\t0\tb b b b b b b\tc\na\t1\tb b b b\tc\n", "1 of 4"),
+        ("tagging", "in O\n" * 7 + "\nBob B-PER\n", "1 of 2"),
+    ],
+)
+def test_long_texts_are_cut_with_a_warning(read, name, content, count):
+    settings, short, _ = FILES[name]
+    with pytest.warns(UserWarning, match=rf"a\.tsv: {count} texts cut to 8 tokens"):
+        task, examples = read(TASKS[name], content, max_length=8, **settings)
+    assert task.collate(examples).input_ids.shape[-1] == 8
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(TASKS[name], short, max_length=8, **settings)
+
+
+WRONG = [
+    ("classification", "a\tgood\n\nb\tfair\n", "line 3: the label 'fair' is none of those in training: 'bad', 'good'"),
+    *(("regression", f"a\t1\nb\t{x}\n", f"line 2: '{x}' is no number") for x in ("x", "nan", "inf", "-inf", "", "1,5")),
+    *(
+        ("multiple-choice", f"a\t{x}\tb\tc\n", f"line 1: the label is '{x}', wanted the number of a choice, 0 to 1")
+        for x in ("2", "-1", "x", "", "1.0", "²")
+    ),
+    ("tagging", "Ann B-PER\n\nBob I-PER\nAnn NN\n", r"line 3 on: tags\[1\] is 'NN', wanted O, or B, I, E or S with a"),
+    ("tagging", "Ann B-PER\n\nRome B-LOC\n", "line 3 on: the label 'B-LOC' is none of those in training: 'B-PER', 'O'"),
+    ("squad", "", "line 1"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), WRONG)
+def test_a_wrong_label_is_refused_with_its_place(read, name, content, message):
+    settings, right, _ = FILES[name]
+    task, _ = read(TASKS[name], right, **settings)
+    with pytest.raises(FileError, match=rf"new\.tsv, {message}"):
+        read(task, content, name="new.tsv")

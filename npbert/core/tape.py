@@ -101,5 +101,5 @@ def _shapes(values: Any) -> str:
         return f"{values.dtype} {values.shape}"
     if isinstance(values, tuple | list) and any(isinstance(value, np.ndarray | tuple | list) for value in values):
         return ", ".join(map(_shapes, values))
-    is_plain = values is None or isinstance(values, tuple | np.dtype) and not hasattr(values, "_fields")
+    is_plain = values is None or (isinstance(values, tuple | np.dtype) and not hasattr(values, "_fields"))
     return str(values) if is_plain else type(values).__name__

@@ -83,7 +83,7 @@ def test_a_tape_can_be_read_and_is_one_though_it_is_empty():
     assert repr(tape).splitlines() == [
         "Tape of 2, the top first:",
         "  LayerNorm (gamma (3,), beta (3,)): float64 (5, 3), float64 (5, 1)",
-        "  Softmax: float64 (5, 3), float32 (3,), NoneType, (5, 3)",
+        "  Softmax: float64 (5, 3), float32 (3,), None, (5, 3)",
     ]
 
 

@@ -93,11 +93,10 @@ def test_from_any_place_on_as_if_never_stopped(make):
 
 def test_masks_are_fresh(make):
     """In two epochs over the same texts, and in every batch and every group."""
-    data = make([[[f"d2s{s}t0"] for s in range(0, 50, 2)]], piece_bytes=10**6, objective="none", max_length=100)
-    labels = [batch.labels[0].tolist() for seed in range(6) for _, batch in data.batches(seed)]
-    assert len(set(map(str, labels))) > 4
     data = make([[["d2s0t0", "d2s1t0", "d2s2t0"] * 4]] * 30, objective="none", max_length=14, batch_size=1)
-    assert len({tuple(batch.labels[0] != IGNORED) for _, batch in data.batches(0)}) > 20
+    masks = [tuple(batch.labels[0] != IGNORED) for seed in range(2) for _, batch in data.batches(seed)]
+    assert len(set(masks)) > 20
+    assert sorted(masks[:30]) != sorted(masks[30:])
 
 
 def test_a_piece_is_in_one_group_and_groups_are_in_random_order(make):
@@ -152,15 +151,6 @@ def test_a_corpus_of_one_document(make, piece_bytes):
     assert {label for *_, label, _ in rows} == {0, 1}
     uncut = [row for row in rows if len(row[0]) + len(row[1]) < 61]
     assert all(is_next(first, second) == (label == 0) for first, second, label, _ in uncut)
-
-
-def test_sentence_order_labels_are_true(make):
-    rows = list(sequences(make(objective="sop"), range(5)))
-    for first, second, label, _ in rows:
-        before, after = (second, first) if label == 1 else (first, second)
-        assert PLACES[before[0]][0] == PLACES[after[0]][0]
-        assert PLACES[before[-1]] < PLACES[after[0]]
-    assert 0.35 < np.mean([label for *_, label, _ in rows]) < 0.65
 
 
 @pytest.mark.parametrize(

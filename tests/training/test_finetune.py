@@ -12,14 +12,12 @@ from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.trainer import Goal
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
-NAMES = ("no", "yes")
-
 
 @pytest.fixture
 def make(tmp_path):
     """A run on 24 examples, from a checkpoint that has a classifier."""
     settings = FinetuneSettings(
-        model=str(write_checkpoint(tmp_path / "checkpoint", BertForSequenceClassification, id2label=NAMES)),
+        model=str(write_checkpoint(tmp_path / "checkpoint", BertForSequenceClassification, id2label=("no", "yes"))),
         train=str(write_labelled(tmp_path / "train.tsv")),
         held_out=str(write_labelled(tmp_path / "dev.tsv", rows=7, seed=1)),
         max_length=20,
@@ -71,6 +69,6 @@ def test_a_run_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tm
     kept = str(tmp_path / "run" / "model")
     best = make("again", model=kept)
     assert best.evaluate() == numbers
-    assert best.model.config.id2label == NAMES
+    assert best.model.config.id2label == ("no", "yes")
     assert len(Tokenizer.from_pretrained(kept)) == 30
     assert make("last", held_out="", steps=2).trainer.train() == {}, "there is nothing to judge it by"

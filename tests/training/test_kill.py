@@ -32,7 +32,6 @@ from npbert.models import pretrained
 from npbert.training import state
 
 write, name, left = state.write_tensors, sys.argv[1], int(sys.argv[2])
-
 def pause(path, *rest):
     global left
     write(path, *rest)
@@ -43,7 +42,6 @@ def pause(path, *rest):
         print("half-written", flush=True)
         sys.stdin.readline()
         path.write_bytes(whole)
-
 state.write_tensors = pretrained.write_tensors = pause
 sys.exit(main(sys.argv[3:]))
 """

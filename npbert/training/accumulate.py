@@ -38,15 +38,15 @@ def accumulate(model: Any, batch: Batch, rng: np.random.Generator | None, *, par
     """
     pieces = split(batch, parts)
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
-    shares = counts / counts.sum(axis=0)
+    shares = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
     means, right = np.zeros(counts.shape[1]), []
     for piece, share in zip(pieces, shares, strict=True):
         tape = Tape(rng)
         losses = model.loss(piece, tape)
-        means += share * losses.means
-        right.append(losses.counts_right)
-        model.loss_backward(tuple(share.tolist()) if len(share) > 1 else float(share[0]), tape)
+        model.loss_backward(tuple(share) if len(share) > 1 else share[0], tape)
         tape.check_empty()
+        means += np.multiply(share, losses.means)
+        right.append(losses.counts_right)
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
     return StepLosses(tuple(means.tolist()), tuple(counts.sum(axis=0).tolist()), all_right)
 

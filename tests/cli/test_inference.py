@@ -102,13 +102,12 @@ def test_answer(npbert, checkpoints):
     assert row == {"question": "a dog?", "answers": [answer("a dog?", passage)._asdict()]}
 
 
-@pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"LC_ALL": "C.UTF-8"}], ids=["C", "UTF-8"])
-def test_utf_8_whatever_the_locale(checkpoints, locale):
+def test_utf_8_whatever_the_locale(checkpoints):
     others = ("LC_", "LANG", "PYTHONIOENCODING", "PYTHONUTF8")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(others)}
     command = [sys.executable, "-m", "npbert", "fill-mask", str(checkpoints["fill-mask"])]
-    options = {"input": "café [MASK] 中国".encode(), "env": {**environment, **locale}, "capture_output": True}
-    printed = subprocess.run(command, **options, check=False)
+    options = {"input": "café [MASK] 中国".encode(), "env": {**environment, "LC_ALL": "C", "PYTHONUTF8": "0"}}
+    printed = subprocess.run(command, capture_output=True, check=False, **options)
     assert (printed.returncode, printed.stderr) == (0, b"")
     assert printed.stdout.startswith('{"text": "café [MASK] 中国", '.encode())
 

@@ -154,8 +154,15 @@ def test_a_number_of_threads_is_a_whole_number_of_at_least_1(wrong, error, wante
 
 def test_the_number_can_change_at_any_time():
     """Also in the work itself, and between the look at the number and the start of the threads."""
-    done = []
-    soon(lambda: run(lambda item: set_num_threads(1 + item % 4) or done.append(item), range(100)))
+    done, meeting = [], Meeting()
+
+    def work(item):
+        if item < 2:
+            meeting()
+        set_num_threads(1 + item % 4)
+        done.append(item)
+
+    soon(lambda: run(work, range(100)))
     assert sorted(done) == list(range(100))
     set_num_threads(1)
     for future in threads._submit(lambda: done.append("late"), 1):

@@ -1,11 +1,13 @@
 """Adam, AdamW and Adadelta against their algorithms in scalars. (Against torch: tests/parity.)"""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import Adadelta, Adam, AdamW, Init, Linear, Parameter
+from npbert import Adadelta, Adam, AdamW, Parameter
 from tests.computing import in_pieces, on_threads
 from tests.optim.textbook import adadelta, adam, by_numbers, take_steps
 
@@ -24,16 +26,15 @@ ALGORITHMS = {
     "Adadelta by default": (default(Adadelta), adadelta, {"lr": 1.0, "rho": 0.9, "eps": 1e-6}),
 }
 each_algorithm = pytest.mark.parametrize(("optimizer", "algorithm", "options"), ALGORITHMS.values(), ids=ALGORITHMS)
-each_optimizer = pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
 SHAPES = [(), (1,), (7,), (8, 1), (3, 8), (9, 3), (2, 3, 5)]
 
 
-def make(shapes=SHAPES, dtype=np.float64, order="C", steps=4):
-    """Parameters of these shapes, and gradients of many sizes, 0 among them."""
+def make(shapes=SHAPES, dtype=np.float64, orders="CC", steps=4):
+    """Parameters of these shapes, and gradients of many sizes, 0 among them. orders: of both in memory."""
     rng = np.random.default_rng(0)
-    parameters = [Parameter(np.array(rng.uniform(-1, 1, shape), dtype, order=order)) for shape in shapes]
+    parameters = [Parameter(np.array(rng.uniform(-1, 1, shape), dtype, order=orders[0])) for shape in shapes]
     sizes = [rng.choice([0, 1e-8, 1e-3, 1, 100], (steps, *shape)) for shape in shapes]
-    return parameters, [(rng.standard_normal(size.shape) * size).astype(dtype) for size in sizes]
+    return parameters, [np.array(rng.standard_normal(size.shape) * size, dtype, order=orders[1]) for size in sizes]
 
 
 @each_algorithm
@@ -68,12 +69,12 @@ def test_steps_are_those_of_the_paper_for_awkward_gradients(optimizer, algorithm
 
 
 @each_algorithm
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("orders", ["CC", "FC", "CF"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_pieces_and_threads_change_no_bit(optimizer, algorithm, options, order, dtype, count):
+def test_pieces_and_threads_change_no_bit(optimizer, algorithm, options, orders, dtype, count):
     """An element's neighbours make no difference to it; the values change in place, and so stay what they are."""
-    (one, gradients), (other, _) = make(dtype=dtype, order=order), make(dtype=dtype, order=order)
+    (one, gradients), (other, _) = make(dtype=dtype, orders=orders), make(dtype=dtype)
     arrays = [parameter.value for parameter in one]
     made = optimizer(one, **options)
     with on_threads(count), in_pieces(8):
@@ -86,16 +87,7 @@ def test_pieces_and_threads_change_no_bit(optimizer, algorithm, options, order, 
     assert {array.dtype for arrays in made.moments().values() for array in arrays} == {np.dtype(dtype)}
 
 
-@each_optimizer
-def test_a_tied_parameter_is_stepped_once(optimizer):
-    (one, other), gradients = make([(3,), (3,)])
-    other.value[...] = one.value
-    take_steps(optimizer([one]), gradients[:1])
-    take_steps(optimizer([other, other]), gradients[:1])
-    np.testing.assert_array_equal(one.value, other.value)
-
-
-@each_optimizer
+@pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
 def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
     (parameter,), (gradient,) = make([(3,)])
     before, made = parameter.value.copy(), optimizer([parameter], lr=0.0)
@@ -106,14 +98,10 @@ def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
     assert (parameter.value != before).all()
 
 
-def test_names_are_no_parameters():
-    with pytest.raises(TypeError, match=r"takes Parameters \(model.parameters\(\)\), got a tuple"):
-        Adam(Linear(2, 3, Init(None)).named_parameters())
-
-
 @pytest.mark.parametrize(
     ("make_wrong", "message"),
     [
+        (lambda p: Adam(enumerate(p)), "takes Parameters (model.parameters()), got a tuple"),
         (lambda p: Adam([]), "there are no parameters to optimise"),
         (lambda p: Adam(p, lr=-1), "lr is -1, wanted from 0"),
         (lambda p: Adam(p, lr=float("nan")), "lr is nan"),
@@ -126,5 +114,5 @@ def test_names_are_no_parameters():
     ],
 )
 def test_wrong_settings_are_refused(make_wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
         make_wrong(make()[0])

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from npbert import Batch, BertConfig, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
@@ -38,36 +37,15 @@ def data():
     return PretrainingData(Corpus(books), tokenizer, batch_size=6, max_length=40)
 
 
-class TorchTraining:
-    """The same training in torch."""
-
-    def __init__(self, model: BertForPreTraining, steps: int) -> None:
-        dtype = getattr(torch, model.parameters()[0].value.dtype.name)
-        self.module = reference.BertForPreTraining(model.config).to(dtype)
-        copy_parameters(model, self.module)
-        self.optimizer = reference.adamw(self.module, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-        self.schedule = reference.warmup_and_decay(self.optimizer, int(WARMUP * steps), steps)
-
-    def step(self, batch: Batch) -> list[float]:
-        """NUMBERS, with the norm before clipping."""
-        self.module.zero_grad()
-        losses = self.module.losses(as_torch(batch))
-        losses[0].backward()
-        norm = nn.utils.clip_grad_norm_(self.module.parameters(), MAX_NORM)
-        self.optimizer.step()
-        self.schedule.step()
-        return [float(value.detach()) for value in (*losses, norm)]
-
-
 class Shown:
     """Data of which every batch is shown to torch before it goes to npbert."""
 
-    def __init__(self, data: PretrainingData, torch_training: TorchTraining) -> None:
-        self.data, self.torch_training, self.curve = data, torch_training, []
+    def __init__(self, data: PretrainingData, training: reference.Training) -> None:
+        self.data, self.training, self.curve = data, training, []
 
     def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
         for where, batch in self.data.batches(epoch_seed, place):
-            self.curve.append(self.torch_training.step(batch))
+            self.curve.append([float(number) for number in self.training.step(as_torch(batch))])
             yield where, batch
 
 
@@ -77,7 +55,10 @@ def curves(data: PretrainingData, folder: Any, dtype: Any, steps: int, parts: in
     config = BertConfig(len(data.tokenizer), 32, 2, 4, 64, max_position_embeddings=40, **rates)
     rng = np.random.default_rng(0)
     model = BertForPreTraining(config, rng=rng, dtype=dtype)
-    shown = Shown(data, TorchTraining(model, steps))
+    module = reference.BertForPreTraining(config).to(getattr(torch, np.dtype(dtype).name))
+    copy_parameters(model, module)
+    training = reference.Training(module, LEARNING_RATE, WEIGHT_DECAY, int(WARMUP * steps), steps, MAX_NORM)
+    shown = Shown(data, training)
     settings = TrainerSettings(
         steps=steps,
         learning_rate=LEARNING_RATE,

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from torch import nn
 
 from npbert import AdamW, BertConfig, BertForPreTraining, Tape, clip_by_global_norm, linear_warmup_decay
 from npbert.data import collate, draw_pairs, load_dialogue, make_example
@@ -31,8 +30,7 @@ def test_fifty_steps_of_pretraining(max_norm):
 
     parameters = model.parameters()
     optimizer = AdamW(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-    torch_optimizer = reference.adamw(module, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-    scheduler = reference.warmup_and_decay(torch_optimizer, WARMUP_STEPS, STEPS)
+    training = reference.Training(module, LEARNING_RATE, WEIGHT_DECAY, WARMUP_STEPS, STEPS, max_norm)
     word_losses, norms = [], []
     for step in range(STEPS):
         batch, tape = fresh_batch(dialogue, rng), Tape()
@@ -43,13 +41,7 @@ def test_fifty_steps_of_pretraining(max_norm):
         optimizer.lr = linear_warmup_decay(step, lr=LEARNING_RATE, warmup_steps=WARMUP_STEPS, total_steps=STEPS)
         optimizer.step()
 
-        module.zero_grad()
-        torch_losses = module.losses(as_torch(batch))
-        torch_losses[0].backward()
-        nn.utils.clip_grad_norm_(module.parameters(), max_norm)
-        torch_optimizer.step()
-        scheduler.step()
-
+        *torch_losses, _ = training.step(as_torch(batch))
         for name, theirs in zip(("loss", "mlm_loss", "nsp_loss"), torch_losses, strict=True):
             assert_close(f"{name} at step {step}", getattr(losses, name), theirs, tolerance=SAME_TRAINING)
         word_losses.append(losses.mlm_loss)

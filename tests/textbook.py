@@ -38,11 +38,15 @@ def softmax(layer: Any, x: Array) -> Array:
     return np.array([[e / math.fsum(row) for e in row] for row in exponentials])
 
 
-def layer_norm(layer: Any, x: Array) -> Array:
+EPS = 1e-2
+"""What the blocks are told, those of the catalogue too. It counts: x has variance 1."""
+
+
+def layer_norm(layer: Any, x: Array, eps: float = EPS) -> Array:
     y = np.empty(x.shape)
     for n, row in enumerate(x.astype(float)):
         mean = math.fsum(row) / len(row)
-        sigma = math.sqrt(math.fsum((row - mean) ** 2) / len(row) + layer.eps)
+        sigma = math.sqrt(math.fsum((row - mean) ** 2) / len(row) + eps)
         y[n] = layer.gamma.value * ((row - mean) / sigma) + layer.beta.value
     return y
 

@@ -10,7 +10,7 @@ from npbert.catalogue import CATALOGUE
 from tests import textbook
 
 NO_MODELS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
-INIT = Init(None, dtype=np.float64)
+INIT, EPS = Init(None, dtype=np.float64), {"layer_norm_eps": textbook.EPS}
 X = np.random.default_rng(2).standard_normal((5, 6))
 
 
@@ -39,8 +39,8 @@ def test_activations_are_handed_on(name):
     y = textbook.each(textbook.ACTIVATIONS[name], None, X)
     np.testing.assert_allclose(make_activation(name)(X), y, rtol=1e-13)
     feed_forward = random(npbert.FeedForward(6, 6, INIT, activation=name))
-    layer = random(EncoderLayer(6, 2, 6, INIT, activation=name))
-    head = random(npbert.MaskedLMHead(Parameter(np.eye(6)), INIT, activation=name))
+    layer = random(EncoderLayer(6, 2, 6, INIT, activation=name, **EPS))
+    head = random(npbert.MaskedLMHead(Parameter(np.eye(6)), INIT, activation=name, **EPS))
     for part in (feed_forward.intermediate, feed_forward.output, head.dense):
         part.weight.value[...], part.bias.value[...] = np.eye(6), 0
     np.testing.assert_allclose(feed_forward(X), y, rtol=1e-13)
@@ -55,10 +55,10 @@ ALL = 1 - 2**-16
 
 def test_dropout_is_handed_on_to_where_it_belongs():
     """Where all is dropped, only what is past it is left."""
-    layer = random(EncoderLayer(6, 2, 7, INIT, dropout=ALL))
+    layer = random(EncoderLayer(6, 2, 7, INIT, dropout=ALL, **EPS))
     past = textbook.layer_norm(layer.output_norm, textbook.layer_norm(layer.attention_norm, X))
     np.testing.assert_allclose(trained(layer, X, X), past, rtol=1e-12)
-    layer = random(EncoderLayer(6, 2, 7, INIT, attention_dropout=ALL))
+    layer = random(EncoderLayer(6, 2, 7, INIT, attention_dropout=ALL, **EPS))
     h = textbook.layer_norm(layer.attention_norm, X + layer.attention.output.bias.value)
     past = textbook.layer_norm(layer.output_norm, h + textbook.feed_forward(layer.feed_forward, h))
     np.testing.assert_allclose(trained(layer, X, X), past, rtol=1e-12)

@@ -97,14 +97,20 @@ def test_work_within_work_is_on_the_thread_that_has_the_piece(count):
 
 
 def test_helpers_that_are_busy_are_not_waited_for():
-    """While one caller's items keep the only helper, another caller does all of its own."""
-    begin, end = threading.Barrier(3), threading.Event()
-    other = threading.Thread(target=lambda: run(lambda item: begin.wait(30) + end.wait(60), range(2)))
+    """While one caller's items keep the only helper, another sets the number of threads, and does all items itself."""
+    begin, end, ended = threading.Barrier(3), threading.Event(), []
+
+    def keep_busy(item):
+        begin.wait(30)
+        ended.append(end.wait(20))
+
+    other = threading.Thread(target=lambda: run(keep_busy, range(2)))
     other.start()
     begin.wait(30)
     test_every_item_once(2, 100)
     end.set()
     other.join()
+    assert ended == [True, True]
 
 
 def test_many_callers_at_once():
@@ -154,15 +160,8 @@ def test_a_number_of_threads_is_a_whole_number_of_at_least_1(wrong, error, wante
 
 def test_the_number_can_change_at_any_time():
     """Also in the work itself, and between the look at the number and the start of the threads."""
-    done, meeting = [], Meeting()
-
-    def work(item):
-        if item < 2:
-            meeting()
-        set_num_threads(1 + item % 4)
-        done.append(item)
-
-    soon(lambda: run(work, range(100)))
+    done = []
+    soon(lambda: run(lambda item: set_num_threads(1 + item % 4) or done.append(item), range(100)))
     assert sorted(done) == list(range(100))
     set_num_threads(1)
     for future in threads._submit(lambda: done.append("late"), 1):

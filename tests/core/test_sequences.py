@@ -55,7 +55,8 @@ def test_pieces_are_every_pair_of_a_sequence_once(data, all_look, num_heads, blo
     each = some_look.each(num_heads)
     for cut in (pieces, each):
         assert meetings(cut, len(read), all_look.num_rows, num_heads) == wanted
-    assert [piece.scores_shape[:2] + piece.scores_shape[3:] for piece in each] == [(1, num_heads, t) for t in all_look.lengths]
+    counts = zip(some_look.looking, some_look.lengths, strict=True)
+    assert [piece.scores_shape for piece in each] == [(1, num_heads, m, t) for m, t in counts]
     assert all(math.prod(piece.scores_shape[:2]) == 1 or math.prod(piece.scores_shape) <= block for piece in pieces)
 
 
@@ -89,8 +90,11 @@ def test_in_parts_is_the_whole(data, some, threads, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64])
-def test_in_parts_whose_rows_have_larger_numbers_than_the_dtype_of_read(dtype):
-    assert_parts_are_the_whole(Sequences([100, 200, 300]), np.array([0, 3, 99, 120], dtype), 3)
+@pytest.mark.parametrize("lengths", [[100, 200, 300], [1, 1, 100, 1], [1, 1, 200], [300, 1, 1]], ids=str)
+def test_in_parts_when_lengths_differ_much_and_rows_have_larger_numbers_than_the_dtype_of_read(lengths, dtype):
+    for threads in (2, 3, 4):
+        assert_parts_are_the_whole(Sequences(lengths), np.array([0, 2, 99, 102], dtype), threads)
+        assert_parts_are_the_whole(Sequences(lengths), None, threads)
 
 
 @pytest.mark.parametrize("lengths", [[0], [2, 0, 1], [3, -1], [1.5, 2], [], [[1, 2]], 3, [True, True], ["2"]], ids=str)

@@ -31,10 +31,8 @@ def test_seeds():
 
 
 def test_collate_makes_the_batch_of_32_at_most():
-    assert [batch for _, batch in TaskData(range(33), lambda examples: ["it got", len(examples)]).batches(0)] == [
-        ["it got", 32],
-        ["it got", 1],
-    ]
+    batches = TaskData(range(33), lambda examples: {"it got": len(examples)}).batches(0)
+    assert [batch for _, batch in batches] == [{"it got": 32}, {"it got": 1}]
     assert list(TaskData([], list).batches(0)) == []
     with pytest.raises(ValueError, match="batch_size is 0, wanted at least 1"):
         TaskData([3], list, 0)

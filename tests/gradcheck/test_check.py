@@ -26,9 +26,7 @@ both_checks = pytest.mark.parametrize("check", [check_gradients, check_direction
 def test_right_is_believed(tolerances):
     report = check_gradients(Scale(), X, tolerances=tolerances)
     report.raise_if_wrong()
-    assert report
-    assert report.sizes == {"s": 3, "x": 6}
-    assert set(report.worst) == {FINITE_DIFFERENCES, COMPLEX_STEP}
+    assert (bool(report), report.sizes, set(report.worst)) == (True, {"s": 3, "x": 6}, set(TOLERANCES))
     assert report.worst[COMPLEX_STEP].relative_error < 1e-15
     assert str(report).startswith("right, 9 derivatives of s, x; the worst:\n  ")
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import IGNORED, Batch, Tape
+from npbert import IGNORED, Batch, Tape, TapeError
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import LossOf
 from npbert.training.accumulate import StepLosses, accumulate, split
@@ -63,6 +63,13 @@ def test_a_sequence_without_a_target_shares_a_part_with_one_that_has(parts):
     pieces = split(batch, parts)
     assert len(pieces) == min(parts, 2)
     assert all((piece.labels != IGNORED).any() for piece in pieces)
+
+
+def test_a_backward_that_is_forgotten_is_noticed():
+    model, batch = make("BertForMaskedLM")
+    model.bert.encode_backward = lambda dh, tape: None
+    with pytest.raises(TapeError, match="backward is over, but the tape still holds what Encoder kept"):
+        accumulate(model, batch, None)
 
 
 def test_dropout_is_drawn_anew_for_each_part():

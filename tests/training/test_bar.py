@@ -17,13 +17,13 @@ def test_a_terminal_of_80_columns(monkeypatch):
     terminal = io.StringIO()
     terminal.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", terminal)
-    with Bar(100_000, done=0) as bar:
+    with Bar(100_000, done=4) as bar:
         bar._bar.ncols, bar._bar.dynamic_ncols, bar._bar.mininterval = 80, None, 0
         for _ in range(3):
             bar.update()
             bar.show(NUMBERS, 12_345.6)
     lines = [line.rstrip() for line in terminal.getvalue().replace("\n", "\r").split("\r") if "loss" in line]
-    assert lines[-1].startswith("3/100000 |")
+    assert lines[-1].startswith("7/100000 |")
     assert all(len(line) <= 80 and f"left, {SHOWN}" in line for line in lines)
 
 

@@ -39,6 +39,8 @@ def test_epochs_or_steps_say_how_long_it_is(make, changes, steps):
 
 def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     run = make()
+    assert (len(run.data.examples), len(run.held_out)) == (24, 7)
+    assert run.trainer.progress.epoch_seed == np.random.default_rng(0).integers(2**63)
     assert [len(batch.input_ids) for _, batch in run.data.batches(0)] == [5, 5, 5, 5, 4]
     with pytest.warns(UserWarning, match=r"train\.tsv: 24 of 24 texts cut to 8 tokens"):
         cut = make(max_length=8, held_out="").data.examples[0].encoding

@@ -56,12 +56,13 @@ def test_a_run_goes_on_where_it_was(wanted, tmp_path, how, step):
     assert results(tmp_path) == wanted
 
 
-def test_stopped_again_and_again(wanted, tmp_path):
+def test_stopped_again_and_again(wanted, tmp_path, capsys):
     for stop in range(STEPS):
         train_and_stop(make(tmp_path, 1, "stopped"))
         assert make(tmp_path).step == 0, "making a Trainer loads nothing"
         steps = [row["step"] for row in read_metrics(tmp_path / METRICS_FILE)]
         assert max(steps, default=0) <= stop + 1
+    assert "step 8 of 8: loss" in capsys.readouterr().out
     assert results(tmp_path) == wanted
 
 

@@ -33,10 +33,11 @@ def parts_of(value):
 
 
 def derived(name, dtype=np.float64, seed=None):
-    """Everything that forward and backward make, all of one dtype."""
+    """Everything that forward and backward make, all of one dtype, as is what is kept between them."""
     layer, inputs, _ = CATALOGUE[name].make(dtype=dtype)
     tape = Tape(None if seed is None else np.random.default_rng(seed))
     y = layer.forward(*inputs, tape=tape)
+    assert dtype == np.float64 or "float64" not in repr(tape)
     dx = layer.backward(tuple(map(np.cos, y)) if isinstance(y, tuple) else np.cos(y), tape)
     arrays = parts_of(y) + parts_of(dx) + [parameter.grad for parameter in layer.parameters()]
     assert {array.dtype for array in arrays} == {np.dtype(dtype)}

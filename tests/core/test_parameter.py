@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 
-from npbert import Init, Parameter
+from npbert import Init, Parameter, Tape
 
 FIVES = np.full((2, 3), 5.0)
 
@@ -106,12 +106,12 @@ def test_one_seed_gives_the_same_numbers_in_both_precisions():
     assert (double != single).any()
 
 
-WANTED = r"wanted a Generator, such as np.random.default_rng\(0\), or None$"
-WRONG = [((rng,), f"^rng is .*, {WANTED}") for rng in (0, np.random, np.random.RandomState(0))]
-WRONG += [((None, 1.0, t), f"^dtype is {np.dtype(t)}, wanted a float, such as") for t in (int, bool, complex)]
+NO_RNG = r"^rng is .*, wanted a Generator, such as np.random.default_rng\(0\), or None$"
+WRONG = [(kind, (rng,), NO_RNG) for kind in (Init, Tape) for rng in (0, np.random, np.random.RandomState(0))]
+WRONG += [(Init, (None, 1, t), f"^dtype is {np.dtype(t)}, wanted a float, such as") for t in (int, bool, complex)]
 
 
-@pytest.mark.parametrize(("arguments", "message"), WRONG)
-def test_init_wants_a_generator_and_a_dtype_of_floats(arguments, message):
+@pytest.mark.parametrize(("kind", "arguments", "message"), WRONG)
+def test_what_draws_wants_a_generator_and_a_dtype_of_floats(kind, arguments, message):
     with pytest.raises(TypeError, match=message):
-        Init(*arguments)
+        kind(*arguments)

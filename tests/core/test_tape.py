@@ -85,9 +85,3 @@ def test_a_tape_can_be_read_and_is_one_though_it_is_empty():
         "  LayerNorm (gamma (3,), beta (3,)): float64 (5, 3), float64 (5, 1)",
         "  Softmax: float64 (5, 3), float32 (3,), None, (5, 3)",
     ]
-
-
-@pytest.mark.parametrize("rng", [0, np.random], ids=["seed", "module"])
-def test_a_tape_wants_a_generator(rng):
-    with pytest.raises(TypeError, match=r"^rng is .*, wanted a Generator, such as np.random.default_rng\(0\), or None"):
-        Tape(rng)

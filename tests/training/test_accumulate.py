@@ -20,22 +20,18 @@ def make(name, rows=(0, 1, 2)):
     return layer.model, Batch(**{name: array[list(rows)] for name, array in vars(batch).items() if array is not None})
 
 
-def gradients(model):
-    return [parameter.grad.copy() for parameter in model.parameters()]
-
-
 def check_parts(model, batch):
     """Assert that the batch in any number of parts adds the gradients that it has as a whole."""
     model.zero_grad()
     tape = Tape()
     losses = model.loss(batch, tape)
     model.loss_backward(1.0, tape)
-    wanted = gradients(model)
+    wanted = [parameter.grad.copy() for parameter in model.parameters()]
     largest = max(np.abs(gradient).max() for gradient in wanted)
     for parts in range(1, len(batch.input_ids) + 1):
         got = accumulate(model, batch, None, parts=parts)
-        for ours, one in zip(gradients(model), wanted, strict=True):
-            np.testing.assert_allclose(ours, (parts + 1) * one, rtol=0, atol=(parts + 1) * SAME * largest)
+        for parameter, one in zip(model.parameters(), wanted, strict=True):
+            np.testing.assert_allclose(parameter.grad, (parts + 1) * one, rtol=0, atol=(parts + 1) * SAME * largest)
         np.testing.assert_allclose(got.losses, losses.means, rtol=SAME)
         assert got == StepLosses(got.losses, model.target_counts(batch), losses.counts_right)
         assert got.total == pytest.approx(sum(losses.means), rel=SAME)

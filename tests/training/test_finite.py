@@ -25,8 +25,7 @@ def test_the_first_parameter_or_else_the_first_gradient(bad):
     names = ("classifier.bias", "bert.pooler.dense.weight", "bert.encoder.layers.0.attention.key.bias")
     for name in names:
         parameter(model, name).grad.flat[-1] = bad
-        said = first_not_finite(model, BATCH, None)
-        assert said == f"all values are finite, but the gradient of {name} is not"
+        assert first_not_finite(model, BATCH, None) == f"all values are finite, but the gradient of {name} is not"
     for name in names:
         parameter(model, name).value.flat[-1] = bad
         assert first_not_finite(model, BATCH, None) == f"the parameter {name} is not finite"

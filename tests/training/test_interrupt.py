@@ -1,7 +1,7 @@
 """Ctrl-C: the first asks, the second acts, and afterwards everything is as it was."""
 
 import signal
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -55,13 +55,10 @@ def test_any_handler_comes_back_after_an_error(number, handler):
 def test_in_another_thread_nothing_is_set(before):
     def work():
         with stop_when_asked() as interrupt:
-            seen.append((handlers(), interrupt.asked))
+            return handlers(), interrupt.asked
 
-    seen = []
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == [(before, False)]
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(work).result() == (before, False)
 
 
 def test_a_run_that_is_asked_in_its_last_step_is_simply_finished(before, tmp_path):

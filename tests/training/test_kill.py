@@ -70,10 +70,6 @@ def running(folder, pause, *arguments):
             process.kill()
 
 
-def wait_until_half_written(process):
-    assert any(line == "half-written\n" for line in process.stdout), process.communicate()
-
-
 def wait_for(process, path, since=0):
     """Until `path` is written anew."""
     deadline = time.monotonic() + 60
@@ -95,8 +91,6 @@ def assert_whole(folder, wanted):
     """Every file under its final name can be read, and a copy of the run goes on to its end."""
     assert load_settings(PretrainSettings, folder / SETTINGS_FILE).steps == STEPS
     assert len(read_metrics(folder / METRICS_FILE)) == (folder / METRICS_FILE).read_bytes().count(b"step")
-    if (folder / STATE_FILE).exists():
-        assert saved_step(folder) % 2 == 0
     if (folder / "model" / "model.safetensors").exists():
         BertForPreTraining.from_pretrained(folder / "model")
         Tokenizer.from_pretrained(folder / "model")  # which is written first
@@ -126,7 +120,7 @@ def test_killed_again_and_again(tmp_path, run):
                 wait_for(process, folder / STATE_FILE, saved)
                 time.sleep(moments.uniform(0, 0.02))
             else:
-                wait_until_half_written(process)
+                assert "half-written\n" in process.stdout, process.communicate()
                 assert leftovers(folder) == [pause[0]]
             process.kill()
             assert process.wait() == -signal.SIGKILL, "it should be killed before it is done"
@@ -138,7 +132,7 @@ def test_killed_again_and_again(tmp_path, run):
 def test_asked_to_stop_while_it_writes(tmp_path, run, number, pause):
     (arguments, wanted), folder = run, tmp_path / "run"
     with running(folder, pause, *arguments) as process:
-        wait_until_half_written(process)
+        assert "half-written\n" in process.stdout, process.communicate()
         os.kill(process.pid, number)
         out, err = process.communicate("go on\n", timeout=60)
     assert process.returncode == 130

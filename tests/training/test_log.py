@@ -98,7 +98,6 @@ def test_tensorboard_reads_it_even_after_an_error(tmp_path):
         (ROWS[:3], 3, ROWS[3:], [(1, 0.3), (2, 0.0), (4, 7.25)]),
         (ROWS, 1, [{"step": 2, "loss": 0.5}, {"step": 3, "loss": 0.25}], [(1, 0.3), (2, 0.5), (3, 0.25)]),
     ],
-    ids=["goes on", "is done again"],
 )
 def test_tensorboard_reads_a_run_that(tmp_path, before, step, after, wanted):
     write(tmp_path, before)

@@ -18,11 +18,10 @@ from npbert.training.settings import TrainerSettings
 from npbert.training.state import STATE_FILE
 from npbert.training.trainer import Trainer
 
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 NOUNS = ["cat", "dog", "bird", "fish", "horse", "mouse", "cow", "goat"]
 VERBS = ["sees", "hears", "likes", "fears", "finds", "meets"]
 ADJECTIVES = ["good", "bad", "old", "young", "red", "green", "kind", "mean"]
-VOCABULARY = [*SPECIAL, "the", "a", ".", *NOUNS, *VERBS, *ADJECTIVES]
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "a", ".", *NOUNS, *VERBS, *ADJECTIVES]
 RESULTS = (STATE_FILE, METRICS_FILE, "model/model.safetensors", "model/config.json")
 """The files of a run that are the same, byte for byte, however often it was stopped."""
 

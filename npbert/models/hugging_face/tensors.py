@@ -69,7 +69,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: dict[str, 
     Raises: OSError when the disk is full or cannot be written to.
     """
     library = import_extra("safetensors.numpy", extra="hf")
-    contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     try:
         library.save_file(contiguous, path, metadata=metadata)
     except import_extra("safetensors", extra="hf").SafetensorError as error:

@@ -44,14 +44,14 @@ def test_every_kind_of_float_is_read_into_every_dtype(stored, dtype, tmp_path):
 
 
 def test_what_transformers_looks_for(tmp_path):
-    random_float32(BertForMaskedLM).save_pretrained(tmp_path)
+    random_model(BertForMaskedLM).save_pretrained(tmp_path)
     data = (tmp_path / WEIGHTS_FILE).read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     assert header["__metadata__"] == {"format": "pt"}
     assert header["bert.encoder.layer.1.intermediate.dense.weight"]["shape"] == [7, 6]
     assert "cls.predictions.decoder.weight" not in header  # it is tied
     config = json.loads((tmp_path / "config.json").read_text())
-    assert (config["architectures"], config["dtype"]) == (["BertForMaskedLM"], "float32")
+    assert (config["architectures"], config["dtype"]) == (["BertForMaskedLM"], "float64")
 
 
 def other_prefix(name):

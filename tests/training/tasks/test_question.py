@@ -93,9 +93,8 @@ QUESTIONS = [
     [
         (QUESTIONS, QUESTIONS, 0, 100, 100),
         (QUESTIONS[::3], QUESTIONS[::3], 1, 0, 100 / 3),  # Rome. for in Rome; well for plays
-        (QUESTIONS[3:], [ask("e f Ann plays well. Bob", "Ann plays")], 0, 100, 100),
+        (QUESTIONS[3:], [ask("e f Ann plays well. Bob", "Ann plays")], 0, 100, 100),  # any gold answer counts
     ],
-    ids=["right", "one token on", "any gold answer"],
 )
 def test_planted_answers(tokenizer, questions, known, shift, exact_match, f1):
     """The model knows the answer of each window, or the one that is `shift` tokens after it."""

@@ -9,6 +9,7 @@ from tests.training.tasks.tiny import Planted, words_of
 
 SENTENCES = "Ann B-PER\nAnn I-PER\nplaying O\nin O\nRome B-LOC\n. O\n\nBob B-PER\nsings O\n"
 ONE_WORD_NAMES = SENTENCES.replace("Ann I-PER\n", "")
+CUT_OFF = "in O\n" * 6 + "Rome B-LOC\nin O\n\nBob B-PER\n"
 LABELS = ("B-LOC", "B-PER", "I-PER", "O")
 TAGS = {"ann": "B-PER", "bob": "B-PER", "rome": "B-LOC", "play": "O", "sings": "O", "in": "O", ".": "O"}
 
@@ -37,9 +38,6 @@ def test_the_first_token_of_a_word_has_its_tag(read, tokenizer, content, tokens,
 def scores(precision, recall, accuracy):
     f1 = 2 * precision * recall / (precision + recall) if precision else 0
     return pytest.approx({"precision": precision, "recall": recall, "f1": f1, "accuracy": accuracy})
-
-
-CUT_OFF = "in O\n" * 6 + "Rome B-LOC\nin O\n\nBob B-PER\n"
 
 
 @pytest.mark.filterwarnings("ignore:.* texts cut to 8 tokens")

@@ -34,8 +34,7 @@ def test_tasks_by_name(tokenizer):
         task = make_task(TaskSettings(task=name), tokenizer, ["x"])
         assert type(task) is kind
         assert task.labels == ("x",)
-    message = "task is 'parsing', wanted one of classification, regression, multiple-choice, tagging, squad"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"task is 'parsing', wanted one of classification, regression, .*, squad$"):
         make_task(TaskSettings(task="parsing"), tokenizer)
 
 

@@ -38,9 +38,9 @@ def _refuse(layer: Any, array: Any, shape: Any, dtype: DTypeLike, name: str) -> 
 
 
 def check_integers(array: Array, *, name: str) -> None:
-    """Raise TypeError unless `array` holds integers."""
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be an array of integers, got {array.dtype}")
+    """Raise TypeError unless `array` is an array of integers."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be an array of integers, got {getattr(array, 'dtype', type(array).__name__)}")
 
 
 def check_ids(ids: Array, limit: int, *, name: str, limit_name: str) -> None:

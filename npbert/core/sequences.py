@@ -127,10 +127,10 @@ class Sequences:
         x (N, D)   read (M,) rows in ascending order, or None for all   the result (M, D), or (N, D)
         """
         looking = self if read is None else self.only(read)
-        parts = list(looking._parts(x.shape[1]))
+        parts = list(looking._parts(x.size))
         if len(parts) == 1:
             return compute(x, self, read)
-        y = np.empty((looking.num_looking, x.shape[1]), x.dtype)
+        y = np.empty((looking.num_looking, *x.shape[1:]), x.dtype)
 
         def work(part: _Part) -> None:
             here = None if read is None else read[part.read].astype(np.intp) - part.rows.start
@@ -139,9 +139,9 @@ class Sequences:
         run(work, parts)
         return y
 
-    def _parts(self, features: int) -> Iterator[_Part]:
+    def _parts(self, elements: int) -> Iterator[_Part]:
         """As many parts as there are threads, with about the same number of rows in each; fewer for a small batch."""
-        count = max(1, min(num_threads(), len(self.lengths), self.num_rows * features // SHARE))
+        count = max(1, min(num_threads(), len(self.lengths), elements // SHARE))
         starts, ends, read_ends = self.ends - self.lengths, self.ends, np.cumsum(self.looking)
         edges = np.searchsorted((starts + ends) / 2, [self.num_rows * i / count for i in range(count + 1)])
         for first, stop in itertools.pairwise(np.unique(edges).tolist()):

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 
 from npbert.blocks import NextSentenceHead
 from npbert.compute import Array
-from npbert.core import IGNORED, NO_TAPE, Init, Tape
+from npbert.core import NO_TAPE, Init, Tape
 from npbert.core.checks import check_ids
 from npbert.data.batch import Batch
 from npbert.layers import Gather, SoftmaxCrossEntropy, Unpack, count_right
@@ -128,7 +128,7 @@ class BertForPreTraining(PreTrainedModel):
     def target_counts(self, batch: Batch) -> tuple[int, int]:
         """Over how many targets mlm_loss and nsp_loss are means. Raises: as loss."""
         labels, next_sentence_label = self._check_targets(batch)
-        return len(labels), int((next_sentence_label != IGNORED).sum())
+        return len(labels), len(next_sentence_label)
 
     def _check_targets(self, batch: Batch) -> tuple[Array, Array]:
         """The labels of the masked tokens (M,) and of the sequences (B,)."""

@@ -25,7 +25,8 @@ def test_special_tokens_come_first_and_are_no_words():
     assert (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id, vocabulary.mask_id) == (0, 1, 2, 3)
     assert vocabulary.word_ids.tolist() == [4, 5]
     assert vocabulary.is_word.tolist() == [False] * 4 + [True] * 2
-    assert vocabulary.continues.tolist() == [False] * 6
+    assert [*vocabulary.continues, vocabulary.continues.dtype] == [False] * 6 + [bool]
+    assert vocabulary.encode(iter("ab")) == [4, 5]
 
 
 @pytest.mark.parametrize(

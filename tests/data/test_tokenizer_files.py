@@ -79,12 +79,12 @@ def test_a_bad_file_is_named(tmp_path, name, content, message):
 @pytest.mark.parametrize("settings", ["{}", '{"do_lower_case": false}', '{"tokenize_chinese_chars": false}'])
 @pytest.mark.parametrize("removed", ["tokenizer.json", "vocab.txt"])
 def test_saved_and_read_again(tmp_path, settings, removed):
-    """Either file alone holds all of it, and neither the length of the last call."""
+    """Either file alone holds all of it, and the length of the last call is in neither."""
     write(tmp_path / "vocab.txt", "\n".join(WORDS))
     write(tmp_path / "tokenizer_config.json", settings)
     before, folder = Tokenizer.from_pretrained(tmp_path), tmp_path / "new" / "folder"
     before.encode(["the cat"], max_length=5)
-    before.save_pretrained(folder)
+    before.save_pretrained(str(folder))
     stored = json.loads((folder / "tokenizer.json").read_text())
     assert (stored["truncation"], stored["padding"]) == (None, None)
     assert sorted(path.name for path in folder.iterdir()) == ["tokenizer.json", "tokenizer_config.json", "vocab.txt"]
@@ -115,7 +115,7 @@ def test_learned_twice_the_same(tmp_path):
 
 
 def test_learned_words(tmp_path):
-    file, other = write(tmp_path / "a", "the cat sat on the mat\n" * 9 + "once\n"), write(tmp_path / "b", "dog dog dog")
+    file, other = write(tmp_path / "a", "the cat sat on the mat\n" * 9 + "once\n"), write(tmp_path / "b", "dog dog")
     tokenizer = Tokenizer.train([file], vocab_size=100)
     assert tokenizer.encode(["The cat once"])[0].tokens[1:-1] == ["the", "cat", "on", "##c", "##e"]
     assert len(tokenizer) < 100, "there is no more to learn"
@@ -136,6 +136,8 @@ def test_the_most_frequent_characters_are_learned_and_there_must_be_room_for_the
 def test_no_files_no_text_and_no_library(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=re.escape(f"{tmp_path} has no tokenizer.json and no vocab.txt")):
         Tokenizer.from_pretrained(tmp_path)
+    with pytest.raises(FileNotFoundError, match="none is no folder on this disk"):
+        Tokenizer.from_pretrained(tmp_path / "none")
     good, bad = write(tmp_path / "vocab.txt", "\n".join(WORDS)), write(tmp_path / "bad", " \n\n")
     with pytest.raises(FileError, match=f"^{re.escape(str(bad))} is empty: there is nothing to learn from"):
         Tokenizer.train([good, bad], vocab_size=50)

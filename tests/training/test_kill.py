@@ -30,7 +30,6 @@ import sys
 from npbert.cli import main
 from npbert.models import pretrained
 from npbert.training import state
-
 write, name, left = state.write_tensors, sys.argv[1], int(sys.argv[2])
 def pause(path, *rest):
     global left

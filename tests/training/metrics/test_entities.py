@@ -48,17 +48,16 @@ def test_scores_by_hand(predicted, gold, scores):
     assert all(type(score) is float for score in got)
 
 
+@pytest.mark.parametrize("reference", ["seqeval.metrics.sequence_labeling"], indirect=True)
 @given(st.lists(st.lists(st.tuples(tags, tags), max_size=8), min_size=1, max_size=4))
 @settings(max_examples=100)
 @example([[("B-PER", "O")], []])
-def test_equal_seqeval(corpus):
-    reason = "seqeval is not installed: pip install seqeval"
-    seqeval = pytest.importorskip("seqeval.metrics.sequence_labeling", reason=reason)
+def test_equal_seqeval(reference, corpus):
     predicted, gold = ([[pair[side] for pair in sentence] for sentence in corpus] for side in (0, 1))
-    *expected, _ = seqeval.precision_recall_fscore_support(gold, predicted, average="micro", zero_division=0)
+    *expected, _ = reference.precision_recall_fscore_support(gold, predicted, average="micro", zero_division=0)
     assert entity_scores(predicted, gold) == pytest.approx(tuple(expected), rel=1e-12, abs=1e-15)
     for sentence in gold:
-        entities = [(kind.strip("_"), first, last + 1) for kind, first, last in seqeval.get_entities(sentence)]
+        entities = [(kind.strip("_"), first, last + 1) for kind, first, last in reference.get_entities(sentence)]
         assert find_entities(sentence) == entities
 
 

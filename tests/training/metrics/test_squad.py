@@ -1,15 +1,70 @@
-"""SQuAD v1.1's exact match and F1: by hand, and against torchmetrics."""
+"""SQuAD v1.1's exact match and F1: by hand, against torchmetrics, and over the real answers."""
+
+import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from npbert.training.metrics import SquadScores, exact_match, normalize_answer, squad_scores, token_f1
+from tests.shared_data import shared_data
 
-PIECES = ["the", "The", "A", "an", "a", "cat", "cats", "Ω", "é", "7", ".", "-", "'s", "–", "“", "_", " ", "\t", "\xa0"]
+PIECES = [
+    "the",
+    "The",
+    "A",
+    "an",
+    "a",
+    "cat",
+    "cats",
+    "Ω",
+    "é",
+    "7",
+    ".",
+    "-",
+    "'s",
+    "–",
+    "“",
+    "_",
+    " ",
+    "\t",
+    "\u00a0",
+]
 texts = st.lists(st.sampled_from(PIECES), max_size=8).map("".join) | st.text(max_size=12)
 word_texts = st.lists(st.sampled_from(["the", "cat", "sat", "on", "mat."]), max_size=6).map(" ".join)
-TWO_OF_THREE = 2 * (2 / 3) * (2 / 2) / (2 / 3 + 2 / 2)
+wordless = st.sampled_from(["", ".", "the", "An!", " a\tthe "])
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """squad_scores as torchmetrics has it, in float64. Where neither side has a word its F1 is 1, as in SQuAD v2.0."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch==2.13.0")
+    text = pytest.importorskip(
+        "torchmetrics.functional.text", reason="torchmetrics is not installed: pip install torchmetrics"
+    )
+
+    def scores(predictions, answers):
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        try:
+            result = text.squad(
+                [{"id": question, "prediction_text": prediction} for question, prediction in predictions.items()],
+                [{"id": question, "answers": {"text": golds}} for question, golds in answers.items()],
+            )
+        finally:
+            torch.set_default_dtype(before)
+        return SquadScores(result["exact_match"].item(), result["f1"].item())
+
+    return scores
+
+
+@pytest.fixture(scope="module", params=["dev-8-articles", "train-40-articles"])
+def real_answers(request):
+    """From the id of each question of a real file to its gold answers."""
+    content = json.loads((shared_data() / "squad" / f"{request.param}.json").read_text(encoding="utf-8"))
+    questions = [question for article in content["data"] for part in article["paragraphs"] for question in part["qas"]]
+    return {question["id"]: [answer["text"] for answer in question["answers"]] for question in questions}
 
 
 @pytest.mark.parametrize(
@@ -30,21 +85,27 @@ def test_normalize_answer(text, normal):
     assert normalize_answer(text) == normal
 
 
-@pytest.mark.parametrize(
-    ("prediction", "answers", "exact", "f1"),
-    [
-        ("the Broncos.", ["Denver Broncos", "Broncos"], 1, 1),
-        ("Broncos of Denver", ["Denver Broncos"], 0, TWO_OF_THREE),
-        ("big Denver Broncos", ["Denver Broncos", "Broncos of the west"], 0, TWO_OF_THREE),
-        ("big Denver Broncos", ["Broncos of the west", "Denver Broncos"], 0, TWO_OF_THREE),
-        ("Panthers", ["Denver Broncos"], 0, 0),
-        ("so so so", ["so so"], 0, 2 * 2 / (3 + 2)),
-        *((nothing, ["."], 1, 0) for nothing in ("", ".", "the", " a\tthe ")),  # so evaluate-v1.1 has it
-    ],
-)
-def test_one_question_by_hand(prediction, answers, exact, f1):
-    assert (exact_match(prediction, answers), token_f1(prediction, answers)) == pytest.approx((exact, f1))
-    assert type(exact_match(prediction, answers)) is type(token_f1(prediction, answers)) is float
+def test_exact_match_by_hand():
+    assert exact_match("the Broncos.", ["Denver Broncos", "Broncos"]) == 1
+    assert exact_match("Broncos of Denver", ["Denver Broncos"]) == 0
+    assert type(exact_match("x", ["x"])) is float
+
+
+def test_token_f1_by_hand():
+    """2 of 3 words are in the first answer of 2, and 1 in the second; the better counts."""
+    precision, recall = 2 / 3, 2 / 2
+    expected = 2 * precision * recall / (precision + recall)
+    assert token_f1("big Denver Broncos", ["Denver Broncos", "Broncos of the west"]) == pytest.approx(expected)
+    assert token_f1("big Denver Broncos", ["Broncos of the west", "Denver Broncos"]) == pytest.approx(expected)
+    assert token_f1("Panthers", ["Denver Broncos"]) == 0
+    assert token_f1("so so so", ["so so"]) == pytest.approx(2 * 2 / (3 + 2))
+    assert type(token_f1("x", ["y"])) is float
+
+
+def test_texts_without_words_match_but_share_none():
+    """So evaluate-v1.1 has it. Three real questions have the gold answer "." among theirs."""
+    assert exact_match("the", ["."]) == 1
+    assert token_f1("the", ["."]) == 0
 
 
 def test_squad_scores_by_hand():
@@ -56,35 +117,61 @@ def test_squad_scores_by_hand():
     assert squad_scores({}, answers) == (0, 0)
 
 
+@settings(max_examples=200)
 @given(texts | word_texts, st.lists(texts | word_texts, min_size=1, max_size=3))
-@settings(max_examples=100)
 @example("the–end", ["–end"])
 @example("", ["cat"])
 @example("cat", [""])
-def test_equal_torchmetrics(prediction, answers):
-    """But where neither side has a word: F1 is 1 there, as in SQuAD v2.0."""
+def test_equal_torchmetrics(reference, prediction, answers):
     assume(normalize_answer(prediction) or all(map(normalize_answer, answers)))
-    reason = "torchmetrics is not installed: pip install torch==2.13.0 torchmetrics"
-    squad = pytest.importorskip("torchmetrics.functional.text", reason=reason).squad
-    result = squad({"id": "1", "prediction_text": prediction}, {"id": "1", "answers": {"text": answers}})
-    wanted = SquadScores(result["exact_match"].item(), result["f1"].item())
-    assert squad_scores({"1": prediction}, {"1": answers}) == pytest.approx(wanted, rel=1e-6), "in float32"
+    expected = reference({"1": prediction}, {"1": answers})
+    assert exact_match(prediction, answers) * 100 == expected.exact_match
+    assert token_f1(prediction, answers) * 100 == pytest.approx(expected.f1, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("answers", "error", "message"),
-    [
-        ({}, ValueError, "answers is empty, wanted at least one question"),
-        ({"1": ["cat"], "2": []}, ValueError, r"answers\['2'\] is empty, wanted at least one gold answer"),
-        ({"1": "cat"}, TypeError, r"answers\['1'\] is the string 'cat', wanted a list of gold answers"),
-    ],
-)
-def test_wrong_answers(answers, error, message):
-    with pytest.raises(error, match=message):
-        squad_scores({"1": "cat"}, answers)
+@given(wordless, wordless)
+def test_texts_without_words_differ_from_torchmetrics(reference, prediction, answer):
+    """Where the assumption above fails, exact match is the same, and F1 is 0 where SQuAD v2.0 has 1."""
+    assert reference({"1": prediction}, {"1": [answer]}) == (100, 100)
+    assert squad_scores({"1": prediction}, {"1": [answer]}) == (100, 0)
+
+
+@pytest.mark.filterwarnings("ignore:Unanswered question")
+def test_real_answers_equal_torchmetrics(reference, real_answers):
+    """Predicted is the last gold answer, against the others; every tenth question has the next one's, or none."""
+    answers = {question: golds[:-1] for question, golds in real_answers.items() if len(golds) > 1}
+    predictions = {question: real_answers[question][-1] for question in answers}
+    for number, (question, following) in enumerate(pairwise(answers)):
+        if number % 10 == 0:
+            predictions[question] = real_answers[following][0]
+        if number % 10 == 5:
+            del predictions[question]
+    scores = squad_scores(predictions, answers)
+    assert scores == pytest.approx(reference(predictions, answers), rel=1e-12)
+    assert 0 < scores.exact_match < scores.f1 < 90
+
+
+def test_a_real_gold_answer_is_right(real_answers):
+    """100 %, but for one F1: the answer "." has no word to share, not even with itself."""
+    for place in (0, -1):
+        predictions = {question: golds[place] for question, golds in real_answers.items()}
+        wordless = sum(normalize_answer(prediction) == "" for prediction in predictions.values())
+        share = 1 - wordless / len(real_answers)
+        assert squad_scores(predictions, real_answers) == pytest.approx(SquadScores(100, 100 * share), rel=1e-12)
 
 
 @pytest.mark.parametrize("score", [exact_match, token_f1])
-def test_one_question_without_an_answer(score):
+def test_wrong_answers(score):
     with pytest.raises(ValueError, match="answers is empty, wanted at least one gold answer"):
         score("cat", [])
+    with pytest.raises(TypeError, match="answers is the string 'cat', wanted a list of gold answers"):
+        score("cat", "cat")
+
+
+def test_wrong_questions():
+    with pytest.raises(ValueError, match="answers is empty, wanted at least one question"):
+        squad_scores({"1": "cat"}, {})
+    with pytest.raises(ValueError, match=r"answers\['2'\] is empty, wanted at least one gold answer"):
+        squad_scores({"1": "cat"}, {"1": ["cat"], "2": []})
+    with pytest.raises(TypeError, match=r"answers\['1'\] is the string 'cat'"):
+        squad_scores({}, {"1": "cat"})

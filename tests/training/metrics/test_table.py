@@ -49,13 +49,13 @@ def test_by_hand(name, pair, wanted, dtype):
 
 
 @pytest.mark.filterwarnings("ignore:A single label was found")
+@pytest.mark.parametrize("reference", ["sklearn.metrics"], indirect=True)
 @given(st.lists(st.tuples(st.integers(-2, 3), st.integers(-2, 3)), min_size=1, max_size=30), st.integers(-2, 4))
 @settings(max_examples=50)
 @example([(1, 1), (1, 1)], 1)
 @example([(1, 0), (1, 0)], 1)
 @example([(3, 0), (4, 1)], 2)
-def test_metrics_of_classes_equal_scikit_learn(pairs, positive):
-    reference = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed: pip install scikit-learn")
+def test_metrics_of_classes_equal_scikit_learn(reference, pairs, positive):
     predictions, labels = zip(*pairs, strict=True)
     zero = {"average": "macro", "zero_division": 0}
     expected = {
@@ -68,15 +68,15 @@ def test_metrics_of_classes_equal_scikit_learn(pairs, positive):
     assert f1(predictions, labels, positive) == pytest.approx(of_positive, rel=1e-12)
 
 
+@pytest.mark.parametrize("reference", ["scipy.stats"], indirect=True)
 @given(st.lists(st.tuples(halves, halves), min_size=2, max_size=30), st.sampled_from([-2, 0, 0.5]))
 @settings(max_examples=50)
 @example([(0.0, 3.0), (5.0, -3.0)], 0)
-def test_metrics_of_numbers_equal_scipy(pairs, slope):
-    stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed: pip install scipy")
+def test_metrics_of_numbers_equal_scipy(reference, pairs, slope):
     x, noise = np.array(pairs).T
     y = slope * x + noise
     assume(len(set(x)) > 1 < len(set(y)))
-    expected = {"pearson": stats.pearsonr(x, y).statistic, "spearman": stats.spearmanr(x, y).statistic}
+    expected = {"pearson": reference.pearsonr(x, y).statistic, "spearman": reference.spearmanr(x, y).statistic}
     assert {name: METRICS[name](x, y) for name in expected} == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 

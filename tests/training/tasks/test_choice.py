@@ -43,7 +43,7 @@ def test_accuracy_of_planted_scores(read, tokenizer, best, accuracy):
 
 
 def test_columns(read):
-    _, (example,) = read(MultipleChoice, "a\t1\tb\tc\n", text="0", choices=("2", "3"))
+    _, (example,) = read(MultipleChoice, "a,1,b,c\n", text="0", choices=("2", "3"), delimiter="comma")
     assert [encoding.tokens[3] for encoding in example.encodings] == ["b", "c"]
     assert example.label == 1, "by default it is in column 1"
     for choices in ((), ("one",)):

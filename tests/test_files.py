@@ -35,6 +35,19 @@ def test_an_error_leaves_the_old_file_and_nothing_else(path, error, old):
     assert [file.read_text() for file in path.parent.iterdir()] == old
 
 
+@pytest.mark.parametrize(
+    ("error", "named"), [((28, "full"), "file.txt"), ((28, "full", "other"), "other"), (("?",), None)]
+)
+def test_an_error_of_the_system_names_a_file(path, error, named):
+    with pytest.raises(OSError, match=r"full|\?") as caught, atomic_write(path):
+        raise OSError(*error)
+    assert caught.value.filename == (str(path) if named == path.name else named)
+    missing = path / "file"
+    with pytest.raises(FileNotFoundError, match="No such file or directory") as caught, atomic_write(missing):
+        pass
+    assert caught.value.filename == str(missing)
+
+
 def test_a_file_that_cannot_take_its_place(path):
     path.mkdir()
     with pytest.raises(OSError, match=path.name), atomic_write(path) as written:

@@ -28,6 +28,15 @@ def test_a_reader_that_has_gone():
     assert (process.returncode, process.stderr) == (1, b"")
 
 
+def test_ctrl_c(monkeypatch, capsys):
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("npbert.cli.parameter_table", stopped)
+    assert main(["params", "bert-tiny"]) == 130
+    assert capsys.readouterr().err == "\nstopped\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

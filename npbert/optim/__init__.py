@@ -11,8 +11,8 @@ __all__ = [
     "Adam",
     "AdamW",
     "Adadelta",
-    "clip_by_global_norm",
-    "clip_factor",
-    "global_norm",
     "linear_warmup_decay",
+    "clip_factor",
+    "clip_by_global_norm",
+    "global_norm",
 ]

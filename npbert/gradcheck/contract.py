@@ -77,7 +77,11 @@ class Contract:
 
         self._zero_grad()
         call, other_call = self._call(), self._other_call()
-        self._compare(call.backward(), alone, "is another one when another call comes between: WRONG")
+        self._compare(
+            call.backward(),
+            alone,
+            "is another one when another call comes between: WRONG (is something kept on self, and not on the tape?)",
+        )
         self._check_memory(call)
         both = other_alone | {name: alone[name] + other_alone[name] for name in self.parameters}
         self._compare(other_call.backward(), both, "is set by backward, which should add to it")
@@ -150,8 +154,8 @@ class Contract:
                 )
 
     def _check_refusal(self) -> None:
-        """More rows than there are would be the gradient of another output. (One row too many could be stretched.)"""
-        first = next((number for number, dy in enumerate(self.dy) if dy.ndim > 1 and len(dy)), None)
+        """More rows than there are would be the gradient of another output. (NumPy may stretch a single row.)"""
+        first = next((number for number, dy in enumerate(self.dy) if dy.ndim > 1 and len(dy) > 1), None)
         if first is None:
             return
         wrong = list(self.dy)
@@ -161,7 +165,8 @@ class Contract:
         except (ValueError, TypeError, IndexError):
             return
         raise GradientError(
-            f"backward does not mind a dy of shape {wrong[first].shape} for a y of shape {self.dy[first].shape}"
+            f"backward does not mind a dy of shape {wrong[first].shape} for a y of shape {self.dy[first].shape}: it "
+            "should compare it with what forward kept, and refuse it"
         )
 
 

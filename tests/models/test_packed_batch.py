@@ -71,6 +71,7 @@ IDS, TYPES = [[1, 5, 9, 2], [6, 3, 0, 0]], [[0, 0, 1, 3], [0, 1, 0, 0]]
         ({}, [1.5], TypeError, "read must be an array of integers, got float64"),
         ({}, [True], TypeError, "read must be an array of integers, got bool"),
         ({}, [0, 7, 6], ValueError, r"token \[1, 3\] is to be read, but it is padding"),
+        ({}, [4, 7, 6], ValueError, r"token \[1, 3\] is to be read, but it is padding"),
         ({"input_ids": IDS}, None, IndexError, r"input_ids\[0, 2\] is 9, but vocab_size is 9: wanted 0 to 8"),
         ({"input_ids": [[1] * 4, [1, 1, -1, 1]]}, None, IndexError, r"input_ids\[1, 2\] is -1, but vocab_size is 9"),
         ({"token_type_ids": TYPES}, None, IndexError, r"token_type_ids\[0, 3\] is 3, but type_vocab_size is 3: wanted"),

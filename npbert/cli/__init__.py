@@ -9,8 +9,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from npbert.cli.answer import add_answer_command
+from npbert.cli.classify import add_classify_command
+from npbert.cli.embed import add_embed_command
+from npbert.cli.fill_mask import add_fill_mask_command
 from npbert.cli.gradcheck import add_gradcheck_command
-from npbert.cli.inference import add_inference_commands
 from npbert.cli.training import add_training_commands
 from npbert.cli.vocab import add_vocab_command
 from npbert.compute import keep_freed_memory
@@ -40,7 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     params.set_defaults(run=_params)
 
     add_gradcheck_command(commands)
-    add_inference_commands(commands)
+    add_fill_mask_command(commands)
+    add_embed_command(commands)
+    add_classify_command(commands)
+    add_answer_command(commands)
     add_vocab_command(commands)
     add_training_commands(commands)
 

@@ -22,7 +22,7 @@ settings.load_profile("ci" if IN_CI else "local")
 @pytest.fixture
 def count_of_blas() -> Iterator[Callable[[], int]]:
     """A function that says how many threads BLAS has; outside the package it has BLAS_THREADS of them."""
-    get, set_ = threads._blas()
+    get, set_ = threads.blas_threads()
     before = get()
     set_(BLAS_THREADS)
     yield get

@@ -12,7 +12,7 @@ from npbert.cli.text import STANDARD_INPUT, check_output
 def add_command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], int], help_text: str
 ) -> argparse.ArgumentParser:
-    """Add a command that reads a checkpoint and text, and runs `run` once it is known that its output can be written."""
+    """Add a command that reads a checkpoint and text; `run` is called when its output can be written."""
     command: argparse.ArgumentParser = commands.add_parser(name, help=help_text, description=help_text)
     command.add_argument("folder", help="a checkpoint: config.json, model.safetensors, and tokenizer.json or vocab.txt")
     command.add_argument("input", nargs="?", default=STANDARD_INPUT, help="a file of text; standard input if not given")

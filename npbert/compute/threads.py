@@ -16,8 +16,9 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import TYPE_CHECKING, TypeVar
+
+from npbert.compute.blas import blas_threads
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -37,9 +38,9 @@ def num_threads() -> int:
     if _here.is_in_a_piece:
         return 1
     if _state.count is None:
-        functions = _blas()
+        blas = blas_threads()
         with _state.lock:  # or another thread could hold BLAS to one thread between the two questions
-            of_blas = _state.blas_count if _state.blas_users else functions[0]() if functions else 0
+            of_blas = _state.blas_count if _state.blas_users else blas.get() if blas else 0
             _state.count = of_blas or _processors()
     return _state.count
 
@@ -115,25 +116,24 @@ class _BlasOnOneThread:
     """
 
     def __enter__(self) -> bool:
-        functions = _blas()
-        if functions is None:
+        blas = blas_threads()
+        if blas is None:
             return False
-        get, set_ = functions
         with _state.lock:
             if _state.blas_users == 0:
-                _state.blas_count = get()
-                set_(1)
+                _state.blas_count = blas.get()
+                blas.set(1)
             _state.blas_users += 1
         return True
 
     def __exit__(self, *_: object) -> None:
-        functions = _blas()
-        if functions is None:
+        blas = blas_threads()
+        if blas is None:
             return
         with _state.lock:
             _state.blas_users -= 1
             if _state.blas_users == 0:
-                functions[1](_state.blas_count)
+                blas.set(_state.blas_count)
 
 
 blas_on_one_thread = _BlasOnOneThread()
@@ -171,20 +171,6 @@ def _submit(work: Callable[[], None], times: int) -> list[Future[None]]:
         return futures
 
 
-@cache
-def _blas() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """The functions of NumPy's OpenBLAS that get and set its number of threads; None if NumPy has another BLAS."""
-    import ctypes
-    import importlib
-
-    library = ctypes.CDLL(importlib.import_module("numpy._core._multiarray_umath").__file__)
-    for prefix, suffix in (("scipy_openblas", "64_"), ("openblas", "64_"), ("openblas", "")):
-        get = getattr(library, f"{prefix}_get_num_threads{suffix}", None)
-        if get is not None:
-            return get, getattr(library, f"{prefix}_set_num_threads{suffix}")
-    return None
-
-
 def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -192,9 +178,9 @@ def _processors() -> int:
 def _start_in_child() -> None:
     global _state
     parent, _state = _state, _State(_state.count)
-    functions = _blas()
-    if functions and parent.blas_users:
-        functions[1](parent.blas_count)
+    blas = blas_threads()
+    if blas and parent.blas_users:
+        blas.set(parent.blas_count)
 
 
 _state, _here = _State(), _Here()

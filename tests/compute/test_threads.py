@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from npbert.compute import num_threads, run, set_num_threads, slices, threads
+from npbert.compute.blas import BlasThreads
 from npbert.compute.threads import blas_on_one_thread
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
@@ -41,14 +42,15 @@ def test_all_is_done_by_the_caller(why, monkeypatch):
     if why == "one thread":
         set_num_threads(1)
     else:
-        monkeypatch.setattr(threads, "_blas", lambda: None)
+        monkeypatch.setattr(threads, "blas_threads", lambda: None)
     seen = []
     run(lambda item: seen.append(threading.current_thread()), range(50))
     assert seen == [threading.current_thread()] * 50
     with blas_on_one_thread as is_held:
         assert is_held is (why == "one thread")
     monkeypatch.setattr(threads._state, "count", None)
-    assert num_threads() == (threads._blas() or [threads._processors])[0]() >= 1
+    blas = threads.blas_threads()
+    assert num_threads() == (blas.get() if blas else threads._processors()) >= 1
 
 
 @pytest.mark.parametrize("who_fails", ["caller", "helper", "both"])
@@ -178,7 +180,9 @@ def test_slices_cover_all_in_nearly_equal_parts(length, count):
 
 
 def test_blas_has_one_thread_within_and_its_own_after_and_another_library_says_the_same(count_of_blas):
-    threadpoolctl = pytest.importorskip("threadpoolctl", reason="comes with scikit-learn: pip install threadpoolctl")
+    threadpoolctl = pytest.importorskip(
+        "threadpoolctl", reason="threadpoolctl is not installed: pip install 'npbert[threads]'"
+    )
 
     def counts(item=None):
         pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if "numpy" in pool["filepath"]]
@@ -216,7 +220,7 @@ def test_the_last_of_several_gives_blas_its_threads_back(count_of_blas):
 
 def test_the_default_is_never_the_one_thread_that_blas_is_held_to(count_of_blas, monkeypatch):
     """Also when another thread enters between the two questions that are asked."""
-    get, set_ = threads._blas()
+    get, set_ = threads.blas_threads()
     other = threading.Thread(target=blas_on_one_thread.__enter__)
 
     def get_while_another_thread_enters():
@@ -225,7 +229,7 @@ def test_the_default_is_never_the_one_thread_that_blas_is_held_to(count_of_blas,
             other.join(0.2)
         return get()
 
-    monkeypatch.setattr(threads, "_blas", lambda: (get_while_another_thread_enters, set_))
+    monkeypatch.setattr(threads, "blas_threads", lambda: BlasThreads(get_while_another_thread_enters, set_))
     for _ in range(2):
         monkeypatch.setattr(threads._state, "count", None)
         assert num_threads() == BLAS_THREADS

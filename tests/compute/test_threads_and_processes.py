@@ -91,10 +91,11 @@ def test_ctrl_c_waits_for_the_helpers_and_leaves_things_usable():
     """The signal comes while both threads are at work. The main thread stops at once, and the helper ends its item."""
     code = """if True:
         import os, signal, threading, time, npbert
-        from npbert.compute.threads import _blas, run
+        from npbert.compute.blas import blas_threads
+        from npbert.compute import run
         signal.signal(signal.SIGINT, signal.default_int_handler)  # also where whoever started this ignores it
         npbert.set_num_threads(2)
-        count = _blas()[0]()
+        count = blas_threads().get()
         barrier, ended = threading.Barrier(2), []
         def work(item):
             barrier.wait(30)
@@ -109,7 +110,7 @@ def test_ctrl_c_waits_for_the_helpers_and_leaves_things_usable():
         try:
             run(work, range(100))
         except KeyboardInterrupt:
-            print("interrupted", len(ended), time.monotonic() - start < 10, _blas()[0]() == count)
+            print("interrupted", len(ended), time.monotonic() - start < 10, blas_threads().get() == count)
         done = []
         run(done.append, range(100))
         print(sorted(done) == list(range(100)))

@@ -88,7 +88,7 @@ def test_what_is_read(stored, config, tmp_path):
         ({"id2label": {"1": "no", "2": "yes"}}, "id2label is .*, wanted an object with the keys"),
         ({"id2label": {}}, "num_labels is 0, wanted at least 1"),
         ([1, 2], "holds a JSON list, wanted an object"),
-        ('{"vocab_size": 9,\n}', "line 2: no valid JSON: "),
+        ('{"vocab_size": 9,\n,}', "line 2: no valid JSON: "),
         ("", "line 1: no valid JSON: "),
     ],
     ids=str,

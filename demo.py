@@ -1,7 +1,8 @@
-"""Watch a BERT learn a toy dialogue: `python demo.py`.
+"""Watch a BERT learn a toy dialogue, then try it: `python demo.py`.
 
 Every epoch brings fresh pairs of lines with fresh masks. At the end the model is judged on everything: each word of
-each line of every pair masked in turn, and next-sentence prediction on all ordered pairs of lines.
+each line of every pair masked in turn, and next-sentence prediction on all ordered pairs of lines. After that it is
+your turn to type, and `--save toy` keeps the model for the commands of npbert.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 if not {"seed", "--size=seed"} & set(sys.argv):
@@ -20,7 +22,10 @@ if not {"seed", "--size=seed"} & set(sys.argv):
     # NumPy's BLAS reads this once, when it is loaded.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np
+try:
+    import numpy as np
+except ModuleNotFoundError:
+    sys.exit("the demo needs NumPy: install it with `pip install -e .`, or run the demo with `uv run demo.py`")
 
 from npbert import (
     IGNORED,
@@ -30,6 +35,7 @@ from npbert import (
     Batch,
     BertConfig,
     BertForPreTraining,
+    Softmax,
     Tape,
     clip_by_global_norm,
     linear_warmup_decay,
@@ -46,7 +52,10 @@ from npbert.data import (
     join_pair,
     load_dialogue,
     make_example,
+    split_words,
+    word_tokenizer,
 )
+from npbert.extras import MissingExtraError, import_extra
 
 OPTIMIZERS = {"adam": Adam, "adamw": AdamW, "adadelta": Adadelta}
 LINE_EVERY = 10  # epochs
@@ -170,43 +179,73 @@ def batches(examples: Sequence[Example], pad_id: int, size: int = 64) -> Iterato
         yield collate(examples[start : start + size], pad_id=pad_id)
 
 
-def parse_arguments() -> argparse.Namespace:
-    def at_least(minimum: int) -> Callable[[str], int]:
-        def integer(text: str) -> int:
-            try:
-                number = int(text)
-            except ValueError:
-                number = minimum - 1
-            if number < minimum:
-                raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {minimum}")
-            return number
-
-        return integer
-
-    def positive(text: str) -> float:
+def talk(model: BertForPreTraining, dialogue: Dialogue) -> None:
+    """Read lines that a person types, and say what the model makes of each, until an empty one."""
+    print("\nYour turn. Type a line, and the model says which one comes next. With [MASK] in place of a word it says")
+    print("which word that is, and with | between two lines whether the second follows the first. Enter alone ends.")
+    while text := input("> ").strip():
         try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not 0 < number < math.inf:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-        return number
+            respond(model, dialogue, text)
+        except ValueError as error:  # a word that the model does not know, or a line that is too long for it
+            print(f"  {error}")
 
+
+def respond(model: BertForPreTraining, dialogue: Dialogue, text: str) -> None:
+    """Print the words for each [MASK], and how probably one line follows the other."""
+    vocabulary, softmax = dialogue.vocabulary, Softmax()
+    words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
+    first, *second = map(vocabulary.encode, words)
+    candidates = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
+    examples = []
+    for line in candidates:
+        input_ids, token_type_ids = join_pair(first, line, vocabulary)
+        labels = np.where(np.array(input_ids) == vocabulary.mask_id, 0, IGNORED)  # a label says: predict the word here
+        examples.append(Example(input_ids, token_type_ids, labels.tolist(), IS_NEXT))
+    output = model(collate(examples, pad_id=vocabulary.pad_id))
+    for probabilities in softmax(output.prediction_logits):
+        best = probabilities.argsort()[::-1][:3]
+        shares = zip(vocabulary.decode(best), probabilities[best], strict=True)
+        print("  [MASK] is", ", ".join(f"{word} ({share:.1%})" for word, share in shares))
+    follows = softmax(output.seq_relationship_logits)[:, IS_NEXT]
+    if second:
+        print(f"  the second line follows the first: {follows[0]:.1%}")
+    elif len(candidates) > 1:
+        print(f"  {dialogue.text[follows.argmax()]} ({follows.max():.1%})")
+
+
+def save(model: BertForPreTraining, dialogue: Dialogue, folder: Path) -> None:
+    """Write the model and its words into a folder that `npbert` and transformers read. (Extra: hf.)
+
+    The model gets one token more, [UNK], for words that it does not know: the mean of all others.
+    """
+    tokenizer = word_tokenizer(dialogue.vocabulary)
+    tokenizer.max_length = model.config.max_position_embeddings
+    larger = BertForPreTraining(replace(model.config, vocab_size=len(tokenizer)), rng=None)
+    for old, new in zip(model.parameters(), larger.parameters(), strict=True):
+        new.value[...] = old.value.mean(axis=0)
+        new.value[: len(old.value)] = old.value
+    tokenizer.save_pretrained(folder)
+    larger.save_pretrained(folder)
+    print(f'\nsaved in {folder}; to try it: echo "how are [MASK]" | npbert fill-mask {folder}')
+
+
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Train a BERT, written in NumPy alone, on a toy dialogue.")
-    parser.add_argument(
-        "--size",
-        choices=RECIPES,
-        default="small",
-        help="small: fits the task, half a minute; seed: 6 layers, 768 wide, minutes",
-    )
+    sizes = "small: fits the task, half a minute; seed: 6 layers, 768 wide, minutes"
+    parser.add_argument("--size", choices=RECIPES, default="small", help=sizes)
     parser.add_argument("--dialogue", type=int, choices=DIALOGUES, default=9, help="which one, by its number of lines")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="the same seed gives the same numbers")
-    parser.add_argument("--epochs", type=at_least(1), help="100 if not given, 200 for the size seed")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same numbers")
+    parser.add_argument("--epochs", type=int, help="100 if not given, 200 for the size seed")
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw")
-    parser.add_argument(
-        "--learning-rate", type=positive, help="the highest, after warm-up; chosen to suit if not given"
-    )
+    parser.add_argument("--learning-rate", type=float, help="the highest, after warm-up; chosen to suit if not given")
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep the model there, for the npbert commands")
     args = parser.parse_args()
+    if args.seed < 0:
+        parser.error(f"--seed is {args.seed}, wanted at least 0")
+    if args.epochs is not None and args.epochs < 1:
+        parser.error(f"--epochs is {args.epochs}, wanted at least 1")
+    if args.learning_rate is not None and not 0 < args.learning_rate < math.inf:
+        parser.error(f"--learning-rate is {args.learning_rate}, wanted a positive number")
     recipe = RECIPES[args.size]
     args.epochs = args.epochs or recipe.epochs
     if args.learning_rate is None:
@@ -216,6 +255,9 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     args = parse_arguments()
+    if args.save:  # what is missing is said now, and not when all the work is done
+        import_extra("safetensors", extra="hf")
+        args.save.mkdir(parents=True, exist_ok=True)
     keep_freed_memory()
     recipe = RECIPES[args.size]
     rng = np.random.default_rng(args.seed)
@@ -238,15 +280,21 @@ def main() -> None:
     show_example(model, dialogue, rng)
     print()
     judge(model, dialogue)
+    if args.save:
+        save(model, dialogue, args.save)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        talk(model, dialogue)
 
 
 if __name__ == "__main__":
     try:
         main()
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        sys.exit("\nstopped")
-    except FloatingPointError as error:
-        sys.exit(f"\nstopped: {error}")
     except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        sys.exit("\nstopped")
+    except EOFError:  # Ctrl-D where a line was wanted
+        print()
+    except (FloatingPointError, MissingExtraError, OSError) as error:
+        sys.exit(f"\nstopped: {error}")

@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import npbert
 
 DEMO = Path(__file__).parent.parent / "demo.py"
 
@@ -70,11 +73,11 @@ def test_a_reader_that_has_gone():
     ("option", "value", "message"),
     [
         ("--dialogue", "7", "argument --dialogue: invalid choice: 7"),
-        ("--epochs", "0", "'0' is not a whole number of at least 1"),
-        ("--seed", "-1", "'-1' is not a whole number of at least 0"),
-        ("--seed", "many", "'many' is not a whole number of at least 0"),
+        ("--epochs", "0", "--epochs is 0, wanted at least 1"),
+        ("--seed", "-1", "--seed is -1, wanted at least 0"),
+        ("--seed", "many", "argument --seed: invalid int value: 'many'"),
         ("--optimizer", "sgd", "invalid choice: 'sgd'"),
-        ("--learning-rate", "inf", "'inf' is not a positive number"),
+        ("--learning-rate", "inf", "--learning-rate is inf, wanted a positive number"),
     ],
 )
 def test_wrong_arguments(option, value, message, monkeypatch, capsys):
@@ -86,3 +89,79 @@ def test_wrong_arguments(option, value, message, monkeypatch, capsys):
     with pytest.raises(SystemExit, match="2"):
         sys.modules["demo"].main()
     assert message in capsys.readouterr().err
+
+
+def type_at(arguments, lines):
+    """What a terminal shows when a person types these lines at the demo."""
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, [sys.executable, str(DEMO), *arguments])
+    shown, waiting = b"", list(lines)
+    while True:
+        try:
+            data = os.read(terminal, 4096)
+        except OSError:  # so Linux says that the other side is gone
+            break
+        if not data:
+            break
+        shown += data
+        if shown.endswith(b"> ") and waiting:
+            os.write(terminal, waiting.pop(0).encode())
+    assert (os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), waiting) == (0, [])
+    return shown.decode().replace("\r", "").split("Your turn.")[1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\x04"], ids=["an empty line", "Ctrl-D"])
+def test_on_a_terminal_one_can_type_lines(end):
+    lines = [
+        "Thanks you, [MASK]\n",
+        "hello | thanks [mask] ROMEO\n",
+        "Oh Congratulations, Juliet\n",
+        "what is love | juliet\n",
+        "how " * 30 + "\n",
+        end,
+    ]
+    shown = type_at(["--dialogue", "6", "--epochs", "20"], lines)
+    shares = r"\w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\)"
+    word, second_word, follows, following, unknown, long = re.findall(r"\n  (.*)", shown)
+    assert re.fullmatch(rf"\[MASK\] is {shares}", word) and re.fullmatch(rf"\[MASK\] is {shares}", second_word)
+    assert re.fullmatch(r"the second line follows the first: \d+\.\d%", follows)
+    assert re.fullmatch(r"Thanks you Romeo \(\d+\.\d%\)", following)
+    assert unknown == "not in the vocabulary of 29 tokens: 'what', 'love'"
+    assert "the sequences have" in long and "30" in long
+
+
+def test_what_it_saves_is_read_by_the_commands(tmp_path):
+    pytest.importorskip("safetensors", reason="safetensors is not installed: pip install 'npbert[hf]'")
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+    folder = tmp_path / "new" / "toy"
+    out = run("--dialogue", "6", "--epochs", "30", "--save", str(folder)).stdout
+    assert "npbert fill-mask" in out.splitlines()[-1]
+    fill_mask = npbert.FillMask.from_pretrained(folder)
+    words = [fill_mask(text, top_k=1)[0][0].token for text in ("Oh [MASK], Juliet!", "Thanks - you [MASK]?!")]
+    assert words == ["congratulations", "romeo"]
+    assert fill_mask.tokenizer.encode(["Oh -- zebra!"])[0].tokens == ["[CLS]", "oh", "[UNK]", "[SEP]"]
+    table = fill_mask.model.bert.embeddings.word_embeddings.weight.value
+    np.testing.assert_allclose(table[-1], table[:-1].mean(axis=0), rtol=1e-5)
+
+
+def test_it_says_at_once_what_it_needs_to_save(tmp_path):
+    (tmp_path / "safetensors.py").write_text("raise ImportError")
+    result = subprocess.run(
+        [sys.executable, DEMO, "--save", tmp_path / "toy"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        check=False,
+    )
+    assert (result.returncode, result.stdout, "Traceback" in result.stderr) == (1, "", False)
+    assert "safetensors" in result.stderr and "pip install" in result.stderr
+
+
+def test_without_numpy_it_says_in_one_line_what_to_do(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    result = subprocess.run([sys.executable, DEMO], capture_output=True, text=True, env=environment, check=False)
+    assert result.returncode == 1
+    assert re.fullmatch(r"the demo needs NumPy: .*pip install.*uv run demo.py.*\n", result.stderr)

@@ -8,6 +8,7 @@ from npbert.data.padding import pad_rows
 from npbert.data.sentence_pairs import IS_NEXT, NOT_NEXT, Pair, all_pairs, draw_pairs, join_pair
 from npbert.data.tokenizer import Encoding, Text, Tokenizer
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
+from npbert.data.word_tokenizer import word_tokenizer
 
 __all__ = [
     "DIALOGUES",
@@ -28,6 +29,7 @@ __all__ = [
     "Tokenizer",
     "Encoding",
     "Text",
+    "word_tokenizer",
     "Example",
     "make_example",
     "collate",

@@ -28,7 +28,7 @@ DIALOGUES: dict[int, tuple[str, ...]] = {
     ),
 }
 
-_PUNCTUATION = str.maketrans("", "", ".,!?-")
+PUNCTUATION = ".,!?-"
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Dialogue:
 
 def split_words(line: str) -> list[str]:
     """The words of a line, in lower case and without `. , ! ? -`."""
-    return line.lower().translate(_PUNCTUATION).split()
+    return line.lower().translate(str.maketrans("", "", PUNCTUATION)).split()
 
 
 def load_dialogue(num_lines: int) -> Dialogue:

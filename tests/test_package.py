@@ -15,10 +15,11 @@ import npbert
 PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-BELOW_MODELS = "blocks layers core compute data files extras"
+BELOW_MODELS = "blocks layers core compute data files extras suggest messages"
 UPPER = f"training inference models optim gradcheck catalogue {BELOW_MODELS}"
 KNOWS = {  # each room, from the bottom up, and all that it may import from
-    **dict.fromkeys(("version", "extras", "files", "compute"), ""),
+    **dict.fromkeys(("version", "extras", "suggest", "messages", "compute"), ""),
+    "files": "messages",
     "core": "compute",
     **dict.fromkeys(("optim", "gradcheck", "layers"), "core compute"),
     "data": "core compute files extras",
@@ -36,7 +37,8 @@ ROOMS = sorted({path.parent for path in PACKAGE.rglob("__init__.py")} - {PACKAGE
 
 
 def name_of(path):
-    return str(path.relative_to(ROOT))
+    """The path inside the repository; npbert itself may be installed elsewhere."""
+    return path.relative_to(PACKAGE.parent if PACKAGE in path.parents else ROOT).as_posix()
 
 
 def imports(path):
@@ -84,7 +86,7 @@ def test_a_layer_is_its_equation_and_no_machinery(path):
 
 @pytest.mark.parametrize("room", ROOMS, ids=name_of)
 def test_a_room_hands_out_its_own_things_alone(room):
-    package = f"npbert.{room.relative_to(PACKAGE)}".replace("/", ".")
+    package = f"npbert.{room.relative_to(PACKAGE).as_posix()}".replace("/", ".")
     listed = importlib.import_module(package).__all__
     of = {name: module for module, names in imports(room / "__init__.py") for name in names}
     assert len(listed) == len(set(listed))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,15 @@ from npbert.files import FileError, read_text
 MOST_CHARACTERS = 1000
 """How many different characters a learned vocabulary has at most; a word with another is [UNK]."""
 
+LONGEST_WORD = 100
+"""How many characters a word may have. WordPiece makes [UNK] of a longer one, so there is nothing to learn from it, and
+the time to learn would grow with the square of its length."""
+
+_PARTS = re.compile(r"(?s).{1,10000}(?=\s|$)|\S+")
+"""Parts of a line, cut at spaces: a line may be as long as a book."""
+
+_MOST = 2**31 - 1
+
 
 def learn_vocabulary(
     files: Sequence[str | Path], *, special_tokens: Sequence[str], vocab_size: int, min_frequency: int, lowercase: bool
@@ -21,36 +32,44 @@ def learn_vocabulary(
 
     min_frequency: how often a piece of several characters must occur to be kept. (Wu et al. 2016, section 4.1.)
 
+    Ctrl-C is heard at any time.
+
     Raises: FileError when a file is empty or not UTF-8, ValueError for a vocab_size with no room for the special
-    tokens and the characters of the text.
+    tokens and the characters of the text, or a min_frequency below 1.
     """
+    for name, value in (("vocab_size", vocab_size), ("min_frequency", min_frequency)):
+        if not 1 <= value <= _MOST:
+            raise ValueError(f"{name} is {value}, wanted a number from 1 to {_MOST}")
     library = import_extra("tokenizers", extra="hf")
-    learner = library.BertWordPieceTokenizer(lowercase=lowercase)
-    characters, pieces = _alphabet(learner, files)
+    # Two of them: the one that learns is locked meanwhile, and could not clean the text that it learns from.
+    cleaner, learner = (library.BertWordPieceTokenizer(lowercase=lowercase) for _ in range(2))
+    characters, pieces = _alphabet(cleaner, files)
     first = [*special_tokens, *pieces]
     if vocab_size < len(first):
         raise ValueError(
             f"vocab_size is {vocab_size}, wanted at least {len(first)}: {len(special_tokens)} special tokens, and the "
             f"characters of the text at the beginning of words and within them"
         )
-    learner.train_from_iterator(
-        _lines(files),
-        vocab_size=vocab_size,
-        min_frequency=min_frequency,
-        special_tokens=first,  # left alone, the library numbers pieces in another order each time, and ties with it
-        initial_alphabet=characters,
-        limit_alphabet=len(characters),
-        show_progress=False,
+    _interruptible(
+        (" ".join(words) for words in _words(cleaner, files)),
+        lambda texts: learner.train_from_iterator(
+            texts,
+            vocab_size=vocab_size,
+            min_frequency=min_frequency,
+            special_tokens=first,  # left alone, the library numbers pieces in another order each time, and ties with it
+            initial_alphabet=characters,
+            limit_alphabet=len(characters),
+            show_progress=False,
+        ),
     )
     vocabulary: dict[str, int] = learner.get_vocab()
     return vocabulary
 
 
-def _alphabet(learner: Any, files: Sequence[str | Path]) -> tuple[list[str], list[str]]:
+def _alphabet(cleaner: Any, files: Sequence[str | Path]) -> tuple[list[str], list[str]]:
     """The most frequent characters of the text, at most MOST_CHARACTERS, and the pieces of one of them: at the
     beginning of a word, and after it."""
-    clean, split = learner.normalizer.normalize_str, learner.pre_tokenizer.pre_tokenize_str
-    words = Counter(word for line in _lines(files) for word, _ in split(clean(line)))
+    words = Counter(word for words in _words(cleaner, files) for word in words)
     counts: Counter[str] = Counter()
     for word, count in words.items():
         for character in word:
@@ -60,9 +79,42 @@ def _alphabet(learner: Any, files: Sequence[str | Path]) -> tuple[list[str], lis
     return characters, [*sorted(characters), *(f"##{character}" for character in sorted(within))]
 
 
-def _lines(files: Sequence[str | Path]) -> Iterator[str]:
+def _words(cleaner: Any, files: Sequence[str | Path]) -> Iterator[list[str]]:
+    """The words of each line, or part of a line, cleaned; without those that are longer than LONGEST_WORD."""
+    clean, split = cleaner.normalizer.normalize_str, cleaner.pre_tokenizer.pre_tokenize_str
     for file in map(Path, files):
         text = read_text(file)
         if not text.strip():
             raise FileError(f"{file} is empty: there is nothing to learn from")
-        yield from text.splitlines()
+        for line in text.splitlines():
+            for part in _PARTS.findall(line):
+                yield [word for word, _ in split(clean(part)) if len(word) <= LONGEST_WORD]
+
+
+def _interruptible(texts: Iterator[str], learn: Callable[[Iterator[str]], object]) -> None:
+    """learn(texts) on another thread: the library does not hear Ctrl-C while it counts pairs, but this thread does."""
+    errors: list[BaseException] = []
+    stop = threading.Event()
+
+    def until_stopped() -> Iterator[str]:
+        for text in texts:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            yield text
+
+    def call() -> None:
+        try:
+            learn(until_stopped())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.1)
+    finally:
+        stop.set()
+        thread.join(0.5)  # it ends at once, or does not need Python any more
+    for error in errors:
+        raise error

@@ -29,6 +29,14 @@ def check_like(layer: Any, dy: Array, shape: tuple[int, ...], dtype: DTypeLike, 
         _refuse(layer, dy, shape, dtype, name)
 
 
+def check_floats(layer: Any, x: Array, *, name: str = "x") -> None:
+    """Raise TypeError unless x is an array of floats, or of complex numbers, which the complex step moves. (NumPy alone
+    would take the tanh of integers, or of a list, and give float64.)"""
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc":
+        kind = f"of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+        raise TypeError(f"{type(layer).__name__}: {name} is {kind}, wanted an array of floats")
+
+
 def _refuse(layer: Any, array: Any, shape: Any, dtype: DTypeLike, name: str) -> NoReturn:
     wanted = f"wanted an array {shape} of {np.dtype(dtype)}"
     if not isinstance(array, np.ndarray):

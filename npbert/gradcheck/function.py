@@ -47,6 +47,8 @@ class ScalarFunction:
         for name, array in variables.items():
             if array.dtype != np.float64:
                 raise TypeError(f"{name} is {array.dtype}; a check needs float64, in the layer and in its inputs")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} holds a number that is not finite, where there is no derivative")
         for (name, one), (other_name, other) in itertools.combinations(self.parameters.items(), 2):
             if np.may_share_memory(one.value, other.value):
                 raise GradientError(f"{name} and {other_name} share memory: a tied weight is one Parameter, held twice")

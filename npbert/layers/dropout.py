@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core.checks import check_like
+from npbert.core.checks import check_floats, check_like
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
 
@@ -30,6 +30,7 @@ class Dropout(Layer):
         self.p = p
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        check_floats(self, x)
         mask = self.draw(x.shape, tape.rng)
         tape.keep(self, x.shape, x.dtype, mask)
         return self.apply(x, mask)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npbert.compute import Array, rowwise
-from npbert.core.checks import check_like
+from npbert.core.checks import check_floats, check_like
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
 
@@ -27,6 +27,7 @@ class Elementwise(Layer):
         raise NotImplementedError(f"{type(self).__name__} needs value_and_slope(x), which gives f(x) and f′(x)")
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        check_floats(self, x)
         if not tape.keeps:
             value: Array = rowwise(self.value, x)
             return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npbert.compute import Array, dot_rows
-from npbert.core.checks import check_like
+from npbert.core.checks import check_floats, check_like
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
 
@@ -17,6 +17,7 @@ class Softmax(Layer):
     """
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        check_floats(self, x)
         p = softmax(x)
         tape.keep(self, p)
         return p

@@ -183,6 +183,9 @@ def test_what_cannot_be_checked_is_refused():
             check_gradients(wrong, x)
     with pytest.raises(ValueError, match="there is nothing to check"):
         check_gradients(ReLU(), np.zeros((0, 3)))
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="x holds a number that is not finite"):
+            check_gradients(Scale(), np.where(np.arange(X.size).reshape(X.shape) == 1, wrong, X))
     with pytest.raises(ValueError, match="directions is 0, wanted at least 1"):
         check_directions(Scale(), X, directions=0)
     for tolerances in ({}, {"fd": 1e-7}):

@@ -50,6 +50,20 @@ def test_an_x_that_does_not_fit(name, wrong):
             layer.forward(*values, tape=Tape())
 
 
+@pytest.mark.parametrize(
+    "x", [[[1.0, 2.0]], np.ones((2, 3), int), np.ones((2, 3), bool), np.full((2, 3), "a")], ids=str
+)
+@pytest.mark.parametrize("name", ["Tanh", "ReLU", "GELU", "TanhGELU", "Softmax", "Dropout"])
+def test_numbers_that_are_no_floats(name, x):
+    """NumPy would make float64 of them, and a model would go on in it without a word."""
+    layer, _, _ = CATALOGUE[name].make()
+    for tape in (npbert.NO_TAPE, Tape(np.random.default_rng(0))):
+        with pytest.raises(
+            TypeError, match=rf"{type(layer).__name__}: x is (a list|of \S+), wanted an array of floats"
+        ):
+            layer.forward(x, tape=tape)
+
+
 INIT, X, FEW = Init(None), np.zeros((5, 4), np.float32), np.arange(4)
 LINEAR, NORM, HEADS = npbert.Linear(4, 3, INIT), npbert.LayerNorm(4, INIT), npbert.DotProductAttention(2)
 TABLE, WAVES, GATHER = npbert.Embedding(4, 2, INIT), npbert.SinusoidalPositions(5, 4, INIT), npbert.Gather()

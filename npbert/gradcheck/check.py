@@ -43,8 +43,9 @@ def check_gradients(
     Nothing is left changed.
 
     Raises: TypeError when a float is not float64, or when complex numbers do not flow through forward; ValueError when
-    there is nothing to check (no number, method or direction), for an array with numbers that are not finite, or when the
-    layer writes into its inputs, which are read-only; GradientError when two parameters share memory, or when the layer breaks its `Contract`.
+    there is nothing to check (no number, method or direction), for an array with a number that is not finite, or when
+    the layer writes into its inputs, which are read-only; GradientError when two parameters share memory, or when the
+    layer breaks its `Contract`.
     """
     _check_methods(tolerances)
     function = ScalarFunction(layer, inputs, rng, seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -32,7 +32,6 @@ class Encoder(Layer):
         self.layers = list(layers)
         if not self.layers:
             raise ValueError("an encoder needs at least one layer")
-        self.checkpointed = [Checkpointed(layer) for layer in self.layers]
         self.gather = Gather()
         self.gradient_checkpointing = False
 
@@ -45,14 +44,17 @@ class Encoder(Layer):
         return self._encode(x, sequences, read, tape)
 
     def _encode(self, x: Array, sequences: Sequences, read: Array | None, tape: Tape = NO_TAPE) -> Array:
-        *layers, last = self._layers()
+        computed: list[Layer] = list(self.layers)
+        if self.gradient_checkpointing:
+            computed = [Checkpointed(layer) for layer in computed]
+        *layers, last = computed
         for layer in layers:
             x = layer.forward(x, x, sequences, tape=tape)
         if read is None:
             y: Array = last.forward(x, x, sequences, tape=tape)
         else:
             y = last.forward(self.gather.forward(x, read, tape), x, sequences.only(read), tape=tape)
-        tape.keep(self, read is None)
+        tape.keep(self, computed, read is None)
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
@@ -60,14 +62,10 @@ class Encoder(Layer):
 
         In the last layer x may be some rows alone: their gradients go back to their places first.
         """
-        all_are_read = tape.take(self)
-        *layers, last = self._layers()
+        (*layers, last), all_are_read = tape.take(self)
         dx, dz = last.backward(dy, tape)
         dx = (dx if all_are_read else self.gather.backward(dx, tape)) + dz
         for layer in reversed(layers):
             dx, dz = layer.backward(dx, tape)
             dx = dx + dz
         return dx
-
-    def _layers(self) -> Sequence[Layer]:
-        return self.checkpointed if self.gradient_checkpointing else self.layers

@@ -1,8 +1,9 @@
 """What all layers speak: parameters, layers, the tape between forward and backward, and rows that belong together."""
 
 from npbert.core.checks import IGNORED
-from npbert.core.layer import Layer, named_parameters
+from npbert.core.layer import Layer
 from npbert.core.parameter import Init, Parameter
+from npbert.core.parts import named_parameters, named_parts
 from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape, TapeError
 
@@ -11,6 +12,7 @@ __all__ = [
     "Init",
     "Layer",
     "named_parameters",
+    "named_parts",
     "Tape",
     "NO_TAPE",
     "TapeError",

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from npbert.core.parameter import Parameter
+from npbert.core.parts import named_parameters
+from npbert.core.tree import tree
 
 
 class Layer:
@@ -43,30 +45,5 @@ class Layer:
         for parameter in self.parameters():
             parameter.zero_grad()
 
-
-def named_parameters(owner: object) -> Iterator[tuple[str, Parameter]]:
-    """Each Parameter of `owner` with its dotted name, in the order of definition, once even when it is shared.
-
-    `owner` is any object: its attributes are walked, and those of the layers (anything with a `forward`) that it holds,
-    alone or in a list, tuple or dict.
-    """
-    seen: set[int] = set()
-
-    def walk(prefix: str, item: Any) -> Iterator[tuple[str, Parameter]]:
-        parts: dict[Any, Any] = {}
-        if isinstance(item, list | tuple):
-            parts = dict(enumerate(item))
-        elif isinstance(item, dict):
-            parts = item
-        elif item is owner or isinstance(item, Parameter | Layer) or hasattr(item, "forward"):
-            if id(item) in seen:
-                return
-            seen.add(id(item))
-            if isinstance(item, Parameter):
-                yield prefix, item
-            else:
-                parts = vars(item)
-        for name, part in parts.items():
-            yield from walk(f"{prefix}.{name}" if prefix else str(name), part)
-
-    yield from walk("", owner)
+    def __repr__(self) -> str:
+        return tree(self)

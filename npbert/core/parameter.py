@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.compute.array import Array
+from npbert.core.draws import ChosenDraws
 
 
 class Parameter:
@@ -87,9 +88,11 @@ class Init:
 
         The draw is made in float64 and then rounded: a float32 and a float64 model of one seed start alike.
         """
-        if self.rng is None:
-            return self.zeros(*shape)
-        return Parameter(self.rng.normal(0.0, self.std, shape).astype(self.dtype))
+        parameter = self.zeros(*shape)
+        is_put_off = isinstance(self.rng, ChosenDraws) and not self.rng.are_for(parameter)
+        if self.rng is not None and not is_put_off:
+            parameter.value[...] = self.rng.normal(0.0, self.std, shape)
+        return parameter
 
     def zeros(self, *shape: int) -> Parameter:
         """A parameter of zeros: a bias, or LayerNorm's β."""

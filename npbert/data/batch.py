@@ -21,7 +21,8 @@ class Batch:
     next_sentence_label (B,): 0 = the second sentence follows the first, 1 = it does not.
     start_positions, end_positions (B,): the first and the last token of the answer; −100 for a sequence without one.
 
-    For multiple choice the first three are (B, C, T): C candidate sequences for each question.
+    For multiple choice the first three are (B, C, T): C candidate sequences for each question. So are the two texts of
+    a pair, C = 2, for a model that reads each by itself.
 
     Nested lists are turned into arrays. Whether the ids fit a model's tables is checked by the model.
 
@@ -67,6 +68,34 @@ class Batch:
                 if values.shape != shape[:1]:
                     raise ValueError(f"{name} has shape {values.shape}, but the batch has {shape[0]} sequences")
                 setattr(self, name, values)
+
+    def grouped(self, count: int) -> Batch:
+        """(B·C, T) as (B, C, T), where each `count` neighbours become the C sequences that belong together.
+
+        Targets are left out, as there is now one for each group.
+
+        Raises: ValueError unless the batch is (B·C, T) for this C.
+        """
+        shape = self.input_ids.shape
+        if len(shape) != 2 or count < 1 or shape[0] % count:
+            raise ValueError(f"input_ids has shape {shape}, which are no groups of {count} sequences")
+        return self._reshaped(-1, count, shape[1])
+
+    def flattened(self) -> Batch:
+        """(B, C, T) as (B·C, T): each sequence by itself, as BERT reads them, without targets."""
+        return self._reshaped(-1, self.input_ids.shape[-1])
+
+    def _reshaped(self, *shape: int) -> Batch:
+        arrays = self.input_ids, self.token_type_ids, self.attention_mask
+        return Batch(*(array.reshape(shape) for array in arrays))
+
+    def __repr__(self) -> str:
+        """Shapes and dtypes, for the numbers are in the arrays."""
+        real, places = np.count_nonzero(self.attention_mask), self.attention_mask.size
+        arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+        width = max(map(len, arrays))
+        lines = [f"  {name:<{width}}  {array.dtype} {array.shape}" for name, array in arrays.items()]
+        return "\n".join([f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:", *lines])
 
 
 def _array(name: str, values: Array) -> Array:

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
+from npbert.suggest import did_you_mean
 
 _SIZES = (
     "vocab_size",
@@ -18,6 +19,8 @@ _SIZES = (
     "type_vocab_size",
     "num_labels",
 )
+LARGEST = 2**24
+"""Of each size: the largest that floats count exactly, and far beyond any BERT. A table of 2⁶⁰ rows is a mistake."""
 _RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
 _SCALES = ("initializer_range", "layer_norm_eps")
 _CHOICES = {"hidden_act": tuple(ACTIVATIONS), "position_embedding_type": POSITION_KINDS}
@@ -63,6 +66,8 @@ class BertConfig:
                 raise TypeError(f"{name} is {value!r}, wanted an integer")
             if value < 1:
                 raise ValueError(f"{name} is {value}, wanted at least 1")
+            if int(value) > LARGEST:
+                raise ValueError(f"{name} is {value}, wanted at most {LARGEST}")
         rates = [name for name in _RATES if name != "classifier_dropout" or self.classifier_dropout is not None]
         for name in (*rates, *_SCALES):
             value = getattr(self, name)
@@ -104,7 +109,9 @@ class BertConfig:
         Raises: ValueError for a name that is not in PRESETS, and what the constructor raises.
         """
         if name not in PRESETS:
-            raise ValueError(f"there is no preset {name!r}, wanted one of {', '.join(PRESETS)}")
+            raise ValueError(
+                f"there is no preset {name!r}, wanted one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}"
+            )
         return cls(**{**PRESETS[name], **changes})
 
 

@@ -35,7 +35,8 @@ class BertForMultipleChoice(TaskModel):
         self.loss_function = SoftmaxCrossEntropy()
 
     def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> Array:
-        choices = _one_a_row(batch)  # (B·C, T)
+        check_is_batch(batch, "(B, C, T)")
+        choices = batch.flattened()  # (B·C, T)
         packed = PackedBatch(choices, self.config, first_places(choices))
         pooled = self.bert.pool(self.bert.encode(packed, tape), packed, tape)  # (B·C, D)
         scores = self.classifier.forward(self.dropout.forward(pooled, tape), tape)  # (B·C, 1)
@@ -52,10 +53,3 @@ class BertForMultipleChoice(TaskModel):
         labels = labels_of(batch, batch.input_ids.shape[:1])
         check_labels(labels, batch.input_ids.shape[1], limit_name="the number of choices")
         return labels
-
-
-def _one_a_row(batch: Batch) -> Batch:
-    """The choices as sequences of their own: (B, C, T) -> (B·C, T)."""
-    check_is_batch(batch, "(B, C, T)")
-    arrays = batch.input_ids, batch.token_type_ids, batch.attention_mask
-    return Batch(*(array.reshape(-1, array.shape[-1]) for array in arrays))

@@ -57,6 +57,11 @@ class PackedBatch:
         return rows if self.read_rows is None else np.searchsorted(self.read_rows, rows)
 
     @cached_property
+    def unsorted(self) -> Array:
+        """Where each sequence of the batch is among the sorted (B,): x[packed.unsorted] is in the batch's order."""
+        return np.argsort(self.order)
+
+    @cached_property
     def first(self) -> Array:
         """In which rows of what the encoder computed the first token of each sequence is, [CLS] (B,)."""
         return self.where(self._first_places)

@@ -1,27 +1,46 @@
-"""A table of every parameter of a BERT, counted from the model itself."""
+"""Every parameter of a model with its shape and how many numbers it has, as rows and as a table to read."""
 
 from __future__ import annotations
 
 import math
+import re
+from typing import NamedTuple
 
+from npbert.core import Layer
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
 
+_GROUP = re.compile(r"(?:bert\.)?(?:.*?\.\d+(?=\.)|[^.]+)")
 
-def parameter_table(config: BertConfig) -> str:
-    """Every tensor of a BertModel with its shape and count, with sums for embeddings, each layer, pooler and all."""
-    groups: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
-    for name, parameter in BertModel(config, rng=None).named_parameters():
-        parts = name.split(".")
-        group = ".".join(parts[:3]) if parts[0] == "encoder" else parts[0]
-        groups.setdefault(group, []).append((name, parameter.value.shape))
 
-    sums = {group: sum(math.prod(shape) for _, shape in tensors) for group, tensors in groups.items()}
-    width = max(len(name) + 2 for tensors in groups.values() for name, _ in tensors)
+class ParameterRow(NamedTuple):
+    """A parameter: its dotted name, its shape, and how many numbers that is."""
+
+    name: str
+    shape: tuple[int, ...]
+    count: int  # type: ignore[assignment]  # in place of the method of tuples
+
+
+def parameter_rows(model: Layer | BertConfig) -> list[ParameterRow]:
+    """Every parameter of a model, or of the BertModel that a configuration describes, once even where it is shared."""
+    layer = model if isinstance(model, Layer) else BertModel(model, rng=None)
+    shapes = [(name, parameter.value.shape) for name, parameter in layer.named_parameters()]
+    return [ParameterRow(name, shape, math.prod(shape)) for name, shape in shapes]
+
+
+def parameter_table(model: Layer | BertConfig) -> str:
+    """`parameter_rows` as text, with sums for the embeddings, each layer, each head and the whole."""
+    rows = parameter_rows(model)
+    groups: dict[str, list[ParameterRow]] = {}
+    for row in rows:
+        match = _GROUP.match(row.name)
+        groups.setdefault(match[0] if match else row.name, []).append(row)
+
+    width = max((len(row.name) + 2 for row in rows), default=0)
     lines = []
-    for group, tensors in groups.items():
-        lines.append(f"{group:<{width}}  {'':>15}  {sums[group]:>13,}")
-        for name, shape in tensors:
-            lines.append(f"  {name:<{width - 2}}  {shape!s:>15}  {math.prod(shape):>13,}")
-    lines.append(f"{'total':<{width}}  {'':>15}  {sum(sums.values()):>13,}")
+    for group, members in groups.items():
+        if [group] != [row.name for row in members]:  # a parameter that stands alone is its own sum
+            lines.append(f"{group:<{width}}  {'':>15}  {sum(row.count for row in members):>13,}")
+        lines += [f"  {row.name:<{width - 2}}  {row.shape!s:>15}  {row.count:>13,}" for row in members]
+    lines.append(f"{'total':<{width}}  {'':>15}  {sum(row.count for row in rows):>13,}")
     return "\n".join(lines)

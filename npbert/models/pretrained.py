@@ -12,9 +12,10 @@ from numpy.typing import DTypeLike
 from npbert.core import Layer
 from npbert.files import atomic_write
 from npbert.models.config import BertConfig
-from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_parameters
+from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_model
 from npbert.models.hugging_face.config import CONFIG_FILE, load_config, write_config
 from npbert.models.hugging_face.tensors import write_tensors
+from npbert.models.sizes import num_parameters
 
 Model = TypeVar("Model", bound="PreTrainedModel")
 
@@ -22,7 +23,8 @@ Model = TypeVar("Model", bound="PreTrainedModel")
 class PreTrainedModel(Layer):
     """A model with a configuration, which can be read from a folder and written to one, as Hugging Face has them.
 
-    A subclass is made with `(config, *, rng, dtype)`, and calls its BERT `bert`, or is one.
+    A subclass is made with `(config, *, rng, dtype)`, and calls its BERT `bert`, or is one. Parameters of its own are
+    saved and loaded, too; docs/own_head.md shows how such a model is written, from start to finish.
     """
 
     config: BertConfig
@@ -41,12 +43,13 @@ class PreTrainedModel(Layer):
 
         changes: other values for fields of the configuration (`num_labels=3`, say), or what else the constructor takes.
         dtype: of the parameters; that of the file does not matter.
-        rng: where the weights of a head are drawn from that the file does not have, by default from seed 0.
-        new_head: True starts the classifier anew even if the file has one; False forbids any head to be new.
+        rng: where a head that the file does not have is drawn from, by default from seed 0. Such a head is as the
+        constructor makes it.
+        new_head: True starts the head of a task anew even if the file has it; False forbids any head to be new.
 
-        Warns: of a head that is new.
+        Warns: of a head that is new. The constructor is called a second time then, with the same arguments.
         Raises: FileNotFoundError or FileError that names the file and says what is wrong with it: load_config has one
-        list, load_parameters the other.
+        list, load_model the other.
         """
         folder = Path(folder)
         config = load_config(folder)
@@ -57,21 +60,21 @@ class PreTrainedModel(Layer):
         names = {field.name for field in fields(BertConfig)}
         config = replace(config, **{name: value for name, value in changes.items() if name in names})
         others = {name: value for name, value in changes.items() if name not in names}
-        model = cls(config, rng=None, dtype=dtype, **others)  # type: ignore[call-arg]  # every subclass takes these
-        load_parameters(
-            model,
+        return load_model(
+            lambda rng: cls(config, rng=rng, dtype=dtype, **others),  # type: ignore[call-arg]  # each class takes these
             find_weights(folder),
             rng=np.random.default_rng(0) if rng is None else rng,
-            initializer_range=config.initializer_range,
             new_head=new_head,
+            size=num_parameters(config) + config.hidden_size * config.num_labels,
         )
-        return model
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write config.json and model.safetensors into `folder`, which is made if need be. (Extra: hf.)
 
         transformers loads them with its class of the same name. Both files are complete before either takes the place
-        of an old one, so a crash leaves the old files whole.
+        of an old one, so a crash leaves the old files whole. stored_parameters says what a parameter is called there.
+
+        Raises: ValueError that names two parameters which would have one name in the file.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)

@@ -54,6 +54,8 @@ def accumulate(model: Any, batch: Batch, rng: np.random.Generator | None, *, par
 def split(batch: Batch, parts: int) -> list[Batch]:
     """The sequences of a batch in at most `parts` batches of about one size, each with something to predict.
 
+    A batch of a class of one's own, with more arrays in it, is split into batches of that class.
+
     Raises: ValueError for more parts than sequences.
     """
     size = len(batch.input_ids)
@@ -64,7 +66,8 @@ def split(batch: Batch, parts: int) -> list[Batch]:
     order = np.argsort(~has_target, kind="stable")  # those with a target come first, and are dealt out like cards
     parts = min(parts, max(1, int(has_target.sum())))
     return [
-        Batch(**{name: value[np.sort(order[start::parts])] for name, value in arrays.items()}) for start in range(parts)
+        type(batch)(**{name: value[np.sort(order[start::parts])] for name, value in arrays.items()})
+        for start in range(parts)
     ]
 
 

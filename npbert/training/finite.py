@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Layer, Tape
+from npbert.core import Layer, Tape, named_parts
 from npbert.data.batch import Batch
 
 
@@ -48,33 +48,23 @@ def first_not_finite(model: Any, batch: Batch, rng: np.random.Generator | None) 
 @contextmanager
 def _watched(model: Layer, found: list[str]) -> Iterator[None]:
     """While it lasts, the name of every layer whose output is not finite is added to `found`; parts come first."""
-    names = _names_of_layers("model", model, {})
+    layers = [(name or "model", part) for name, part in named_parts(model) if hasattr(part, "forward")]
     try:
-        for layer, name in names.items():
+        for name, layer in layers:
             vars(layer)["forward"] = _watch(layer.forward, name, found)
         yield
     finally:
-        for layer in names:
+        for _, layer in layers:
             vars(layer).pop("forward", None)
 
 
 def _watch(forward: Any, name: str, found: list[str]) -> Any:
     def watched(*args: Any, **options: Any) -> Any:
         y = forward(*args, **options)
-        outputs = y if isinstance(y, tuple) else (y,)
-        if not all(np.isfinite(output).all() for output in outputs if output is not None):
+        parts = y if isinstance(y, tuple) else (y,)
+        numbers = [part for part in parts if isinstance(part, np.ndarray | np.floating | float)]
+        if not all(np.isfinite(part).all() for part in numbers):
             found.append(name)
         return y
 
     return watched
-
-
-def _names_of_layers(name: str, item: Any, names: dict[Layer, str]) -> dict[Layer, str]:
-    """`names`, and each layer inside `item` with its dotted name; the first where two hold it, as a wrapper does."""
-    parts: dict[Any, Any] = dict(enumerate(item)) if isinstance(item, list | tuple) else {}
-    if isinstance(item, Layer) and item not in names:
-        names[item] = name
-        parts = vars(item)
-    for key, part in parts.items():
-        _names_of_layers(f"{name}.{key}".removeprefix("model."), part, names)
-    return names

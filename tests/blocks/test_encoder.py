@@ -54,6 +54,18 @@ def test_reading_is_picking_from_the_whole(data, some, rng, num_layers, threads,
     np.testing.assert_allclose(inferred, wanted["y"], rtol=1e-12, atol=1e-12)
 
 
+def test_a_layer_that_is_replaced_is_computed_and_learns_also_when_layers_are_computed_again():
+    wanted, encoder = make(2), make(1, checkpointing=True)
+    encoder.layers.append(EncoderLayer(D, 2, 5, Init(None)))
+    encoder.layers[:] = wanted.layers
+    assert list(encoder.named_parameters()) == list(wanted.named_parameters())
+    whole = derived(wanted, X, RAGGED, None, np.cos)
+    for parameter in wanted.parameters():
+        parameter.zero_grad()
+    for name, array in derived(encoder, X, RAGGED, None, np.cos).items():
+        np.testing.assert_array_equal(array, whole[name], err_msg=name)
+
+
 def test_one_sequence_needs_no_sequences():
     """And None reads all."""
     np.testing.assert_array_equal(make()(X), make()(X, Sequences([12])))

@@ -1,9 +1,12 @@
 """Layer, and the walk over its parameters."""
 
+import gc
+import weakref
+
 import numpy as np
 
 from npbert import Init, Layer, Linear, Parameter
-from npbert.core import named_parameters
+from npbert.core import named_parameters, named_parts
 
 
 class Bare:
@@ -37,6 +40,28 @@ def test_parameters_are_found_wherever_they_are_by_dotted_names_in_order_and_onc
     assert [parameter for _, parameter in nest.named_parameters()] == nest.parameters()
     assert dict(nest.named_parameters())["parts.1.bias"] is nest.parts[1].bias
     assert [name for name, _ in named_parameters(AnyObject())] == ["theta", *(f"nest.{name}" for name in names)]
+
+
+def test_the_parts_are_layers_and_parameters_each_before_its_own():
+    nest = Nest()
+    named = dict(named_parts(nest))
+    assert list(named)[:5] == ["", "first", "parts.0", "parts.0.weight", "parts.0.bias"]
+    assert named[""] is nest and named["parts.1"] is nest.parts[1] and named["pair.1.a"] is nest.pair[1]["a"]
+    assert [name for name, part in named.items() if isinstance(part, Parameter)] == list(dict(nest.named_parameters()))
+    assert [name for name, _ in named_parts([Bare(), Bare])] == ["", "0", "0.w"], "a class is no layer"
+
+
+def test_a_layer_is_given_back_as_soon_as_nobody_holds_it():
+    """A walk that leaves a circle of references behind would keep a whole model until the next collection."""
+    gc.disable()
+    try:
+        linear = Linear(2, 3, Init(None))
+        there = weakref.ref(linear)
+        assert repr(linear) and linear.parameters()
+        del linear
+        assert there() is None
+    finally:
+        gc.enable()
 
 
 def test_zero_grad_reaches_every_parameter():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from npbert import Init, Parameter, Tape
+from npbert.core.draws import ChosenDraws
 
 FIVES = np.full((2, 3), 5.0)
 
@@ -104,6 +105,17 @@ def test_one_seed_gives_the_same_numbers_in_both_precisions():
     single, double = (Init(np.random.default_rng(1), dtype=dtype).normal(3, 4).value for dtype in ("f4", "f8"))
     np.testing.assert_array_equal(single, double.astype(np.float32))
     assert (double != single).any()
+
+
+def test_of_chosen_draws_only_the_chosen_are_drawn():
+    draws, rng = ChosenDraws(np.random.PCG64(5), {1, 3}), np.random.default_rng(5)
+    made = [Init(draws, std).normal(2, 3) for std in (0.1, 0.2, 0.3, 0.4)]
+    assert draws.made == made
+    np.testing.assert_array_equal(made[1].value, rng.normal(0, 0.2, (2, 3)).astype(np.float32))
+    np.testing.assert_array_equal(made[3].value, rng.normal(0, 0.4, (2, 3)).astype(np.float32))
+    assert not made[0].value.any() and not made[2].value.any()
+    assert draws.random() == rng.random(), "to all others it is a Generator"
+    assert Init(draws.spawn(1)[0]).normal(2).value.all()
 
 
 NO_RNG = r"^rng is .*, wanted a Generator, such as np.random.default_rng\(0\), or None$"

@@ -54,3 +54,31 @@ IDS = np.zeros((2, 3), int)
 def test_errors(arguments, error, message):
     with pytest.raises(error, match=f"^{message}"):
         Batch(**{"input_ids": IDS, **arguments})
+
+
+def test_groups_and_back():
+    ids, types, mask = np.arange(12).reshape(4, 3), np.eye(4, 3, dtype=int), np.array([[1, 1, 0]] * 4)
+    flat = Batch(ids, types, mask, labels=[1, 2, 3, 4])
+    groups = flat.grouped(2)
+    for name in ("input_ids", "token_type_ids", "attention_mask"):
+        np.testing.assert_array_equal(getattr(groups, name), getattr(flat, name).reshape(2, 2, 3))
+        np.testing.assert_array_equal(getattr(groups.flattened(), name), getattr(flat, name))
+    assert groups.labels is None
+    groups.labels = np.array([1, 2])
+    assert groups.flattened().labels is None
+    for batch, count in ((flat, 3), (flat, 0), (flat, 8), (groups, 2)):
+        with pytest.raises(ValueError, match=rf"has shape .* which are no groups of {count} sequences"):
+            batch.grouped(count)
+
+
+def test_what_is_shown_are_shapes_and_kinds_and_how_much_is_padding():
+    batch = Batch(np.zeros((2, 3), np.int32), attention_mask=[[1, 1, 0], [1, 1, 1]], labels=[0.5, 1])
+    assert repr(batch).splitlines() == [
+        "Batch of 5 tokens and 1 of padding:",
+        "  input_ids       int32 (2, 3)",
+        "  token_type_ids  int32 (2, 3)",
+        "  attention_mask  int64 (2, 3)",
+        "  labels          float64 (2,)",
+    ]
+    large = repr(Batch(np.zeros((500, 100), int)))
+    assert "50,000 tokens" in large and len(large) < 200

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from npbert import BertConfig, BertModel
-from npbert.models import PRESETS, parameter_table
+from npbert.models import PRESETS, parameter_rows, parameter_table
+from tests.models.own import Score
 from tests.models.small import small_config
 
 PUBLISHED = {  # layers, width, heads, feed-forward, positions, and parameters with the pooler
@@ -52,6 +53,19 @@ def test_the_table_has_every_parameter_and_the_sum_of_each_part():
     assert lines == [[part, f"{size:,}"] for part, size in parts.items()]
 
 
+def test_the_table_of_a_model_has_its_head_and_what_stands_alone():
+    model = Score(small_config(), rng=None)
+    rows = parameter_rows(model)
+    wanted = [(name, parameter.value.shape, parameter.value.size) for name, parameter in model.named_parameters()]
+    assert rows == wanted and rows[0].name == "bert.embeddings.word_embeddings.weight"
+    lines = [line.split() for line in parameter_table(model).splitlines()]
+    sums = [line for line in lines if "." not in line[0] or len(line) == 2]
+    groups = ["bert.embeddings", "bert.encoder.layers.0", "bert.encoder.layers.1", "norm", "steps", "steps.out.0"]
+    assert [line[0] for line in sums] == [*groups, "temperature", "offsets", "noise", "total"]
+    assert lines[-1] == ["total", f"{sum(row.count for row in rows):,}"]
+    assert ["temperature", "()", "1"] in lines and ["steps.out.0", "7"] in lines
+
+
 def test_changes_to_a_preset():
     assert BertConfig.preset("bert-tiny", vocab_size=40, hidden_act="relu").vocab_size == 40
     with pytest.raises(ValueError, match="no preset 'bert-huge', wanted one of bert-tiny, bert-mini"):
@@ -61,6 +75,7 @@ def test_changes_to_a_preset():
 SIZES = [field.name for field in dataclasses.fields(BertConfig) if field.type == "int"]
 WRONG = {
     "at least 1": [(size, 0) for size in SIZES],
+    "at most 16777216": [(size, value) for size in SIZES for value in (2**24 + 1, 10**30)],
     "an integer": [("intermediate_size", 30.5), ("type_vocab_size", True), ("vocab_size", "9")],
     "a number": [("hidden_dropout_prob", "0.1"), ("attention_probs_dropout_prob", False), ("layer_norm_eps", None)],
     "a rate from 0": [("hidden_dropout_prob", 1.0), ("attention_probs_dropout_prob", -0.1), ("classifier_dropout", 1)],

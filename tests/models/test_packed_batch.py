@@ -27,6 +27,7 @@ def test_rows_are_the_real_tokens_one_sequence_after_another_the_short_ones_firs
     lengths = batch.attention_mask.sum(axis=1)
     assert packed.shape == batch.input_ids.shape
     assert packed.order.tolist() == sorted(range(len(lengths)), key=lambda s: lengths[s])
+    assert packed.order[packed.unsorted].tolist() == list(range(len(lengths)))
     assert packed.places.tolist() == [s * length + t for s, t in rows]
     assert packed.positions.tolist() == [t for _, t in rows]
     assert packed.input_ids.tolist() == [batch.input_ids[row] for row in rows]

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import copy
+import math
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TypeVar
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Layer, Parameter
+from npbert.core import Layer
+from npbert.core.draws import ChosenDraws
 from npbert.files import FileError
 from npbert.layers import SinusoidalPositions
-from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, head_of, plain_name, to_hugging_face
-from npbert.models.hugging_face.tensors import TensorFile
+from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, head_of, plain_name
+from npbert.models.hugging_face.stored import Stored, stored_parameters
+from npbert.models.hugging_face.tensors import TensorFile, is_finite
 
 WEIGHTS_FILE = "model.safetensors"
-TASK_HEADS = ("classifier", "qa_outputs")
+SMALL = 10_000_000
+"""So many numbers take no memory to speak of: a head of one's own, say, or positions that are computed."""
+PRETRAINING_HEADS = ("pooler", "predictions", "seq_relationship")
 _CONVERT = (
     'python -c "import torch, safetensors.torch as s; '
     "s.save_file({{k: v.clone().contiguous() for k, v in torch.load('{0}', weights_only=True, map_location='cpu')"
     ".items()}}, '{1}')\""
 )
+
+Model = TypeVar("Model", bound=Layer)
 
 
 def find_weights(folder: Path) -> Path:
@@ -43,68 +52,69 @@ def find_weights(folder: Path) -> Path:
     raise FileNotFoundError(f"{folder} has no {WEIGHTS_FILE}")
 
 
-class _Target(NamedTuple):
-    """Where a tensor of the file goes."""
+def load_model(
+    make: Callable[[np.random.Generator], Model],
+    path: Path,
+    *,
+    rng: np.random.Generator,
+    new_head: bool | None = None,
+    size: int = 0,
+) -> Model:
+    """The model that `make(rng)` makes, with the parameters of the file.
 
-    parameter: Parameter
-    transposed: bool
-    head: str | None
+    size: how many numbers the model has, told from its configuration. Where the file has by far fewer, nothing is made:
+    a wrong configuration could ask for more than there is memory.
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape that the tensor must have in the file."""
-        shape = self.parameter.value.shape
-        return shape[::-1] if self.transposed else shape
+    The `bert.` before names may be there or not, and `gamma` and `beta` of a LayerNorm stand for `weight` and `bias`.
+    Integers are ignored, and so are heads that the model does not have. A head that the file does not have is as its
+    constructor makes it, with numbers from `rng`, and a warning. new_head: True starts the heads of a task (all but
+    those of pre-training) anew even if the file has them; with False a head that the file does not have is missing like
+    any other tensor.
 
-    def fill(self, tensor: Array) -> None:
-        self.parameter.value[...] = tensor.T if self.transposed else tensor
+    `make` is called a second time where a head is new, as it is known only then what is to be drawn.
 
-
-def load_parameters(
-    model: Layer, path: Path, *, rng: np.random.Generator, initializer_range: float, new_head: bool | None = None
-) -> None:
-    """Fill the parameters of `model` from the file.
-
-    The `bert.` before names may be there or not, and `gamma` and `beta` stand for `weight` and `bias`. Integers are
-    ignored, and so are heads that the model does not have. A head that the file does not have starts anew from `rng`,
-    with a warning. new_head: True starts the classifier anew even if the file has one; with False a head that the file
-    does not have is missing like any other tensor.
-
-    Raises: FileError that lists every tensor that is missing, unknown, of another shape or not what it is tied to;
-    nothing is loaded then.
+    Raises: FileError that lists every tensor that is missing, unknown, of another shape or not what it is tied to, or
+    that names one with a number that is not finite, or too large for the dtype of the model; ValueError for a model
+    with two parameters of one name.
     """
     file = TensorFile(path)
+    held = sum(math.prod(shape) for shape in file.shapes.values())
+    if size > 2 * held + SMALL:
+        raise FileError(f"{path} holds {held:,} numbers, but by its config.json the model has {size:,}")
     in_file = _plain_names(file)
-    targets = _targets(model)
-    heads = {target.head for target in targets.values() if target.head}
-    new_heads = heads - {target.head for name, target in targets.items() if name in in_file}
-    if new_head is False:
-        new_heads = set()
-    elif new_head:
-        new_heads |= heads & set(TASK_HEADS)
-    new = {name: target for name, target in targets.items() if target.head in new_heads}
-    old = {name: target for name, target in targets.items() if name not in new}
-
-    problems = _misfits(file, in_file, old)
+    draws = ChosenDraws(copy.deepcopy(rng.bit_generator))
+    model = make(draws)
+    wanted = stored_parameters(model)
+    new = _new_parameters(wanted, in_file, new_head)
+    problems = _misfits(file, in_file, {name: stored for name, stored in wanted.items() if name not in new})
     if problems:
         raise FileError(f"{path} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
-    for name, target in old.items():
-        target.fill(file.read(in_file[name]))
-    for target in new.values():
-        value = target.parameter.value
-        if value.ndim > 1:
-            value[...] = rng.normal(0.0, initializer_range, value.shape)
+    if new:
+        drawn = {id(stored.parameter) for stored in new.values()}
+        chosen = {number for number, parameter in enumerate(draws.made) if id(parameter) in drawn}
+        model = make(ChosenDraws(rng.bit_generator, chosen))
+    for name, stored in stored_parameters(model).items():
+        if name in new:
+            continue
+        with np.errstate(over="ignore"):  # what is too large becomes infinite
+            stored.fill(file.read(in_file[name]))
+        if not is_finite(stored.parameter.value):
+            dtype = stored.parameter.value.dtype
+            raise FileError(f"{path}: {in_file[name]} holds a number that is not finite, or too large for {dtype}")
     if new:
         warnings.warn(f"not from {path}, but new: {', '.join(new)}", stacklevel=3)
+    return model
 
 
-def _targets(model: Layer) -> dict[str, _Target]:
-    """The parameters by their plain Hugging Face names."""
-    targets = {}
-    for name, parameter in model.named_parameters():
-        stored = to_hugging_face(name)
-        targets[plain_name(stored.name)] = _Target(parameter, stored.transposed, head_of(name))
-    return targets
+def _new_parameters(wanted: dict[str, Stored], in_file: dict[str, str], new_head: bool | None) -> dict[str, Stored]:
+    """Those of the heads that are to start anew."""
+    if new_head is False:
+        return {}
+    heads = {stored.head for stored in wanted.values() if stored.head}
+    new = heads - {stored.head for name, stored in wanted.items() if name in in_file}
+    if new_head:
+        new |= heads - set(PRETRAINING_HEADS)
+    return {name: stored for name, stored in wanted.items() if stored.head in new}
 
 
 def _plain_names(file: TensorFile) -> dict[str, str]:
@@ -118,17 +128,22 @@ def _plain_names(file: TensorFile) -> dict[str, str]:
     return names
 
 
-def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, _Target]) -> list[str]:
-    """A line for each tensor that is not as wanted."""
-    problems = [f"missing: {name} {target.shape}" for name, target in wanted.items() if name not in in_file]
+def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored]) -> list[str]:
+    """A line for each tensor that is not as wanted.
+
+    A tensor that nothing is filled from is the head of another model; or else a mistake, in a part that the model has,
+    or where something is missing.
+    """
+    problems = [f"missing: {name} {stored.tensor.shape}" for name, stored in wanted.items() if name not in in_file]
+    is_complete, parts = not problems, {None} | {stored.head for stored in wanted.values()}
     for plain, name in in_file.items():
         shape = file.shapes[name]
-        if plain not in wanted and plain not in HEAD_TENSORS:
-            problems.append(f"unknown: {name} {shape}")
-        elif plain in wanted and shape != wanted[plain].shape:
-            problems.append(f"of another shape: {name} {shape}, wanted {wanted[plain].shape}")
-            if wanted[plain].head in TASK_HEADS:
-                problems[-1] += " (new_head=True starts this head anew)"
+        if plain not in wanted:
+            if plain not in HEAD_TENSORS and not (is_complete and head_of(plain) not in parts):
+                problems.append(f"unknown: {name} {shape}")
+        elif shape != wanted[plain].tensor.shape:
+            hint = "" if wanted[plain].head in (None, *PRETRAINING_HEADS) else " (new_head=True starts this head anew)"
+            problems.append(f"of another shape: {name} {shape}, wanted {wanted[plain].tensor.shape}{hint}")
     for twin, name in TIED.items():
         if problems or twin not in in_file or "cls.predictions.bias" not in wanted:
             continue
@@ -138,16 +153,14 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, _Targe
 
 
 def hugging_face_tensors(model: Layer) -> dict[str, Array]:
-    """The values of the parameters by the names and in the shapes that Hugging Face has for them.
+    """The values of the parameters by the names and in the shapes that they have in a file. Raises: as
+    stored_parameters.
 
-    Sinusoidal positions are unknown there, so they go out as the table of positions that they are.
+    Sinusoidal positions are unknown to Hugging Face, so they go out as the table of positions that they are.
     """
-    tensors = {}
-    for name, parameter in model.named_parameters():
-        stored = to_hugging_face(name)
-        tensors[stored.name] = parameter.value.T if stored.transposed else parameter.value
-    bert: Any = getattr(model, "bert", model)
-    positions = bert.embeddings.position_embeddings
+    tensors = {stored.name: stored.tensor for stored in stored_parameters(model).values()}
+    bert = getattr(model, "bert", model)
+    positions = getattr(getattr(bert, "embeddings", None), "position_embeddings", None)
     if isinstance(positions, SinusoidalPositions):
         prefix = "" if bert is model else "bert."
         tensors[f"{prefix}embeddings.position_embeddings.weight"] = positions.table

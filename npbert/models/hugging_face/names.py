@@ -69,7 +69,8 @@ TIED = {
 }
 """Tensors that some files hold a second time."""
 
-_OLD_ENDINGS = {"gamma": "weight", "beta": "bias"}
+IN_TORCH = {"gamma": "weight", "beta": "bias"}
+"""What torch calls the parameters of a LayerNorm; files of the first years call them as npbert does."""
 
 
 def to_hugging_face(name: str) -> TensorName:
@@ -82,14 +83,19 @@ def to_hugging_face(name: str) -> TensorName:
 
 
 def plain_name(name: str) -> str:
-    """A name from a file without `bert.`, and with `weight` and `bias` for what old files call `gamma` and `beta`."""
+    """A name from a file without `bert.`, and with `weight` and `bias` for the `gamma` and `beta` of old files."""
     owner, _, last = name.removeprefix("bert.").rpartition(".")
-    return f"{owner}.{_OLD_ENDINGS.get(last, last)}".lstrip(".")
+    if owner.rpartition(".")[2] == "LayerNorm":
+        last = IN_TORCH.get(last, last)
+    return f"{owner}.{last}" if owner else last
 
 
 def head_of(name: str) -> str | None:
-    """The head that npbert's parameter `name` is part of (`pooler`, `classifier`, …), or None for BERT itself."""
-    first = name.removeprefix("bert.").partition(".")[0]
+    """The head that a parameter is part of (`pooler`, `classifier`, or one of one's own), or None for BERT itself.
+
+    name: npbert's, or a plain one of a file.
+    """
+    first = name.removeprefix("bert.").removeprefix("cls.").partition(".")[0]
     return None if first in ("embeddings", "encoder") else first
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.extras import import_extra
 from npbert.files import FileError
+from npbert.messages import LOGGER
 
 FLOATS = ("F64", "F32", "F16", "BF16")
 
@@ -27,6 +28,7 @@ class TensorFile:
     """
 
     def __init__(self, path: Path) -> None:
+        LOGGER.debug("reading %s", path)
         self.path = path
         safetensors = import_extra("safetensors", extra="hf")
         try:
@@ -61,6 +63,12 @@ class TensorFile:
 def _widened(data: bytes) -> Array:
     """bfloat16 is the upper half of a float32."""
     return (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32)
+
+
+def is_finite(array: Array) -> bool:
+    """Whether all its numbers are. Their sum says so in half the time, unless it is too large itself."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: dict[str, str]) -> None:

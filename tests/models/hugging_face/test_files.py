@@ -84,9 +84,9 @@ def test_without_the_library(folder, monkeypatch):
     before = contents(folder)
     for name in ("safetensors", "safetensors.numpy"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=r"needs the package safetensors, .* pip install '.\[hf\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs the package safetensors, .* pip install .*\[hf\]"):
         BertModel.from_pretrained(folder)
-    with pytest.raises(MissingExtraError, match=r"pip install '.\[hf\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[hf\]"):
         random_float32(BertModel, seed=1).save_pretrained(folder)
     assert contents(folder) == before
 

@@ -40,4 +40,5 @@ def test_some_names():
     assert plain_name("bert.embeddings.LayerNorm.gamma") == "embeddings.LayerNorm.weight"
     assert plain_name("embeddings.LayerNorm.beta") == "embeddings.LayerNorm.bias"
     assert plain_name("roberta.bert.weight") == "roberta.bert.weight"
-    assert plain_name("gamma") == "weight"
+    assert plain_name("my_norm.gamma") == "my_norm.gamma"
+    assert plain_name("gamma") == "gamma"

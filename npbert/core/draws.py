@@ -1,0 +1,33 @@
+"""ChosenDraws: a generator for a model that comes out of a file, from which only what the file lacks is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from npbert.core.parameter import Parameter
+
+
+class ChosenDraws(np.random.Generator):
+    """A Generator from which `Init` draws only the `chosen` parameters, by their number in the order of creation.
+
+    All others start as 0, which costs nothing. `made` has them all. Where a constructor asks for numbers itself, it is
+    a Generator like any other.
+    """
+
+    def __init__(self, bit_generator: np.random.BitGenerator, chosen: Container[int] = ()) -> None:
+        super().__init__(bit_generator)
+        self.chosen = chosen
+        self.made: list[Parameter] = []
+
+    def are_for(self, parameter: Parameter) -> bool:
+        """Note that Init has made this parameter, and say whether it is to be drawn."""
+        self.made.append(parameter)
+        return len(self.made) - 1 in self.chosen
+
+    def spawn(self, n_children: int) -> list[np.random.Generator]:
+        """Generators like any other: what they draw is not put off."""
+        return np.random.Generator(self.bit_generator).spawn(n_children)

@@ -1,0 +1,171 @@
+"""Models as users write them: a head of their own, and parts of BERT that were replaced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npbert import (
+    NO_TAPE,
+    BertModel,
+    Embedding,
+    Gather,
+    Init,
+    Layer,
+    LayerNorm,
+    Linear,
+    MeanPooling,
+    MeanSquaredError,
+    PackedBatch,
+    Parameter,
+    PreTrainedModel,
+    TaskModel,
+)
+from npbert.models.packed_batch import first_places
+
+
+class Scale(Layer):
+    """y = gamma x, with a parameter that is called as LayerNorm's is."""
+
+    def __init__(self, features: int, init: Init) -> None:
+        self.gamma = init.ones(features)
+
+    def forward(self, x, tape=NO_TAPE):
+        tape.keep(self, x)
+        return self.gamma.value * x
+
+    def backward(self, dy, tape):
+        x = tape.take(self)
+        self.gamma.add_grad((dy * x).sum(axis=0))
+        return self.gamma.value * dy
+
+
+class Score(TaskModel):
+    """A number for each sequence, made from its [CLS]: score = [Scale(LayerNorm(h)) W + b] temperature + offset."""
+
+    def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32, start: float = 5.0) -> None:
+        init = Init(rng, 0.3, dtype)
+        self.config = config
+        self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=False)
+        self.norm = LayerNorm(config.hidden_size, init, eps=0.01)
+        self.steps = {"scale": Scale(config.hidden_size, init), "out": [Linear(config.hidden_size, 1, init)]}
+        self.steps["out"][0].weight.value *= 2
+        self.temperature = Parameter(np.full((), start, dtype))
+        self.offsets = Embedding(config.type_vocab_size, 1, init)
+        self.noise = Parameter(rng.uniform(1, 2, (1, 1)).astype(dtype) if rng else np.zeros((1, 1), dtype))
+        self.loss_function = MeanSquaredError()
+
+    def forward(self, batch, tape=NO_TAPE):
+        packed = PackedBatch(batch, self.config, first_places(batch))
+        h = self.bert.encode(packed, tape)
+        h = self.steps["scale"].forward(self.norm.forward(h, tape), tape)
+        s = self.steps["out"][0].forward(h, tape)
+        types = batch.token_type_ids[:, 0]
+        tape.keep(self, s, packed.first)
+        y = s * self.temperature.value * self.noise.value
+        return y[packed.first] + self.offsets.forward(types, tape)
+
+    def backward(self, dy, tape):
+        self.offsets.backward(dy, tape)
+        s, first = tape.take(self)
+        d = np.zeros_like(s)
+        d[first] = dy
+        self.temperature.add_grad(np.asarray((d * s * self.noise.value).sum()))
+        self.noise.add_grad((d * s * self.temperature.value).sum(keepdims=True))
+        ds = self.steps["out"][0].backward(d * self.temperature.value * self.noise.value, tape)
+        self.bert.encode_backward(self.norm.backward(self.steps["scale"].backward(ds, tape), tape), tape)
+
+    def check_targets(self, batch):
+        return batch.labels[:, None].astype(self.temperature.value.dtype)
+
+
+class TwoTower(TaskModel):
+    """A number for each pair of sequences, (B, 2, T): score = scale · (u · v), with the means u and v of their rows."""
+
+    def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32) -> None:
+        self.config = config
+        self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=False)
+        self.mean, self.gather = MeanPooling(), Gather()
+        self.scale = Parameter(np.full(1, 0.5, dtype))
+        self.loss_function = MeanSquaredError()
+
+    def forward(self, batch, tape=NO_TAPE):
+        packed = PackedBatch(batch.flattened(), self.config)
+        pooled = self.mean.forward(self.bert.encode(packed, tape), packed.sequences, tape)
+        vectors = self.gather.forward(pooled, packed.unsorted, tape)
+        u, v = vectors[0::2], vectors[1::2]
+        product = (u * v).sum(axis=1, keepdims=True)
+        tape.keep(self, u, v, product)
+        return self.scale.value * product
+
+    def backward(self, dy, tape):
+        u, v, product = tape.take(self)
+        self.scale.add_grad((dy * product).sum(axis=0))
+        dproduct = self.scale.value * dy
+        dvectors = np.stack([dproduct * v, dproduct * u], axis=1).reshape(-1, u.shape[1])
+        self.bert.encode_backward(self.mean.backward(self.gather.backward(dvectors, tape), tape), tape)
+
+    def check_targets(self, batch):
+        return batch.labels[:, None].astype(self.scale.value.dtype)
+
+
+class RMSNorm(Layer):
+    """y = g x / √mean(x²): a norm without a mean."""
+
+    def __init__(self, features: int, init: Init) -> None:
+        self.g = init.ones(features)
+
+    def forward(self, x, tape=NO_TAPE):
+        rms = np.sqrt((x * x).mean(axis=1, keepdims=True) + 0.01)
+        tape.keep(self, x / rms, rms)
+        return self.g.value * (x / rms)
+
+    def backward(self, dy, tape):
+        x_hat, rms = tape.take(self)
+        self.g.add_grad((dy * x_hat).sum(axis=0))
+        dx_hat = self.g.value * dy
+        return (dx_hat - x_hat * (dx_hat * x_hat).mean(axis=1, keepdims=True)) / rms
+
+
+class OwnParts(BertModel):
+    """A BERT with a gated feed-forward layer, of parameters of its own, and another norm in its last layer."""
+
+    def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32, **options: Any) -> None:
+        super().__init__(config, rng=rng, dtype=dtype, **options)
+        init = Init(rng, config.initializer_range, dtype)
+        last = self.encoder.layers[-1]
+        last.feed_forward = Gated(config.hidden_size, init)
+        last.output_norm = RMSNorm(config.hidden_size, init)
+
+
+class Gated(Layer):
+    """y = (x W + b) · (x W′ + b′), with a matrix that no Linear holds."""
+
+    def __init__(self, features: int, init: Init) -> None:
+        self.linear = Linear(features, features, init)
+        self.gate = init.normal(features, features)
+
+    def forward(self, x, tape=NO_TAPE):
+        v, g = self.linear.forward(x, tape), x @ self.gate.value
+        tape.keep(self, x, v, g)
+        return v * g
+
+    def backward(self, dy, tape):
+        x, v, g = tape.take(self)
+        self.gate.add_grad(x.T @ (dy * v))
+        return (dy * v) @ self.gate.value.T + self.linear.backward(dy * g, tape)
+
+
+class NoBert(PreTrainedModel):
+    """A model without a BERT."""
+
+    def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32) -> None:
+        self.config = config
+        self.table = Embedding(config.vocab_size, 3, Init(rng, dtype=dtype))
+
+    def forward(self, batch, tape=NO_TAPE):
+        return self.table.forward(batch.input_ids.reshape(-1), tape)
+
+    def backward(self, dy, tape):
+        self.table.backward(dy, tape)

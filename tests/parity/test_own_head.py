@@ -1,0 +1,66 @@
+"""A head of one's own: a torch module with the same attributes loads it, and transformers the BERT beside it."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from npbert import BertConfig, BertModel
+from tests.models.hugging_face.checkpoints import assert_loads
+from tests.models.own import Score
+from tests.models.small import fixed_batch, random_model
+
+transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
+safetensors = pytest.importorskip("safetensors.torch", reason="safetensors is not installed: pip install 'npbert[hf]'")
+
+pytestmark = pytest.mark.torch
+
+
+class TorchScale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.zeros(6))
+
+
+class TorchScore(nn.Module):
+    """Score, attribute by attribute, as one would write it in torch."""
+
+    def __init__(self, bert):
+        super().__init__()
+        self.bert = bert
+        self.norm = nn.LayerNorm(6, eps=0.01)
+        self.steps = nn.ModuleDict({"scale": TorchScale(), "out": nn.ModuleList([nn.Linear(6, 1)])})
+        self.temperature = nn.Parameter(torch.zeros(()))
+        self.offsets = nn.Embedding(3, 1)
+        self.noise = nn.Parameter(torch.zeros(1, 1))
+
+    def forward(self, input_ids, token_type_ids, attention_mask):
+        h = self.bert(input_ids, attention_mask, token_type_ids).last_hidden_state[:, 0]
+        s = self.steps["out"][0](self.norm(h) * self.steps["scale"].gamma)
+        return s * self.temperature * self.noise + self.offsets(token_type_ids[:, 0])
+
+
+def test_torch_loads_it_and_computes_the_same(tmp_path):
+    ours, batch = random_model(Score), fixed_batch()
+    ours.save_pretrained(tmp_path)
+    config = transformers.BertConfig.from_pretrained(tmp_path)
+    theirs = TorchScore(transformers.BertModel(config, add_pooling_layer=False)).double().eval()
+    theirs.load_state_dict(safetensors.load_file(tmp_path / "model.safetensors"), strict=True)
+    with torch.no_grad():
+        wanted = theirs(*map(torch.tensor, (batch.input_ids, batch.token_type_ids, batch.attention_mask)))
+    np.testing.assert_allclose(ours(batch), wanted.numpy(), rtol=1e-12)
+
+    safetensors.save_file({name: tensor.contiguous() for name, tensor in theirs.state_dict().items()}, tmp_path / "new")
+    (tmp_path / "new").replace(tmp_path / "model.safetensors")
+    assert_loads(ours, tmp_path, dtype=np.float64)
+
+
+def test_transformers_finds_the_bert_beside_it_bit_for_bit(tmp_path):
+    ours = random_model(Score, dtype=np.float32)
+    ours.save_pretrained(tmp_path)
+    theirs = transformers.BertModel.from_pretrained(tmp_path, add_pooling_layer=False)
+    theirs.save_pretrained(tmp_path / "theirs")
+    loaded = BertModel.from_pretrained(tmp_path / "theirs", add_pooling_layer=False)
+    assert isinstance(loaded.config, BertConfig)
+    for one, another in zip(loaded.parameters(), ours.bert.parameters(), strict=True):
+        np.testing.assert_array_equal(one.value, another.value)

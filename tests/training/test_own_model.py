@@ -1,0 +1,101 @@
+"""A model of one's own in the Trainer: it is trained, saved, stopped and resumed as npbert's are."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from npbert import Batch, BertForSequenceClassification, Init, Pooler
+from npbert.data.task_data import TaskData
+from npbert.training.trainer import MODEL_FOLDER, Goal
+from tests.models.own import NoBert, Score, TwoTower
+from tests.training.tiny import TINY, assert_same, examples, make_trainer, results, task_data, values
+
+SETTINGS = {"steps": 8, "save_every": 3, "evaluate_every": 4, "parts": 2, "gradient_checkpointing": True}
+
+
+def collate(rows):
+    """Pairs: a sequence and itself without its last token; the label is a number."""
+    ids = np.array([[ids, ids] for ids, _ in rows])
+    mask = np.ones_like(ids)
+    mask[:, 1, -1] = 0
+    return Batch(ids, attention_mask=mask, labels=np.array([label + 0.5 for _, label in rows]))
+
+
+def singles(rows):
+    return Batch(np.array([ids for ids, _ in rows]), labels=np.array([label + 0.5 for _, label in rows]))
+
+
+MODELS = {"pairs": (TwoTower, collate), "a head": (Score, singles)}
+each = pytest.mark.parametrize(("cls", "collated"), MODELS.values(), ids=MODELS)
+
+
+def make(folder, cls, collated, data=None):
+    model, held_out = cls(TINY, rng=np.random.default_rng(2)), collated(examples(8, seed=9))
+    options = {"evaluate": lambda: {"loss": float(model.loss(held_out).loss)}, "goal": Goal("loss", False)}
+    return make_trainer(folder, model=model, data=data or TaskData(examples(), collated, 4), **options, **SETTINGS)
+
+
+class Stops:
+    """Data that is pulled away at a batch."""
+
+    def __init__(self, collated, step):
+        self.data, self.left = TaskData(examples(), collated, 4), step
+
+    def batches(self, *where):
+        for item in self.data.batches(*where):
+            self.left -= 1
+            if not self.left:
+                raise ConnectionAbortedError
+            yield item
+
+
+@each
+def test_it_is_trained_and_its_best_model_is_saved(cls, collated, tmp_path):
+    trainer = make(tmp_path, cls, collated)
+    before, fresh = values(trainer.model), trainer.evaluate()["loss"]
+    best = trainer.train()["loss"]
+    assert best < fresh
+    assert all((one != another).any() for one, another in zip(before, values(trainer.model), strict=True))
+    loaded = cls.from_pretrained(tmp_path / MODEL_FOLDER)
+    assert float(loaded.loss(collated(examples(8, seed=9))).loss) == best
+
+
+@each
+@pytest.mark.parametrize("step", [3, 5, 8])
+def test_it_goes_on_bit_for_bit(cls, collated, step, tmp_path):
+    make(tmp_path / "whole", cls, collated).train()
+    with pytest.raises(ConnectionAbortedError):
+        make(tmp_path / "cut", cls, collated, Stops(collated, step)).train()
+    make(tmp_path / "cut", cls, collated).train()
+    assert results(tmp_path / "cut") == results(tmp_path / "whole")
+
+
+def test_parts_and_gradient_checkpointing_change_nothing(tmp_path):
+    def train(name, **settings):
+        config = replace(TINY, hidden_dropout_prob=0, attention_probs_dropout_prob=0)
+        model = TwoTower(config, rng=np.random.default_rng(2), dtype=np.float64)
+        make_trainer(tmp_path / name, model=model, data=TaskData(examples(), collate, 4), steps=5, **settings).train()
+        return values(model)
+
+    whole = train("whole")
+    assert_same(train("again", gradient_checkpointing=True), whole)
+    for ours, theirs in zip(train("parts", parts=4), whole, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
+
+
+def test_every_encoder_is_checkpointed_and_a_model_without_one_cannot_be(tmp_path):
+    model = Score(TINY, rng=np.random.default_rng(2))
+    model.second = Score(TINY, rng=np.random.default_rng(2)).bert
+    make_trainer(tmp_path, model=model, gradient_checkpointing=True)
+    assert model.bert.encoder.gradient_checkpointing and model.second.encoder.gradient_checkpointing
+    message = "^gradient_checkpointing needs a model with an Encoder, and NoBert has none$"
+    with pytest.raises(ValueError, match=message):
+        make_trainer(tmp_path, model=NoBert(TINY, rng=None), gradient_checkpointing=True)
+
+
+def test_a_model_that_could_not_be_saved_is_not_trained(tmp_path):
+    model = BertForSequenceClassification(TINY, rng=None)
+    model.pooler = Pooler(TINY.hidden_size, Init(None))
+    with pytest.raises(ValueError, match=r"bert\.pooler\.dense\.weight and pooler\.dense\.weight would both be called"):
+        make_trainer(tmp_path, model=model, data=task_data())

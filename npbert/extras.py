@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from types import ModuleType
 
 
@@ -17,5 +18,13 @@ def import_extra(module: str, *, extra: str) -> ModuleType:
     except ImportError as error:
         package = module.partition(".")[0]
         raise MissingExtraError(
-            f"this needs the package {package}, which is not installed: in npbert's folder, pip install '.[{extra}]'"
+            f"this needs the package {package}, which is not installed: {how_to_install(extra)}"
         ) from error
+
+
+def how_to_install(extra: str) -> str:
+    """The command that installs an extra, beside the npbert that is running: a checkout, or an installed package."""
+    checkout = Path(__file__).resolve().parent.parent
+    if (checkout / "pyproject.toml").is_file():
+        return f'in {checkout}, pip install -e ".[{extra}]"'
+    return f'pip install "npbert[{extra}]"'

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import npbert
-from npbert.extras import MissingExtraError, import_extra
+from npbert import extras
+from npbert.extras import MissingExtraError, how_to_install, import_extra
 
 PACKAGE = Path(npbert.__file__).parent
 
@@ -20,14 +21,24 @@ def test_what_is_there_is_imported():
 def test_what_is_not_there_says_how_to_install_it(module, monkeypatch):
     monkeypatch.setitem(sys.modules, "safetensors", None)
     monkeypatch.delitem(sys.modules, "safetensors.numpy", raising=False)
-    wanted = r"this needs the package safetensors, which is not installed: in npbert's folder, pip install '\.\[hf\]'"
-    with pytest.raises(MissingExtraError, match=f"^{wanted}$") as caught:
+    wanted = f"this needs the package safetensors, which is not installed: {how_to_install('hf')}"
+    with pytest.raises(MissingExtraError, match=f"^{re.escape(wanted)}$") as caught:
         import_extra(module, extra="hf")
     assert isinstance(caught.value, ImportError)
+
+
+def test_a_checkout_and_an_installed_package_are_extended_in_their_own_ways(tmp_path, monkeypatch):
+    """In double quotes, which every shell understands."""
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "npbert" / "extras.py"))
+    assert how_to_install("hf") == 'pip install "npbert[hf]"'
+    (tmp_path / "pyproject.toml").touch()
+    assert how_to_install("train") == f'in {tmp_path}, pip install -e ".[train]"'
 
 
 def test_every_extra_that_the_code_names_exists():
     text = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
     named = set(re.findall(r'(?:extra="|\(Extra: )(\w+)', text))
-    declared = re.findall(r"^(\w+) = \[", (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    declared = re.findall(
+        r"^(\w+) = \[", (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert {"hf"} <= named <= set(declared)

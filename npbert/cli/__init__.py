@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
+import platform
 import sys
-import warnings
+import time
 from collections.abc import Sequence
-from typing import Any
+
+import numpy as np
 
 from npbert.cli.answer import add_answer_command
 from npbert.cli.classify import add_classify_command
 from npbert.cli.embed import add_embed_command
 from npbert.cli.fill_mask import add_fill_mask_command
 from npbert.cli.gradcheck import add_gradcheck_command
+from npbert.cli.log import USUAL, messages_on_standard_error
+from npbert.cli.params import add_params_command
+from npbert.cli.parser import Parser
+from npbert.cli.search import add_search_command
+from npbert.cli.tag import add_tag_command
 from npbert.cli.training import add_training_commands
 from npbert.cli.vocab import add_vocab_command
-from npbert.compute import keep_freed_memory
-from npbert.models import PRESETS, BertConfig, parameter_table
+from npbert.compute import keep_freed_memory, num_threads
+from npbert.messages import LOGGER
 from npbert.training.finite import NotFiniteError
 from npbert.version import __version__
 
+_EXAMPLES = """examples:
+  echo "Paris is the [MASK] of France." | npbert fill-mask folder
+  npbert finetune run --model folder --train train.tsv
+  npbert finetune --help
 
-class _Command(argparse.ArgumentParser):
-    """A command, whose options are written out: an abbreviation could mean another one in the next version."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options, allow_abbrev=False)
+Here, folder stands for a checkpoint in the format of Hugging Face. npbert reads it
+from disk, and downloads nothing."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,35 +43,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Raises: SystemExit (status 2) for arguments that are not understood, after saying so on standard error.
     """
-    parser = argparse.ArgumentParser(prog="npbert", description="BERT in NumPy, with every derivative checked.")
-    parser.add_argument("--version", action="version", version=f"npbert {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command", parser_class=_Command)
-
-    params = commands.add_parser("params", help="list every tensor of a BERT, with its shape and count")
-    params.add_argument("preset", choices=PRESETS, metavar="preset", help=", ".join(PRESETS))
-    params.set_defaults(run=_params)
-
-    add_gradcheck_command(commands)
-    add_fill_mask_command(commands)
-    add_embed_command(commands)
-    add_classify_command(commands)
-    add_answer_command(commands)
-    add_vocab_command(commands)
-    add_training_commands(commands)
-
-    args = parser.parse_args(arguments)
+    args = _parser().parse_args(arguments)
     keep_freed_memory()
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: print(f"npbert: {message}", file=sys.stderr)
+    with messages_on_standard_error(getattr(args, "level", USUAL)):
         return _run(args)
 
 
+def _parser() -> Parser:
+    parser = Parser(
+        prog="npbert",
+        usage="npbert COMMAND [options]",
+        description="BERT in NumPy: use a checkpoint, train one, or look into how it works.",
+        epilog=_EXAMPLES,
+    )
+    version = f"npbert {__version__} (Python {platform.python_version()}, NumPy {np.__version__})"
+    parser.add_argument("--version", action="version", version=version, help="show the version, and end")
+    commands = parser.add_subparsers(
+        prog="npbert", title="commands", dest="command", metavar="COMMAND", parser_class=Parser
+    )
+    add_fill_mask_command(commands)
+    add_embed_command(commands)
+    add_search_command(commands)
+    add_classify_command(commands)
+    add_tag_command(commands)
+    add_answer_command(commands)
+    add_vocab_command(commands)
+    add_training_commands(commands)
+    add_params_command(commands)
+    add_gradcheck_command(commands)
+    names = ", ".join(commands.choices)
+    parser.set_defaults(run=lambda _: parser.error(f"say which command, one of {names}"))
+    for each in (*commands.choices.values(), parser):
+        each.finish()
+    return parser
+
+
 def _run(args: argparse.Namespace) -> int:
+    start = time.perf_counter()
     try:
+        if sys.stdout is None:  # closed before the program began
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
         status: int = args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print("\nstopped", file=sys.stderr)
+        print("\nstopped", file=sys.stderr)  # below the ^C
         return 130
     except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -74,8 +98,10 @@ def _run(args: argparse.Namespace) -> int:
         ImportError,
         NotFiniteError,
     ) as error:  # what a user's value, file or setup can cause
-        print(f"npbert: error: {_message(error)}", file=sys.stderr)
+        LOGGER.error(_message(error))
         return 1
+    threads = num_threads()
+    LOGGER.debug("it took %.1f s, on %d thread%s", time.perf_counter() - start, threads, "s" * (threads > 1))
     return status
 
 
@@ -83,8 +109,3 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error)
-
-
-def _params(args: argparse.Namespace) -> int:
-    print(parameter_table(BertConfig.preset(args.preset)))
-    return 0

@@ -1,10 +1,11 @@
-"""Text in, a line a text, and results out, as JSON lines or an array."""
+"""Text in, one on each line, and results out, as JSON lines or an array."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,8 +15,10 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.files import FileError, atomic_write, decode
+from npbert.messages import LOGGER
 
 STANDARD_INPUT = "-"
+_C1 = re.compile("[\x7f-\x9f\ud800-\udfff]")  # what JSON may hold as it is, but no terminal, or no UTF-8, should
 
 
 def name_of(path: str) -> str:
@@ -29,14 +32,25 @@ def read_all(path: str) -> str:
     Raises: FileError when it is empty or not UTF-8; OSError for a file that is not there or cannot be read.
     """
     try:
-        read = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+        read = _standard_input() if path == STANDARD_INPUT else Path(path).read_bytes()
     except FileNotFoundError as error:
         wanted = "wanted a file of text, or the text on standard input"
         raise FileNotFoundError(error.errno, f"{error.strerror}; {wanted}", path) from error
+    LOGGER.debug("read %s: %d bytes", name_of(path), len(read))
     text = decode(read, name_of(path))
     if not text.strip():
         raise FileError(f"{name_of(path)} is empty: there is no text to work on")
     return text
+
+
+def _standard_input() -> bytes:
+    """All of it; somebody at a keyboard is told that it is being waited for."""
+    if sys.stdin is None:  # closed before the program began
+        raise FileError("standard input is closed: there is no text to work on, and no file was given")
+    if sys.stdin.buffer.isatty():
+        end = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
+        LOGGER.info("reading from the keyboard: a text on each line, end with %s", end)
+    return sys.stdin.buffer.read()
 
 
 def read_lines(path: str) -> list[str]:
@@ -52,12 +66,16 @@ def check_output(path: str | None) -> None:
 
 def write_json_lines(rows: Iterable[Any], path: str | None) -> None:
     """Write a line of JSON a row to a file, which is whole or not there at all, or to standard output."""
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    lines = (f"{_C1.sub(_escaped, json.dumps(row, ensure_ascii=False, allow_nan=False))}\n" for row in rows)
     if path is None:
         sys.stdout.buffer.writelines(line.encode() for line in lines)  # JSON is UTF-8, whatever the terminal is
         return
     with atomic_write(Path(path)) as written, written.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(lines)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04x}"
 
 
 def write_array(array: Array, path: str) -> None:

@@ -3,41 +3,83 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from npbert.cli.options import add_options, given_options, read_options
+from npbert.cli.task_folder import command_of
+from npbert.cli.text import write_json_lines
+from npbert.data.tokenizer import Tokenizer
 from npbert.files import FileError
-from npbert.training.evaluate import evaluate_checkpoint
+from npbert.models import load_config
+from npbert.training.evaluate import Judged, evaluate_files
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.pretrain import Pretraining, PretrainSettings
-from npbert.training.run_folder import MODEL_FOLDER
-from npbert.training.settings import SETTINGS_FILE, load_settings, read_settings
+from npbert.training.run_folder import FREE, MODEL_FOLDER
+from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import STATE_FILE
-from npbert.training.tasks import TaskSettings
+from npbert.training.tasks import FinetuneTask, TaskSettings
 
 _RUNS: dict[str, Any] = {"pretrain": (PretrainSettings, Pretraining), "finetune": (FinetuneSettings, Finetuning)}
+
+_WIDTH = 80
+_WORTH_DROPPING = 1.0  # megabytes
+
+
+_PRETRAIN = {
+    "usage": "npbert pretrain FOLDER --corpus FILE... --vocabulary FOLDER [options]",
+    "description": """Teach a BERT language from plain text: it learns to guess hidden words, and whether
+one sentence follows another. Ctrl-C stops a run after the step that it is at, and
+--resume goes on with it.""",
+    "epilog": """examples:
+  npbert vocab books --output vocabulary --size 8000
+  npbert pretrain run --corpus books --vocabulary vocabulary --model bert-tiny
+  npbert pretrain run --resume""",
+}
+
+_FINETUNE = {
+    "usage": "npbert finetune FOLDER --model MODEL --train FILE [options]",
+    "description": """Teach a pre-trained BERT a task from a labelled file: a label, a number, tags, the
+right choice or an answer. Ctrl-C stops a run after the step that it is at, and
+--resume goes on with it.""",
+    "epilog": """examples:
+  npbert finetune run --model folder --train train.tsv --held-out dev.tsv
+  npbert finetune run --model folder --train train.conll --task tagging
+  npbert finetune run --resume""",
+}
+
+_EVALUATE = {
+    "description": """Say how good a fine-tuned model is on labelled files, or a pre-trained one on
+files of text. It should not have learned from them.""",
+    "epilog": """examples:
+  npbert evaluate run test.tsv
+  npbert evaluate folder test.conll --task tagging --json""",
+}
 
 
 def add_training_commands(commands: Any) -> None:
     """Add the three commands to those of the parser."""
     texts = {
-        "pretrain": "teach a BERT language, from plain text",
-        "finetune": "teach a pre-trained BERT a task, from a labelled file",
+        "pretrain": ("teach a BERT language, from plain text", _PRETRAIN),
+        "finetune": ("teach a pre-trained BERT a task, from a labelled file", _FINETUNE),
     }
-    for name, text in texts.items():
-        command = commands.add_parser(name, help=text, description=text)
-        command.add_argument("folder", help="where the run is kept: its state, its log, and the best model in model/")
-        command.add_argument("--resume", action="store_true", help="go on with the run in the folder, as it was set up")
+    for name, (text, details) in texts.items():
+        command = commands.add_parser(name, help=text, **details)
+        command.add_argument("folder", metavar="FOLDER", help="where to keep the run: its state, its log, and the best "
+                             "model in FOLDER/model")  # fmt: skip
+        command.add_argument("--resume", action="store_true", help="go on with the run in FOLDER where it stopped")
         add_options(command, _RUNS[name][0])
         command.set_defaults(run=_train)
 
-    text = "judge a fine-tuned model by labelled files, or a run of pre-training by files of text"
-    evaluate = commands.add_parser("evaluate", help=text, description=text)
-    evaluate.add_argument("folder", help="the folder of a run, whose settings hold, or of a checkpoint")
-    evaluate.add_argument("files", nargs="+", metavar="file", help="what to judge the model by")
+    evaluate = commands.add_parser("evaluate", help="say how good a trained model is", **_EVALUATE)
+    evaluate.add_argument("folder", metavar="FOLDER", help="the folder of a run, whose settings are used, or of a "
+                          "checkpoint")  # fmt: skip
+    evaluate.add_argument("files", nargs="+", metavar="FILE", help="a file to judge the model by")
+    evaluate.add_argument("--json", action="store_true", help="print a line of JSON for each file, and no table")
     add_options(evaluate, TaskSettings)
     evaluate.set_defaults(run=_evaluate)
 
@@ -46,12 +88,13 @@ def _train(args: argparse.Namespace) -> int:
     kind, run_class = _RUNS[args.command]
     folder = Path(args.folder)
     if args.resume:
-        if given_options(args, kind) or args.settings:
+        given = given_options(args, kind)
+        if given.keys() - set(FREE) or args.settings:
             raise ValueError("--resume goes on with the settings in the folder, and takes no others")
-        began = _command_of(folder)
+        began = command_of(folder)
         if began != args.command:
             raise FileError(f"{folder} holds a run of another kind: to go on, npbert {began} {folder} --resume")
-        settings = load_settings(kind, folder / SETTINGS_FILE)
+        settings = load_settings(kind, folder / SETTINGS_FILE, **given)
     else:
         if (folder / STATE_FILE).exists():
             raise FileError(f"{folder} holds a run already: --resume goes on with it")
@@ -68,46 +111,73 @@ def _train(args: argparse.Namespace) -> int:
             f"\nstopped at step {run.trainer.step}; to go on: npbert {args.command} {folder} --resume", file=sys.stderr
         )
         return 130
-    _print_table(numbers, getattr(run, "baselines", {}))
+    task = run.task if isinstance(run, Finetuning) else None
+    _print_table(numbers, getattr(run, "baselines", {}), task=task)
     trainer = run.trainer
     print(f"after {trainer.step} steps; the model of step {trainer.progress.best_step} is in {folder / MODEL_FOLDER}")
+    megabytes = (folder / STATE_FILE).stat().st_size / 1e6
+    if megabytes >= _WORTH_DROPPING:
+        print(
+            f"{folder / STATE_FILE} ({megabytes:,.0f} MB) is of no more use now; to drop it:\n"
+            f"  npbert {args.command} {folder} --resume --no-keep-state"
+        )
     return 0
 
 
 def _evaluate(args: argparse.Namespace) -> int:
     folder = Path(args.folder)
     settings_path = folder / SETTINGS_FILE
+    given = given_options(args, TaskSettings)
     if not settings_path.is_file():
         settings = read_options(args, TaskSettings)
-        for file in args.files:
-            _print_table(evaluate_checkpoint(folder, file, settings), {}, title=file)
+        load_config(folder)  # it says what is wrong with the folder
+        if "max_length" not in given and not args.settings:  # as long as it was trained on
+            length = Tokenizer.from_pretrained(folder).max_length
+            settings = replace(settings, max_length=length or settings.max_length)
+        _print_judged(evaluate_files(folder, args.files, settings), as_json=args.json)
         return 0
     if args.settings:
         raise ValueError(f"--settings is for a checkpoint: for the run in {folder}, its own settings hold")
     checkpoint = str(folder / MODEL_FOLDER)
-    if _command_of(folder) == "pretrain":
+    if command_of(folder) == "pretrain":
         pretraining = load_settings(PretrainSettings, settings_path, model=checkpoint, held_out=args.files)
         run = Pretraining(pretraining, folder)
-        _print_table(run.evaluate(), run.baselines)
+        numbers = run.evaluate()
+        if args.json:
+            write_json_lines([{"files": args.files, **_finite(numbers), "baselines": _finite(run.baselines)}], None)
+        else:
+            _print_table(numbers, run.baselines)
         return 0
-    finetuning = load_settings(FinetuneSettings, settings_path, **given_options(args, TaskSettings))
-    for file in args.files:
-        _print_table(evaluate_checkpoint(checkpoint, file, finetuning), {}, title=file)
+    finetuning = load_settings(FinetuneSettings, settings_path, **given)
+    _print_judged(evaluate_files(checkpoint, args.files, finetuning), as_json=args.json)
     return 0
 
 
-def _command_of(folder: Path) -> str:
-    """By which command the run in the folder was begun."""
-    return "pretrain" if "corpus" in read_settings(folder / SETTINGS_FILE) else "finetune"
+def _print_judged(judged: list[Judged], *, as_json: bool) -> None:
+    if as_json:
+        write_json_lines(({"file": path, **_finite(metrics)} for path, metrics, _ in judged), None)
+        return
+    for path, metrics, task in judged:
+        _print_table(metrics, {}, title=path, task=task)
 
 
-def _print_table(numbers: dict[str, float], baselines: dict[str, float], *, title: str = "held out") -> None:
-    """The numbers, and beside them what knowing next to nothing gives."""
+def _finite(numbers: dict[str, float]) -> dict[str, float | None]:
+    """JSON has no word for what is not finite but null."""
+    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
+
+
+def _print_table(
+    numbers: dict[str, float], baselines: dict[str, float], *, title: str = "held out", task: FinetuneTask | None = None
+) -> None:
+    """The numbers, and beside them what knowing next to nothing gives; at most 80 columns wide."""
     if not numbers:
         return
     head = f"{'knowing frequencies':>22}" if baselines else ""
-    width = max(24, len(title) + 1)
+    names = [task.title_of(name) if task else name.replace("_", " ") for name in numbers]
+    room = _WIDTH - 10 - len(head)
+    title = title if len(title) < room else f"…{title[2 - room :]}"
+    width = max(24, len(title) + 1, *(len(name) + 3 for name in names))
     print(f"{title:<{width}}{'model':>10}{head}")
-    for name, value in numbers.items():
-        baseline = f"{baselines[name]:>22.4f}" if name in baselines else ""
-        print(f"  {name.replace('_', ' '):<{width - 2}}{value:>10.4f}{baseline}")
+    for name, (key, value) in zip(names, numbers.items(), strict=True):
+        baseline = f"{baselines[key]:>22.4f}" if key in baselines else ""
+        print(f"  {name:<{width - 2}}{value:>10.4f}{baseline}")

@@ -9,15 +9,27 @@ from typing import Any
 from npbert.data.corpus import text_files
 from npbert.data.tokenizer import Tokenizer
 
+_DESCRIPTION = """Learn a vocabulary of words and pieces of words (WordPiece) from your own text,
+and write the tokenizer that npbert and transformers read."""
+
+_EPILOG = """examples:
+  npbert vocab books --output vocabulary --size 8000
+  npbert vocab one.txt two.txt --output vocabulary --cased"""
+
 
 def add_vocab_command(commands: Any) -> None:
     """Add the command to those of the parser."""
-    vocab = commands.add_parser("vocab", help="learn a WordPiece vocabulary from text files")
-    vocab.add_argument("files", nargs="+", metavar="file", help="a file of text, in UTF-8, or a folder of .txt files")
-    vocab.add_argument("--output", required=True, metavar="FOLDER", help="where to write the tokenizer")
-    vocab.add_argument("--size", type=int, default=30522, metavar="V", help="at most how many tokens (30522)")
-    vocab.add_argument("--min-frequency", type=int, default=2, metavar="N", help="how often a piece must occur (2)")
-    vocab.add_argument("--cased", action="store_true", help="keep capital letters and accents")
+    vocab = commands.add_parser(
+        "vocab", help="learn a vocabulary from your own text", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    vocab.add_argument("files", nargs="+", metavar="FILE", help="a file of text, in UTF-8, or a folder of .txt files")
+    vocab.add_argument("--output", required=True, metavar="FOLDER", help="the folder to write the tokenizer into")
+    vocab.add_argument("--size", type=int, default=30522, metavar="N", help="at most how many tokens to learn "
+                       "(default: 30522, as many as BERT has)")  # fmt: skip
+    vocab.add_argument("--min-frequency", type=int, default=2, metavar="N", help="leave out pieces that occur less "
+                       "often than this (default: 2)")  # fmt: skip
+    vocab.add_argument("--cased", action="store_true", help="keep capital letters and accents, which are dropped "
+                       "otherwise")  # fmt: skip
     vocab.set_defaults(run=_vocab)
 
 

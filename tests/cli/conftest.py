@@ -10,13 +10,20 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from npbert import BertForMaskedLM, BertForQuestionAnswering, BertForSequenceClassification, BertModel
+from npbert import (
+    BertForMaskedLM,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+)
 from npbert.cli import main
 
 HEADS = {
     "fill-mask": BertForMaskedLM,
     "embed": BertModel,
     "classify": BertForSequenceClassification,
+    "tag": BertForTokenClassification,
     "answer": BertForQuestionAnswering,
 }
 

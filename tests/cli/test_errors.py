@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from npbert.extras import how_to_install
 from tests.cli.conftest import HEADS
 
 
@@ -57,19 +58,14 @@ def test_a_broken_checkpoint(npbert, checkpoints, tmp_path, file, change, messag
 
 def test_what_is_no_folder(npbert):
     message = "a/b is no checkpoint: there is no such folder (npbert reads from disk and downloads nothing)"
-    assert npbert("embed", "a/b", stdin=b"cat").error == message
+    assert npbert("embed", "a/b", stdin=b"").error == message, "it is said before anything is read"
 
 
 @pytest.mark.parametrize("command", ["fill-mask", "classify", "answer"])
 def test_a_checkpoint_without_the_head(npbert, checkpoints, command):
-    """The one error of several lines: one a tensor that is missing."""
     folder = checkpoints["embed"]
-    result = npbert(command, folder, stdin=b'{"question": "cat?", "passage": "[MASK]"}')
-    first, *rest = result.err.splitlines()
-    assert first.startswith(f"npbert: error: {folder / 'model.safetensors'} does not fit BertFor")
-    assert rest
-    assert all(line.startswith(("  missing: c", "  missing: qa_outputs")) for line in rest)
-    assert (result.status, result.out) == (1, b"")
+    error = npbert(command, folder, stdin=b'{"question": "cat?", "passage": "[MASK]"}').error
+    assert error.startswith(f"{folder} holds a BERT without a head, and not a")
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.npy"])
@@ -127,6 +123,7 @@ def test_a_line_that_is_no_question(npbert, checkpoints, line):
 
 
 TWO_TABS = b"a cat\ta dog\nthe\ta\tcat\tdog\n"
+ONE_OR_TWO = "wanted one, or two with a tab between them; for a file with more columns, --text says which one to take"
 NO_NPZ = "--output is a.npz, wanted a name ending in .npy for an array, or .jsonl"
 
 
@@ -135,7 +132,7 @@ NO_NPZ = "--output is a.npz, wanted a name ending in .npy for an array, or .json
     [
         ("embed", ["--layer", "3"], b"cat", "layer is 3, wanted 0 to 2, or -3 to -1 from the end"),
         ("embed", ["--output", "a.npz"], b"cat", NO_NPZ),
-        ("classify", [], TWO_TABS, "standard input, line 2: 4 texts, wanted one, or two with a tab between them"),
+        ("classify", [], TWO_TABS, f"standard input, line 2: 4 texts, {ONE_OR_TWO}"),
         ("fill-mask", [], b"a [MASK]\nthe cat\n", "text 2 has no [MASK], or it was cut off: 'the cat'"),
         ("fill-mask", ["--top-k", "0"], b"[MASK]", "top_k is 0, wanted at least 1"),
         ("answer", ["--n-best", "0"], FINE, "2 tokens, max_length 30, n_best 0: wanted at least 1 of each"),
@@ -149,5 +146,5 @@ def test_values_that_are_none(npbert, checkpoints, command, arguments, stdin, me
 @pytest.mark.parametrize("library", ["tokenizers", "safetensors"])
 def test_without_an_extra(npbert, checkpoints, monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
-    message = f"this needs the package {library}, which is not installed: in npbert's folder, pip install '.[hf]'"
+    message = f"this needs the package {library}, which is not installed: {how_to_install('hf')}"
     assert npbert("embed", checkpoints["embed"], stdin=b"cat").error == message

@@ -19,6 +19,7 @@ LINES = {
     "fill-mask": ["the [MASK] sat", "[MASK] dog [MASK]", "a café? [MASK]"],
     "embed": ["the cat sat", "", "a café"],
     "classify": ["the cat sat", "", "a dog\ta café"],
+    "tag": ["the cat sat.", "", "a café?"],
     "answer": [json.dumps({"question": QUESTION, "passage": PASSAGE}), '{"passage": "café", "question": "a cat?"}'],
 }
 

@@ -1,9 +1,13 @@
 """The commands, run as a user runs them."""
 
+import io
 import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stderr, suppress
+from dataclasses import fields
+from fnmatch import fnmatchcase
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,12 +15,9 @@ import pytest
 
 from npbert import Init, Linear, __version__
 from npbert.cli import main
-
-
-@pytest.mark.parametrize(("preset", "total"), [("bert-base-uncased", "109,482,240"), ("bert-tiny", "4,385,920")])
-def test_params(preset, total, capsys):
-    assert main(["params", preset]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].split() == ["total", total]
+from npbert.cli.options import GROUPS
+from npbert.training.finetune import FinetuneSettings
+from npbert.training.pretrain import PretrainSettings
 
 
 def test_a_reader_that_has_gone():
@@ -32,7 +33,7 @@ def test_ctrl_c(monkeypatch, capsys):
     def stopped(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("npbert.cli.parameter_table", stopped)
+    monkeypatch.setattr("npbert.cli.params.parameter_table", stopped)
     assert main(["params", "bert-tiny"]) == 130
     assert capsys.readouterr().err == "\nstopped\n"
 
@@ -40,25 +41,76 @@ def test_ctrl_c(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["params", "bert-huge"], ["'bert-huge'", "bert-large-uncased"]),
-        (["vocab", "--out", "x", "text.txt"], ["--output"]),  # options are written out
-        ([], ["required: command"]),
-        (["embed", "folder", "--pooling", "max"], ["'max'", "'mean', 'cls', 'pooler'"]),
-        (["embed", "folder", "--layer", "last"], ["'last'"]),
-        (["embed", "folder", "file", "another"], ["another"]),
+        ("", "say which command, one of fill-mask, *, gradcheck"),
+        ("finetun run", "there is no command 'finetun'; did you mean finetune?"),
+        ("translate", "there is no command 'translate', wanted one of fill-mask, *, gradcheck"),
+        ("--versoin", "there is no option --versoin; did you mean --version?"),
+        ("-x", "there is no option -x"),
+        ("vocab --out x text.txt", "there is no option --out; did you mean --output?"),  # options are written out
+        ("vocab text.txt", "the following arguments are required: --output"),
+        ("finetune run --lr 1e-5", "there is no option --lr; did you mean --learning-rate?"),
+        ("finetune run -lr 1e-5", "there is no option -lr; did you mean --learning-rate?"),
+        ("finetune run --batchsize=8", "there is no option --batchsize; did you mean --batch-size?"),
+        ("pretrain run --steps 1e3", "argument --steps: '1e3' is not a whole number"),
+        ("pretrain run --warmup much", "argument --warmup: 'much' is not a number"),
+        ("embed folder --pooling poler", "--pooling is 'poler', wanted one of *, pooler*; did you mean pooler?"),
+        ("embed folder --layer last", "argument --layer: 'last' is not a whole number"),
+        ("embed folder file another", "there is no place for 'another'"),
     ],
 )
 def test_arguments_that_are_not_understood(arguments, said, capsys):
+    """The command's own usage in a line, where there is more, and what was wrong."""
     with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    error = capsys.readouterr().err
-    assert all(part in error for part in said)
+        main(arguments.split())
+    usage, more, error = capsys.readouterr().err.splitlines()
+    prog = f"npbert {arguments.split()[0]}" if " " in arguments and "finetun " not in arguments else "npbert"
+    assert usage.startswith(f"usage: {prog} ")
+    assert usage.endswith(" [options]")
+    assert more.strip() == f"{prog} --help says more"
+    assert fnmatchcase(error, f"{prog}: error: {said.replace('[', '[[]')}"), error
+
+
+def test_what_looks_like_an_option_and_is_none(npbert, checkpoints):
+    """A negative number, a value with a space, and all that follows --."""
+    assert npbert("embed", checkpoints["embed"], "--layer", "-2", stdin=b"cat").status == 0
+    assert npbert("answer", checkpoints["answer"], "--question", "--cat or dog?", stdin=b"a cat").status == 0
+    assert npbert("embed", "--", "--folder", stdin=b"cat").error.startswith("--folder is no checkpoint")
+
+
+def names_of_commands():
+    said = io.StringIO()
+    with redirect_stderr(said), suppress(SystemExit):
+        main(["?"])
+    return said.getvalue().strip().partition("wanted one of ")[2].split(", ")
+
+
+COMMANDS = names_of_commands()
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_a_terminal(command, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        main([*command.split(), "--help"])
+    said = capsys.readouterr().out
+    assert not [line for line in said.splitlines() if len(line) > 80]
+    assert said.startswith(f"usage: npbert {command or 'COMMAND'} ")
+    assert all(name in said for name in (["-h, --help", "-q, --quiet", "-v, --verbose"] if command else COMMANDS))
+    assert not re.search(r"%\(|[a-z]-$", said, re.MULTILINE), "a name with a hyphen stays whole"
+    assert len(COMMANDS) >= 10
+
+
+def test_every_setting_has_its_place_in_the_help():
+    placed = [name for names in GROUPS.values() for name in names]
+    known = {entry.name for kind in (PretrainSettings, FinetuneSettings) for entry in fields(kind)}
+    assert sorted(placed) == sorted(known)
 
 
 def test_version(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
-    assert capsys.readouterr().out == f"npbert {__version__}\n"
+    python = ".".join(map(str, sys.version_info[:3]))
+    assert capsys.readouterr().out == f"npbert {__version__} (Python {python}, NumPy {np.__version__})\n"
 
 
 class WrongLinear(Linear):

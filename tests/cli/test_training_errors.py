@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from npbert.cli import main
+from npbert.models import size_table
 from npbert.training.state import STATE_FILE
 from tests.training.tiny import write_checkpoint, write_corpus, write_labelled
 
@@ -67,11 +68,10 @@ NONE_OF = "is none of those in training:"
         ("--corpus empty.txt", "empty.txt is empty: there is no text to learn from"),
         ("--corpus latin.txt", "latin.txt, line 2: byte 5 of the line is not UTF-8"),
         ("--objective sop --corpus one.txt", "the training data has no batches"),
-        ("--model bert-huge", f"bert-huge {NO_FOLDER}"),
         ("--model small", "max_length is 20, but small takes 10 tokens"),
         ("--steps 0", "steps is 0, wanted at least 1"),
         ("--mask-probability 0", "probability is 0.0, wanted more than 0 and at most 1"),
-        ("--settings typo.toml", "typo.toml: there is no setting stesp; there are *"),
+        ("--settings typo.toml", "typo.toml: there is no setting stesp; did you mean steps?"),
         ("--learning-rate 1e30 --warmup 0", "step 2: the loss is nan and the norm of the gradient nan; the first *"),
         ("--learning-rate 1e300 --warmup 0", f"step 1: the parameter bert.* {TOO_FAST}"),
     ],
@@ -79,6 +79,15 @@ NONE_OF = "is none of those in training:"
 def test_pretrain(options, message, error_of):
     check(error_of(f"{PRETRAIN} {options}"), message)
     assert Path("run").exists() == message.startswith(("step ", "probability", "the training")), "or no folder is left"
+
+
+def test_a_model_that_is_neither_a_size_nor_a_folder(capsys):
+    """The one error of several lines: the sizes that there are."""
+    assert main(f"{PRETRAIN} --model bert-smol".split()) == 1
+    first, *sizes = capsys.readouterr().err.splitlines()
+    assert first == ("npbert: error: model: there is no size 'bert-smol', and no such folder; did you mean bert-small?")
+    assert sizes == size_table().splitlines()
+    assert not Path("run").exists()
 
 
 @pytest.mark.parametrize(
@@ -89,7 +98,8 @@ def test_pretrain(options, message, error_of):
         ("--task tagging --train b.conll --held-out c.conll", f"c.conll, line 1 on: the label 'I' {NONE_OF} 'B', 'O'"),
         ("--task regression --train words.tsv", "words.tsv, line 2: 'much' is no number"),
         ("--task squad --train bad.json", "bad.json is not in SQuAD's format: *"),
-        ("--task chess", "task is 'chess', wanted one of classification, regression, multiple-choice, tagging, squad"),
+        ("--task chess", "task is 'chess', wanted one of classification, *, tagging, pos, squad"),
+        ("--held-out gone.tsv --train also-gone.tsv", "also-gone.tsv: No such file or directory"),
         ("--model small", "max_length is 20, but small takes 10 tokens"),
         ("--learning-rate 3e39 --warmup 0", f"step 1: the parameter bert.* {TOO_FAST}"),
     ],
@@ -111,7 +121,7 @@ def test_an_unknown_label_when_judging(error_of):
         (PRETRAIN.replace("run", "corpus.txt", 1), "corpus.txt: File exists"),
         ("pretrain gone --resume", "gone/settings.toml: No such file or directory"),
         ("evaluate gone dev.tsv", f"gone {NO_FOLDER}"),
-        ("evaluate checkpoint dev.tsv", f"dev.tsv, line 1: the label 'no' {NONE_OF} '0', '1'"),
+        ("evaluate checkpoint dev.tsv", "checkpoint holds a pre-trained BERT that *, and not a text *"),
     ],
 )
 def test_other_commands(command, message, error_of):

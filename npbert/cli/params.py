@@ -1,0 +1,77 @@
+"""`npbert params`: every tensor of a size or of a checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import npbert.models
+from npbert.cli.task_folder import model_folder
+from npbert.files import read_json_object
+from npbert.messages import LOGGER
+from npbert.models import (
+    PRESETS,
+    BertConfig,
+    BertModel,
+    PreTrainedModel,
+    load_config,
+    neither_size_nor_folder,
+    parameter_rows,
+    parameter_table,
+    size_table,
+)
+from npbert.models.hugging_face.config import CONFIG_FILE
+
+
+def add_params_command(commands: Any) -> None:
+    """Add the command to those of the parser."""
+    command = commands.add_parser(
+        "params",
+        help="list every tensor of a model, with its shape and count",
+        description="List every tensor of a model with its shape, and count its parameters.",
+        epilog=f"sizes:\n{size_table()}\n\nexamples:\n  npbert params bert-tiny\n  npbert params run --json",
+    )
+    command.add_argument(
+        "model", metavar="MODEL", type=_known, help="one of the sizes below, or the folder of a checkpoint or of a run"
+    )
+    command.add_argument("--json", action="store_true", help="print one JSON object: config, parameters and total")
+    command.set_defaults(run=_params)
+
+
+def _known(name: str) -> str:
+    if name not in PRESETS and not Path(name).is_dir():
+        raise argparse.ArgumentTypeError(neither_size_nor_folder(name))
+    return name
+
+
+def _params(args: argparse.Namespace) -> int:
+    folder = Path(model_folder(args.model))
+    config = BertConfig.preset(args.model) if args.model in PRESETS else load_config(folder)
+    model_class: Any = BertModel if args.model in PRESETS else _class_of(folder)
+    model = model_class(config, rng=None)
+    if not args.json:
+        print(parameter_table(model))
+        return 0
+    rows = parameter_rows(model)
+    listed = {
+        "model": model_class.__name__,
+        "config": asdict(config),
+        "parameters": [row._asdict() for row in rows],
+        "total": sum(row.count for row in rows),
+    }
+    print(json.dumps(listed, indent=2, ensure_ascii=False))
+    return 0
+
+
+def _class_of(folder: Path) -> type[PreTrainedModel]:
+    """The class of the model in the folder, as its config.json names it; BertModel where it is none of npbert's."""
+    named = read_json_object(folder / CONFIG_FILE).get("architectures")
+    for name in named if isinstance(named, list) else []:
+        found = getattr(npbert.models, name, None) if name in npbert.models.__all__ else None
+        if isinstance(found, type) and issubclass(found, PreTrainedModel):
+            return found
+    LOGGER.info("%s names no head that npbert knows, so this is its BertModel alone", folder / CONFIG_FILE)
+    return BertModel

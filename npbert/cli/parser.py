@@ -1,0 +1,127 @@
+"""The parser of a command: a short usage, help that fits a terminal, and errors that say what was probably meant."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+from npbert.cli.log import QUIET, VERBOSE
+from npbert.messages import printable
+from npbert.suggest import did_you_mean
+
+
+class Parser(argparse.ArgumentParser):
+    """A command. Its options are written out in full: an abbreviation could mean another one in the next version."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _Formatter, **options}, allow_abbrev=False, add_help=False)
+        self._positionals.title = "arguments"
+        self.register("type", int, _number(int, "a whole number"))
+        self.register("type", float, _number(float, "a number"))
+
+    def finish(self) -> None:
+        """Add what every command has, below its own options, and the usage that its errors begin with."""
+        if self.usage is None:
+            places = [_place(action) for action in self._actions if not action.option_strings]
+            wanted = [action for action in self._actions if action.option_strings and action.required]
+            options = [f"{action.option_strings[0]} {_name(action)}" for action in wanted]
+            self.usage = " ".join([self.prog, *places, *options, "[options]"])
+        group = self.add_argument_group("help and messages")
+        group.add_argument("-h", "--help", action="help", help="show this help and end")
+        unless_given: dict[str, Any] = {"default": argparse.SUPPRESS}  # or a command would undo `npbert -q command`
+        for flags, level, text in (
+            (("-q", "--quiet"), QUIET, "say nothing but errors, and show no progress"),
+            (("-v", "--verbose"), VERBOSE, "say more: which files are read, and how long it took"),
+        ):
+            group.add_argument(*flags, dest="level", action="store_const", const=level, help=text, **unless_given)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The arguments, all of which must be known: what is not is said by the command that it was given to.
+
+        Raises: SystemExit, with status 2.
+        """
+        args = sys.argv[1:] if args is None else list(args)
+        unknown = [arg for arg in self._options_in(args) if arg not in self._option_string_actions]
+        if unknown:
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            self.error(f"there is no option {unknown[0]}{did_you_mean(unknown[0], known)}")
+        namespace, rest = super().parse_known_args(args, namespace)
+        if rest:
+            self.error(f"there is no place for {' '.join(map(repr, rest))}")
+        return namespace, rest
+
+    def _options_in(self, args: Sequence[str]) -> Iterable[str]:
+        """The options among the arguments, without their values; those of a command are for its own parser."""
+        for arg in args:
+            if arg == "--" or (self._subparsers is not None and not arg.startswith("-")):
+                return
+            if arg.startswith("--"):
+                name = arg.partition("=")[0]
+                if " " not in name:
+                    yield name
+            elif len(arg) > 1 and arg[0] == "-" and arg[1].isalpha() and " " not in arg:
+                yield arg[:2] if arg[:2] in self._option_string_actions else arg
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As argparse does it, in words, with what was probably meant."""
+        if action.choices is None or value in action.choices:
+            return
+        choices = [str(choice) for choice in action.choices]
+        hint, listed = did_you_mean(str(value), choices), f", wanted one of {', '.join(choices)}"
+        if isinstance(action, argparse._SubParsersAction):
+            raise argparse.ArgumentError(None, f"there is no command {value!r}{hint or listed}")
+        name = (action.option_strings or [_name(action)])[0]
+        raise argparse.ArgumentError(None, f"{name} is {value!r}{listed}{hint}")
+
+    def error(self, message: str) -> NoReturn:
+        """Say how the command is used, and what was wrong, and end with status 2."""
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{'':<7}{self.prog} --help says more\n{self.prog}: error: {printable(message)}\n")
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Help for a terminal: as wide as it is, up to 100 columns. What has indented lines stays as it was written."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        options.setdefault("width", min(shutil.get_terminal_size().columns, 100) - 2)
+        super().__init__(prog, **{"max_help_position": 26, **options})
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = [part if "\n  " in part else _wrapped(part, width) for part in text.split("\n\n")]
+        return "\n\n".join(paragraphs)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return _wrapped(text, width).split("\n")
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if isinstance(action, argparse.BooleanOptionalAction):
+            return f"--[no-]{action.option_strings[0].removeprefix('--')}"
+        return super()._format_action_invocation(action)
+
+
+def _wrapped(text: str, width: int) -> str:
+    return textwrap.fill(" ".join(text.split()), width, break_on_hyphens=False)  # bert-tiny stays one word
+
+
+def _place(action: argparse.Action) -> str:
+    """An argument without a name of its own, in the usage."""
+    name = _name(action)
+    return {"?": f"[{name}]", "*": f"[{name}...]", "+": f"{name}..."}.get(str(action.nargs), name)
+
+
+def _name(action: argparse.Action) -> str:
+    return str(action.metavar or (action.option_strings or [action.dest])[0])
+
+
+def _number(kind: Callable[[str], Any], wanted: str) -> Callable[[str], Any]:
+    def convert(text: str) -> Any:
+        try:
+            return kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
+
+    return convert

@@ -1,0 +1,56 @@
+"""`npbert search`: the lines of a file that are most similar to a text."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from npbert.cli.embed import add_embed_options, read_embed
+from npbert.cli.text import STANDARD_INPUT, check_output, read_lines, write_json_lines
+
+_DESCRIPTION = """Find the lines of a file that are most similar to a text: each becomes a
+vector, as with npbert embed, and the vectors are compared. The answer to each
+query is a line of JSON: its hits, best first, each with its line's number."""
+
+_EPILOG = """examples:
+  npbert search folder sentences.txt "A cat sat on the mat."
+  npbert search folder sentences.txt - --top-k 3 <queries.txt >hits.jsonl"""
+
+
+def add_search_command(commands: Any) -> None:
+    """Add the command to those of the parser."""
+    command = commands.add_parser(
+        "search", help="find the lines that are most similar to a text", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    command.add_argument("folder", metavar="FOLDER", help="the folder of a run, or of a checkpoint")
+    command.add_argument("corpus", metavar="FILE", help="where to search: a file with a text on each line")
+    command.add_argument("queries", metavar="QUERY", nargs="+", help="what to search for; with - each line of standard "
+                         "input is a query")  # fmt: skip
+    command.add_argument("--top-k", type=int, default=5, metavar="N", help="how many lines to find for each query "
+                         "(default: 5)")  # fmt: skip
+    command.add_argument("--output", metavar="FILE", help="where to write; without it, to standard output")
+    add_embed_options(command)
+    command.set_defaults(run=_search)
+
+
+def _search(args: argparse.Namespace) -> int:
+    check_output(args.output)
+    are_from_standard_input = args.queries == [STANDARD_INPUT]
+    if args.corpus == STANDARD_INPUT and are_from_standard_input:
+        raise ValueError("the lines and the queries cannot both come from standard input: wanted a file, or a query")
+    if args.top_k < 1:
+        raise ValueError(f"--top-k is {args.top_k}, wanted at least 1")
+    embed = read_embed(args)  # what is wrong with the folder is said before anybody types a query
+    lines = read_lines(args.corpus)
+    queries = read_lines(STANDARD_INPUT) if are_from_standard_input else args.queries
+    corpus = embed(lines, batch_size=args.batch_size)
+    found = embed.semantic_search(embed(queries, batch_size=args.batch_size), corpus, top_k=args.top_k)
+    rows = [
+        {
+            "query": query,
+            "hits": [{"line": hit.corpus_id + 1, "text": lines[hit.corpus_id], "score": hit.score} for hit in hits],
+        }
+        for query, hits in zip(queries, found, strict=True)
+    ]
+    write_json_lines(rows, args.output)
+    return 0

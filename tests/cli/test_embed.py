@@ -1,0 +1,95 @@
+"""embed in a folder of sentence-transformers, and search."""
+
+import json
+import shutil
+from contextlib import nullcontext
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pytest
+
+from npbert import Embed
+
+LINES = ["the cat sat on the mat", "a dog ran", "", "the unaffable café", "a dog ran on the road", "the cat sat"]
+
+
+@pytest.fixture
+def folder(checkpoints, tmp_path):
+    """A model that pools [CLS], normalizes, and reads 6 tokens."""
+    path = shutil.copytree(checkpoints["embed"], tmp_path / "model")
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    modules = [{"path": where, "type": f"sentence_transformers.models.{kind}"} for where, kind in kinds.items()]
+    (path / "modules.json").write_text(json.dumps(modules))
+    (path / "1_Pooling").mkdir()
+    (path / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    (path / "sentence_bert_config.json").write_text('{"max_seq_length": 6}')
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ("", {"pooling": "cls", "normalize": True, "max_length": 6}),
+        ("--no-normalize", {"pooling": "cls", "normalize": False, "max_length": 6}),
+        ("--pooling max --max-length 9", {"pooling": "max", "normalize": True, "max_length": 9}),
+        ("--layer 1 --batch-size 1", {"pooling": "cls", "normalize": True, "max_length": 6, "layer": 1}),
+    ],
+)
+def test_the_folder_says_how_unless_an_option_does(npbert, folder, checkpoints, corpus, arguments, options):
+    result = npbert("embed", folder, corpus, *arguments.split())
+    is_cut = options["max_length"] < 9
+    assert (f"longer than the {options['max_length']} tokens that max_length allows" in result.err) == is_cut
+    with pytest.warns(UserWarning, match="were cut") if is_cut else nullcontext():
+        wanted = Embed.from_pretrained(checkpoints["embed"], **options)(LINES)
+    np.testing.assert_allclose([row["vector"] for row in result.rows], wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("normalize", [[], ["--no-normalize"]])
+@pytest.mark.parametrize(("top_k", "count"), [([], 5), (["--top-k", "2"], 2), (["--top-k", "99"], 6)])
+@pytest.mark.filterwarnings("ignore:. of . texts are longer")
+def test_search(npbert, folder, corpus, tmp_path, top_k, count, normalize):
+    queries = ["the cat sat", "-- a café?"]
+    result = npbert("search", folder, *normalize, corpus, *top_k, *queries)
+    assert result.status == 0
+    found = Embed.from_pretrained(folder).semantic_search(queries, LINES, top_k=count)
+    assert [row["query"] for row in result.rows] == queries
+    for row, hits in zip(result.rows, found, strict=True):
+        assert [(hit["line"], hit["text"]) for hit in row["hits"]] == [
+            (hit.corpus_id + 1, LINES[hit.corpus_id]) for hit in hits
+        ]
+        np.testing.assert_allclose([hit["score"] for hit in row["hits"]], [hit.score for hit in hits], rtol=1e-5)
+    assert (result.rows[0]["hits"][0]["line"], len(result.rows[0]["hits"])) == (6, count)
+    stdin, output = "".join(f"{query}\n" for query in queries).encode(), tmp_path / "hits.jsonl"
+    assert npbert("search", folder, corpus, "-", *top_k, *normalize, stdin=stdin).out == result.out
+    assert npbert("search", folder, corpus, "-", *top_k, *normalize, "--output", output, stdin=stdin).out == b""
+    assert output.read_bytes() == result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("embed {folder} {corpus} --batch-size 0 --max-length 9", "batch_size is 0, wanted at least 1"),
+        ("embed {folder} {corpus} --max-length 99", "max_length is 99, but the model takes 32 tokens"),
+        ("search {folder} {corpus} cat --top-k 0", "--top-k is 0, wanted at least 1"),
+        ("search {folder} {corpus}.txt cat", "{corpus}.txt: No such file or directory; wanted a file of text, or *"),
+        ("search {folder} {corpus} -", "standard input is empty: there is no text to work on"),
+        ("search {folder} - -", "the lines and the queries cannot both come from standard input: wanted a file, or *"),
+        ("search no-folder {corpus} cat --output no/a.jsonl", "no/a.jsonl: No such file or directory"),
+        ("search no-folder {corpus} cat", "no-folder is no checkpoint: there is no such folder *"),
+    ],
+)
+def test_mistakes(npbert, folder, corpus, arguments, message):
+    error = npbert(*arguments.format(folder=folder, corpus=corpus).split()).error
+    assert fnmatchcase(error, message.format(corpus=corpus)), error
+
+
+def test_the_lines_may_come_from_standard_input(npbert, folder, corpus):
+    printed = npbert("search", folder, corpus, "a dog")
+    assert npbert("search", folder, "-", "a dog", stdin=corpus.read_bytes()) == printed

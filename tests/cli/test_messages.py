@@ -1,0 +1,104 @@
+"""What the command says on standard error, and that it leaves the logging of the program around it alone."""
+
+import io
+import logging
+import re
+import sys
+import warnings
+from types import SimpleNamespace
+
+import pytest
+
+from npbert.cli import main
+from npbert.cli.log import QUIET, USUAL, VERBOSE, messages_on_standard_error
+from npbert.cli.text import read_lines
+from npbert.files import FileError, read_text
+from npbert.messages import LOGGER, is_quiet
+
+SAID = {
+    QUIET: "npbert: error: wrong\n",
+    USUAL: "npbert: note\nnpbert: note\nnpbert: cut\nnpbert: error: wrong\n",
+    VERBOSE: "npbert: detail\nnpbert: note\nnpbert: note\nnpbert: cut\nnpbert: error: wrong\n",
+}
+
+
+def state():
+    return LOGGER.level, LOGGER.propagate, list(LOGGER.handlers), list(logging.root.handlers), warnings.showwarning
+
+
+@pytest.mark.parametrize("level", SAID)
+def test_how_much_is_said(level, capsys):
+    before = state()
+    with messages_on_standard_error(level):
+        warnings.simplefilter("always")
+        for _ in range(2):
+            LOGGER.debug("detail")
+            LOGGER.info("note")
+        warnings.warn("cut", stacklevel=1)
+        LOGGER.error("wrong")
+        assert is_quiet() == (level == QUIET)
+    assert capsys.readouterr() == ("", SAID[level])
+    assert state() == before
+    assert LOGGER.propagate
+
+
+@pytest.mark.parametrize(
+    ("arguments", "level"),
+    [
+        ("params bert-tiny", USUAL),
+        ("-q params bert-tiny", QUIET),
+        ("params bert-tiny -q", QUIET),
+        ("params bert-tiny --verbose", VERBOSE),
+        ("-v params bert-tiny", VERBOSE),
+        ("-q params bert-tiny -v", VERBOSE),
+    ],
+)
+def test_options_say_how_much(arguments, level, monkeypatch):
+    levels = []
+    monkeypatch.setattr("npbert.cli.params.parameter_table", lambda _: levels.append(LOGGER.level))
+    assert main(arguments.split()) == 0
+    assert levels == [level]
+
+
+def test_verbose_names_files_and_the_time(npbert, checkpoints):
+    folder = checkpoints["embed"]
+    *said, last = npbert("embed", folder, "-v", stdin=b"cat").err.splitlines()
+    for file in ("config.json", "model.safetensors", "vocab.txt"):
+        assert f"npbert: reading {folder / file}" in said
+    assert "npbert: read standard input: 3 bytes" in said
+    assert re.fullmatch(r"npbert: it took [\d.]+ s, on \d+ threads?", last)
+
+
+def test_the_logging_of_a_program_that_uses_npbert(tmp_path, caplog, capsys):
+    """It hears of npbert what it asked for; unless it asked, nothing is said. It may ask for no bars."""
+    (tmp_path / "text").write_text("cat")
+    read_text(tmp_path / "text")
+    assert (caplog.text, *capsys.readouterr()) == ("", "", "")
+    assert not is_quiet()
+    with caplog.at_level(logging.DEBUG, "npbert"):
+        read_text(tmp_path / "text")
+    assert f"reading {tmp_path / 'text'}" in caplog.text
+    with caplog.at_level(logging.ERROR, "npbert"):
+        assert is_quiet()
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_note_when_it_waits_for_the_keyboard(is_terminal, monkeypatch, capsys):
+    keyboard = io.BytesIO(b"a cat\n")
+    keyboard.isatty = lambda: is_terminal
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=keyboard))
+    with messages_on_standard_error(USUAL):
+        assert read_lines("-") == ["a cat"]
+    said = capsys.readouterr().err
+    assert said.startswith("npbert: reading from the keyboard: a text on each line, end with Ctrl-") == is_terminal
+    assert is_terminal or said == ""
+
+
+def test_streams_that_were_closed_before_the_command_began(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(FileError, match="standard input is closed: there is no text to work on"):
+        read_lines("-")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        assert main(["params", "bert-tiny"]) == 1
+    assert capsys.readouterr().err == "npbert: error: standard output: Bad file descriptor\n"

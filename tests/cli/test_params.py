@@ -1,0 +1,80 @@
+"""`npbert params`: of a size, and of a checkpoint, for which no extra is needed."""
+
+import json
+
+import pytest
+
+from npbert import BertConfig, BertForMaskedLM, BertForTokenClassification, BertModel
+from npbert.cli import main
+from npbert.models import PRESETS, parameter_rows, parameter_table
+from npbert.models.hugging_face.config import write_config
+from npbert.models.sizes import num_parameters, size_table
+
+SMALL = BertConfig(20, 12, 2, 2, 10, num_labels=3)
+
+
+@pytest.fixture
+def run(capsys):
+    """run("bert-tiny", "--json") -> what is printed, and what is said on standard error."""
+
+    def run(*arguments):
+        assert main(["params", *map(str, arguments)]) == 0
+        return capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(("name", "total"), [("bert-base-uncased", "109,482,240"), ("bert-tiny", "4,385,920")])
+def test_of_a_size(run, name, total):
+    assert run(name).out.splitlines()[-1].split() == ["total", total]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "model_class", "is_known"),
+    [
+        ("BertModel", BertModel, True),
+        ("BertForMaskedLM", BertForMaskedLM, True),
+        ("BertForTokenClassification", BertForTokenClassification, True),
+        ("BertForTwoTowers", BertModel, False),
+        ("BertConfig", BertModel, False),
+    ],
+)
+def test_of_a_checkpoint(run, tmp_path, architecture, model_class, is_known):
+    """config.json is enough: it names the head."""
+    write_config(tmp_path / "config.json", SMALL, architecture=architecture, dtype="float32")
+    model = model_class(SMALL, rng=None)
+    out, err = run(tmp_path)
+    assert out == parameter_table(model) + "\n"
+    path = tmp_path / "config.json"
+    said = f"npbert: {path} names no head that npbert knows, so this is its BertModel alone\n"
+    assert err == ("" if is_known else said)
+
+    listed = json.loads(run(tmp_path, "--json").out)
+    assert listed["model"] == model_class.__name__
+    assert BertConfig(**listed["config"]) == SMALL
+    assert [(row["name"], tuple(row["shape"]), row["count"]) for row in listed["parameters"]] == parameter_rows(model)
+    assert listed["total"] == sum(parameter.value.size for parameter in model.parameters())
+
+
+def test_of_a_checkpoint_that_names_no_head(run, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"hidden_size": 12, "num_attention_heads": 2, "vocab_size": 9}))
+    assert json.loads(run(tmp_path, "--json").out)["model"] == "BertModel"
+
+
+@pytest.mark.parametrize("changes", [{}, {"position_embedding_type": "sinusoidal"}])
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_table_of_sizes_counts_what_a_model_has(name, changes):
+    config = BertConfig.preset(name, **changes)
+    assert num_parameters(config) == sum(row.count for row in parameter_rows(config))
+    (line,) = [line for line in size_table().splitlines() if name in line.split()]
+    assert line.split()[-3:-1] == [str(config.num_hidden_layers), str(config.hidden_size)]
+
+
+def test_what_is_neither_a_size_nor_a_folder(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["params", "bert-smol"])
+    usage, _, said, *sizes = capsys.readouterr().err.splitlines()
+    assert usage == "usage: npbert params MODEL [options]"
+    assert said.endswith(": there is no size 'bert-smol', and no such folder; did you mean bert-small?")
+    assert sizes == size_table().splitlines()
+    assert max(map(len, sizes)) <= 80

@@ -1,0 +1,220 @@
+"""classify, tag and answer with the folder of a run, and with published files; what evaluate and a run's end say."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from npbert import BertForSequenceClassification, BertForTokenClassification, Classify, Tag
+from npbert.training.state import STATE_FILE
+from tests.inference.checkpoints import write_checkpoint as write_other
+from tests.training.tiny import write_checkpoint, write_corpus, write_labelled
+
+SMALL = ["--model", "checkpoint", "--max-length", "20", "--batch-size", "4", "--steps", "2", "--log-every", "1"]
+TAGGED = "the O\nkind B-ADJ\ncow O\n\na O\nbad B-ADJ\nold I-ADJ\ngoat O\n\n" * 4
+SQUAD = {"context": "the bad cow sees a cat .", "qas": [{"id": "q1", "question": "who sees",
+         "answers": [{"text": "bad cow", "answer_start": 4}]}]}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("npbert.training.trainer.plot_curves", lambda *_: None)
+    write_checkpoint(Path("checkpoint"))
+    Path("train.conll").write_text(TAGGED, encoding="utf-8")
+    Path("squad.json").write_text(json.dumps({"data": [{"paragraphs": [SQUAD]}]}), encoding="utf-8")
+
+
+@pytest.fixture
+def finetune(npbert):
+    """finetune("--train", …) -> what it printed; the run is in `run`."""
+
+    def finetune(*options):
+        result = npbert("finetune", "run", *SMALL, *options)
+        assert result.status == 0, result
+        return result.out.decode()
+
+    return finetune
+
+
+def published(path, head, first="sentence"):
+    """A file of pairs with a header, an empty line, and values that nobody asks for."""
+    rows = [f"7\tthe good cow .\t{label}\ta cat ." for label in ("yes", "no", "no", "yes")]
+    path.write_text("\n".join([f"id\t{first}\t{head}\tother", "", *rows, ""]), encoding="utf-8")
+    return path
+
+
+def test_classify_with_a_run_reads_its_columns(npbert, finetune):
+    """As evaluate does; a plain file is read as ever, and so is what comes by standard input."""
+    train, test = published(Path("train.tsv"), "label"), published(Path("test.tsv"), "nothing", first="text")
+    finetune("--train", train, "--text", "sentence,text", "--text-pair", "other", "--label", "label")
+    rows = npbert("classify", "run", test).rows
+    pair = ["the good cow .", "a cat ."]
+    wanted = Classify.from_pretrained("run/model")(tuple(pair))
+    assert [(row["line"], row["text"]) for row in rows] == [(line, pair) for line in (3, 4, 5, 6)]
+    assert all((row["label"], row["score"]) == (wanted.label, pytest.approx(wanted.score)) for row in rows)
+
+    lines = npbert("classify", "run", stdin=b"the good cow .\ta cat .\n")
+    assert lines.rows == [{name: value for name, value in rows[0].items() if name != "line"} | lines.rows[0]]
+    assert lines.rows[0]["score"] == pytest.approx(rows[0]["score"])
+    Path("plain.txt").write_text("a cat .\n", encoding="utf-8")
+    assert [row["text"] for row in npbert("classify", "run", "plain.txt").rows] == ["a cat ."]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "rows"),
+    [
+        ("t.tsv", "x\ta cat\t1\ny\tthe dog\t0\n", ["--text", "1"], [(1, "a cat"), (2, "the dog")]),
+        ("t.tsv", "id\ttext\nx\ta cat\n", ["--text", "1", "--first-row", "header"], [(2, "a cat")]),
+        ("t.csv", 'q,t\n"a, cat","the ""dog"""\n', ["--text", "t", "--text-pair", "q"], [(2, ['the "dog"', "a, cat"])]),
+        ("t.txt", "a cat,1\n", ["--delimiter", "comma"], [(1, "a cat")]),
+        ("t.jsonl", '\n{"t": "a cat", "l": 1}\n', ["--text", "s,t"], [(2, "a cat")]),
+        ("t.tsv", "a cat\tthe dog\n", [], [(None, ["a cat", "the dog"])]),  # no columns without a run or an option
+    ],
+)
+def test_classify_reads_columns(npbert, checkpoints, name, content, options, rows):
+    Path(name).write_text(content, encoding="utf-8")
+    result = npbert("classify", checkpoints["classify"], name, *options)
+    assert [(row.get("line"), row["text"]) for row in result.rows] == rows
+    assert result.rows[0]["label"] in ("LABEL_0", "LABEL_1")
+    if name != "t.jsonl":
+        delimiter = ["--delimiter", "comma"] if name == "t.csv" else []
+        by_pipe = npbert("classify", checkpoints["classify"], *options, *delimiter, stdin=content.encode())
+        assert by_pipe.out == result.out
+    missing = npbert("classify", checkpoints["classify"], name, "--text", "gone").error
+    assert re.match(rf"{name}, line \d: (there is no column 'gone', only|wanted a JSON object with 'gone')", missing)
+
+
+def test_a_text_is_cut_where_it_was_in_training(npbert, finetune):
+    """Also by a run of an older version, whose tokenizer does not say it."""
+    write_labelled(Path("train.tsv"))
+    finetune("--train", "train.tsv")
+    long = b"the good cow sees a cat . " * 5
+    cut = npbert("classify", "run/model", stdin=long)
+    assert "1 of 1 texts are longer than the 20 tokens that" in cut.err
+    path = Path("run/model/tokenizer_config.json")
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert stored.pop("model_max_length") == 20
+    path.write_text(json.dumps(stored), encoding="utf-8")
+    assert npbert("classify", "run", stdin=long).rows == cut.rows != npbert("classify", "run/model", stdin=long).rows
+
+
+def test_tag(npbert, checkpoints):
+    texts, tag = ["the cat sat.", "a cafés"], Tag.from_pretrained(checkpoints["tag"])
+    for options, split in (([], list), (["--words"], lambda texts: [text.split() for text in texts])):
+        rows = npbert("tag", checkpoints["tag"], *options, stdin="\n".join(texts).encode()).rows
+        wanted = tag(split(texts))
+        assert [row["text"] for row in rows] == texts
+        assert [[tuple(word.values()) for word in row["words"]] for row in rows] == [found.words for found in wanted]
+        assert [list(row) for row in rows] == [["text", "words", "entities"]] * 2
+    result = npbert("tag", checkpoints["tag"], stdin=b"cat " * 35 + b"\na cat")
+    assert [row.get("words_cut_off") for row in result.rows] == [5, None]
+    assert [len(row["words"]) for row in result.rows] == [30, 2]
+
+
+def test_tag_with_a_run(npbert, finetune):
+    finetune("--task", "ner", "--train", "train.conll")
+    Path("words.txt").write_text("1 the DT\n2 kind JJ\n\n1 a DT\n", encoding="utf-8")
+    Path("text.txt").write_text("the kind cow", encoding="utf-8")
+    tag = Tag.from_pretrained("run/model")
+    for file, options, wanted in (
+        ("train.conll", [], [(1, "the kind cow"), (5, "a bad old goat")] * 4),
+        ("words.txt", ["--text", "1"], [(1, "the kind"), (4, "a")]),
+        ("text.txt", [], [(None, "the kind cow")]),
+    ):
+        rows = npbert("tag", "run", file, *options).rows
+        assert [row["text"] for row in rows] == [text for _, text in wanted]
+        assert [row.get("line") for row in rows][:2] == [line for line, _ in wanted][:2]
+        for row, found in zip(rows, tag([text.split() for _, text in wanted]), strict=True):
+            assert [word["tag"] for word in row["words"]] == [word.tag for word in found.words]
+            assert [(name["type"], name["start"]) for name in row["entities"]] == [
+                (name.type, name.start) for name in found.entities
+            ]
+    assert npbert("tag", "run", "words.txt", "--text", "word").error.startswith("text is 'word', wanted a number")
+
+
+def test_answer_with_a_run_and_a_file_of_squad(npbert, finetune):
+    finetune("--task", "qa", "--train", "squad.json")
+    stored = json.loads(Path("squad.json").read_text(encoding="utf-8"))
+    stored["data"][0]["paragraphs"][0]["qas"][0].pop("answers")  # as a test set has it
+    Path("test.json").write_text(json.dumps(stored), encoding="utf-8")
+    (row,) = npbert("answer", "run", "test.json").rows
+    assert (row["id"], row["question"]) == ("q1", "who sees")
+    line = json.dumps({"question": "who sees", "passage": SQUAD["context"]}).encode()
+    assert npbert("answer", "run/model", stdin=line).rows == [{name: row[name] for name in ("question", "answers")}]
+
+
+def test_a_folder_that_holds_something_else(npbert, finetune):
+    """In one line, and the same for a run and for a checkpoint."""
+    write_labelled(Path("train.tsv"))
+    finetune("--train", "train.tsv")
+    tagger = write_other(Path("tagger"), BertForTokenClassification, num_labels=9)
+    for command, folder, holds in (
+        ("tag", "run", "run/model holds a text classifier with 2 labels, and not a tagger; to use it: npbert classify"),
+        ("classify", tagger, "tagger holds a tagger with 9 tags, and not a text classifier; to use it: npbert tag"),
+    ):
+        assert npbert(command, folder, stdin=b"a cat").error.startswith(holds)
+    error = npbert("evaluate", "run", "train.tsv", "--task", "ner").error
+    assert error.startswith("run/model holds a text classifier")
+
+
+def test_evaluate_as_json(npbert, finetune):
+    for name, seed in (("train.tsv", 0), ("dev.tsv", 1)):
+        write_labelled(Path(name), seed=seed)
+    finetune("--train", "train.tsv", "--held-out", "dev.tsv", "--positive", "no", "--max-length", "8")
+    tables = npbert("evaluate", "run", "dev.tsv", "train.tsv").out.decode()
+    rows = npbert("evaluate", "run", "dev.tsv", "train.tsv", "--json").rows
+    assert [row["file"] for row in rows] == ["dev.tsv", "train.tsv"]
+    assert list(rows[0]) == ["file", "accuracy", "macro_f1", "matthews", "f1", "loss"]
+    assert f"  accuracy{rows[0]['accuracy']:>24.4f}\n" in tables
+    assert f"  f1 (of 'no'){rows[1]['f1']:>20.4f}\n" in tables
+    assert tables == npbert("evaluate", "run/model", "dev.tsv", "train.tsv", "--positive", "no").out.decode()
+    turned = npbert("evaluate", "run", "dev.tsv", "--json", "--positive", "yes").rows[0]
+    assert turned.pop("f1") != rows[0].pop("f1")
+    assert turned == rows[0]
+    Path("one.tsv").write_text("a cat .\t2\n", encoding="utf-8")
+    regression = write_other(Path("regression"), BertForSequenceClassification, num_labels=1)
+    options = ["--task", "sts", "--max-length", "8", "--json"]
+    assert npbert("evaluate", regression, "one.tsv", *options).rows[0]["pearson"] is None, "JSON has no nan"
+
+
+def test_evaluate_as_json_for_pretraining(npbert):
+    write_corpus(Path("corpus.txt"))
+    options = ["--corpus", "corpus.txt", "--vocabulary", "checkpoint", *SMALL]
+    assert npbert("pretrain", "run", *options).status == 0
+    (row,) = npbert("evaluate", "run", "corpus.txt", "--json").rows
+    names = ["loss", "mlm_loss", "mlm_accuracy", "nsp_loss", "nsp_accuracy"]
+    assert list(row) == ["files", *names, "baselines"]
+    assert sorted(row["baselines"]) == sorted(names)
+    result = npbert("pretrain", "other", *options, "--held-out", "gone.txt", "--corpus", "corpus.txt")
+    assert result.error == "gone.txt: No such file or directory"
+
+
+def test_a_table_fits_80_columns(npbert, finetune):
+    deep = Path("/".join(["a-long-name-of-a-folder"] * 5))
+    deep.mkdir(parents=True)
+    content = write_labelled(deep / "dev.tsv").read_text(encoding="utf-8")
+    Path("train.tsv").write_text(
+        content.replace("\tyes", "\ta label that is rather long, as labels go"), encoding="utf-8"
+    )
+    (deep / "dev.tsv").write_text(Path("train.tsv").read_text(encoding="utf-8"), encoding="utf-8")
+    out = finetune("--train", "train.tsv", "--held-out", deep / "dev.tsv")
+    table = out[out.index("held out  ") :] + npbert("evaluate", "run", deep / "dev.tsv").out.decode()
+    assert all(len(line) <= 80 for line in table.splitlines())
+    assert re.search(r"^….*-folder/dev\.tsv +model$", table, re.MULTILINE)
+
+
+def test_a_finished_run_offers_to_drop_its_state(npbert, finetune, monkeypatch):
+    monkeypatch.setattr("npbert.cli.training._WORTH_DROPPING", 0.001)
+    write_labelled(Path("train.tsv"))
+    offer = finetune("--train", "train.tsv").splitlines()[-2:]
+    assert re.fullmatch(r"run/state\.safetensors \(0 MB\) is of no more use now; to drop it:", offer[0])
+    big = Path("run", STATE_FILE).stat().st_size
+    result = npbert(*offer[1].split()[1:])
+    assert (result.status, result.err) == (0, "")
+    assert "after 2 steps" in result.out.decode()
+    assert Path("run", STATE_FILE).stat().st_size < big / 5
+    assert "state.safetensors" not in npbert("finetune", "run", "--resume").out.decode()
+    wanted = "run holds a run already: --resume goes on with it"
+    assert npbert("finetune", "run", "--train", "train.tsv", *SMALL).error == wanted

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-_UNFINISHED = ".part"
+from npbert.messages import LOGGER
+
+_UNFINISHED = ".npbert-unfinished"
 
 
 class FileError(ValueError):
@@ -30,36 +33,50 @@ def naming(path: Path) -> Iterator[None]:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A path to write to, beside `path`, which takes the place of `path` when the block ends without an error.
+    """A path to write to, which takes the place of `path` when the block ends without an error.
 
-    Whatever happens, `path` is the whole old file or the whole new one: it is renamed when all of it is on the disk.
-    What is no file, a pipe or /dev/null say, is written to as it is.
+    Whatever happens, a power cut too, `path` is the whole old file or the whole new one: it is renamed when all of it
+    is on the disk. It has the mode of the old file. A link stays a link, and what it points to is written. What is no
+    file, a pipe or /dev/null say, is written to as it is.
     """
     if path.exists() and not path.is_file():
         yield path
         return
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
+    if path.is_symlink():
+        path = path.resolve()
+    try:  # a folder, as the library of safetensors writes beside what it writes to
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent))
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name that mkstemp tried
-    os.close(handle)
-    written = Path(name)
+        raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name that mkdtemp tried
+    written = folder / path.name
     try:
+        written.touch()
+        mode = (path if path.exists() else written).stat().st_mode
         with naming(path):
             yield written
-        with written.open("rb") as file:
+        with written.open("r+b") as file:  # Windows wants to write what it syncs
             os.fsync(file.fileno())
-        written.chmod(0o666 & ~_umask())  # mkstemp makes files that nobody else may read
+        written.chmod(mode)
         written.replace(path)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise
+        _sync_folder(path.parent)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_leftovers(folder: Path) -> None:
     """Delete what processes that were killed in an atomic_write left in `folder`."""
     for leftover in folder.glob(f".*{_UNFINISHED}"):
-        leftover.unlink()
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """The names of its files reach the disk, too. (Windows does that by itself, and opens no folders.)"""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -69,6 +86,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_text(path: Path) -> str:
     """The text of a file. Raises: FileError that gives the place when it is not UTF-8; OSError."""
+    LOGGER.debug("reading %s", path)
     return decode(path.read_bytes(), str(path))
 
 
@@ -91,9 +109,3 @@ def read_json_object(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FileError(f"{path} holds a JSON {type(value).__name__}, wanted an object")
     return value
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,6 +1,7 @@
 """Files that are written whole or not at all, and read with errors that name them."""
 
 import os
+import stat
 
 import pytest
 
@@ -13,14 +14,21 @@ def path(tmp_path):
 
 
 def test_the_new_file_takes_the_place_of_the_old_one_when_all_of_it_is_on_the_disk(path, monkeypatch):
-    synced = []
-    monkeypatch.setattr(os, "fsync", lambda handle: synced.append((os.fstat(handle).st_size, path.read_text())))
+    """Then its name reaches the disk, too."""
+    synced, fsync = [], os.fsync
+
+    def watch(handle):
+        fsync(handle)
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        synced.append(("folder" if is_folder else os.fstat(handle).st_size, path.read_text()))
+
+    monkeypatch.setattr(os, "fsync", watch)
     path.write_text("old")
     with atomic_write(path) as written:
-        assert written.parent == path.parent
+        assert written.stat().st_dev == path.parent.stat().st_dev
         written.write_text("newer")
         assert path.read_text() == "old"
-    assert synced == [(5, "old")]
+    assert synced == [(5, "old"), ("folder", "newer")]
     assert [file.read_text() for file in path.parent.iterdir()] == ["newer"]
 
 
@@ -56,22 +64,45 @@ def test_a_file_that_cannot_take_its_place(path):
 
 
 def test_what_killed_processes_left_is_removed_and_nothing_else(path):
+    """Also what a library writes beside the file that it is to write."""
     writing = atomic_write(path)
-    assert writing.__enter__().exists()
-    path.with_suffix(".part").touch()
+    written = writing.__enter__()
+    written.with_name(".tmpQAgvW7").write_text("half")
+    mine = {".file.txt.part", "file.part", ".hidden"}
+    for name in mine:
+        (path.parent / name).touch()
+    assert len(list(path.parent.iterdir())) == 4
     remove_leftovers(path.parent)
-    assert [file.name for file in path.parent.iterdir()] == ["file.part"]
+    assert {file.name for file in path.parent.iterdir()} == mine
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_the_mode_is_that_of_any_new_file(path, mask, mode):
+def test_the_mode_is_that_of_any_new_file_or_of_the_old_one(path, mask, mode):
     before = os.umask(mask)
     try:
         with atomic_write(path) as written:
-            written.write_text("new")
+            written.unlink()
+            written.touch(0o600)  # as the library of safetensors does
     finally:
         assert os.umask(before) == mask
-    assert path.stat().st_mode & 0o777 == mode
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    path.chmod(0o640)
+    with atomic_write(path) as written:
+        written.write_text("new")
+    assert (stat.S_IMODE(path.stat().st_mode), path.read_text()) == (0o640, "new")
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_stays_a_link(path, tmp_path, is_there):
+    target = tmp_path / "elsewhere" / "target.txt"
+    target.parent.mkdir()
+    if is_there:
+        target.write_text("old")
+    path.symlink_to(target)
+    with atomic_write(path) as written:
+        written.write_text("new")
+    assert path.is_symlink() and target.read_text() == "new"
+    assert [len(list(folder.iterdir())) for folder in (target.parent, tmp_path)] == [1, 2]
 
 
 def test_json(path):

@@ -34,7 +34,7 @@ write, name, left = state.write_tensors, sys.argv[1], int(sys.argv[2])
 def pause(path, *rest):
     global left
     write(path, *rest)
-    left -= path.name.startswith(f".{name}.")
+    left -= path.name.startswith(f"{name}.")
     if left == 0:
         whole = path.read_bytes()
         path.write_bytes(whole[: len(whole) // 2])
@@ -83,7 +83,7 @@ def saved_step(folder):
 
 
 def leftovers(folder):
-    return [file.name.split(".")[1] for file in folder.rglob(".*.safetensors.*")]
+    return [place.name.split(".")[1] for place in folder.rglob(".*.safetensors.*")]
 
 
 def assert_whole(folder, wanted):

@@ -1,12 +1,16 @@
 """A folder holds one run, of which it says how it was set up, and one process works on it."""
 
+import signal
+
 import pytest
 
+from npbert import BertForSequenceClassification
 from npbert.files import FileError
-from npbert.training.run_folder import run_folder
+from npbert.training.run_folder import MODEL_FOLDER, run_folder
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
-from npbert.training.state import STATE_FILE
-from tests.training.tiny import make_trainer
+from npbert.training.state import STATE_FILE, has_tensors
+from npbert.training.trainer import Goal
+from tests.training.tiny import assert_same, make_trainer, task_data, values
 
 
 def test_other_settings_are_another_run(tmp_path):
@@ -18,6 +22,41 @@ def test_other_settings_are_another_run(tmp_path):
     (tmp_path / STATE_FILE).unlink()
     make_trainer(tmp_path, steps=3, learning_rate=0.5).train()
     assert load_settings(TrainerSettings, tmp_path / SETTINGS_FILE).learning_rate == 0.5
+
+
+@pytest.mark.parametrize("scores", [(1, 2, 3), (3, 2, 1)])
+def test_a_finished_run_can_do_without_its_state(tmp_path, scores):
+    """Dropped at its end, or later, it says the same, and gives the best model; and it is still known to be one."""
+
+    def run(folder, keep_state, evaluate=None):
+        goal = Goal("score")
+        settings = {"steps": 3, "evaluate_every": 1, "keep_state": keep_state, "goal": goal}
+        trainer = make_trainer(folder, evaluate=evaluate or (lambda: pytest.fail("it is finished")), **settings)
+        return trainer, trainer.train()
+
+    at_once, later = tmp_path / "at once", tmp_path / "later"
+    for folder, keep_state in ((at_once, False), (later, True)):
+        said = iter(scores)
+        _, numbers = run(folder, keep_state, lambda said=said: {"score": next(said)})
+        assert numbers == {"score": 3}
+        assert has_tensors(folder / STATE_FILE) == keep_state
+    assert run(later, False)[1] == {"score": 3}
+    assert (later / STATE_FILE).read_bytes() == (at_once / STATE_FILE).read_bytes()
+    trainer, numbers = run(later, True)
+    assert (numbers, trainer.step, trainer.progress.best_step) == ({"score": 3}, 3, 1 + scores.index(3))
+    best = BertForSequenceClassification.from_pretrained(later / MODEL_FOLDER)
+    assert_same(values(trainer.model), values(best))
+    with pytest.raises(FileError, match="holds a run with other settings"):
+        make_trainer(later, steps=4).train()
+
+
+def test_an_unfinished_run_keeps_its_state(tmp_path):
+    trainer = make_trainer(
+        tmp_path, steps=3, keep_state=False, data=task_data(2, lambda: signal.raise_signal(signal.SIGINT))
+    )
+    with pytest.raises(KeyboardInterrupt):
+        trainer.train()
+    assert has_tensors(tmp_path / STATE_FILE)
 
 
 def test_one_at_a_time(tmp_path):
@@ -33,9 +72,12 @@ def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_pa
     with pytest.raises(RuntimeError), run_folder(tmp_path, make_trainer(tmp_path, steps=1).settings):
         raise RuntimeError
     (tmp_path / "model").mkdir()
-    left = [f"{folder}.{name}.safetensors.x.part" for folder, name in (("", "state"), ("model/", "model"))]
-    kept = ["state.safetensors.part", ".state", ".notes.safetensors", "model/.notes"]
-    for name in left + kept:
-        (tmp_path / name).write_text("half")
+    left = [f"{folder}.{name}.safetensors.x.npbert-unfinished" for folder, name in (("", "state"), ("model/", "model"))]
+    kept = ["state.safetensors.part", ".state", ".notes.safetensors", "model/.notes", ".state.safetensors.x.part"]
+    for name in left:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".tmpQAgvW7").write_text("half")
+    for name in kept:
+        (tmp_path / name).write_text("whole")
     make_trainer(tmp_path, steps=1).train()
     assert [name for name in left + kept if (tmp_path / name).exists()] == kept

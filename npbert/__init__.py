@@ -26,7 +26,7 @@ from npbert.compute import num_threads, set_num_threads
 from npbert.core import IGNORED, NO_TAPE, Init, Layer, Parameter, Sequences, Tape, TapeError
 from npbert.data import Batch, Tokenizer
 from npbert.gradcheck import check_directions, check_gradients, randomize
-from npbert.inference import Answer, Classify, Embed, FillMask
+from npbert.inference import Answer, Classify, Embed, FillMask, Tag
 from npbert.layers import (
     GELU,
     DotProductAttention,
@@ -54,6 +54,9 @@ from npbert.models import (
     BertForSequenceClassification,
     BertForTokenClassification,
     BertModel,
+    PackedBatch,
+    PreTrainedModel,
+    TaskModel,
 )
 from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, clip_factor, global_norm, linear_warmup_decay
 from npbert.version import __version__
@@ -95,8 +98,11 @@ __all__ = [
     "MaskedLMHead",
     "NextSentenceHead",
     "BertConfig",
+    "PackedBatch",
     "BertModel",
+    "PreTrainedModel",
     "BertForPreTraining",
+    "TaskModel",
     "BertForMaskedLM",
     "BertForSequenceClassification",
     "BertForMultipleChoice",
@@ -117,6 +123,7 @@ __all__ = [
     "FillMask",
     "Embed",
     "Classify",
+    "Tag",
     "Answer",
     "num_threads",
     "set_num_threads",

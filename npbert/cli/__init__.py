@@ -91,6 +91,9 @@ def _run(args: argparse.Namespace) -> int:
     except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except MemoryError:
+        LOGGER.error("there is not enough memory: fewer or shorter texts at once, or a smaller model, need less")
+        return 1
     except (
         ValueError,
         LookupError,

@@ -35,7 +35,7 @@ def add_command(
     command.add_argument("--output", metavar="FILE", help="where to write; without it, to standard output")
 
     def check_and_run(args: argparse.Namespace) -> int:
-        check_output(args.output)
+        check_output(args.output, args.input)
         load_config(model_folder(args.folder))  # a folder that is none is told before anybody types a text
         return run(args)
 

@@ -50,6 +50,9 @@ class Parser(argparse.ArgumentParser):
             known = [name for name in self._option_string_actions if name.startswith("--")]
             self.error(f"there is no option {unknown[0]}{did_you_mean(unknown[0], known)}")
         namespace, rest = super().parse_known_args(args, namespace)
+        for action in self._actions:
+            if action.metavar in ("FOLDER", "FILE") and "" in _values(namespace, action):
+                self.error(f"the name of {'a folder' if action.metavar == 'FOLDER' else 'a file'} is empty")
         if rest:
             self.error(f"there is no place for {' '.join(map(repr, rest))}")
         return namespace, rest
@@ -105,6 +108,12 @@ class _Formatter(argparse.HelpFormatter):
 
 def _wrapped(text: str, width: int) -> str:
     return textwrap.fill(" ".join(text.split()), width, break_on_hyphens=False)  # bert-tiny stays one word
+
+
+def _values(namespace: Any, action: argparse.Action) -> list[Any]:
+    """What was given for it."""
+    given = getattr(namespace, action.dest, None)
+    return given if isinstance(given, list) else [given]
 
 
 def _place(action: argparse.Action) -> str:

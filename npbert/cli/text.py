@@ -58,10 +58,15 @@ def read_lines(path: str) -> list[str]:
     return [line.removesuffix("\r") for line in read_all(path).removesuffix("\n").split("\n")]
 
 
-def check_output(path: str | None) -> None:
-    """Raise FileNotFoundError when there is no folder to write `path` in: better now than after all the work."""
-    if path is not None and not Path(path).parent.exists():
+def check_output(path: str | None, read: str = STANDARD_INPUT) -> None:
+    """Better now than after all the work: raise FileNotFoundError when there is no folder to write `path` in, and
+    FileError when it is the file that is `read`."""
+    if path is None:
+        return
+    if not Path(path).parent.exists():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    if Path(path).is_file() and Path(read).is_file() and Path(path).samefile(read):
+        raise FileError(f"--output is {path}, the file that the texts are read from: it would be lost")
 
 
 def write_json_lines(rows: Iterable[Any], path: str | None) -> None:

@@ -30,12 +30,16 @@ def add_vocab_command(commands: Any) -> None:
                        "often than this (default: 2)")  # fmt: skip
     vocab.add_argument("--cased", action="store_true", help="keep capital letters and accents, which are dropped "
                        "otherwise")  # fmt: skip
+    vocab.add_argument("--overwrite", action="store_true", help="replace a vocabulary that is in FOLDER already")
     vocab.set_defaults(run=_vocab)
 
 
 def _vocab(args: argparse.Namespace) -> int:
-    if (Path(args.output) / "config.json").exists():
-        raise FileExistsError(f"{args.output} holds a checkpoint, whose vocabulary must stay as it is")
+    folder = Path(args.output)
+    if (folder / "config.json").exists():
+        raise FileExistsError(f"{folder} holds a checkpoint, whose vocabulary must stay as it is")
+    if not args.overwrite and any((folder / name).exists() for name in ("tokenizer.json", "vocab.txt")):
+        raise FileExistsError(f"{folder} holds a vocabulary already, which models may need; --overwrite replaces it")
     options = {"vocab_size": args.size, "min_frequency": args.min_frequency, "lowercase": not args.cased}
     files = [file for path in args.files for file in text_files(Path(path))]
     tokenizer = Tokenizer.train(files, **options)

@@ -12,40 +12,61 @@ _DOCUMENT_START = "-DOCSTART-"
 
 
 class TaggedSentence(NamedTuple):
-    """The words of a sentence, their tags, and where it begins: `file, line 7`."""
+    """The words of a sentence, their tags, and in which line of which file it begins."""
 
     words: list[str]
     tags: list[str]
-    place: str
+    path: str
+    line: int
+
+    @property
+    def place(self) -> str:
+        """What an error calls it: `file, line 7`."""
+        return f"{self.path}, line {self.line}"
 
 
-def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int = -1) -> list[TaggedSentence]:
+def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int | None = -1) -> list[TaggedSentence]:
     """The sentences of a file; columns are separated by spaces or tabs, and numbered from 0, or from −1 at the end.
+
+    tag_column: None reads the words alone, for sentences that are still to be tagged: `tags` is empty then.
 
     (Tjong Kim Sang & De Meulder 2003; lines that say where a document starts are passed over.)
 
     Raises: FileError that gives file and line for a line with too few columns; for an empty file, or text that is not
     UTF-8; OSError.
     """
-    path = Path(path)
+    return parse_conll(read_text(Path(path)), str(path), word_column=word_column, tag_column=tag_column)
+
+
+def parse_conll(text: str, path: str, *, word_column: int = 0, tag_column: int | None = -1) -> list[TaggedSentence]:
+    """As read_conll, of a text that has been read; `path` is what errors call it."""
     sentences: list[TaggedSentence] = []
     is_new = True
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         cells = re.split("[ \t]+", line.strip(" \t\r"))
         if cells == [""] or cells[0] == _DOCUMENT_START:
             is_new = True
             continue
         if is_new:
-            sentences.append(TaggedSentence([], [], f"{path}, line {number}"))
+            sentences.append(TaggedSentence([], [], path, number))
             is_new = False
+        columns = (word_column,) if tag_column is None else (word_column, tag_column)
         try:
-            word, tag = cells[word_column], cells[tag_column]
+            word, *tag = (cells[column] for column in columns)
         except IndexError as error:
             raise FileError(f"{path}, line {number}: {len(cells)} columns, wanted more") from error
-        if len(cells) < 2:
+        if len(cells) < len(columns):
             raise FileError(f"{path}, line {number}: only one column, wanted a word and a tag")
         sentences[-1].words.append(word)
-        sentences[-1].tags.append(tag)
+        sentences[-1].tags.extend(tag)
     if not sentences:
         raise FileError(f"{path} is empty: it has no sentences")
     return sentences
+
+
+def column_number(name: str, value: str) -> int:
+    """The number of the column that a setting called `name` says. Raises: ValueError for a name: there are none."""
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is {value!r}, wanted a number: columns of words and tags have no names") from error

@@ -37,8 +37,8 @@ def learn_vocabulary(
     Raises: FileError when a file is empty or not UTF-8, ValueError for a vocab_size with no room for the special
     tokens and the characters of the text, or a min_frequency below 1.
     """
-    for name, value in (("vocab_size", vocab_size), ("min_frequency", min_frequency)):
-        if not 1 <= value <= _MOST:
+    for name, value, least in (("vocab_size", vocab_size, -_MOST), ("min_frequency", min_frequency, 1)):
+        if not least <= value <= _MOST:
             raise ValueError(f"{name} is {value}, wanted a number from 1 to {_MOST}")
     library = import_extra("tokenizers", extra="hf")
     # Two of them: the one that learns is locked meanwhile, and could not clean the text that it learns from.

@@ -24,8 +24,10 @@ class Question(NamedTuple):
     answers: tuple[GoldAnswer, ...]
 
 
-def read_squad(path: str | Path) -> list[Question]:
+def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
     """The questions of a file in SQuAD's own format. (Rajpurkar et al. 2016, version 1.1.)
+
+    answered: False for questions that are still to be answered; what answers there are is not looked at then.
 
     Raises: FileError that names the file, and the question where there is one, for another format, a question without
     an answer, or an answer that does not stand where it should; OSError.
@@ -38,7 +40,9 @@ def read_squad(path: str | Path) -> list[Question]:
                 row["id"],
                 row["question"],
                 paragraph["context"],
-                tuple(GoldAnswer(answer["text"], answer["answer_start"]) for answer in row["answers"]),
+                tuple(GoldAnswer(answer["text"], answer["answer_start"]) for answer in row["answers"])
+                if answered
+                else (),
             )
             for article in stored["data"]
             for paragraph in article["paragraphs"]
@@ -48,7 +52,7 @@ def read_squad(path: str | Path) -> list[Question]:
         raise FileError(f"{path} is not in SQuAD's format: {error!r}") from error
     if not questions:
         raise FileError(f"{path} is empty: it has no questions")
-    for question in questions:
+    for question in questions if answered else []:
         if not question.answers:
             raise FileError(f"{path}: question {question.id} has no answer; version 2.0 of SQuAD is not supported")
         for text, start in question.answers:

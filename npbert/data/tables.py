@@ -4,52 +4,72 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from npbert.data.listed import listed
 from npbert.files import FileError, read_text
 
 DELIMITERS = {"tab": "\t", "comma": ","}
 _JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
 
 
+TABLE_ENDINGS = (".tsv", ".csv", *_JSON_ENDINGS)
+"""How the names of files end that are hardly anything but tables."""
+
+
 class Row(NamedTuple):
-    """The chosen values of a row, and where it stands: `file, line 7`."""
+    """The chosen values of a row, and in which line of which file it ends."""
 
     values: tuple[str, ...]
-    place: str
+    path: str
+    line: int
+
+    @property
+    def place(self) -> str:
+        """What an error calls it: `file, line 7`."""
+        return f"{self.path}, line {self.line}"
 
 
-def read_table(path: str | Path, columns: Sequence[str], *, delimiter: str = "") -> list[Row]:
+def read_table(path: str | Path, columns: Sequence[str], *, delimiter: str = "", header: bool = False) -> list[Row]:
     """The values in `columns` of every row of a file.
 
-    columns: a number, from 0, or a name: with a name among them, the first line of the file names the columns.
+    columns: each is a number, from 0, or a name, or several names with commas between them, of which the file has one
+    (`sentence,content`). With a name among them, the first line of the file names the columns.
     delimiter: `tab`, where quotes are text like any other, or `comma`, where they may enclose a value; by default comma
     for .csv, and tab for all else. In .jsonl, .json and .ndjson every line is a JSON object, and columns are names.
+    header: the first line names the columns even if they are given as numbers.
 
     Raises: FileError that gives file and line for a row with too few columns, or a line that is no JSON object, and
     for a column that there is not, an empty file, or text that is not UTF-8; ValueError for another delimiter; OSError.
     """
-    path = Path(path)
+    return parse_table(read_text(Path(path)), str(path), columns, delimiter=delimiter, header=header)
+
+
+def parse_table(
+    text: str, path: str, columns: Sequence[str], *, delimiter: str = "", header: bool = False
+) -> list[Row]:
+    """As read_table, of a text that has been read; `path` is what errors call it."""
     if delimiter and delimiter not in DELIMITERS:
         raise ValueError(f"delimiter is {delimiter!r}, wanted tab or comma")
-    text = read_text(path)
-    if path.suffix in _JSON_ENDINGS and not delimiter:
+    ending = Path(path).suffix
+    if ending in _JSON_ENDINGS and not delimiter:
         rows = list(_json_rows(path, text, columns))
     else:
-        by_comma = delimiter == "comma" or (not delimiter and path.suffix == ".csv")
-        rows = list(_delimited_rows(path, text, columns, by_comma=by_comma))
+        by_comma = delimiter == "comma" or (not delimiter and ending == ".csv")
+        rows = list(_delimited_rows(path, text, columns, by_comma=by_comma, header=header))
     if not rows:
         raise FileError(f"{path} is empty: it has no rows")
     return rows
 
 
-def _delimited_rows(path: Path, text: str, columns: Sequence[str], *, by_comma: bool) -> Iterator[Row]:
+def _delimited_rows(path: str, text: str, columns: Sequence[str], *, by_comma: bool, header: bool) -> Iterator[Row]:
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     dialect: Any = {"delimiter": ","} if by_comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     reader = csv.reader((f"{line}\n" for line in lines), strict=True, **dialect)
-    numbers: list[int] | None = None if any(not column.isdigit() for column in columns) else list(map(int, columns))
+    has_header = header or any(not column.isdigit() for column in columns)
+    numbers = None if has_header else list(map(int, columns))
     try:
         for cells in reader:
             place = f"{path}, line {reader.line_num}"
@@ -60,7 +80,7 @@ def _delimited_rows(path: Path, text: str, columns: Sequence[str], *, by_comma: 
                     hint = " (separated by tabs? --delimiter tab)" if by_comma and "\t" in cells[0] else ""
                     raise FileError(f"{place}: {len(cells)} columns, wanted at least {max(numbers) + 1}{hint}")
             else:
-                yield Row(tuple(cells[number] for number in numbers), place)
+                yield Row(tuple(cells[number] for number in numbers), path, reader.line_num)
     except csv.Error as error:
         raise FileError(f"{path}, line {reader.line_num}: {error}") from error
 
@@ -68,12 +88,22 @@ def _delimited_rows(path: Path, text: str, columns: Sequence[str], *, by_comma: 
 def _number_of(column: str, header: list[str], place: str) -> int:
     if column.isdigit():
         return int(column)
-    if column not in header:
-        raise FileError(f"{place}: there is no column {column!r}, only {', '.join(map(repr, header))}")
-    return header.index(column)
+    name = _one_of(column, header)
+    if name is None:
+        raise FileError(f"{place}: there is no column {_named(column)}, only {listed(header)}")
+    return header.index(name)
 
 
-def _json_rows(path: Path, text: str, columns: Sequence[str]) -> Iterator[Row]:
+def _one_of(column: str, names: Container[str]) -> str | None:
+    """The name that `column` means, of those that there are."""
+    return next((name for name in (column, *column.split(",")) if name in names), None)
+
+
+def _named(column: str) -> str:
+    return " or ".join(map(repr, column.split(",")))
+
+
+def _json_rows(path: str, text: str, columns: Sequence[str]) -> Iterator[Row]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -82,7 +112,9 @@ def _json_rows(path: Path, text: str, columns: Sequence[str]) -> Iterator[Row]:
             cells: Any = json.loads(line)
         except json.JSONDecodeError as error:
             raise FileError(f"{place}: no valid JSON: {error.msg}") from error
-        missing = [column for column in columns if not isinstance(cells, dict) or cells.get(column) is None]
+        known = {name: value for name, value in cells.items() if value is not None} if isinstance(cells, dict) else {}
+        names = [_one_of(column, known) for column in columns]
+        missing = [_named(column) for column, name in zip(columns, names, strict=True) if name is None]
         if missing:
-            raise FileError(f"{place}: wanted a JSON object with {', '.join(map(repr, missing))}")
-        yield Row(tuple(str(cells[column]) for column in columns), place)
+            raise FileError(f"{place}: wanted a JSON object with {', '.join(missing)}")
+        yield Row(tuple(str(known[name]) for name in names if name is not None), path, number)

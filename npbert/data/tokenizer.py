@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +13,9 @@ from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.padding import pad_rows
+from npbert.data.tokenizer_files import find_tokenizer, read_library_tokenizer, read_max_length, write_library_tokenizer
 from npbert.extras import import_extra
-from npbert.files import FileError, atomic_write, read_json_object, read_text, write_json
+from npbert.files import FileError
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
@@ -27,12 +27,6 @@ and [SEP]), and in `overflowing` what was cut off."""
 
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
 
-_SETTINGS = {
-    "lowercase": "do_lower_case",
-    "strip_accents": "strip_accents",
-    "handle_chinese_chars": "tokenize_chinese_chars",
-}
-
 
 class Tokenizer:
     """Cleans a text, splits it at spaces and punctuation, and cuts each word into the longest pieces of the vocabulary.
@@ -42,7 +36,9 @@ class Tokenizer:
 
     `len(tokenizer)` is V; `pad_id`, `unk_id`, `cls_id`, `sep_id` and `mask_id` are the ids of the special tokens, and
     `word_ids` those of all others, the only ones that may be masked or stand in for a masked word; `is_word` (V,) says
-    the same by id, and `continues` (V,) which tokens continue a word, as ##ing does.
+    the same by id, and `continues` (V,) which tokens continue a word, as ##ing does. `max_length` is how many tokens a
+    text should have at most, or None: `encode` does not cut to it by itself, but whoever uses a model does, and it is
+    written and read with the tokenizer, so that a model is used on texts as long as those it was trained on.
 
     Raises: ValueError when a special token is not in the vocabulary.
     """
@@ -53,8 +49,8 @@ class Tokenizer:
     sep_id: int
     mask_id: int
 
-    def __init__(self, library_tokenizer: Any) -> None:
-        self._tokenizer = library_tokenizer
+    def __init__(self, library_tokenizer: Any, *, max_length: int | None = None) -> None:
+        self._tokenizer, self.max_length = library_tokenizer, max_length
         self._tokenizer.no_padding()
         for attribute, token in SPECIAL.items():
             index = self._tokenizer.token_to_id(token)
@@ -65,29 +61,17 @@ class Tokenizer:
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Tokenizer:
         """The tokenizer in `folder`: its tokenizer.json, or else its vocab.txt with the settings (lower case, accents,
-        Chinese characters) in its tokenizer_config.json.
+        Chinese characters) in its tokenizer_config.json. `max_length` is the model_max_length there.
 
         What a tokenizer.json says of truncation and padding is left to each call.
 
         Raises: FileNotFoundError when there is neither; FileError that names the file: not UTF-8, no tokenizer, not of
-        WordPiece, without a special token.
+        WordPiece, without a special token, with a setting that is none.
         """
-        folder = Path(folder)
-        library = import_extra("tokenizers", extra="hf")
-        path = folder / "tokenizer.json"
-        if not path.is_file():
-            path = folder / "vocab.txt"
-        if not path.is_file():
-            what = "has no tokenizer.json and no vocab.txt" if folder.is_dir() else "is no folder on this disk"
-            raise FileNotFoundError(f"{folder} {what}")
-        text = read_text(path)
+        import_extra("tokenizers", extra="hf")
+        path = find_tokenizer(Path(folder))
         try:
-            if path.name == "vocab.txt":
-                return cls(library.BertWordPieceTokenizer(_vocabulary(text), **_settings(folder)))
-            tokenizer = library.Tokenizer.from_str(text)
-            if not isinstance(tokenizer.model, library.models.WordPiece):
-                raise ValueError(f"its model is {type(tokenizer.model).__name__}, wanted WordPiece")
-            return cls(tokenizer)
+            return cls(read_library_tokenizer(path), max_length=read_max_length(path.parent))
         except FileError:
             raise
         except Exception as error:  # the library raises nothing narrower
@@ -117,19 +101,11 @@ class Tokenizer:
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is made if need be; each file
-        whole or not at all."""
+        whole or not at all. transformers reads them, and cuts at the same `max_length`."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self._tokenizer.no_truncation()
-        tokens = [self._tokenizer.id_to_token(index) for index in range(len(self))]
-        normalizer = json.loads(self._tokenizer.to_str())["normalizer"] or {}
-        settings = {theirs: normalizer[ours] for ours, theirs in _SETTINGS.items() if ours in normalizer}
-        with atomic_write(folder / "tokenizer.json") as path:
-            self._tokenizer.save(str(path))
-        with atomic_write(folder / "vocab.txt") as path:
-            path.write_text("".join(f"{token}\n" for token in tokens), encoding="utf-8")
-        with atomic_write(folder / "tokenizer_config.json") as path:
-            write_json(path, {"tokenizer_class": "BertTokenizer", **settings})
+        write_library_tokenizer(self._tokenizer, folder, max_length=self.max_length)
 
     def __len__(self) -> int:
         size: int = self._tokenizer.get_vocab_size()
@@ -204,23 +180,3 @@ class Tokenizer:
             pad_rows([encoding.type_ids for encoding in encodings], 0),
             pad_rows([encoding.attention_mask for encoding in encodings], 0),
         )
-
-
-def _vocabulary(text: str) -> dict[str, int]:
-    """The tokens of a vocab.txt, one a line, with their ids."""
-    tokens = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    vocabulary = {token: index for index, token in enumerate(tokens)}
-    if len(vocabulary) < len(tokens):
-        twice = next(token for index, token in enumerate(tokens) if vocabulary[token] != index)
-        raise ValueError(f"{twice!r} is in it twice")
-    return vocabulary
-
-
-def _settings(folder: Path) -> dict[str, Any]:
-    path = folder / "tokenizer_config.json"
-    stored = read_json_object(path) if path.is_file() else {}
-    settings = {ours: stored[theirs] for ours, theirs in _SETTINGS.items() if theirs in stored}
-    for ours, value in settings.items():
-        if not (isinstance(value, bool) or (value is None and ours == "strip_accents")):
-            raise FileError(f"{path}: {_SETTINGS[ours]} is {value!r}, wanted true or false")
-    return settings

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding, Tokenizer
 from npbert.inference.spans import best_spans
@@ -30,6 +32,7 @@ class Answer(Task):
 
     A passage that is too long for the model is read in windows of `max_length` tokens, each of which shares a third
     with the one before; their spans compete. An answer is made of whole words, even where the best span is of parts.
+    max_length: by default as long as Task says, but at most 384.
     max_answer_length, max_question_length: in tokens; a longer question is cut, with a warning. (Devlin et al. 2018,
     section 4.2; windows, lengths and whole words as in its code.)
 
@@ -48,40 +51,45 @@ class Answer(Task):
         max_answer_length: int = 30,
         max_question_length: int | None = None,
     ) -> None:
-        super().__init__(model, tokenizer)
-        longest = model.config.max_position_embeddings
-        self.max_length = min(384, longest) if max_length is None else max_length
-        if self.max_length > longest:
-            raise ValueError(f"max_length is {max_length}, but the model takes {longest} tokens")
+        super().__init__(model, tokenizer, max_length=max_length)
+        if max_length is None:
+            self.max_length = min(384, self.max_length)
         self.max_answer_length = max_answer_length
         self.max_question_length = min(64, self.max_length // 3) if max_question_length is None else max_question_length
 
-    def __call__(self, question: str | Sequence[str], passage: str | Sequence[str]) -> Any:
+    def __call__(self, question: str | Iterable[str], passage: str | Iterable[str]) -> Any:
         if isinstance(question, str) and isinstance(passage, str):
             return self([question], [passage])[0]
         return [answers[0] for answers in self.n_best(question, passage, 1)]
 
-    def n_best(self, questions: Sequence[str], passages: Sequence[str], count: int) -> list[list[AnswerSpan]]:
+    def n_best(self, questions: Iterable[str], passages: Iterable[str], count: int) -> list[list[AnswerSpan]]:
         """The `count` best answers to each question, best first; fewer where there are fewer legal spans."""
+        questions, passages = list(questions), list(passages)
         if len(questions) != len(passages):
             raise ValueError(f"{len(questions)} questions for {len(passages)} passages, wanted one for each")
-        windows, owners = [], []
-        for number, (question, passage) in enumerate(zip(questions, passages, strict=True)):
-            encodings = self.windows(question, passage)
-            windows += encodings
-            owners += [number] * len(encodings)
+        windows = [self.windows(question, passage) for question, passage in zip(questions, passages, strict=True)]
+        logits = iter(self.logits([window for of_one in windows for window in of_one]))
+        return [
+            self.best(of_one, list(islice(logits, len(of_one))), passage, count)
+            for of_one, passage in zip(windows, passages, strict=True)
+        ]
 
-        def decode(batch: Batch, numbers: Sequence[int]) -> list[tuple[list[AnswerSpan], float]]:
-            output = self.model(batch)
-            return [
-                self._spans(windows[number], passages[owners[number]], start_logits, end_logits, count)
-                for number, start_logits, end_logits in zip(numbers, *output, strict=True)
-            ]
+    def logits(self, windows: Sequence[Encoding]) -> list[Array]:
+        """For each window an array (2, T): the scores of its T tokens as the first of the answer, and as the last."""
 
-        found: list[list[tuple[list[AnswerSpan], float]]] = [[] for _ in questions]
-        for owner, result in zip(owners, self.run(windows, decode), strict=True):
-            found[owner].append(result)
-        return [_best(results)[:count] for results in found]
+        def compute(batch: Batch, numbers: Sequence[int]) -> Iterator[Array]:
+            for number, *scores in zip(numbers, *self.model(batch), strict=True):
+                yield np.stack(scores)[:, : len(windows[number].ids)]
+
+        return self.run(windows, compute)
+
+    def best(self, windows: Sequence[Encoding], logits: Sequence[Array], passage: str, count: int) -> list[AnswerSpan]:
+        """The `count` best answers to one question, from all windows of its passage and their `logits`."""
+        spans = [
+            self._spans(window, passage, scores[0], scores[1], count)
+            for window, scores in zip(windows, logits, strict=True)
+        ]
+        return _best(spans)[:count]
 
     def windows(self, question: str, passage: str) -> list[Encoding]:
         """The windows of one passage, each with the question before it."""

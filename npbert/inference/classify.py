@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from npbert.data.batch import Batch
@@ -23,12 +23,12 @@ class Label(NamedTuple):
 class Classify(Task):
     """classify(text) -> a Label, or from a regression a float; of several texts a list. A pair of texts is a tuple.
 
-    Warns: of texts that are longer than the model takes, and are cut.
+    Warns: of texts that are longer than `max_length`, and are cut.
     """
 
     model_class = BertForSequenceClassification
 
-    def __call__(self, texts: str | tuple[str, str] | Sequence[Text]) -> Any:
+    def __call__(self, texts: str | tuple[str, str] | Iterable[Text]) -> Any:
         if isinstance(texts, str | tuple):
             return self([texts])[0]
         return self.run(self.encode(texts), self._label)

@@ -2,69 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from npbert.blocks import MeanPooling
 from npbert.compute import Array
+from npbert.core import Sequences
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text, Tokenizer
+from npbert.files import FileError
+from npbert.inference.search import Hit, semantic_search
+from npbert.inference.sentence_transformers import read_sentence_settings
+from npbert.inference.similarities import SIMILARITIES, similarity, unit_vectors
 from npbert.inference.task import Task
 from npbert.models import BertModel
 from npbert.models.packed_batch import PackedBatch, first_places
 
-POOLINGS = ("mean", "cls", "pooler")
+POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens", "pooler")
 
 
 class Embed(Task):
-    """embed(texts) -> an array (N, D), a vector a text; embed(text) -> (D,).
+    """embed(texts) -> an array (N, D), a vector for each text; embed(text) -> (D,).
 
-    pooling: `mean` of the real tokens; `cls`, the vector of [CLS]; `pooler`, that of [CLS] after the pooler, as the
-    heads read it. layer: the hidden state that is pooled, 0 (embeddings) to L, or −1 (the last) and so on; not for
-    `pooler`. normalize: make every vector of length 1, so that a dot product is a cosine.
+    pooling: what makes one vector of those of all tokens.
+        `mean`, their mean                                `cls`, the vector of [CLS]
+        `mean_sqrt_len_tokens`, their sum / √how many     `pooler`, that of [CLS] after the pooler, as heads read it
+        `max`, the largest value in each column
+    layer: the hidden state that is pooled, 0 (embeddings) to L, or −1 (the last) and so on; not for `pooler`.
+    normalize: make every vector of length 1, so that a dot product is a cosine.
+    similarity_fn_name: how `similarity` and `semantic_search` compare vectors, by `cosine` or by `dot` product.
+    max_length: how many tokens of a text are read, as Task says.
 
-    Warns: of texts that are longer than the model takes, and are cut.
-    Raises: ValueError for another pooling, or a layer that the pooler does not read; IndexError for a layer that the
-    model does not have.
+    Whatever is not given is as the folder says in the files of sentence-transformers (modules.json); in a folder
+    without them it is `mean`, not normalized, and `cosine`.
+
+    Warns: of texts that are longer than `max_length`, and are cut.
+    Raises: ValueError for another pooling or similarity, or a layer that the pooler does not read; IndexError for a
+    layer that the model does not have.
     """
 
     model_class = BertModel
 
     def __init__(
-        self, model: BertModel, tokenizer: Tokenizer, *, pooling: str = "mean", layer: int = -1, normalize: bool = False
+        self,
+        model: BertModel,
+        tokenizer: Tokenizer,
+        *,
+        pooling: str = "mean",
+        layer: int = -1,
+        normalize: bool = False,
+        similarity_fn_name: str = "cosine",
+        max_length: int | None = None,
     ) -> None:
-        super().__init__(model, tokenizer)
-        if pooling not in POOLINGS:
-            raise ValueError(f"pooling is {pooling!r}, wanted one of {', '.join(POOLINGS)}")
+        super().__init__(model, tokenizer, max_length=max_length)
+        for name, value, known in (
+            ("pooling", pooling, POOLINGS),
+            ("similarity_fn_name", similarity_fn_name, SIMILARITIES),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}, wanted one of {', '.join(known)}")
         last = model.config.num_hidden_layers
         if not -last - 1 <= layer <= last:
             raise IndexError(f"layer is {layer}, wanted 0 to {last}, or {-last - 1} to -1 from the end")
         if pooling == "pooler" and layer not in (-1, last):
             raise ValueError(f"layer is {layer}, but the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
+        self.similarity_fn_name = similarity_fn_name
         self.mean = MeanPooling()
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path, **options: Any) -> Embed:
+        """The model and the tokenizer in `folder`, used as sentence-transformers would. An option that is given, and is
+        not None, comes before what the folder says. (Extra: hf.)
+
+        Warns: when a pooling is given, of what the folder says besides, but npbert does not do.
+        Raises: as Task; FileError when no pooling is given, and the folder says what npbert does not do.
+        """
+        options = {name: value for name, value in options.items() if value is not None}
+        stored = read_sentence_settings(Path(folder))
+        if stored is None:
+            return super().from_pretrained(folder, **options)
+        if stored.missing:
+            what = "; ".join(stored.missing)
+            if "pooling" not in options:
+                raise FileError(f"{what}. With a pooling of your choice the model is used without that")
+            warnings.warn(f"{what}. The model is used without that", stacklevel=2)
+        usual = {"pooling": stored.pooling, "normalize": stored.normalize}
+        embed = super().from_pretrained(stored.folder, **{**usual, **options})
+        if stored.max_length is not None and "max_length" not in options:
+            embed.max_length = min(stored.max_length, embed.model.config.max_position_embeddings)
+        if "similarity_fn_name" not in options:
+            embed.similarity_fn_name = stored.similarity_fn_name
+        return embed
 
     @classmethod
     def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
         """Only one pooling needs the pooler; the others read checkpoints without one, too."""
         return {"add_pooling_layer": options.get("pooling") == "pooler"}
 
-    def __call__(self, texts: str | Sequence[Text]) -> Array:
+    def __call__(
+        self, texts: str | Iterable[Text], *, batch_size: int | None = None, show_progress_bar: bool | None = None
+    ) -> Array:
+        """The vectors of the texts, in their order.
+
+        batch_size: how many texts go through the model at once, at most; by default as many as make 2048 tokens.
+        show_progress_bar: True or False; by default there is one on a terminal, from 256 texts on.
+
+        Raises: TypeError for what is no text; ValueError unless batch_size is at least 1.
+        """
         if isinstance(texts, str):
             vector: Array = self([texts])[0]
             return vector
-        vectors = self.run(self.encode(texts), self._pool)
+        vectors = self.run(self.encode(texts), self._pool, batch_size=batch_size, show_progress_bar=show_progress_bar)
         stacked = np.stack(vectors) if vectors else np.empty((0, self.model.config.hidden_size), np.float32)
-        if self.normalize:
-            stacked = stacked / np.linalg.norm(stacked, axis=1, keepdims=True)
-        return stacked
+        return unit_vectors(stacked) if self.normalize else stacked
+
+    def similarity(self, a: Any, b: Any) -> Array:
+        """How similar every one of a is to every one of b (N, M): the function `similarity`, for texts as well.
+
+        Each is a text, several texts, or vectors that were made before, (D,) or (N, D).
+
+        Raises: as the function `similarity`.
+        """
+        return similarity(self._vectors(a), self._vectors(b), similarity_fn_name=self.similarity_fn_name)
+
+    def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> list[list[Hit]]:
+        """For each query the `top_k` most similar of the corpus, best first: the function `semantic_search`, for texts
+        as well.
+
+        Each is a text, several texts, or vectors that were made before, (D,) or (N, D). Whoever searches the same
+        corpus again makes its vectors once.
+
+        Raises: as the function `semantic_search`.
+        """
+        return semantic_search(
+            self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
+        )
+
+    def _vectors(self, given: Any) -> Any:
+        """The vectors of texts; what holds no texts comes back as it is."""
+        if isinstance(given, str):
+            return self([given])
+        if hasattr(given, "__array__"):
+            array = np.asarray(given)
+            if array.dtype.kind != "U":
+                return array
+        items = list(given)
+        first = items[0] if items else ""
+        is_text = isinstance(first, str) or (isinstance(first, tuple | list) and str in map(type, first))
+        return self(items) if is_text else items
 
     def _pool(self, batch: Batch, _: Sequence[int]) -> Array:
         model = self.model
         is_last = self.layer in (-1, model.config.num_hidden_layers)
-        only_first = self.pooling != "mean" and is_last
+        only_first = self.pooling in ("cls", "pooler") and is_last
         packed = PackedBatch(batch, model.config, first_places(batch) if only_first else None)
         number = self.layer % (model.config.num_hidden_layers + 1)
         h = model.encode(packed) if is_last else model.hidden_rows(packed, {number})[number]
@@ -73,5 +168,14 @@ class Embed(Task):
         if self.pooling == "cls":
             return h[packed.first]
         vectors = np.empty((len(packed.order), h.shape[1]), h.dtype)
-        vectors[packed.order] = self.mean(h, packed.sequences)
+        vectors[packed.order] = self._pool_rows(h, packed.sequences)
         return vectors
+
+    def _pool_rows(self, h: Array, sequences: Sequences) -> Array:
+        """One vector of the rows of each sequence, (N, D) -> (B, D)."""
+        if self.pooling == "max":
+            return np.maximum.reduceat(h, sequences.ends - sequences.lengths, axis=0)
+        mean = self.mean(h, sequences)
+        if self.pooling == "mean":
+            return mean
+        return mean * np.sqrt(sequences.lengths, dtype=h.dtype)[:, None]

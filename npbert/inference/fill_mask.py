@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,20 +25,21 @@ class Prediction(NamedTuple):
 class FillMask(Task):
     """fill_mask(text) -> for each [MASK] in the text, its `top_k` most probable tokens; of several texts a list.
 
-    Warns: of texts that are longer than the model takes, and are cut.
+    Warns: of texts that are longer than `max_length`, and are cut.
     Raises: ValueError for a text without [MASK], or whose only [MASK] was cut off; unless top_k is at least 1.
     """
 
     model_class = BertForMaskedLM
 
     def __call__(
-        self, texts: str | Sequence[str], *, top_k: int = 5
+        self, texts: str | Iterable[str], *, top_k: int = 5
     ) -> list[list[Prediction]] | list[list[list[Prediction]]]:
         if top_k < 1:
             raise ValueError(f"top_k is {top_k}, wanted at least 1")
         if isinstance(texts, str):
             one: list[list[Prediction]] = self([texts], top_k=top_k)[0]  # type: ignore[assignment]
             return one
+        texts = list(texts)
         encodings = self.encode(texts)
         mask_id = self.tokenizer.mask_id
         for number, (text, encoding) in enumerate(zip(texts, encodings, strict=True), start=1):

@@ -13,6 +13,8 @@ from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding, Text, Tokenizer
 from npbert.extras import import_extra
 from npbert.files import FileError
+from npbert.inference.what_it_is import check_holds
+from npbert.messages import is_quiet
 from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
@@ -27,18 +29,26 @@ Self = TypeVar("Self", bound="Task")
 class Task:
     """A model and its tokenizer, ready for text. A subclass says in `model_class` which model it reads.
 
-    Raises: ValueError when the tokenizer has more tokens than the model.
+    max_length: how many tokens of a text the model reads. By default as many as it was trained on, which is the
+    tokenizer's `max_length`; where that says nothing, as many as the model takes.
+
+    Raises: ValueError when the tokenizer has more tokens than the model, or for a max_length that the model does not
+    take.
     """
 
     model_class: ClassVar[type[PreTrainedModel]]
 
-    def __init__(self, model: Any, tokenizer: Tokenizer) -> None:
+    def __init__(self, model: Any, tokenizer: Tokenizer, *, max_length: int | None = None) -> None:
         if len(tokenizer) > model.config.vocab_size:
             raise ValueError(
                 f"the vocabulary has {len(tokenizer)} tokens, but the model's vocab_size is {model.config.vocab_size}"
             )
-        self.model = model
-        self.tokenizer = tokenizer
+        longest = model.config.max_position_embeddings
+        if max_length is None:
+            max_length = min(tokenizer.max_length or longest, longest)
+        if max_length > longest:
+            raise ValueError(f"max_length is {max_length}, but the model takes {longest} tokens")
+        self.model, self.tokenizer, self.max_length = model, tokenizer, max_length
 
     @classmethod
     def from_pretrained(cls: type[Self], folder: str | Path, **options: Any) -> Self:
@@ -47,6 +57,7 @@ class Task:
         Raises: FileNotFoundError or FileError that names the file and says what is wrong with it, also when the
         vocabulary is of another size than the model's, or when the checkpoint lacks the head that is needed.
         """
+        check_holds(folder, cls.model_class.__name__)
         model = cls.model_class.from_pretrained(folder, new_head=False, **cls.model_options(options))
         tokenizer = Tokenizer.from_pretrained(folder)
         check_vocabulary(folder, tokenizer, model.config)
@@ -57,25 +68,53 @@ class Task:
         """What the model's constructor must be told when this task has those options."""
         return {}
 
-    def encode(self, texts: Sequence[Text]) -> list[Encoding]:
-        """The texts as tokens, cut to what the model takes; a warning says how many were cut."""
-        longest = self.model.config.max_position_embeddings
-        encodings = self.tokenizer.encode(texts, max_length=longest)
+    def encode(self, texts: Iterable[Text]) -> list[Encoding]:
+        """The texts as tokens, cut to `max_length`; a warning says how many were cut."""
+        texts = list(texts)
+        encodings = self.tokenizer.encode(texts, max_length=self.max_length)
+        self.warn_of_cuts(encodings)
+        return encodings
+
+    def warn_of_cuts(self, encodings: Sequence[Encoding]) -> None:
+        """Say how many texts were longer than `max_length`, if any."""
         cut = [index for index, encoding in enumerate(encodings) if encoding.overflowing]
         if cut:
             warnings.warn(
-                f"{len(cut)} of {len(texts)} texts are longer than the {longest} tokens that the model takes, and were "
-                f"cut; the first is text {cut[0] + 1}",
-                stacklevel=3,
+                f"{len(cut)} of {len(encodings)} texts are longer than the {self.max_length} tokens that "
+                f"{self._limit}, and were cut; the first is text {cut[0] + 1}",
+                stacklevel=4,
             )
-        return encodings
 
-    def run(self, encodings: Sequence[Encoding], compute: Callable[[Batch, Sequence[int]], Iterable[Any]]) -> list[Any]:
+    @property
+    def _limit(self) -> str:
+        if self.max_length == self.model.config.max_position_embeddings:
+            return "the model takes"
+        if self.max_length == self.tokenizer.max_length:
+            return "the tokenizer's model_max_length allows"
+        return "max_length allows"
+
+    def run(
+        self,
+        encodings: Sequence[Encoding],
+        compute: Callable[[Batch, Sequence[int]], Iterable[Any]],
+        *,
+        batch_size: int | None = None,
+        show_progress_bar: bool | None = None,
+    ) -> list[Any]:
         """compute(batch, numbers of its encodings) for all, in batches of like lengths; the results in the order of the
-        encodings."""
+        encodings.
+
+        batch_size: how many encodings go through the model at once, at most. show_progress_bar: True or False; without
+        it there is a bar on a terminal, for many texts.
+
+        Raises: ValueError unless batch_size is at least 1.
+        """
+        if batch_size is not None and batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}, wanted at least 1")
         results: list[Any] = [None] * len(encodings)
-        with _progress(len(encodings)) as progress:
-            for numbers in batches_by_length([len(encoding.ids) for encoding in encodings]):
+        lengths = [len(encoding.ids) for encoding in encodings]
+        with _progress(len(encodings), show_progress_bar) as progress:
+            for numbers in batches_by_length(lengths, batch_size=batch_size):
                 batch = self.tokenizer.batch([encodings[number] for number in numbers])
                 for number, result in zip(numbers, compute(batch, numbers), strict=True):
                     results[number] = result
@@ -92,23 +131,26 @@ def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfi
         )
 
 
-def batches_by_length(lengths: Sequence[int], tokens: int = TOKENS_IN_A_BATCH) -> Iterator[list[int]]:
-    """The numbers of the sequences, longest first, in batches of at most `tokens` tokens with padding, or one sequence.
+def batches_by_length(
+    lengths: Sequence[int], tokens: int = TOKENS_IN_A_BATCH, *, batch_size: int | None = None
+) -> Iterator[list[int]]:
+    """The numbers of the sequences, longest first, in batches of at most `tokens` tokens with padding, or one sequence,
+    and of at most `batch_size` sequences.
 
     Like goes with like, so there is little padding.
     """
     order = np.argsort(lengths, kind="stable")[::-1].tolist()
     while order:
-        count = max(1, tokens // max(1, lengths[order[0]]))
+        count = max(1, min(tokens // max(1, lengths[order[0]]), batch_size or len(order)))
         yield order[:count]
         del order[:count]
 
 
-def _progress(total: int) -> Any:
-    if total < MANY:
+def _progress(total: int, wanted: bool | None) -> Any:
+    if wanted is False or (wanted is None and (total < MANY or is_quiet())):
         return _Silent()
     tqdm = import_extra("tqdm", extra="hf").tqdm
-    return tqdm(total=total, unit="text", disable=None)  # None: unless standard error is a terminal
+    return tqdm(total=total, unit="text", disable=False if wanted else None)  # None: unless it would be on no terminal
 
 
 class _Silent:

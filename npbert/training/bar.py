@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from textwrap import fill
 from types import TracebackType
 
 from npbert.extras import import_extra
+from npbert.messages import is_quiet
 
 _LINES = 20
+_NO_BREAK = "\u00a0"
 
 
 class Bar:
-    """How far a run of `total` steps is: a bar on a terminal; elsewhere, in a file say, about 20 lines in all.
+    """How far a run of `total` steps is: a bar on a terminal; elsewhere, in a file say, about 20 lines in all. Where
+    npbert is to be quiet, nothing.
 
     done: how many steps were made before. (Extra: train.)
     """
@@ -19,7 +23,7 @@ class Bar:
     def __init__(self, total: int, *, done: int) -> None:
         tqdm = import_extra("tqdm", extra="train").tqdm
         form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
-        self._bar = tqdm(total=total, initial=done, disable=None, dynamic_ncols=True, bar_format=form)
+        self._bar = tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form)
         self._total, self._done, self._before, self._lines = total, done, done, -1
         self._start = time.perf_counter()
 
@@ -43,10 +47,18 @@ class Bar:
 
     def say(self, line: str) -> None:
         """A line that stays, above the bar."""
-        self._bar.write(line)
+        if not is_quiet():
+            self._bar.write(line)
 
     def __enter__(self) -> Bar:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._bar.close()
+
+
+def held_out_line(step: int, numbers: dict[str, float]) -> str:
+    """What an evaluation gave, in a line, or in several where it would be longer than 79 characters."""
+    parts = [f"{name.replace('_', ' ')} {value:.3g}".replace(" ", _NO_BREAK) for name, value in numbers.items()]
+    line = fill(f"step {step}: held out: {', '.join(parts)}", 79, subsequent_indent=" " * 4)
+    return line.replace(_NO_BREAK, " ")

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from npbert.data.tokenizer import Tokenizer
+from npbert.inference import check_holds
 from npbert.models import load_config
-from npbert.training.tasks import TaskSettings, make_task
+from npbert.training.tasks import FinetuneTask, TaskSettings, make_task
+
+
+class Judged(NamedTuple):
+    """The task's metrics for one file, and the task, which says what they are called."""
+
+    path: str
+    metrics: dict[str, float]
+    task: FinetuneTask
 
 
 def evaluate_checkpoint(folder: str | Path, path: str, settings: TaskSettings) -> dict[str, float]:
@@ -17,9 +28,18 @@ def evaluate_checkpoint(folder: str | Path, path: str, settings: TaskSettings) -
     Raises: FileError that names the file, and the line where there is one: also for a label that the model does not
     know, or a checkpoint without the task's head; OSError.
     """
+    (judged,) = evaluate_files(folder, [path], settings)
+    return judged.metrics
+
+
+def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSettings) -> list[Judged]:
+    """As evaluate_checkpoint, for several files; all of them are read before the model is."""
     config = load_config(folder)
     labels = config.id2label or tuple(map(str, range(config.num_labels)))
     task = make_task(settings, Tokenizer.from_pretrained(folder), labels)
-    examples = task.read(path)
+    check_holds(folder, task.model_class.__name__)
+    for path in paths:
+        Path(path).stat()
+    files: list[tuple[str, list[Any]]] = [(path, task.read(path)) for path in paths]
     model = task.model_class.from_pretrained(folder, new_head=False, **task.config())
-    return task.evaluate(model, examples)
+    return [Judged(path, task.evaluate(model, examples), task) for path, examples in files]

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from npbert.data.listed import listed
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.inference import check_vocabulary
-from npbert.training.settings import TrainerSettings, setting
-from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, make_task
+from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
+from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, TextClassification, make_task
 from npbert.training.trainer import Goal, Trainer
 
 
@@ -26,15 +27,15 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
     Raises: ValueError for a value that is not possible.
     """
 
-    model: str = setting("", "the folder of a checkpoint, with its tokenizer")
+    model: str = setting("", "the folder of a pre-trained checkpoint, with its tokenizer")
     train: str = setting("", "the labelled file to learn from")
-    held_out: str = setting("", "a labelled file that the model is judged by")
-    metric: str = setting("", "by which number the best model is chosen; each task has its own default")
-    new_head: bool = setting(False, "start the classifier anew even if the checkpoint has one")
+    held_out: str = setting("", "a labelled file to judge the model by; it does not learn from it")
+    metric: str = setting("", "the number that says which model is the best; each task has its own default")
+    new_head: bool = setting(False, "start with a new classifier even if the checkpoint has one")
     epochs: float = setting(3.0, "how often to go through the training file, unless steps is given")
-    steps: int = setting(0, "updates in all; 0: as many as the epochs have")
-    learning_rate: float = setting(3e-5, "the highest learning rate")
-    seed: int = setting(0, "for all that is random")
+    steps: int = setting(0, "how many updates to make; 0 for as many as the epochs have")
+    learning_rate: float = setting(3e-5, "the learning rate where it is highest")
+    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,13 +54,21 @@ class Finetuning:
     """
 
     def __init__(self, settings: FinetuneSettings, folder: str | Path) -> None:
+        for file in filter(None, (settings.train, settings.held_out)):
+            Path(file).stat()  # one that is not there is better missed now than when the other has been read
         rng = np.random.default_rng(settings.seed)
         self.settings = settings
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
+        self.tokenizer.max_length = settings.max_length
         self.task: FinetuneTask = make_task(settings, self.tokenizer)
-        if settings.metric and settings.metric not in self.task.metrics:
-            raise ValueError(f"metric is {settings.metric!r}, wanted one of {', '.join(self.task.metrics)}")
+        metric = settings.metric or self.task.goal
+        if metric not in self.task.metrics:
+            raise ValueError(f"metric is {metric!r}, wanted one of {', '.join(self.task.metrics)}")
         examples = self.task.read(settings.train)
+        if metric == "f1" and isinstance(self.task, TextClassification) and self.task.positive is None:
+            raise ValueError(
+                f"metric is 'f1', but there are {len(self.task.labels or ())} labels, and positive is none"
+            )
         self.held_out: Sequence[Any] = self.task.read(settings.held_out) if settings.held_out else []
         self.model: Any = self.task.model_class.from_pretrained(
             settings.model, rng=rng, new_head=settings.new_head or None, **self.task.config()
@@ -72,14 +81,16 @@ class Finetuning:
             examples = self.task.windows(self.model, examples)
         self.data = TaskData(examples, self.task.collate, settings.batch_size)
         steps = settings.steps or max(1, round(settings.epochs * len(self.data)))
+        self.cost = len(self.held_out) / settings.batch_size / STEP_IN_FORWARDS
+        every = evaluation_interval(settings.evaluate_every, steps, self.cost)
         self.trainer = Trainer(
             self.model,
             self.data,
             folder,
-            replace(settings, steps=steps),
+            replace(settings, steps=steps, evaluate_every=every),
             rng=rng,
             evaluate=self.evaluate if self.held_out else None,
-            goal=Goal(settings.metric or self.task.goal),
+            goal=Goal(metric, more_is_better=metric != "loss"),
             save_model=self.save,
             recorded=settings,
         )
@@ -93,10 +104,11 @@ class Finetuning:
         target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
         lines = [f"{self.settings.train}: {len(self.data.examples):,} examples"]
         if self.held_out:
-            lines.append(f"{self.settings.held_out}: {len(self.held_out):,} examples, to judge the model by")
+            when = when_judged(settings, self.cost)
+            lines.append(f"{self.settings.held_out}: {len(self.held_out):,} examples, to judge the model by {when}")
         lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
         if task.labels:
-            lines.append(f"labels: {', '.join(task.labels)}")
+            lines.append(f"labels: {listed(task.labels, shown=str)}")
         return "\n".join([*lines, f"{settings.steps:,} steps of {self.settings.batch_size} examples"])
 
     def evaluate(self) -> dict[str, float]:

@@ -20,10 +20,10 @@ from npbert.data.packing import OBJECTIVES
 from npbert.data.pretraining_data import PretrainingData
 from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_vocabulary
-from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining
+from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, neither_size_nor_folder
 from npbert.training.accumulate import StepLosses
 from npbert.training.averages import Averages
-from npbert.training.settings import TrainerSettings, setting
+from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
 from npbert.training.trainer import Goal, Trainer
 
 
@@ -34,18 +34,31 @@ class PretrainSettings(TrainerSettings):
     Raises: ValueError for a value that is not possible.
     """
 
-    corpus: tuple[str, ...] = setting((), "files or folders of text: a sentence a line, a blank line between documents")
-    held_out: tuple[str, ...] = setting((), "files or folders of text that the model is judged by, and never sees")
-    document_per_file: bool = setting(False, "blank lines say nothing: each file is one document")
-    vocabulary: str = setting("", "a folder with a tokenizer, as `npbert vocab` makes it")
-    model: str = setting("bert-mini", f"a size ({', '.join(PRESETS)}) to start anew, or a folder to go on from")
-    objective: str = setting("nsp", "nsp (is it the next sentence?), sop (is it in order?) or none (single sequences)")
-    max_length: int = setting(128, "tokens in a sequence, at most")
-    batch_size: int = setting(32, "sequences in a batch")
-    mask_probability: float = setting(0.15, "the share of the tokens that is masked")
-    whole_words: bool = setting(False, "mask all pieces of a word or none")
-    held_out_batches: int = setting(50, "how many batches of held-out text are looked at")
-    seed: int = setting(0, "for all that is random")
+    corpus: tuple[str, ...] = setting(
+        (),
+        "files or folders of text to learn from, with a sentence on each line and a blank line between documents",
+    )
+    held_out: tuple[str, ...] = setting(
+        (), "files or folders of text to judge the model by; it does not learn from them"
+    )
+    document_per_file: bool = setting(False, "take each file as one document, whatever its blank lines say")
+    vocabulary: str = setting("", "the folder of a tokenizer, as npbert vocab makes one")
+    model: str = setting(
+        "bert-mini",
+        "a size to start anew (bert-tiny, bert-mini, bert-small …; npbert params --help lists them), or the "
+        "folder of a checkpoint to go on from",
+    )
+    objective: str = setting(
+        "nsp",
+        "what to learn besides hidden words: nsp (is this the next sentence?), sop (are two sentences in "
+        "order?) or none",
+    )
+    max_length: int = setting(128, "how long a sequence may be, in tokens")
+    batch_size: int = setting(32, "how many sequences are in a batch")
+    mask_probability: float = setting(0.15, "the share of the tokens that the model must guess")
+    whole_words: bool = setting(False, "hide all pieces of a word, or none of them")
+    held_out_batches: int = setting(50, "how many batches of the held-out text to judge by")
+    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,9 +79,12 @@ class Pretraining:
     """
 
     def __init__(self, settings: PretrainSettings, folder: str | Path) -> None:
+        for path in (*settings.corpus, *settings.held_out):
+            Path(path).stat()  # one that is not there is better missed now than when all others have been read
         rng = np.random.default_rng(settings.seed)
         self.settings = settings
         self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
+        self.tokenizer.max_length = settings.max_length
         corpus = Corpus(settings.corpus, document_per_file=settings.document_per_file)
         self.data = PretrainingData(
             corpus,
@@ -90,22 +106,29 @@ class Pretraining:
             if not self.held_out:
                 raise ValueError(f"the held-out text, {', '.join(settings.held_out)}, has no batches")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
+        self.cost = len(self.held_out) / STEP_IN_FORWARDS
+        every = evaluation_interval(settings.evaluate_every, settings.steps, self.cost)
         self.trainer = Trainer(
             self.model,
             self.data,
             folder,
-            settings,
+            replace(settings, evaluate_every=every),
             rng=rng,
             kinds=self.kinds,
             evaluate=self.evaluate if self.held_out else None,
             goal=Goal("loss", more_is_better=False),
             save_model=self.save,
+            recorded=settings,
         )
 
     def summary(self) -> str:
         """What the run learns from, the beginning of it as the model sees it, and how long it is."""
         settings, corpus = self.settings, self.data.corpus
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
+        judged = when_judged(self.trainer.settings, self.cost)
+        held_out = [
+            f"{shorten(', '.join(settings.held_out), 60)}: {len(self.held_out)} batches, to judge it by {judged}"
+        ]
         return "\n".join(
             [
                 f"{shorten(', '.join(settings.corpus), 60)}: {corpus.num_bytes / 1e6:,.1f} MB of text, in "
@@ -113,6 +136,7 @@ class Pretraining:
                 f"the first sentence: {shorten(first, 80)}",
                 f"a model of {sum(p.value.size for p in self.model.parameters()):,} parameters, "
                 f"{len(self.tokenizer):,} tokens",
+                *(held_out if self.held_out else []),
                 f"{settings.steps:,} steps of {settings.batch_size} sequences of up to {settings.max_length} tokens",
             ]
         )
@@ -137,6 +161,8 @@ def _make_model(
         if settings.max_length > config.max_position_embeddings:
             config = replace(config, max_position_embeddings=settings.max_length)
         return model_class(config, rng=rng)
+    if not Path(settings.model).is_dir():
+        raise FileNotFoundError(f"model: {neither_size_nor_folder(settings.model)}")
     model = model_class.from_pretrained(settings.model, rng=rng)
     check_vocabulary(settings.model, tokenizer, model.config)
     longest = model.config.max_position_embeddings

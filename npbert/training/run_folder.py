@@ -14,6 +14,8 @@ from npbert.training.state import STATE_FILE
 
 MODEL_FOLDER = "model"
 LOCK_FILE = ".lock"
+FREE = ("keep_state",)
+"""Settings that may be others when a run goes on: they change nothing that it computes."""
 
 
 @contextmanager
@@ -44,6 +46,8 @@ def _check_same(folder: Path, settings: Settings) -> None:
         return
     stored = load_settings(type(settings), path)
     for entry in fields(settings):
+        if entry.name in FREE:
+            continue
         ours, theirs = getattr(settings, entry.name), getattr(stored, entry.name)
         if ours != theirs:
             raise FileError(

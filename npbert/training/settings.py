@@ -9,8 +9,15 @@ from typing import Any, TypeVar
 
 from npbert.extras import import_extra
 from npbert.files import FileError, atomic_write, read_text
+from npbert.suggest import did_you_mean
 
 SETTINGS_FILE = "settings.toml"
+
+_TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # of evaluations along the way
+
+_NOTED = 0.1  # the share of the time from which on it is said
+STEP_IN_FORWARDS = 3
+"""How much longer a step takes than only to compute the model's answers for its batch: there is the way back, too."""
 
 _TYPES: dict[str, Any] = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple[str, ...]": tuple}
 
@@ -47,31 +54,62 @@ class TrainerSettings(Settings):
     Raises: ValueError for a number out of range.
     """
 
-    steps: int = setting(1000, "updates in all")
-    learning_rate: float = setting(1e-4, "the highest learning rate")
-    warmup: float = setting(0.1, "the share of the steps in which the learning rate rises, before it falls to 0")
-    weight_decay: float = setting(0.01, "decoupled weight decay, of matrices alone")
-    max_grad_norm: float = setting(1.0, "the norm that gradients are clipped to")
-    parts: int = setting(1, "in how many parts a batch is computed, to save memory: the result is the same")
+    steps: int = setting(1000, "how many updates to make")
+    learning_rate: float = setting(1e-4, "the learning rate where it is highest")
+    warmup: float = setting(0.1, "the share of the steps in which the learning rate rises; after that it falls to 0")
+    weight_decay: float = setting(0.01, "how strongly decoupled weight decay pulls weight matrices towards 0")
+    max_grad_norm: float = setting(1.0, "a gradient with a larger norm than this is scaled down to it")
+    parts: int = setting(1, "compute each batch in this many parts, which takes less memory; the result is the same")
     gradient_checkpointing: bool = setting(
-        False, "compute each layer again on the way back instead of keeping it, to save memory: the result is the same"
+        False,
+        "compute each layer again on the way back instead of keeping it, which takes less memory; the result "
+        "is the same",
     )
-    evaluate_every: int = setting(0, "steps between evaluations; 0: only at the end")
-    save_every: int = setting(200, "steps between saved states")
-    log_every: int = setting(10, "steps between lines of the log")
-    patience: int = setting(0, "stop after so many evaluations without a better result; 0: never")
+    evaluate_every: int = setting(
+        -1,
+        "how many steps lie between evaluations; 0 for the end only, -1 for ten times in a run, or fewer "
+        "where that takes long",
+    )
+    save_every: int = setting(200, "how many steps lie between saved states, from which a run can go on")
+    log_every: int = setting(10, "how many steps lie between lines of the log")
+    keep_state: bool = setting(
+        True, "keep the state of a finished run, by far its largest file; only an unfinished run needs it"
+    )
+    patience: int = setting(0, "stop after this many evaluations without a better result; 0 for never")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("parts", "save_every", "log_every"):
             self.check(name, 1)
-        for name in ("steps", "evaluate_every", "patience", "weight_decay"):
+        self.check("evaluate_every", -1)
+        for name in ("steps", "patience", "weight_decay"):
             self.check(name, 0)
         if not 0 <= self.warmup < 1:
             raise ValueError(f"warmup is {self.warmup}, wanted a share from 0 up to, but not including, 1")
         for name in ("learning_rate", "max_grad_norm"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}, wanted a positive number")
+
+
+def evaluation_interval(evaluate_every: int, steps: int, cost: float = 0) -> int:
+    """Steps between evaluations, for the setting `evaluate_every`; 0 for none but the last.
+
+    cost: how long an evaluation takes, in steps. By default there are ten in a run; but where they would take longer
+    than a quarter of the steps, fewer, and at least three: enough for a curve.
+    """
+    if evaluate_every >= 0:
+        return evaluate_every
+    times = min(_TIMES, max(_LEAST_TIMES, _SHARE * steps / cost)) if cost else _TIMES
+    return math.ceil(steps / times)
+
+
+def when_judged(settings: TrainerSettings, cost: float) -> str:
+    """At which of its steps a run is judged, and how much longer it takes for that. cost: of a judgement, in steps."""
+    every = settings.evaluate_every
+    if not 0 < every < settings.steps:
+        return "at the end"
+    share = cost * math.ceil(settings.steps / every) / settings.steps
+    return f"every {every:,} steps" + (f" (which takes about {share:.0%} more time)" if share >= _NOTED else "")
 
 
 Kind = TypeVar("Kind", bound=Settings)
@@ -109,9 +147,8 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
     known = {entry.name for entry in fields(kind)}
     unknown = values.keys() - known
     if unknown:
-        raise FileError(
-            f"{path}: there is no setting {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}"
-        )
+        hint = did_you_mean(min(unknown), known) or f"; there are {', '.join(sorted(known))}"
+        raise FileError(f"{path}: there is no setting {', '.join(sorted(unknown))}{hint}")
     try:
         return make_settings(kind, {**values, **changes})
     except (TypeError, ValueError) as error:

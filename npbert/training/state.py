@@ -27,8 +27,21 @@ def save_state(path: Path, model: Layer, optimizer: Optimizer, progress: dict[st
         write_tensors(written, tensors, {_KEY: json.dumps({"steps": optimizer.steps, "progress": progress})})
 
 
+def drop_tensors(path: Path) -> None:
+    """Keep of the state only how far the run is: a finished run needs no more, and nearly all of the file is free."""
+    metadata = TensorFile(path).metadata
+    with atomic_write(path) as written:
+        write_tensors(written, {}, metadata)
+
+
+def has_tensors(path: Path) -> bool:
+    """Whether the state is whole, and not what drop_tensors has left of it."""
+    return bool(TensorFile(path).shapes)
+
+
 def load_state(path: Path, model: Layer, optimizer: Optimizer) -> dict[str, Any]:
     """Fill the model and the optimiser from the file, bit for bit, and return the progress that was saved with them.
+    Where drop_tensors has left nothing to fill them with, the progress is returned all the same.
 
     Raises: FileNotFoundError; FileError that names the file when it is damaged, no state, or that of another model or
     optimiser; nothing is loaded then.
@@ -40,7 +53,7 @@ def load_state(path: Path, model: Layer, optimizer: Optimizer) -> dict[str, Any]
         progress: dict[str, Any] = stored["progress"]
     except (LookupError, TypeError, ValueError) as error:
         raise FileError(f"{path} is no training state of npbert") from error
-    tensors = dict(_tensors(model, optimizer))
+    tensors = dict(_tensors(model, optimizer)) if file.shapes else {}
     found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
     wanted = {name: f"F{8 * array.itemsize} {array.shape}" for name, array in tensors.items()}
     if wanted != found:

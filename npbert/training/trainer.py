@@ -12,20 +12,24 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from npbert.blocks import Encoder
 from npbert.compute import keep_freed_memory
+from npbert.core import named_parts
 from npbert.data.batch import Batch
 from npbert.data.place import START, Place
+from npbert.models.hugging_face.checkpoint import find_weights, load_model
+from npbert.models.hugging_face.stored import stored_parameters
 from npbert.optim import AdamW, clip_factor, global_norm, linear_warmup_decay
 from npbert.training.accumulate import accumulate
 from npbert.training.averages import Averages
-from npbert.training.bar import Bar
+from npbert.training.bar import Bar, held_out_line
 from npbert.training.finite import NotFiniteError, first_not_finite, parameter_not_finite
 from npbert.training.interrupt import stop_when_asked
 from npbert.training.log import METRICS_FILE, Log, read_metrics
 from npbert.training.plot import PLOT_FILE, plot_curves
 from npbert.training.run_folder import MODEL_FOLDER, run_folder
-from npbert.training.settings import TrainerSettings
-from npbert.training.state import STATE_FILE, load_state, save_state
+from npbert.training.settings import TrainerSettings, evaluation_interval
+from npbert.training.state import STATE_FILE, drop_tensors, has_tensors, load_state, save_state
 
 
 class Data(Protocol):
@@ -70,6 +74,8 @@ class Trainer:
         metrics.jsonl       numbers by step                 tensorboard/  the same and more     curves.png  at the end
         settings.toml       how it was set up
 
+    With `keep_state` off, a run that is finished keeps of its state only that it is, and its numbers.
+
     kinds: a name for each loss of the model, ("mlm", "nsp") say. evaluate: gives numbers by name for a held-out set, of
     which `goal` names the one that counts; without it the last model is the best. save_model: writes the model to a
     folder. rng: where dropout and the order of the data are drawn from. recorded: the settings that are written down,
@@ -78,7 +84,8 @@ class Trainer:
     When `folder` holds the state of a run with the same settings, training goes on from there, bit for bit, if all else
     is as it was. (Extra: train.)
 
-    Raises: ValueError for no steps at all.
+    Raises: ValueError for no steps at all, for gradient_checkpointing of a model that has no Encoder, and for a model
+    that could not be saved, as two of its parameters would have one name in the file.
     """
 
     def __init__(
@@ -99,10 +106,13 @@ class Trainer:
         self.model, self.data, self.folder, self.settings, self.rng = model, data, Path(folder), settings, rng
         self.kinds, self.evaluate, self.goal = kinds, evaluate, goal
         self.save_model, self.recorded = save_model or model.save_pretrained, recorded or settings
+        stored_parameters(model)  # what cannot be saved is found now, and not after the last step
         if settings.gradient_checkpointing:
-            model.bert.encoder.gradient_checkpointing = True
+            _checkpoint_layers(model)
         self.optimizer = AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)))
+        every = settings.evaluate_every if evaluate else max(0, settings.evaluate_every)
+        self._interval = evaluation_interval(every, settings.steps)
 
     @property
     def step(self) -> int:
@@ -122,7 +132,11 @@ class Trainer:
             path = self.folder / STATE_FILE
             if path.is_file():
                 self._restore(load_state(path, self.model, self.optimizer))
+                if not has_tensors(path):
+                    self._load_best()
             self._train()
+            if not self.settings.keep_state and has_tensors(path):
+                drop_tensors(path)
             plot_curves(read_metrics(self.folder / METRICS_FILE), self.folder / PLOT_FILE)
         return self.progress.best_evaluation
 
@@ -198,14 +212,12 @@ class Trainer:
     def _evaluate(self, log: Log, bar: Bar) -> None:
         """Evaluate where it is time, and keep the model if it is the best so far."""
         settings, progress = self.settings, self.progress
-        is_last = self.step == settings.steps
-        if not (is_last or (settings.evaluate_every and self.step % settings.evaluate_every == 0)):
+        if self.step != settings.steps and (self._interval == 0 or self.step % self._interval != 0):
             return
         if self.evaluate is not None:
             progress.evaluation = self.evaluate()
             log.write(self.step, {f"eval_{name}": value for name, value in progress.evaluation.items()})
-            line = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in progress.evaluation.items())
-            bar.say(f"step {self.step}: held out: {line}")
+            bar.say(held_out_line(self.step, progress.evaluation))
         value = None
         if self.goal and self.evaluate:
             if self.goal.name not in progress.evaluation:
@@ -228,8 +240,22 @@ class Trainer:
     def _save(self, path: Path) -> None:
         save_state(path, self.model, self.optimizer, {**asdict(self.progress), "rng": self.rng.bit_generator.state})
 
+    def _load_best(self) -> None:
+        """Of a finished run whose state was dropped, there is the model in model/."""
+        path = find_weights(self.folder / MODEL_FOLDER)
+        load_model(lambda _: self.model, path, rng=self.rng, new_head=False)
+
     def _restore(self, stored: dict[str, Any]) -> None:
         self.rng.bit_generator.state = stored.pop("rng")
         stored["place"] = Place(*stored["place"])
         stored["averages"] = Averages(**stored["averages"])
         self.progress = Progress(**stored)
+
+
+def _checkpoint_layers(model: Any) -> None:
+    """Have every encoder in the model compute its layers again on the way back."""
+    encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
+    if not encoders:
+        raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
+    for encoder in encoders:
+        encoder.gradient_checkpointing = True

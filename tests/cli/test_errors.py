@@ -1,6 +1,8 @@
 """The mistakes of users: one line that names the file, exit status 1, and no traceback."""
 
+import json
 import os
+import re
 import shutil
 import sys
 from fnmatch import fnmatchcase
@@ -148,3 +150,45 @@ def test_without_an_extra(npbert, checkpoints, monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
     message = f"this needs the package {library}, which is not installed: {how_to_install('hf')}"
     assert npbert("embed", checkpoints["embed"], stdin=b"cat").error == message
+
+
+@pytest.mark.parametrize("name", ["texts.txt", "a link", "./texts.txt"])
+def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.txt").write_text("the cat\n")
+    (tmp_path / "a link").symlink_to(tmp_path / "texts.txt")
+    wanted = f"--output is {name}, the file that the texts are read from: it would be lost"
+    assert npbert("embed", checkpoints["embed"], "texts.txt", "--output", name).error == wanted
+    assert (tmp_path / "texts.txt").read_text() == "the cat\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["embed", ""], ["embed", "folder", ""], ["vocab", "", "--output", "a"], ["vocab", "a", "--output", ""]],
+)
+def test_an_empty_name_is_no_file_and_no_folder(npbert, capsys, arguments):
+    """To the system it would be the folder that one is in."""
+    with pytest.raises(SystemExit, match="2"):
+        npbert(*arguments)
+    assert re.search(r"error: the name of a (file|folder) is empty", capsys.readouterr().err)
+
+
+def test_too_little_memory_is_one_line(npbert, checkpoints, monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("npbert.inference.Embed.__call__", full)
+    assert npbert("embed", checkpoints["embed"], stdin=b"cat").error.startswith("there is not enough memory")
+
+
+def test_what_a_terminal_would_obey_is_written_out(npbert, checkpoints, tmp_path):
+    """Of a name in an error, and of a text in the results."""
+    assert npbert("embed", "a\x1b[31m\u202e").error.startswith(r"a\x1b[31m\u202e is no checkpoint")
+    out = npbert("embed", checkpoints["embed"], stdin="cat\x1b[2J\x9b\x7f".encode()).out
+    assert rb"cat\u001b[2J\u009b\u007f" in out and not set(out) & {0x1B, 0x7F}
+    assert json.loads(out)["text"] == "cat\x1b[2J\x9b\x7f"
+
+
+def test_a_long_error_is_shortened(npbert):
+    error = npbert("embed", "x" * 5000).error
+    assert len(error) < 800 and "… (4," in error

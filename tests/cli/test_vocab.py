@@ -45,9 +45,12 @@ def test_options(npbert, files, tmp_path):
     assert npbert("vocab", *files, "--output", folder, "--cased", "--min-frequency", 1).status == 0
     assert {"The", "the", "Café", "once"} <= set(tokens(folder))
     assert Tokenizer.from_pretrained(folder).encode(["The"])[0].tokens == ["[CLS]", "The", "[SEP]"]
-    assert npbert("vocab", files[0], "--output", folder, "--size", 32).out.endswith(
-        f"from 1 file, in {folder}\n".encode()
-    )
+    before = (folder / "tokenizer.json").read_bytes()
+    wanted = f"{folder} holds a vocabulary already, which models may need; --overwrite replaces it"
+    assert npbert("vocab", files[0], "--output", folder, "--size", 32).error == wanted
+    assert (folder / "tokenizer.json").read_bytes() == before
+    out = npbert("vocab", files[0], "--output", folder, "--size", 32, "--overwrite").out
+    assert out.endswith(f"from 1 file, in {folder}\n".encode())
     assert len(tokens(folder)) == 32
     assert sorted(path.name for path in folder.iterdir()) == ["tokenizer.json", "tokenizer_config.json", "vocab.txt"]
 

@@ -24,15 +24,18 @@ def read(folder, content, **options):
 )
 def test_sentences(tmp_path, content):
     """Spaces and tabs separate; a number with a no-break space in it is one word."""
-    found = [(words, tags) for words, tags, _ in read(tmp_path, content)]
+    found = [(words, tags) for words, tags, *_ in read(tmp_path, content)]
     assert found == [(["Ann", "10\u00a0000\u2028"], ["B-PER", "O"]), (["Yes"], ["O"])]
 
 
 def test_columns_and_places(tmp_path):
-    content, path = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n", tmp_path / "a.conll"
-    wanted = [(["Ann", "sings"], ["NNP", "VB"], f"{path}, line 3"), (["Yes"], ["UH"], f"{path}, line 6")]
+    content, path = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n", str(tmp_path / "a.conll")
+    wanted = [(["Ann", "sings"], ["NNP", "VB"], path, 3), (["Yes"], ["UH"], path, 6)]
     assert read(tmp_path, content, word_column=1, tag_column=2) == wanted
     assert read(tmp_path, content, word_column=1, tag_column=-2) == wanted
+    assert read(tmp_path, content, word_column=1, tag_column=-2)[1].place == f"{path}, line 6"
+    words = [(["Ann"], [], path, 1), (["sings", "."], [], path, 3)]
+    assert read(tmp_path, "Ann\n\nsings\n.\n", tag_column=None) == words
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_one_long_line_is_as_good_as_many(tmp_path):
         ({"min_frequency": 0}, "min_frequency is 0, wanted a number from 1 to"),
         ({"min_frequency": -1}, "min_frequency is -1"),
         ({"vocab_size": 10**30}, "vocab_size is 1000"),
-        ({"vocab_size": 0}, "vocab_size is 0"),
+        ({"vocab_size": -3}, "vocab_size is -3, wanted at least"),
     ],
 )
 def test_impossible_numbers(tmp_path, options, message):

@@ -34,6 +34,15 @@ def read(folder, name, content, columns, **options):
         ("a.csv", '"two\r\n\r\nlines",1\r\n', "01", [("two\n\nlines", "1")]),
         ("a.csv", "x\t1\n", "0", [("x\t1",)]),
         ("a.txt", "x\t1\n", "1", [("1",)]),
+        ("a.tsv", "sentence\tlabel\nx\t1\n", ["text,sentence", "label"], [("x", "1")]),
+        ("a.tsv", "a,b\tlabel\ta\nx\t1\ty\n", ["a,b", "label,a"], [("x", "1")]),  # a whole name comes first
+        ("a.csv", "b,a\nx,y\n", ["a,b", "b,a", "b"], [("y", "x", "x")]),
+        (
+            "a.jsonl",
+            '{"content": "x", "sentence": null}\n{"sentence": "y"}\n',
+            ["sentence,content"] * 2,
+            [("x", "x"), ("y", "y")],
+        ),
         ("a.jsonl", '{"t": "x", "l": 1}\n\n{"l": 0.5, "t": "y"}', "lt", [("1", "x"), ("0.5", "y")]),
         ("a.json", '{"t": "x\\ny"}\r\n', "t", [("x\ny",)]),
         ("a.ndjson", '{"0": "by name"}\n', "0", [("by name",)]),
@@ -61,8 +70,9 @@ def test_the_delimiter_outdoes_the_ending(tmp_path):
     ],
 )
 def test_places(tmp_path, name, content, columns, places):
-    wanted = [Row((text,), f"{tmp_path / name}, line {number}") for text, number in places]
-    assert read(tmp_path, name, content, columns) == wanted
+    rows = read(tmp_path, name, content, columns)
+    assert rows == [Row((text,), str(tmp_path / name), number) for text, number in places]
+    assert [row.place for row in rows] == [f"{tmp_path / name}, line {number}" for _, number in places]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +82,10 @@ def test_places(tmp_path, name, content, columns, places):
         ("a.csv", 'a,b\n"x\ny",1\nz\n', "ab", "a.csv, line 4: 1 columns, wanted at least 2"),
         ("a.csv", "x\t1\n", "1", r"line 1: 1 columns, wanted at least 2 \(separated by tabs\? --delimiter tab\)$"),
         ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 1: there is no column 'texts', only 'text', 'label'"),
+        ("a.tsv", "text\tlabel\nx\t1\n", ["a,b"], "there is no column 'a' or 'b', only 'text', 'label'"),
+        ("a.tsv", "\t".join(map(str, range(99))) + "x" * 99, ["a"], r"only '0', '1', .* '9', … \(99 in all\)$"),
+        ("a.tsv", "a" * 99 + "\nx\n", ["a"], "only 'a{29}…'$"),
+        ("a.jsonl", '{"t": 1}\n', ["t", "u,v"], "line 1: wanted a JSON object with 'u' or 'v'$"),
         ("a.tsv", "", "0", "a.tsv is empty: it has no rows"),
         ("a.tsv", "text\tlabel\n", ["text"], "a.tsv is empty"),
         ("a.jsonl", "\n", "t", "a.jsonl is empty"),
@@ -108,8 +122,8 @@ def test_real_tables():
     assert len(rows) == 8551
     assert rows[0].values[1].startswith("Our friends won't buy this analysis, let alone")
     assert rows[-1].place.endswith("in_domain_train.tsv, line 8551")
-    assert {label for (label, _), _ in rows} == {"0", "1"}
+    assert {row.values[0] for row in rows} == {"0", "1"}
     rows = read_table(shared_data() / "stsb/sts-train.csv", ["4", "5", "6"], delimiter="tab")
     assert len(rows) == 5749
-    assert all(0 <= float(score) <= 5 for (score, *_), _ in rows)
-    assert any(first.count('"') % 2 for (_, first, _), _ in rows), "quotes are text"
+    assert all(0 <= float(score) <= 5 for score, *_ in (row.values for row in rows))
+    assert any(first.count('"') % 2 for _, first, _ in (row.values for row in rows)), "quotes are text"

@@ -24,7 +24,9 @@ def planted(tmp_path):
     (tmp_path / "tokenizer_config.json").write_text('{"strip_accents": false}')
     tokenizer = Tokenizer.from_pretrained(write_vocabulary(tmp_path))
 
-    def make(height, needle="café", longest=LONGEST, **options):
+    def make(height, needle="café", longest=LONGEST, of_tokenizer=None, **options):
+        tokenizer.max_length = of_tokenizer
+
         def model(batch):
             logits = np.where(batch.input_ids == WORDS.index(needle), height, 0.0)
             return logits, logits
@@ -130,8 +132,15 @@ def test_errors(answer, planted):
 
 
 @pytest.mark.parametrize(
-    ("longest", "given", "max_length", "for_question"), [(32, None, 32, 10), (512, None, 384, 64), (512, 500, 500, 64)]
+    ("longest", "given", "of_tokenizer", "max_length", "for_question"),
+    [
+        (32, None, None, 32, 10),
+        (512, None, None, 384, 64),
+        (512, 500, 128, 500, 64),
+        (512, None, 500, 384, 64),
+        (512, None, 128, 128, 42),
+    ],
 )
-def test_at_most_384_tokens_unless_told(planted, longest, given, max_length, for_question):
-    answer = planted(0.0, longest=longest, max_length=given)
+def test_at_most_384_tokens_unless_told(planted, longest, given, of_tokenizer, max_length, for_question):
+    answer = planted(0.0, longest=longest, of_tokenizer=of_tokenizer, max_length=given)
     assert (answer.max_length, answer.max_question_length, answer.max_answer_length) == (max_length, for_question, 30)

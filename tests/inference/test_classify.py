@@ -1,5 +1,6 @@
 """Classify: labels with their probabilities, and regressions."""
 
+import json
 import warnings
 
 import numpy as np
@@ -44,7 +45,10 @@ def test_labels_without_names_and_a_long_pair_that_is_cut(tmp_path):
 
 def test_a_regression(tmp_path):
     """A tuple is a pair, and a list is two texts."""
-    classify = classifier(tmp_path, num_labels=1)
+    classify, other = (
+        classifier(tmp_path, num_labels=1),
+        write_checkpoint(tmp_path / "2", BertForSequenceClassification),
+    )
     results = classify(TEXTS)
     assert {type(result) for result in [*results, classify("")]} == {float}
     assert results == pytest.approx([float(logits_by_hand(classify, text)[0]) for text in TEXTS], rel=1e-5, abs=1e-5)
@@ -52,3 +56,5 @@ def test_a_regression(tmp_path):
     two = classify(["a dog", "ran"])
     assert (len(two), results[1] in two) == (2, False)
     assert classify([]) == []
+    said = [json.loads((folder / "config.json").read_text()).get("problem_type") for folder in (tmp_path, other)]
+    assert said == ["regression", None], "or transformers makes a probability of the number"

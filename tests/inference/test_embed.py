@@ -7,6 +7,7 @@ import pytest
 
 from npbert import BertModel, Embed
 from npbert.files import FileError
+from npbert.inference import POOLINGS, semantic_search, similarity
 from tests.inference.checkpoints import LONGEST, small_model, write_checkpoint, write_vocabulary
 
 TEXTS = ["the cat sat on the mat.", "", "a dog", ("the dog", "the unaffable cat"), "ran"]
@@ -24,11 +25,16 @@ def by_hand(embed, text, pooling="mean", layer=-1):
     if pooling == "pooler":
         return model(batch).pooler_output[0]
     hidden = model.hidden_states(batch)[layer % 3][0]
-    return hidden[0] if pooling == "cls" else hidden.mean(axis=0)
+    return {
+        "cls": hidden[0],
+        "mean": hidden.mean(axis=0),
+        "max": hidden.max(axis=0),
+        "mean_sqrt_len_tokens": hidden.sum(axis=0) / len(hidden) ** 0.5,
+    }[pooling]
 
 
 @pytest.mark.parametrize("layer", [-3, -2, -1, 0, 1, 2])
-@pytest.mark.parametrize("pooling", ["mean", "cls", "pooler"])
+@pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("normalize", [False, True])
 def test_vectors(folder, pooling, layer, normalize):
     if pooling == "pooler" and layer % 3 != 2:
@@ -57,7 +63,7 @@ def test_only_the_pooler_needs_a_pooler(tmp_path):
     config = small_model(BertModel).config
     BertModel(config, rng=np.random.default_rng(0), add_pooling_layer=False).save_pretrained(tmp_path)
     write_vocabulary(tmp_path)
-    for pooling in ("mean", "cls"):
+    for pooling in {*POOLINGS} - {"pooler"}:
         assert Embed.from_pretrained(tmp_path, pooling=pooling)("cat").shape == (12,)
     message = f"^{re.escape(str(tmp_path / 'model.safetensors'))} does not fit BertModel:\n  missing: pooler"
     with pytest.raises(FileError, match=message):
@@ -65,8 +71,50 @@ def test_only_the_pooler_needs_a_pooler(tmp_path):
 
 
 def test_options_that_are_none(folder):
-    with pytest.raises(ValueError, match="pooling is 'max', wanted one of mean, cls, pooler"):
-        Embed.from_pretrained(folder, pooling="max")
+    with pytest.raises(
+        ValueError, match="pooling is 'median', wanted one of mean, cls, max, mean_sqrt_len_tokens, poo"
+    ):
+        Embed.from_pretrained(folder, pooling="median")
+    with pytest.raises(ValueError, match="similarity_fn_name is 'euclidean', wanted one of cosine, dot"):
+        Embed.from_pretrained(folder, similarity_fn_name="euclidean")
     for layer in (3, -4):
         with pytest.raises(IndexError, match=f"layer is {layer}, wanted 0 to 2, or -3 to -1 from the end"):
             Embed.from_pretrained(folder, layer=layer)
+
+
+def test_a_batch_size_changes_no_vector(folder, monkeypatch):
+    embed, texts, sizes = Embed.from_pretrained(folder), ["the cat", "a dog ran", "", "ran", "the mat"], []
+    wanted = embed(texts)
+    pool = embed._pool
+    monkeypatch.setattr(embed, "_pool", lambda batch, numbers: sizes.append(len(numbers)) or pool(batch, numbers))
+    np.testing.assert_allclose(embed(texts, batch_size=2, show_progress_bar=False), wanted, rtol=1e-5, atol=1e-6)
+    assert sizes == [2, 2, 1]
+
+
+KINDS_OF_TEXTS = [TEXTS, tuple(TEXTS), [list(text) if isinstance(text, tuple) else text for text in TEXTS]]
+
+
+@pytest.mark.parametrize("fn", ["cosine", "dot"])
+def test_texts_are_compared_as_their_vectors_are(folder, fn):
+    embed = Embed.from_pretrained(folder, similarity_fn_name=fn)
+    vectors, words = embed(TEXTS), ["the cat", "ran"]
+    wanted = similarity(vectors, embed(words), similarity_fn_name=fn)
+    assert wanted.shape == (5, 2)
+    for given in (*KINDS_OF_TEXTS, iter(TEXTS), vectors, vectors.tolist(), list(vectors), map(tuple, vectors)):
+        np.testing.assert_allclose(embed.similarity(given, words), wanted, rtol=1e-6)
+    hits = semantic_search(embed(words), vectors, top_k=3, similarity_fn_name=fn)
+    for queries, corpus in ((words, TEXTS), (np.array(words), vectors), (embed(words), iter(TEXTS))):
+        assert embed.semantic_search(queries, corpus, top_k=3) == hits
+    np.testing.assert_allclose(embed.similarity(words, TEXTS[3:4]), wanted[3:4].T, rtol=1e-6)
+    assert embed.similarity("ran", vectors[0]).shape == (1, 1)
+    for query in ("ran", vectors[4]):
+        assert embed.semantic_search(query, TEXTS, top_k=1)[0][0].corpus_id == 4 or fn == "dot"
+    assert (embed.similarity([], TEXTS).shape, embed.semantic_search("ran", [])) == ((0, 5), [[]])
+    with pytest.raises(TypeError, match="text 1 is 5, wanted a string or a pair of strings"):
+        embed.similarity(["cat", 5], TEXTS)
+
+
+def test_a_vector_of_zeros_can_be_normalized(folder, monkeypatch):
+    embed = Embed.from_pretrained(folder, normalize=True)
+    monkeypatch.setattr(embed, "_pool", lambda batch, numbers: np.zeros((len(numbers), 12), np.float32))
+    np.testing.assert_array_equal(embed(["cat"]), np.zeros((1, 12)))

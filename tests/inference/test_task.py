@@ -1,15 +1,18 @@
 """Task: reading a model with its vocabulary, and many texts in batches."""
 
 import io
+import json
+import logging
 import re
 import sys
 import warnings
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import Answer, BertForMaskedLM, BertModel, FillMask, Tokenizer
+from npbert import Answer, BertForMaskedLM, BertModel, Classify, Embed, FillMask, Tokenizer
 from npbert.extras import MissingExtraError
 from npbert.files import FileError
 from npbert.inference import Task, batches_by_length
@@ -27,16 +30,19 @@ def task(tokenizer):
     return Task(small_model(BertModel), tokenizer)
 
 
-@given(st.lists(st.integers(0, 40), max_size=60), st.integers(1, 100))
-def test_batches_by_length(lengths, tokens):
-    batches = list(batches_by_length(lengths, tokens))
+@given(st.lists(st.integers(0, 40), max_size=60), st.integers(1, 100), st.none() | st.integers(1, 9))
+def test_batches_by_length(lengths, tokens, batch_size):
+    most = batch_size or len(lengths)
+    batches = list(batches_by_length(lengths, tokens, batch_size=batch_size))
     assert sorted(number for batch in batches for number in batch) == list(range(len(lengths)))
     for batch in batches:
         assert len(batch) == 1 or len(batch) * max(lengths[number] for number in batch) <= tokens
+        assert len(batch) <= most
     in_order = [lengths[number] for batch in batches for number in batch]
     assert in_order == sorted(lengths, reverse=True), "like goes with like"
     for batch in batches[:-1]:
-        assert (len(batch) + 1) * max(1, lengths[batch[0]]) > tokens, "one more would have found room"
+        has_room = (len(batch) + 1) * max(1, lengths[batch[0]]) <= tokens and len(batch) < most
+        assert not has_room, "one more would have found room"
 
 
 def test_results_are_in_the_order_of_the_texts(task):
@@ -51,8 +57,12 @@ def test_results_are_in_the_order_of_the_texts(task):
     assert task.run(task.encode(texts), compute) == wanted
     assert 1 < len(sizes) < 10
     assert max(sizes) <= 2048
+    assert task.run(task.encode(texts), compute, batch_size=3) == wanted
+    assert max(sizes[-len(texts) // 3 :]) == 3 * 32
     with pytest.raises(ValueError, match="shorter"):
         task.run(task.encode(["cat", "dog"]), lambda batch, numbers: [1])
+    with pytest.raises(ValueError, match="batch_size is 0, wanted at least 1"):
+        task.run([], compute, batch_size=0)
 
 
 def test_a_text_that_is_too_long_is_cut_and_said_so(task):
@@ -66,6 +76,44 @@ def test_a_text_that_is_too_long_is_cut_and_said_so(task):
         task.encode(texts[:2])
 
 
+@pytest.mark.parametrize(
+    ("of_tokenizer", "given", "length", "why"),
+    [
+        (None, None, LONGEST, "the model takes"),
+        (999, None, LONGEST, "the model takes"),
+        (10, None, 10, "the tokenizer's model_max_length allows"),
+        (10, 20, 20, "max_length allows"),
+        (10, LONGEST, LONGEST, "the model takes"),
+    ],
+)
+def test_a_text_is_cut_where_the_tokenizer_or_the_caller_says(tmp_path, of_tokenizer, given, length, why):
+    write_vocabulary(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": of_tokenizer}))
+    task = Task(small_model(BertModel), Tokenizer.from_pretrained(tmp_path), max_length=given)
+    assert task.max_length == length
+    with pytest.warns(UserWarning, match=f"^1 of 1 texts are longer than the {length} tokens that {why}, and were cut"):
+        (encoding,) = task.encode(["cat " * 99])
+    assert len(encoding.ids) == length
+    with pytest.raises(ValueError, match=f"max_length is {LONGEST + 1}, but the model takes {LONGEST} tokens"):
+        Task(small_model(BertModel), Tokenizer.from_pretrained(tmp_path), max_length=LONGEST + 1)
+
+
+@pytest.mark.parametrize(
+    ("task_class", "columns"),
+    [
+        (Embed, [["the cat", "a dog ran"]]),
+        (Classify, [["the cat", ("a dog", "ran")]]),
+        (FillMask, [["the [MASK]", "[MASK] ran"]]),
+        (Answer, [["the cat?", "a dog?"], ["the cat sat", "a dog ran"]]),
+    ],
+)
+def test_texts_may_come_from_an_iterator(tokenizer, task_class, columns):
+    task = task_class(small_model(task_class.model_class), tokenizer)
+    from_lists, from_iterators = task(*columns), task(*map(iter, columns))
+    assert len(from_lists) == 2
+    assert np.array_equal(from_iterators, from_lists) if task_class is Embed else from_iterators == from_lists
+
+
 def test_a_vocabulary_or_a_folder_that_does_not_fit(tokenizer, tmp_path):
     """Each error names the folder or the file. (The command line's tests have the vocabulary of another size.)"""
     with pytest.raises(ValueError, match="the vocabulary has 20 tokens, but the model's vocab_size is 19"):
@@ -76,9 +124,9 @@ def test_a_vocabulary_or_a_folder_that_does_not_fit(tokenizer, tmp_path):
     small_model(BertForMaskedLM).save_pretrained(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"has no tokenizer\.json and no vocab\.txt"):
         FillMask.from_pretrained(tmp_path)
-    path = re.escape(str(write_checkpoint(tmp_path, BertModel) / "model.safetensors"))
+    write_checkpoint(tmp_path, BertModel)
     for task_class in (FillMask, Answer):
-        with pytest.raises(FileError, match=f"^{path} does not fit {task_class.model_class.__name__}:\n  missing: "):
+        with pytest.raises(FileError, match=f"^{re.escape(str(tmp_path))} holds a BERT without a head, and not a"):
             task_class.from_pretrained(tmp_path)
 
 
@@ -89,12 +137,23 @@ class Terminal(io.StringIO):
         return True
 
 
+def test_no_progress_bar_where_npbert_is_to_be_quiet(task, monkeypatch, caplog):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with caplog.at_level(logging.ERROR, "npbert"):
+        task.run(task.encode(["cat"] * MANY), lambda batch, numbers: numbers)
+    assert sys.stderr.getvalue() == ""
+
+
 def test_a_progress_bar_for_many_texts_on_a_terminal(task, monkeypatch):
     encodings = task.encode(["cat"] * MANY)
     for count, stream, shown in ((MANY, Terminal(), True), (MANY - 1, Terminal(), False), (MANY, io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", stream)
         assert task.run(encodings[:count], lambda batch, numbers: numbers) == list(range(count))
         assert f"{MANY}/{MANY}" in stream.getvalue() if shown else stream.getvalue() == ""
+    for count, wanted, stream in ((3, True, io.StringIO()), (MANY, False, Terminal())):
+        monkeypatch.setattr(sys, "stderr", stream)
+        task.run(encodings[:count], lambda batch, numbers: numbers, show_progress_bar=wanted)
+        assert (f"{count}/{count}" in stream.getvalue()) == wanted
     monkeypatch.setitem(sys.modules, "tqdm", None)
     task.run(encodings[1:], lambda batch, numbers: numbers)
     with pytest.raises(MissingExtraError, match="tqdm"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from npbert import BertModel, Tape, Tokenizer
+from npbert import BertModel, Embed, Tape, Tokenizer
 from npbert.cli import main
 from npbert.models.hugging_face.names import to_hugging_face
 from tests.real_data import minilm, stsb
@@ -98,3 +98,19 @@ def test_sentence_similarity(tmp_path):
     cosines, scores = (first * second).sum(axis=1), [row.score for row in rows]
     assert round(stats.spearmanr(cosines, scores).statistic, 4) == 0.8672
     assert round(stats.pearsonr(cosines, scores).statistic, 4) == 0.8696
+
+
+@pytest.mark.filterwarnings("ignore:1 of 41 texts are longer than the 256 tokens")
+def test_vectors_are_made_as_the_folder_says():
+    """Of at most 256 tokens where the tokenizer says 512, their mean, of length 1: modules.json and what it names."""
+    sentences = [row.first for row in stsb("dev")[::38]]
+    texts = [*sentences, " ".join(sentences)]
+    tokenizer, model = transformers.AutoTokenizer.from_pretrained(minilm()), theirs(torch.float32)
+    wanted = []
+    for text in texts:
+        tokens = tokenizer(text, truncation=True, max_length=256, return_tensors="pt")
+        with torch.no_grad():
+            mean = model(**tokens).last_hidden_state[0].mean(axis=0)
+        wanted.append((mean / mean.norm()).numpy())
+    assert (len(texts), tokens["input_ids"].shape) == (41, (1, 256))
+    np.testing.assert_allclose(Embed.from_pretrained(minilm())(texts), wanted, rtol=0, atol=1e-6)

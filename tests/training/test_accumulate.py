@@ -1,5 +1,8 @@
 """A batch in parts has the gradient that it has as a whole, for every model, however its targets are spread."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -84,6 +87,25 @@ def test_every_sequence_is_in_one_part_of_about_one_size(parts):
         assert (piece.input_ids[:, 0] // 2).tolist() == piece.start_positions.tolist() == piece.labels.tolist()
         assert piece.token_type_ids.all()
         assert piece.end_positions is None
+
+
+@dataclass(eq=False)
+class Weighted(Batch):
+    """A batch with an array of one's own."""
+
+    weights: Any = None
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_pairs_and_arrays_of_ones_own_are_split_too(parts):
+    ids = np.arange(3 * 2 * 4).reshape(3, 2, 4)
+    batch = Weighted(ids, np.ones_like(ids), labels=ids[:, 0, 0] * 0.5, weights=ids[:, 0, 0] * 2)
+    pieces = split(batch, parts)
+    assert len(pieces) == parts
+    for piece in pieces:
+        assert type(piece) is Weighted and piece.input_ids.shape[1:] == (2, 4) and piece.token_type_ids.all()
+        assert piece.labels.tolist() == (piece.input_ids[:, 0, 0] / 2).tolist()
+        assert piece.weights.tolist() == (piece.input_ids[:, 0, 0] * 2).tolist()
 
 
 @pytest.mark.parametrize("parts", [0, 4, -1])

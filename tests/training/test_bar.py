@@ -1,11 +1,13 @@
 """What a person sees: a bar that fits a terminal, and a few lines where there is none."""
 
 import io
+import logging
+import re
 import sys
 
 import pytest
 
-from npbert.training.bar import Bar
+from npbert.training.bar import Bar, held_out_line
 
 pytest.importorskip("tqdm", reason="tqdm is not installed: in npbert's folder, pip install '.[train]'")
 
@@ -42,6 +44,18 @@ def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
     assert lines[-1] == f"step {total} of {total}: {SHOWN}, 00:00 left"
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog, is_terminal):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: is_terminal
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with caplog.at_level(logging.ERROR, "npbert"), Bar(2, done=0) as bar:
+        bar.update()
+        bar.show(NUMBERS, 12_345.6)
+        bar.say("held out")
+    assert (terminal.getvalue(), capsys.readouterr().out) == ("", "")
+
+
 def test_the_time_that_is_left(monkeypatch, capsys):
     """It is told from the steps of this process alone: those before a stop took no time of it."""
     clock = iter([100.0, 130.0])
@@ -52,3 +66,15 @@ def test_the_time_that_is_left(monkeypatch, capsys):
             bar.update()
         bar.show({"loss": 1.0, "accuracy": 0.5}, 10.0)
     assert capsys.readouterr().out == "step 60 of 100: loss 1.000, accuracy 50%, 10 tok/s, 02:00 left\n"
+
+
+def test_what_an_evaluation_gave_fits_80_columns():
+    numbers = dict.fromkeys(["accuracy", "macro_f1", "matthews", "f1", "loss"], 0.12345)
+    assert held_out_line(7, {"loss": 12.3456, "f1": 1.0}) == "step 7: held out: loss 12.3, f1 1"
+    lines = held_out_line(123_456, {**numbers, **NUMBERS}).split("\n")
+    assert len(lines) > 1
+    assert all(len(line) < 80 for line in lines)
+    assert " ".join(line.strip() for line in lines) == held_out_line(123_456, {**numbers, **NUMBERS}).replace(
+        "\n   ", ""
+    )
+    assert all(re.match(r"    [a-z_1 ]+ [\d.]+", line) for line in lines[1:]), "a name and its number stay together"

@@ -62,14 +62,14 @@ def test_every_task_as_in_training(evaluate, tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "model", "message"),
     [
-        ("classification", BertForMaskedLM, "missing: "),
-        ("classification", BertForQuestionAnswering, r"missing: bert\.pooler|missing: .*classifier"),
-        ("squad", TEXT, "missing: .*qa_outputs"),
+        ("classification", BertForMaskedLM, "holds a model that fills in masked words, and not a text classifier"),
+        ("classification", BertForQuestionAnswering, "holds a model that answers questions, and not a text classifier"),
+        ("squad", TEXT, "holds a text classifier with 2 labels, and not a model that answers questions"),
         ("regression", TEXT, r"classifier\.weight \(2, 4\), wanted \(1, 4\)"),
-        ("multiple-choice", TEXT, r"classifier\.weight \(2, 4\), wanted \(1, 4\)"),
+        ("multiple-choice", TEXT, "holds a text classifier with 2 labels, and not a model for multiple choice"),
     ],
 )
 def test_a_head_is_neither_made_up_nor_taken_for_one_of_another_size(evaluate, name, model, message):
     columns, content, _ = FILES[name]
-    with pytest.raises(FileError, match=rf"(?s)model\.safetensors does not fit.*({message})"):
+    with pytest.raises(FileError, match=rf"(?s){message}"):
         evaluate(model, content, settings={"task": name, **columns}, id2label=("good", "bad"))

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from npbert import BertForSequenceClassification, Tokenizer
+from npbert import BertForSequenceClassification, Classify, Tokenizer
 from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.trainer import Goal
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
@@ -47,8 +48,18 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     assert cut.tokens == [*run.data.examples[0].encoding.tokens[:7], "[SEP]"]
     assert run.trainer.goal == Goal("accuracy")
     assert make(metric="matthews").trainer.goal == Goal("matthews")
-    with pytest.raises(ValueError, match="metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1"):
+    with pytest.raises(ValueError, match="metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss"):
         make(metric="f2")
+
+
+def test_f1_needs_a_label_that_it_is_about(make, tmp_path):
+    (tmp_path / "three.tsv").write_text("a cat .\tx\na dog .\ty\na cow .\tz\n" * 5, encoding="utf-8")
+    options = {"train": str(tmp_path / "three.tsv"), "held_out": str(tmp_path / "three.tsv"), "new_head": True}
+    with pytest.raises(ValueError, match="metric is 'f1', but there are 3 labels, and positive is none"):
+        make(**options, metric="f1")
+    with pytest.warns(UserWarning, match="but new: classifier"):
+        numbers = make(**options, metric="f1", positive="y").trainer.train()
+    assert "f1" in numbers
 
 
 def test_the_head_is_old_unless_it_is_to_be_new(make):
@@ -62,6 +73,48 @@ def test_the_head_is_old_unless_it_is_to_be_new(make):
     wanted = np.random.default_rng(0).normal(0.0, 0.2, (8, 2))
     np.testing.assert_allclose(new.classifier.weight.value, wanted, rtol=1e-6)
     assert (other.classifier.weight.value != new.classifier.weight.value).any()
+
+
+def test_the_model_is_saved_with_the_length_that_it_was_trained_at(make, tmp_path):
+    run = make(steps=1)
+    assert run.tokenizer.max_length == 20
+    run.trainer.train()
+    assert Classify.from_pretrained(tmp_path / "run" / "model").max_length == 20
+    again = make("again", model=str(tmp_path / "run" / "model"), max_length=10)
+    assert again.tokenizer.max_length == 10
+
+
+@pytest.mark.parametrize("gone", ["train", "held_out"])
+def test_a_file_that_is_not_there_is_missed_before_anything_is_read(make, monkeypatch, gone):
+    monkeypatch.setattr(Tokenizer, "from_pretrained", lambda *_: pytest.fail("a file was read"))
+    with pytest.raises(FileNotFoundError, match=r"gone\.tsv"):
+        make(**{gone: "gone.tsv"})
+
+
+def test_a_column_may_have_another_name_in_the_held_out_file(make, tmp_path):
+    for name, column in (("train", "sentence"), ("dev", "content")):
+        path = tmp_path / f"{name}.tsv"
+        path.write_text(f"{column}\tlabel\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
+    run = make(text="sentence,content", label="label")
+    assert (len(run.data.examples), len(run.held_out)) == (24, 7)
+
+
+def test_by_default_it_is_judged_along_the_way_and_the_curve_has_points(make, tmp_path):
+    """24 examples in 5 steps, and 7 to judge by: half a step for each time."""
+    run = make()
+    assert "dev.tsv: 7 examples, to judge the model by every 2 steps (which takes about 28% more time)" in run.summary()
+    run.trainer.train()
+    rows = read_metrics(tmp_path / "run" / METRICS_FILE)
+    assert [row["step"] for row in rows if "eval_loss" in row] == [2, 4, 5]
+    assert run.settings.evaluate_every == -1, "which goes into the settings as it was given"
+    assert make("end", evaluate_every=0).summary().count("to judge the model by at the end") == 1
+
+
+def test_the_loss_may_say_which_model_is_best(make, tmp_path):
+    run = make(metric="loss", evaluate_every=1, epochs=3)
+    numbers = run.trainer.train()
+    losses = [row["eval_loss"] for row in read_metrics(tmp_path / "run" / METRICS_FILE) if "eval_loss" in row]
+    assert numbers["loss"] == min(losses) < max(losses)
 
 
 def test_a_run_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):

@@ -68,6 +68,27 @@ def test_any_of_two_outputs(outputs):
     assert first_not_finite(Two(), BATCH, None) == said
 
 
+def test_layers_of_ones_own_that_are_in_a_dict_or_give_something_else_than_arrays():
+    class Words(Layer):
+        def forward(self):
+            return {"what": "no number"}
+
+    class Bad(Layer):
+        def forward(self):
+            return np.array([np.inf])
+
+    class Whole(Layer):
+        def __init__(self):
+            self.words, self.steps = Words(), {"bad": [Bad()]}
+
+        def loss(self, *_):
+            self.words.forward()
+            self.steps["bad"][0].forward()
+
+    said = "the first values that are not finite come out of steps.bad.0"
+    assert first_not_finite(Whole(), BATCH, None) == said
+
+
 def test_an_error_while_watching_leaves_the_layers_as_they_were():
     model = classifier()
     before = [dict(vars(layer)) for layer in (model, model.bert.encoder.layers[1].attention.query)]

@@ -62,7 +62,9 @@ def test_in_another_thread_nothing_is_set(before):
 
 
 def test_a_run_that_is_asked_in_its_last_step_is_simply_finished(before, tmp_path):
-    trainer = make_trainer(tmp_path, steps=2, evaluate=lambda: signal.raise_signal(signal.SIGTERM) or {"score": 1.0})
+    trainer = make_trainer(
+        tmp_path, steps=2, evaluate_every=0, evaluate=lambda: signal.raise_signal(signal.SIGTERM) or {"score": 1.0}
+    )
     try:
         assert trainer.train() == {"score": 1.0}
     except KeyboardInterrupt:

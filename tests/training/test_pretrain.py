@@ -76,7 +76,7 @@ def test_a_new_model_is_as_the_settings_say(settings, tmp_path):
 
 
 def test_an_old_model_is_gone_on_from(settings, tmp_path):
-    old = replace(settings, model=settings.vocabulary)
+    old = replace(settings, model=settings.vocabulary, evaluate_every=0)
     run = Pretraining(old, tmp_path / "run")
     assert_same(values(run.model), values(BertForPreTraining.from_pretrained(settings.vocabulary)))
     (tmp_path / "unknown.txt").write_text("xyz\n")
@@ -88,7 +88,15 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     assert load_settings(PretrainSettings, tmp_path / "run" / SETTINGS_FILE) == old
     kept = tmp_path / "run" / "model"
     assert Pretraining(replace(old, model=str(kept)), tmp_path / "again").evaluate() == numbers, "it is the best one"
-    assert len(Tokenizer.from_pretrained(kept)) == 30
+    kept_tokenizer = Tokenizer.from_pretrained(kept)
+    assert (len(kept_tokenizer), kept_tokenizer.max_length) == (30, old.max_length)
+
+
+@pytest.mark.parametrize("gone", ["corpus", "held_out"])
+def test_a_file_that_is_not_there_is_missed_before_anything_is_read(settings, tmp_path, monkeypatch, gone):
+    monkeypatch.setattr(Tokenizer, "from_pretrained", lambda *_: pytest.fail("a file was read"))
+    with pytest.raises(FileNotFoundError, match=r"gone\.txt"):
+        Pretraining(replace(settings, **{gone: (*settings.corpus, "gone.txt")}), tmp_path / "run")
 
 
 def test_baselines_know_words_by_their_frequency_and_pairs_by_theirs():

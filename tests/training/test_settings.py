@@ -11,7 +11,14 @@ from npbert.cli.options import add_options, given_options, read_options
 from npbert.files import FileError
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
-from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings
+from npbert.training.settings import (
+    SETTINGS_FILE,
+    TrainerSettings,
+    evaluation_interval,
+    load_settings,
+    save_settings,
+    when_judged,
+)
 from npbert.training.tasks import TaskSettings
 
 pytest.importorskip("tomlkit", reason="tomlkit is not installed: in npbert's folder, pip install '.[train]'")
@@ -51,7 +58,8 @@ def test_the_defaults_are_the_papers():
 
 
 WRONG_FILES = {
-    "stesp = 5": "there is no setting stesp; there are evaluate_every, gradient_checkpointing, .*, steps, warmup, w",
+    "stesp = 5": r"there is no setting stesp; did you mean steps\?$",
+    "colour = 1": "there is no setting colour; there are evaluate_every, gradient_checkpointing, .*, steps, warmup, w",
     "warmup = [0.1]": r"warmup is \[0.1\], wanted float",
     "[steps]\nx = 1": "steps is {'x': 1}, wanted int",
     "steps = 5\nparts = = 2": "is no valid TOML: .*line 2",
@@ -70,7 +78,10 @@ def test_a_wrong_file_is_refused_by_its_name(path, text, message):
 INF, NAN = float("inf"), float("nan")
 WRONG_VALUES = [  # the names of some settings, values of which each is refused, and what is wanted
     ("trainer", "steps parts save_every patience", ["5", 5.0, True], "int"),
-    ("trainer", "steps evaluate_every patience", [-1], "at least 0"),
+    ("trainer", "steps patience", [-1], "at least 0"),
+    ("trainer", "evaluate_every", [-2], "at least -1"),
+    ("task", "first_row", ["names"], "header or example"),
+    ("trainer", "keep_state", [0], "bool"),
     ("trainer", "weight_decay", [-0.1, NAN], "at least 0"),
     ("trainer", "parts save_every log_every", [0], "at least 1"),
     ("trainer", "warmup", [1.0, -0.1, NAN], "a share from 0 up to, but not including, 1"),
@@ -117,7 +128,8 @@ def test_an_option_for_each_setting_with_its_default(kind, values, capsys):
     said = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
     for entry in fields(kind):
         assert f"--{entry.name.replace('_', '-')}" in said
-        default = "" if entry.default in ("", ()) else f" ({entry.default})"
+        shown = {True: "on", False: "off"}[entry.default] if entry.type == "bool" else entry.default
+        default = "" if entry.default in ("", ()) else f" (default: {shown})"
         assert f"{' '.join(entry.metadata['help'].split())}{default}" in said
 
 
@@ -129,3 +141,42 @@ def test_options_over_the_file_over_the_defaults(path):
     assert given_options(args, PretrainSettings) == given
     wanted = PretrainSettings(corpus=("x", "y"), vocabulary="vöcab", steps=5, parts=3)
     assert read_options(args, PretrainSettings) == wanted
+
+
+@pytest.mark.parametrize(
+    ("wanted", "steps", "cost", "interval"),
+    [
+        (0, 100, 1, 0),
+        (7, 100, 9, 7),
+        (-1, 100, 0, 10),  # ten times
+        (-1, 105, 0, 11),
+        (-1, 5, 0, 1),
+        (-1, 1000, 25, 100),  # 10 of 25 steps are just a quarter of them
+        (-1, 1000, 50, 200),  # at the most a quarter is 5
+        (-1, 1000, 900, 334),  # and yet three
+        (-1, 2, 900, 1),
+    ],
+)
+def test_how_often_a_run_is_judged(wanted, steps, cost, interval):
+    assert evaluation_interval(wanted, steps, cost) == interval
+
+
+@pytest.mark.parametrize(
+    ("every", "cost", "said"),
+    [
+        (0, 9, "at the end"),
+        (50, 9, "at the end"),
+        (99, 9, "at the end"),
+        (5, 0.2, "every 5 steps"),
+        (5, 2, "every 5 steps (which takes about 40% more time)"),
+    ],
+)
+def test_how_long_that_takes_is_said(every, cost, said):
+    assert when_judged(TrainerSettings(steps=50, evaluate_every=every), cost) == said
+
+
+def test_the_settings_of_an_old_run_are_read(path):
+    """Without those that are new, and with an evaluation at the end alone, as was the default."""
+    path.write_text("steps = 5\nevaluate_every = 0\n")
+    settings = load_settings(TrainerSettings, path)
+    assert (settings.evaluate_every, settings.keep_state) == (0, True)

@@ -6,7 +6,7 @@ import pytest
 from npbert import Adadelta, Adam, AdamW, randomize
 from npbert.files import FileError
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
-from npbert.training.state import STATE_FILE, load_state, save_state
+from npbert.training.state import STATE_FILE, drop_tensors, has_tensors, load_state, save_state
 from tests.training.tiny import classifier, needs_the_extra_train
 
 PROGRESS = {"epoch": 3, "best": None, "place": [0, 7], "losses": {"a": 0.1}, "big": 2**127 + 1, "name": "ä"}
@@ -98,3 +98,16 @@ def test_what_is_not_the_state_of_this_model_is_refused_and_nothing_is_loaded(pa
         load_state(path, model, optimizer)
     assert str(path) in str(error.value)
     assert everything(model, optimizer) == before
+
+
+def test_what_is_left_when_the_tensors_are_dropped(path):
+    assert has_tensors(path)
+    drop_tensors(path)
+    drop_tensors(path)
+    assert not has_tensors(path)
+    assert path.stat().st_size < 2000
+    model, made = make(2)
+    before = everything(model, made)[:-1]
+    assert load_state(path, model, made) == PROGRESS
+    assert made.steps == 3
+    assert everything(model, made)[:-1] == before, "there is nothing to fill them with"

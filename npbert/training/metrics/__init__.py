@@ -8,7 +8,7 @@ answers as text (SQuAD v1.1)          squad_scores
 
 from npbert.training.metrics.classification import accuracy, f1, macro_f1, matthews
 from npbert.training.metrics.correlation import pearson, spearman
-from npbert.training.metrics.entities import Entity, EntityScores, entity_scores, find_entities
+from npbert.training.metrics.entities import EntityScores, entity_scores
 from npbert.training.metrics.squad import SquadScores, exact_match, normalize_answer, squad_scores, token_f1
 from npbert.training.metrics.table import METRICS, Metric
 
@@ -21,8 +21,6 @@ __all__ = [
     "matthews",
     "pearson",
     "spearman",
-    "Entity",
-    "find_entities",
     "EntityScores",
     "entity_scores",
     "normalize_answer",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.data.tokenizer import Encoding
@@ -32,7 +34,7 @@ class QuestionAnswering(FinetuneTask):
     """
 
     model_class = BertForQuestionAnswering
-    metrics = ("exact_match", "f1")
+    metrics = ("exact_match", "f1", "loss")
     goal = "f1"
 
     def read(self, path: str) -> list[Question]:
@@ -54,13 +56,29 @@ class QuestionAnswering(FinetuneTask):
         return batch
 
     def evaluate(self, model: Any, examples: Sequence[Question]) -> dict[str, float]:
-        spans = self._answer(model)([row.question for row in examples], [row.passage for row in examples])
-        predictions = {row.id: span.text for row, span in zip(examples, spans, strict=True)}
-        gold = {row.id: [answer.text for answer in row.answers] for row in examples}
-        return squad_scores(predictions, gold)._asdict()
+        answer = self._answer(model)
+        windows = [answer.windows(row.question, row.passage) for row in examples]
+        logits = iter(answer.logits([window for of_one in windows for window in of_one]))
+        predictions, gold, losses = {}, {}, []
+        for row, of_one in zip(examples, windows, strict=True):
+            scores = list(islice(logits, len(of_one)))
+            predictions[row.id] = answer.best(of_one, scores, row.passage, 1)[0].text
+            gold[row.id] = [answer.text for answer in row.answers]
+            for window, score in zip(of_one, scores, strict=True):
+                losses.append(_loss(score, _find(window, row.answers[0])))
+        return {**squad_scores(predictions, gold)._asdict(), "loss": float(np.mean(losses))}
 
     def _answer(self, model: Any) -> Answer:
         return Answer(model, self.tokenizer, max_length=self.settings.max_length)
+
+
+def _loss(logits: Array, answer: tuple[int, int]) -> float:
+    """−log of the probability of the right start, and of the right end: their mean, as in the model's loss.
+
+    logits (2, T)   answer: the first token and the last
+    """
+    scores = logits.astype(float)
+    return float((np.logaddexp.reduce(scores, axis=1) - scores[[0, 1], answer]).mean())
 
 
 def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:

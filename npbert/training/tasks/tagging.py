@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
-from npbert.data.conll import TaggedSentence, read_conll
+from npbert.data.conll import TaggedSentence, column_number, read_conll
 from npbert.data.padding import pad_rows
 from npbert.data.tokenizer import Encoding
 from npbert.files import FileError
-from npbert.inference import Task
+from npbert.inference import Tag, find_entities, first_tokens
+from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import BertForTokenClassification
-from npbert.training.metrics import accuracy, entity_scores, find_entities
+from npbert.training.metrics import accuracy, entity_scores
 from npbert.training.tasks.task import FinetuneTask
 
 OUTSIDE = "O"
@@ -35,70 +36,81 @@ class Tagging(FinetuneTask):
     """
 
     model_class = BertForTokenClassification
-    metrics = ("precision", "recall", "f1", "accuracy")
+    metrics: ClassVar[tuple[str, ...]] = ("precision", "recall", "f1", "accuracy", "loss")
     goal = "f1"
+    unseen: ClassVar[tuple[str, ...]] = (OUTSIDE,)
+    """Tags that are labels even if no word of the file has them."""
 
     def read(self, path: str) -> list[TaggedTokens]:
-        word_column, tag_column = _column("text", self.settings.text), _column("label", self.settings.label or "-1")
+        word_column, tag_column = (
+            column_number("text", self.settings.text),
+            column_number("label", self.settings.label or "-1"),
+        )
         sentences = read_conll(path, word_column=word_column, tag_column=tag_column)
-        _check_tags(sentences)
-        self.learn_labels([OUTSIDE, *(tag for sentence in sentences for tag in sentence.tags)])
+        self.check_tags(sentences)
+        self.learn_labels([*self.unseen, *(tag for sentence in sentences for tag in sentence.tags)], path)
         encodings = self.tokenizer.encode_words(
             [sentence.words for sentence in sentences], max_length=self.settings.max_length
         )
         self.warn_of_cuts(encodings, path)
         return [
-            TaggedTokens(encoding, [self.number_of(tag, f"{place} on") for tag in tags])
-            for encoding, (_, tags, place) in zip(encodings, sentences, strict=True)
+            TaggedTokens(encoding, [self.number_of(tag, f"{sentence.place} on") for tag in sentence.tags])
+            for encoding, sentence in zip(encodings, sentences, strict=True)
         ]
+
+    def check_tags(self, sentences: Sequence[TaggedSentence]) -> None:
+        """Raise FileError for a tag that is none: here, and not when a trained model is judged."""
+        for sentence in sentences:
+            try:
+                find_entities(sentence.tags)
+            except ValueError as error:
+                raise FileError(
+                    f"{sentence.place} on: {error}; for tags of another kind there is --task pos"
+                ) from error
 
     def collate(self, examples: Sequence[TaggedTokens]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])
-        rows = [
-            [example.tags[word] if is_first else IGNORED for word, is_first in _words(example.encoding)]
-            for example in examples
-        ]
+        rows = []
+        for encoding, tags in examples:
+            row = [IGNORED] * len(encoding.ids)
+            for token, word in first_tokens(encoding):
+                row[token] = tags[word]
+            rows.append(row)
         batch.labels = pad_rows(rows, IGNORED)
         return batch
 
     def evaluate(self, model: Any, examples: Sequence[TaggedTokens]) -> dict[str, float]:
-        logits = Task(model, self.tokenizer).run(
-            [example.encoding for example in examples], lambda batch, _: model(batch)
-        )
+        """The metrics of the tags; the loss is over the words that a model sees."""
         labels = self.labels or ()
-        predicted, gold = [], []
-        for example, row in zip(examples, logits, strict=True):
-            tags = [OUTSIDE] * len(example.tags)
-            for (word, is_first), scores in zip(_words(example.encoding), row, strict=False):
-                if is_first:
-                    tags[word] = labels[int(scores.argmax())]
+        logits = Tag(model, self.tokenizer).logits([example.encoding for example in examples])
+        predicted, gold, targets = [], [], []
+        for (encoding, numbers), scores in zip(examples, logits, strict=True):
+            tags = [OUTSIDE] * len(numbers)
+            for (_, word), row in zip(first_tokens(encoding), scores, strict=True):
+                tags[word] = labels[int(row.argmax())]
+                targets.append(numbers[word])
             predicted.append(tags)
-            gold.append([labels[tag] for tag in example.tags])
-        numbers = {tag: number for number, tag in enumerate((*labels, OUTSIDE))}  # a model may not know OUTSIDE
+            gold.append([labels[number] for number in numbers])
+        loss = float(SoftmaxCrossEntropy().forward(np.concatenate(logits), np.array(targets)))
+        return {**self.scores(predicted, gold), "loss": loss}
+
+    def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
+        """The metrics of lists of tags."""
+        numbers = {tag: number for number, tag in enumerate((*(self.labels or ()), OUTSIDE))}  # it may be no label
         flat = [np.array([numbers[tag] for tags in sentences for tag in tags]) for sentences in (predicted, gold)]
         return {**entity_scores(predicted, gold)._asdict(), "accuracy": accuracy(*flat)}
 
 
-def _check_tags(sentences: Sequence[TaggedSentence]) -> None:
-    """Raise FileError for a tag that find_entities does not know: here, and not when a trained model is judged."""
-    for _, tags, place in sentences:
-        try:
-            find_entities(tags)
-        except ValueError as error:
-            raise FileError(f"{place} on: {error}") from error
+class PartOfSpeech(Tagging):
+    """A tag of any kind for every word, as its part of speech: each word is judged by itself."""
 
+    metrics = ("accuracy", "loss")
+    goal = "accuracy"
+    unseen = ()
 
-def _column(name: str, value: str) -> int:
-    try:
-        return int(value)
-    except ValueError as error:
-        raise ValueError(f"{name} is {value!r}, wanted a number: columns of words and tags have no names") from error
+    def check_tags(self, sentences: Sequence[TaggedSentence]) -> None:
+        """Any tag will do."""
 
-
-def _words(encoding: Encoding) -> list[tuple[int, bool]]:
-    """For each token the number of its word, and whether it is the first token of it; never for [CLS] and [SEP]."""
-    words = encoding.word_ids
-    return [
-        (-1 if word is None else word, word is not None and word != before)
-        for word, before in zip(words, [None, *words], strict=False)
-    ]
+    def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
+        pairs = [pair for tags in zip(predicted, gold, strict=True) for pair in zip(*tags, strict=True)]
+        return {"accuracy": sum(ours == theirs for ours, theirs in pairs) / len(pairs)}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from npbert.data.batch import Batch
+from npbert.data.tables import Row, read_table
 from npbert.data.tokenizer import Encoding, Tokenizer
 from npbert.files import FileError
 from npbert.models import TaskModel
 from npbert.training.settings import Settings, setting
+from npbert.training.tasks.header import FIRST_ROWS, without_header
+from npbert.training.tasks.labels import find_labels, unknown_label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,19 +24,40 @@ class TaskSettings(Settings):
     Raises: ValueError for a value that is not possible.
     """
 
-    task: str = setting("classification", "classification, regression, multiple-choice, tagging or squad")
-    text: str = setting("0", "the column of the text, a number from 0 or a name")
-    text_pair: str = setting("", "the column of the second text of a pair, if there is one")
+    task: str = setting(
+        "classification",
+        "the kind of task: classification, regression, multiple-choice, tagging, pos or squad; usual names such "
+        "as ner, sts or qa are understood, too",
+    )
+    text: str = setting(
+        "0",
+        "the column of the text: its number, counted from 0, or its name; where files differ, several names "
+        "with commas between them, as in sentence,content",
+    )
+    text_pair: str = setting("", "the column of the second text, where examples are pairs")
     choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices")
-    label: str = setting("", "the column of the label, by default 1; for tagging that of the tag, by default the last")
-    delimiter: str = setting("", "tab (quotes are text) or comma; by default comma for .csv, else tab")
-    max_length: int = setting(128, "tokens in a sequence, at most; 384 is usual for squad")
-    batch_size: int = setting(32, "examples in a batch")
+    label: str = setting(
+        "", "the column of the label (by default 1), or for tagging that of the tag (by default the last)"
+    )
+    delimiter: str = setting(
+        "",
+        "what separates columns: tab (where quotes are part of the text) or comma; by default comma for .csv, else tab",
+    )
+    first_row: str = setting(
+        "",
+        "where columns are numbers: header if the first row names them, example if it is one; by default "
+        "npbert stops when it cannot tell",
+    )
+    positive: str = setting("", "for classification: the label that f1 is about; by default the second of two")
+    max_length: int = setting(128, "how many tokens of an example the model reads; 384 is usual for squad")
+    batch_size: int = setting(32, "how many examples are in a batch")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check("max_length", 8)
         self.check("batch_size", 1)
+        if self.first_row not in FIRST_ROWS:
+            raise ValueError(f"first_row is {self.first_row!r}, wanted header or example")
 
 
 class FinetuneTask:
@@ -45,9 +68,9 @@ class FinetuneTask:
 
     model_class: ClassVar[type[TaskModel]]
     metrics: ClassVar[tuple[str, ...]]
-    """What `evaluate` can give."""
+    """What `evaluate` can give; `loss` is that of training, without dropout."""
     goal: ClassVar[str]
-    """The metric by which one model is better than another, unless another is chosen; more is better."""
+    """The metric by which one model is better than another, unless another is chosen. Of the loss less is better."""
 
     def __init__(self, settings: TaskSettings, tokenizer: Tokenizer, labels: Sequence[str] | None = None) -> None:
         self.settings, self.tokenizer = settings, tokenizer
@@ -69,11 +92,24 @@ class FinetuneTask:
         """The metrics of the paper's tables for the model's answers."""
         raise NotImplementedError
 
-    def learn_labels(self, names: Sequence[str]) -> None:
-        """Take these as the labels, unless they are known: each once, numbers in the order of their size."""
+    def read_rows(self, path: str, columns: Sequence[tuple[str, str]]) -> list[Row]:
+        """The rows of a table. columns: (setting, column) for each value that a row has. Raises: as
+        read_table; FileError when first_row is header, and the first row is an example like all others.
+        """
+        names = [column for _, column in columns]
+        rows = read_table(path, names, delimiter=self.settings.delimiter)
+        if self.settings.first_row != "header" or not all(map(str.isdigit, names)):
+            return rows
+        return without_header(rows)
+
+    def may_be_header(self, index: int, columns: Sequence[tuple[str, str]]) -> bool:
+        """Whether the row with this number could name the columns, for all that the settings say."""
+        return index == 0 and not self.settings.first_row and all(column.isdigit() for _, column in columns)
+
+    def learn_labels(self, names: Sequence[str], path: str) -> None:
+        """Take these as the labels, unless they are known. Raises: as find_labels."""
         if self.labels is None:
-            numeric = all(re.fullmatch(r"-?[0-9]+", name) for name in names)
-            self.labels = tuple(sorted(set(names), key=int if numeric else None))
+            self.labels = find_labels(names, path)
 
     def name_of(self, number: float) -> str:
         """What a person calls the target with this number: the label, or the number itself."""
@@ -84,7 +120,11 @@ class FinetuneTask:
         labels = self.labels or ()
         if label in labels:
             return labels.index(label)
-        raise FileError(f"{place}: the label {label!r} is none of those in training: {', '.join(map(repr, labels))}")
+        raise FileError(f"{place}: {unknown_label(label, labels)}")
+
+    def title_of(self, metric: str) -> str:
+        """What a table calls a metric that `evaluate` gives."""
+        return metric.replace("_", " ")
 
     def warn_of_cuts(self, encodings: Sequence[Encoding], path: str) -> None:
         """Say how many texts were too long, if any."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import math
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.data.batch import Batch
-from npbert.data.tables import Row, read_table
+from npbert.data.listed import listed
+from npbert.data.tables import Row
 from npbert.data.tokenizer import Encoding
 from npbert.files import FileError
 from npbert.inference import Task
+from npbert.layers import MeanSquaredError, SoftmaxCrossEntropy
 from npbert.models import BertForSequenceClassification
-from npbert.training.metrics import METRICS
+from npbert.training.metrics import METRICS, f1
+from npbert.training.tasks.header import how_to_say, is_number, is_unlike_the_others
+from npbert.training.tasks.labels import are_measures
 from npbert.training.tasks.task import FinetuneTask
 
 
@@ -29,23 +33,61 @@ class TextClassification(FinetuneTask):
     """A label for a text, or for a pair. (Devlin et al. 2018, section 4.1.)"""
 
     model_class = BertForSequenceClassification
-    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro_f1", "matthews", "f1")
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro_f1", "matthews", "f1", "loss")
     goal = "accuracy"
 
     def read(self, path: str) -> list[LabelledText]:
         settings = self.settings
-        columns = [settings.label or "1", settings.text, *([settings.text_pair] if settings.text_pair else [])]
-        rows = read_table(path, columns, delimiter=settings.delimiter)
-        numbers = self.targets(rows)
+        columns = [("label", settings.label or "1"), ("text", settings.text)]
+        columns += [("text_pair", settings.text_pair)] if settings.text_pair else []
+        rows = self.read_rows(path, columns)
+        numbers = self.targets(rows, columns)
         texts = [row.values[1] if len(columns) == 2 else (row.values[1], row.values[2]) for row in rows]
         encodings = self.tokenizer.encode(texts, max_length=settings.max_length)
         self.warn_of_cuts(encodings, path)
         return [LabelledText(encoding, number) for encoding, number in zip(encodings, numbers, strict=True)]
 
-    def targets(self, rows: Sequence[Row]) -> Sequence[float]:
-        """The number to be predicted for each row, whose first value is its label."""
-        self.learn_labels([row.values[0] for row in rows])
-        return [self.number_of(row.values[0], row.place) for row in rows]
+    def targets(self, rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """The number to be predicted for each row, whose first value is its label. columns: as in read_rows.
+
+        Raises: FileError for a first row that looks like the names of the columns, and for a label that is unknown.
+        """
+        names, first = [row.values[0] for row in rows], rows[0]
+        if self.may_be_header(0, columns):
+            if self.labels is None:
+                is_unlike = is_unlike_the_others(names)
+            else:
+                is_unlike = names[0] not in self.labels and set(names[1:]) <= set(self.labels)
+            said = f"{first.place}: no other row has the label {names[0]!r}; {how_to_say(first, columns)}"
+            if is_unlike:
+                raise FileError(said)
+            if is_unlike is None:
+                warnings.warn(said, stacklevel=3)
+        if self.labels is None and are_measures(set(names)):
+            warnings.warn(
+                f"{first.path}: the {len(set(names))} labels are numbers; --task regression learns them as numbers",
+                stacklevel=3,
+            )
+        self.learn_labels(names, first.path)
+        return [self.number_of(name, row.place) for name, row in zip(names, rows, strict=True)]
+
+    def learn_labels(self, names: Sequence[str], path: str) -> None:
+        super().learn_labels(names, path)
+        chosen, labels = self.settings.positive, self.labels or ()
+        if chosen and chosen not in labels:
+            raise ValueError(f"positive is {chosen!r}, wanted one of the labels: {listed(labels)}")
+
+    @property
+    def positive(self) -> int | None:
+        """The number of the label that f1 is about, or None where there is none."""
+        chosen, labels = self.settings.positive, self.labels or ()
+        if chosen:
+            return labels.index(chosen)
+        return 1 if len(labels) == 2 else None
+
+    def title_of(self, metric: str) -> str:
+        positive = self.positive if metric == "f1" else None
+        return super().title_of(metric) if positive is None else f"f1 (of {self.name_of(positive)!r})"
 
     def collate(self, examples: Sequence[LabelledText]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])
@@ -54,9 +96,12 @@ class TextClassification(FinetuneTask):
 
     def evaluate(self, model: Any, examples: Sequence[LabelledText]) -> dict[str, float]:
         labels = np.array([example.label for example in examples])
-        predictions = np.argmax(self.logits(model, examples), axis=1)
-        names = self.metrics if len(self.labels or ()) == 2 else self.metrics[:-1]  # f1 is that of two labels
-        return {name: METRICS[name](predictions, labels) for name in names}
+        logits = self.logits(model, examples)
+        predictions, positive = logits.argmax(axis=1), self.positive
+        metrics = {name: METRICS[name](predictions, labels) for name in ("accuracy", "macro_f1", "matthews")}
+        if positive is not None:
+            metrics["f1"] = f1(predictions, labels, positive)
+        return {**metrics, "loss": float(SoftmaxCrossEntropy().forward(logits, labels))}
 
     def logits(self, model: Any, examples: Sequence[LabelledText]) -> Any:
         """What the model says of each example, (N, C)."""
@@ -67,24 +112,22 @@ class TextClassification(FinetuneTask):
 class TextRegression(TextClassification):
     """A number for a text, or for a pair: the similarity of two sentences, say. (Devlin et al. 2018, section 4.1.)"""
 
-    metrics = ("pearson", "spearman")
+    metrics = ("pearson", "spearman", "loss")
     goal = "pearson"
 
     def config(self) -> dict[str, Any]:
         return {"num_labels": 1}
 
-    def targets(self, rows: Sequence[Row]) -> Sequence[float]:
-        numbers = []
-        for (value, *_), place in rows:
-            try:
-                numbers.append(float(value))
-            except ValueError:
-                numbers.append(math.nan)
-            if not math.isfinite(numbers[-1]):
-                raise FileError(f"{place}: {value!r} is no number")
-        return numbers
+    def targets(self, rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Sequence[float]:
+        for index, row in enumerate(rows):
+            value = row.values[0]
+            if not is_number(value):
+                hint = f"; {how_to_say(row, columns)}" if self.may_be_header(index, columns) else ""
+                raise FileError(f"{row.place}: {listed([value])} is no number{hint}")
+        return [float(row.values[0]) for row in rows]
 
     def evaluate(self, model: Any, examples: Sequence[LabelledText]) -> dict[str, float]:
         labels = np.array([example.label for example in examples])
         predictions = np.asarray(self.logits(model, examples)[:, 0], float)
-        return {name: METRICS[name](predictions, labels) for name in self.metrics}
+        metrics = {name: METRICS[name](predictions, labels) for name in ("pearson", "spearman")}
+        return {**metrics, "loss": float(MeanSquaredError().forward(predictions, labels))}

@@ -38,7 +38,9 @@ def test_accuracy_of_planted_scores(read, tokenizer, best, accuracy):
 
     task, examples = read(MultipleChoice, TABLE, **COLUMNS)
     sizes, wanted = [], dict(zip(("ann", "bob", "rome"), best, strict=True))
-    assert task.evaluate(Planted(tokenizer, answer), examples) == {"accuracy": accuracy}
+    right = round(3 * accuracy)
+    loss = np.log(2 + np.e) - right / 3  # of one logit that is 1 and two that are 0
+    assert task.evaluate(Planted(tokenizer, answer), examples) == pytest.approx({"accuracy": accuracy, "loss": loss})
     assert sizes == [2, 1]
 
 

@@ -111,4 +111,10 @@ def test_planted_answers(tokenizer, questions, known, shift, exact_match, f1):
         return QuestionAnsweringOutput(*logits)
 
     metrics = task.evaluate(Planted(tokenizer, answer), questions)
+    losses = []
+    for window in windows_of(task, *questions):  # each by itself, without padding
+        logits = answer(tokenizer.batch([window.encoding]))
+        for scores, right in zip(logits, (window.start, window.end), strict=True):
+            losses.append(np.log(np.exp(scores[0]).sum()) - scores[0, right])
+    assert metrics.pop("loss") == pytest.approx(np.mean(losses))
     assert metrics == pytest.approx({"exact_match": exact_match, "f1": f1})

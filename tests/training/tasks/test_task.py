@@ -7,10 +7,11 @@ import pytest
 
 from npbert import Tape
 from npbert.files import FileError
-from npbert.training.tasks import TASKS, TaskSettings, make_task
+from npbert.training.tasks import ALIASES, TASKS, TaskSettings, make_task
 from tests.training.tasks.tiny import FILES, tiny_config
 
 GOALS = {**dict.fromkeys(TASKS, "accuracy"), "regression": "pearson", "tagging": "f1", "squad": "f1"}
+NAMES = {"ner": "tagging", "Token-Classification": "tagging", "sts": "regression", "question_answering": "squad"}
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -24,16 +25,21 @@ def test_a_model_learns_from_its_batches_and_is_judged(read, name):
     model.loss_backward(1.0, tape)
     metrics = task.evaluate(model, examples)
     assert set(metrics) == set(task.metrics)
+    assert metrics["loss"] == pytest.approx(model.loss(batch).loss, rel=1e-6), "that of training"
     assert all(np.isfinite(value) for value in metrics.values())
     assert task.goal == GOALS[name]
     assert task.goal in metrics
 
 
 def test_tasks_by_name(tokenizer):
-    for name, kind in TASKS.items():
+    for name, known in {**dict(zip(TASKS, TASKS, strict=True)), **NAMES, **ALIASES}.items():
         task = make_task(TaskSettings(task=name), tokenizer, ["x"])
-        assert type(task) is kind
+        assert type(task) is TASKS[known]
         assert task.labels == ("x",)
+    with pytest.raises(ValueError, match=r"wanted one of .*; did you mean tagging"):
+        make_task(TaskSettings(task="taging"), tokenizer)
+    with pytest.raises(ValueError, match="positive is 'x', but only a classification has a positive label"):
+        make_task(TaskSettings(task="ner", positive="x"), tokenizer)
     with pytest.raises(ValueError, match=r"task is 'parsing', wanted one of classification, regression, .*, squad$"):
         make_task(TaskSettings(task="parsing"), tokenizer)
 

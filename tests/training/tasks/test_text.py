@@ -14,8 +14,8 @@ from tests.training.tasks.tiny import Planted, words_of
         (["10", "2", "1", "2"], ("1", "2", "10")),
         (["1", "-1", "0", "-10"], ("-10", "-1", "0", "1")),
         (["10", "2", "x"], ("10", "2", "x")),
-        (["--1", "2"], ("--1", "2")),
-        (["²", "10", "9"], ("10", "9", "²")),
+        (["2", "--1"], ("--1", "2")),
+        (["10", "²", "9"], ("10", "9", "²")),
         (["1.5", "10", "9"], ("1.5", "10", "9")),
         (["", "x"], ("", "x")),
     ],
@@ -54,6 +54,38 @@ def scores(accuracy, macro_f1, matthews, **others):
 
 
 @pytest.mark.parametrize(
+    ("gold", "said", "positive", "title", "score"),
+    [
+        ("nyynyn", "yyynyn", "", "f1 (of 'y')", 6 / 7),
+        ("nyynyn", "yyynyn", "n", "f1 (of 'n')", 4 / 5),
+        ("nyanya", "nyynya", "y", "f1 (of 'y')", 4 / 5),
+        ("nyanya", "nyynya", "", None, None),  # of three labels none is the positive one by itself
+    ],
+)
+def test_the_label_that_f1_is_about(read, tokenizer, gold, said, positive, title, score):
+    content = "".join(f"{text}\t{label}\n" for text, label in zip(TEXTS, gold, strict=True))
+    task, examples = read(TextClassification, content, positive=positive)
+    by_text = {text: task.labels.index(label) for text, label in zip(TEXTS, said, strict=True)}
+
+    def answer(batch):
+        return np.eye(len(task.labels))[[by_text[" ".join(words[1:-1])] for words in words_of(tokenizer, batch)]]
+
+    metrics = task.evaluate(Planted(tokenizer, answer), examples)
+    assert metrics.get("f1") == (score and pytest.approx(score))
+    assert title is None or task.title_of("f1") == title
+    assert task.title_of("macro_f1") == "macro f1"
+    with pytest.raises(ValueError, match="positive is 'x', wanted one of the labels: "):
+        read(TextClassification, content, positive="x")
+
+
+def loss_of(kind, logits, labels):
+    if kind is TextRegression:
+        return ((logits[:, 0] - labels.astype(float)) ** 2).mean()
+    numbers = np.unique(labels, return_inverse=True)[1]
+    return (np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(labels)), numbers]).mean()
+
+
+@pytest.mark.parametrize(
     ("kind", "labels", "logits", "wanted"),
     [
         (TextClassification, "nyynyn", np.eye(2)[[0, 1, 1, 0, 1, 0]], scores(1, 1, 1, f1=1)),
@@ -73,4 +105,6 @@ def test_metrics_of_planted_logits(read, tokenizer, kind, labels, logits, wanted
     def answer(batch):
         return np.array([by_text[" ".join(words[1:-1])] for words in words_of(tokenizer, batch)], float)
 
-    assert task.evaluate(Planted(tokenizer, answer), examples) == pytest.approx(wanted)
+    metrics = task.evaluate(Planted(tokenizer, answer), examples)
+    assert metrics.pop("loss") == pytest.approx(loss_of(kind, np.array(logits, float), np.array(list(labels), str)))
+    assert metrics == pytest.approx(wanted)

@@ -16,6 +16,7 @@ FILES = {  # by the name of the task: its settings, a file, and the loss of a mo
     "regression": ({}, "ann sings well\t3\nbob\t0\n", 3**2 / 2),
     "multiple-choice": ({"choices": ("2", "3")}, "ann sings\t0\ta b\tc\nbob\t1\td\te f\n", np.log(2)),
     "tagging": ({}, "Ann B-PER\nplaying O\n. O\n\nBob B-PER\nsings O\n", np.log(2)),
+    "pos": ({}, "Ann NNP\nplaying VBG\n. .\n\nBob NNP\nsings VBZ\n", np.log(4)),
     "squad": ({}, json.dumps({"data": [{"paragraphs": [{"context": "ann sings", "qas": [ANSWER]}]}]}), np.log(7)),
 }
 

@@ -1,0 +1,113 @@
+"""The files of a tokenizer, as Hugging Face has them: tokenizer.json, vocab.txt and tokenizer_config.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from npbert.extras import import_extra
+from npbert.files import FileError, atomic_write, read_json_object, read_text, write_json
+
+CONFIG_FILE = "tokenizer_config.json"
+NO_LENGTH = 1_000_000
+"""A longer model_max_length means that there is none: transformers writes 10³⁰ then."""
+
+_SETTINGS = {
+    "lowercase": "do_lower_case",
+    "strip_accents": "strip_accents",
+    "handle_chinese_chars": "tokenize_chinese_chars",
+}
+
+
+def find_tokenizer(folder: Path) -> Path:
+    """The path of tokenizer.json in `folder`, or else of vocab.txt. Raises: FileNotFoundError when there is neither."""
+    for path in (folder / "tokenizer.json", folder / "vocab.txt"):
+        if path.is_file():
+            return path
+    what = (
+        "has no tokenizer.json and no vocab.txt"
+        if folder.is_dir()
+        else "is no folder on this disk, and npbert downloads nothing"
+    )
+    raise FileNotFoundError(f"{folder} {what}")
+
+
+def read_max_length(folder: Path) -> int | None:
+    """The model_max_length of the tokenizer_config.json in `folder`. Raises: as read_length."""
+    path, stored = _config(folder)
+    return read_length(path, stored, "model_max_length")
+
+
+def read_length(path: Path, stored: dict[str, Any], name: str) -> int | None:
+    """How many tokens a text may have by the entry `name` of the object in `path`; None for any number.
+
+    Raises: FileError that names file and entry for what is no whole number of at least 1.
+    """
+    value = stored.get(name)
+    if isinstance(value, int | float) and value > NO_LENGTH:
+        return None
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise FileError(f"{path}: {name} is {value!r}, wanted a whole number of tokens, at least 1")
+    return value
+
+
+def read_library_tokenizer(path: Path) -> Any:
+    """The library's tokenizer from a tokenizer.json, or from a vocab.txt with the settings beside it.
+
+    Raises: FileError when a file is not UTF-8, or has a setting that is none; ValueError, or what the library raises,
+    when there is no WordPiece in it.
+    """
+    library = import_extra("tokenizers", extra="hf")
+    text = read_text(path)
+    if path.name == "vocab.txt":
+        return library.BertWordPieceTokenizer(_vocabulary(text), **_normalizer(path.parent))
+    tokenizer = library.Tokenizer.from_str(text)
+    if not isinstance(tokenizer.model, library.models.WordPiece):
+        raise ValueError(f"its model is {type(tokenizer.model).__name__}, wanted WordPiece")
+    return tokenizer
+
+
+def write_library_tokenizer(tokenizer: Any, folder: Path, *, max_length: int | None) -> None:
+    """Write the library's tokenizer into `folder`: all three files, each whole or not at all."""
+    tokens = [tokenizer.id_to_token(index) for index in range(tokenizer.get_vocab_size())]
+    normalizer = json.loads(tokenizer.to_str())["normalizer"] or {}
+    config: dict[str, Any] = {theirs: normalizer[ours] for ours, theirs in _SETTINGS.items() if ours in normalizer}
+    if not normalizer or normalizer["type"] == "BertNormalizer":
+        config["tokenizer_class"] = "BertTokenizer"
+    else:  # transformers makes a BertTokenizer from vocab.txt, and would not clean a text in its own way
+        config["tokenizer_class"] = "PreTrainedTokenizerFast"
+        config |= {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "sep", "pad", "cls", "mask")}
+    if max_length is not None:
+        config["model_max_length"] = max_length
+    with atomic_write(folder / "tokenizer.json") as path:
+        tokenizer.save(str(path))
+    with atomic_write(folder / "vocab.txt") as path:
+        path.write_text("".join(f"{token}\n" for token in tokens), encoding="utf-8")
+    with atomic_write(folder / CONFIG_FILE) as path:
+        write_json(path, config)
+
+
+def _vocabulary(text: str) -> dict[str, int]:
+    """The tokens of a vocab.txt, one on each line, with their ids."""
+    tokens = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    vocabulary = {token: index for index, token in enumerate(tokens)}
+    if len(vocabulary) < len(tokens):
+        twice = next(token for index, token in enumerate(tokens) if vocabulary[token] != index)
+        raise ValueError(f"{twice!r} is in it twice")
+    return vocabulary
+
+
+def _normalizer(folder: Path) -> dict[str, Any]:
+    """What happens to capital letters, accents and Chinese characters, where tokenizer_config.json says it."""
+    path, stored = _config(folder)
+    settings = {ours: stored[theirs] for ours, theirs in _SETTINGS.items() if theirs in stored}
+    for ours, value in settings.items():
+        if not (isinstance(value, bool) or (value is None and ours == "strip_accents")):
+            raise FileError(f"{path}: {_SETTINGS[ours]} is {value!r}, wanted true or false")
+    return settings
+
+
+def _config(folder: Path) -> tuple[Path, dict[str, Any]]:
+    path = folder / CONFIG_FILE
+    return path, read_json_object(path) if path.is_file() else {}

@@ -1,0 +1,159 @@
+"""What the folder of a sentence-transformers model says of how its vectors are made: modules.json and what it names."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from npbert.data.tokenizer_files import read_length
+from npbert.files import FileError, read_json_object, read_text
+
+MODULES_FILE = "modules.json"
+_POOLINGS = {  # what an older config.json of a Pooling says is true, and what a newer one calls it
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
+_KNOWN_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
+_TRANSFORMER = {  # what a sentence_bert_config.json may say, as it is what npbert does; None stands for anything
+    "max_seq_length": None,
+    "do_lower_case": None,
+    "unpad_inputs": None,
+    "transformer_task": "feature-extraction",
+    "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
+    "module_output_name": "token_embeddings",
+}
+
+
+class SentenceSettings(NamedTuple):
+    """How a sentence-transformers model makes a vector of a text.
+
+    folder: where the BERT itself lies. max_length: how many tokens of a text are read, or None for as many as the
+    tokenizer says. missing: what the model does that npbert does not, a phrase that names the file for each; where
+    there is one, `pooling` may be None.
+    """
+
+    folder: Path
+    pooling: str | None
+    normalize: bool
+    max_length: int | None
+    similarity_fn_name: str
+    missing: list[str]
+
+
+class _Module(NamedTuple):
+    """An entry of modules.json: its class, without the package if that is sentence-transformers, and its folder."""
+
+    kind: str
+    folder: Path
+
+
+def read_sentence_settings(folder: Path) -> SentenceSettings | None:
+    """What the files in `folder` say, or None for a folder without a modules.json.
+
+    Warns: of prompts, which are for the caller to put before a text.
+    Raises: FileError or OSError that names the file, when it is not what it should be, or the model is no BERT.
+    """
+    if not (folder / MODULES_FILE).is_file():
+        return None
+    missing: list[str] = []
+    transformer, *others = _modules(folder)
+    pooling, normalize = None, False
+    for module in others:
+        if module.kind == "Pooling" and pooling is None:
+            pooling = _pooling(module.folder / "config.json", missing)
+        elif module.kind == "Normalize" and pooling is not None:
+            normalize = True
+            _check_normalize(module.folder / "config.json", missing)
+        else:
+            missing.append(f"{folder / MODULES_FILE}: npbert has no module {module.kind}, or not in this place")
+    if pooling is None:
+        missing.append(f"{folder / MODULES_FILE}: there is no Pooling")
+    max_length = _max_length(transformer.folder, missing)
+    similarity_fn_name = _similarity_fn_name(folder / "config_sentence_transformers.json", missing)
+    return SentenceSettings(transformer.folder, pooling, normalize, max_length, similarity_fn_name, missing)
+
+
+def _modules(folder: Path) -> list[_Module]:
+    """The modules; the first is a BERT."""
+    path = folder / MODULES_FILE
+    try:
+        entries = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise FileError(f"{path}, line {error.lineno}: no valid JSON: {error.msg}") from error
+    if not (isinstance(entries, list) and entries):
+        raise FileError(f"{path} holds {json.dumps(entries)[:60]}, wanted a list of modules")
+    modules = [_module(folder, entry) for entry in entries]
+    if modules[0].kind not in ("Transformer", "BERT"):
+        raise FileError(f"{path}: the first module is {modules[0].kind}, wanted a Transformer")
+    return modules
+
+
+def _module(folder: Path, entry: Any) -> _Module:
+    path = folder / MODULES_FILE
+    where, kind = (entry.get("path"), entry.get("type")) if isinstance(entry, dict) else (None, None)
+    if not (isinstance(where, str) and isinstance(kind, str)):
+        raise FileError(f'{path}: a module is {entry!r}, wanted an object with the strings "type" and "path"')
+    inside = folder / where
+    if "\0" in where or not inside.resolve().is_relative_to(folder.resolve()):
+        raise FileError(f"{path}: the path {where!r} of a module leads out of the folder")
+    package, _, name = kind.rpartition(".")
+    return _Module(name if package.split(".")[0] == "sentence_transformers" else kind, inside)
+
+
+def _pooling(path: Path, missing: list[str]) -> str:
+    stored = read_json_object(path)
+    modes = stored.get("pooling_mode", [new for old, new in _POOLINGS.items() if stored.get(old)] or "mean")
+    modes = [modes] if isinstance(modes, str) else modes
+    if not (isinstance(modes, list) and modes and all(isinstance(mode, str) for mode in modes)):
+        raise FileError(f"{path}: pooling_mode is {modes!r}, wanted a name or a list of names")
+    if len(modes) > 1 or modes[0] not in _KNOWN_POOLINGS:
+        missing.append(f"{path}: npbert has no pooling {' + '.join(modes)}")
+    if stored.get("include_prompt", True) is not True:
+        missing.append(f"{path}: npbert does not leave a prompt out of the pooling")
+    return modes[0]
+
+
+def _check_normalize(path: Path, missing: list[str]) -> None:
+    stored = read_json_object(path) if path.is_file() else {}
+    for name in ("module_input_name", "module_output_name"):
+        if stored.get(name) not in (None, "sentence_embedding"):
+            missing.append(f"{path}: {name} is {stored[name]!r}, and npbert normalizes sentence_embedding alone")
+
+
+def _max_length(folder: Path, missing: list[str]) -> int | None:
+    """How long a text may be; and whether the Transformer is used as npbert uses it."""
+    path = folder / "sentence_bert_config.json"
+    stored = read_json_object(path) if path.is_file() else {}
+    for name, value in stored.items():
+        usual = _TRANSFORMER.get(name)
+        if value and (value != usual if usual is not None else name not in _TRANSFORMER):
+            missing.append(f"{path}: npbert does not do what {name} says, {value!r}")
+    tokenizer = folder / "tokenizer_config.json"
+    is_cased = tokenizer.is_file() and read_json_object(tokenizer).get("do_lower_case") is False
+    if stored.get("do_lower_case") and is_cased:
+        missing.append(f"{path}: do_lower_case is true, but the tokenizer keeps capital letters")
+    return read_length(path, stored, "max_seq_length")
+
+
+def _similarity_fn_name(path: Path, missing: list[str]) -> str:
+    """What compares two vectors; and whether there are prompts."""
+    stored = read_json_object(path) if path.is_file() else {}
+    if stored.get("model_type", "SentenceTransformer") != "SentenceTransformer":
+        missing.append(f"{path}: npbert has no model of the type {stored['model_type']!r}")
+    similarity_fn_name, prompts = stored.get("similarity_fn_name") or "cosine", stored.get("prompts") or {}
+    if not isinstance(similarity_fn_name, str) or not isinstance(prompts, dict):
+        raise FileError(f"{path}: wanted a name as similarity_fn_name, and an object as prompts")
+    named = {name: text for name, text in prompts.items() if text}
+    usual = stored.get("default_prompt_name")
+    if usual in named:
+        missing.append(f"{path}: npbert does not put the prompt {named[usual]!r} before every text")
+    elif named:
+        said = ", ".join(f"{name}: {text!r}" for name, text in named.items())
+        warnings.warn(f"{path} has prompts, which are yours to put before a text of that kind; {said}", stacklevel=5)
+    return similarity_fn_name

@@ -1,0 +1,100 @@
+"""similarity and semantic_search, against all products sorted."""
+
+import re
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npbert.inference import Hit, semantic_search, similarity
+
+RNG = np.random.default_rng(0)
+A, B = RNG.standard_normal((5, 7)).astype(np.float32), RNG.standard_normal((9, 7)).astype(np.float32)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int8])
+def test_products_and_cosines(dtype):
+    a, b = (np.round(4 * x).astype(dtype) for x in (A, B))
+    exact_a, exact_b = a.astype(np.float64), b.astype(np.float64)
+    dot = exact_a @ exact_b.T
+    cosine = dot / np.linalg.norm(exact_a, axis=1)[:, None] / np.linalg.norm(exact_b, axis=1)
+    for name, wanted in (("dot", dot), ("cosine", cosine)):
+        found = similarity(a, b, similarity_fn_name=name)
+        assert found.dtype == (np.float64 if dtype == np.float64 else np.float32)
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(similarity(a, b), similarity(a, b, similarity_fn_name="cosine"))
+    np.testing.assert_array_equal(
+        similarity(a[0], b.tolist()), similarity(a[:1], b.astype(float)).astype(float), strict=True
+    )
+
+
+def test_vectors_of_zeros_and_vectors_as_small_or_large_as_they_come():
+    x = np.array([[0, 0], [3e-30, 4e-30], [1e18, 0], [1, 0]], np.float32)
+    np.testing.assert_allclose(
+        similarity(x, x), [[0, 0, 0, 0], [0, 1, 0.6, 0.6], [0, 0.6, 1, 1], [0, 0.6, 1, 1]], rtol=1e-6
+    )
+    assert semantic_search(x[1], x) == [
+        [Hit(1, 1.0), Hit(2, pytest.approx(0.6)), Hit(3, pytest.approx(0.6)), Hit(0, 0.0)]
+    ]
+
+
+numbers = st.integers(-2, 2)
+
+
+@given(st.data(), st.integers(0, 4), st.integers(0, 40), st.integers(1, 50))
+def test_a_search_is_a_stable_sort_cut_short(data, num_queries, num_vectors, top_k):
+    """Of whole numbers, many of which make equal products, in pieces of all sizes."""
+    queries, corpus = (
+        np.array(data.draw(st.lists(st.tuples(numbers, numbers), min_size=count, max_size=count)), float).reshape(-1, 2)
+        for count in (num_queries, num_vectors)
+    )
+    scores = queries @ corpus.T
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :top_k]
+    wanted = [list(zip(ids, scores[query, ids], strict=True)) for query, ids in enumerate(best)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("npbert.inference.search.SCORES_AT_ONCE", data.draw(st.integers(1, 60)))
+        patch.setattr("npbert.inference.search.LARGEST_PIECE", data.draw(st.integers(1, 20)))
+        assert semantic_search(queries, corpus, top_k=top_k, similarity_fn_name="dot") == wanted
+
+
+def test_a_large_search_needs_little_memory():
+    """All scores would be 320 MB."""
+    queries, corpus = (RNG.standard_normal((count, 16)).astype(np.float32) for count in (2000, 40_000))
+    tracemalloc.start()
+    hits = semantic_search(queries, corpus, top_k=3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6
+    best = np.argsort(-similarity(queries[::100], corpus), axis=1)[:, :3]
+    assert [[hit.corpus_id for hit in row] for row in hits[::100]] == best.tolist()
+
+
+@pytest.mark.parametrize("search", [similarity, semantic_search])
+@pytest.mark.parametrize(
+    ("a", "b", "options", "message"),
+    [
+        (A, B[:, :6], {}, "{a} is (5, 7) and {b} is (9, 6), wanted vectors of the same length"),
+        (A[None], B, {}, "{a} is an array (1, 5, 7) of float32, wanted numbers in the shape (N, D)"),
+        (A, 3.0, {}, "{b} is an array () of float64, wanted numbers in the shape (N, D)"),
+        (["cat"], B, {}, "{a} is an array (1, 1) of <U3, wanted numbers in the shape (N, D)"),
+        ([[1, 2], [3]], B, {}, "{a} holds vectors of several lengths, wanted one"),
+        (A, np.where(B[7, 2] == B, np.nan, B), {}, "vector 7 of {b} is not finite, or too long to be multiplied"),
+        (np.where(A[1, 0] == A, np.inf, A), B, {}, "vector 1 of {a} is not finite, or too long to be multiplied"),
+        (A, B * np.float32(1e19), {"similarity_fn_name": "dot"}, "vector 0 of {b} is not finite, or too long to be"),
+        (A, B, {"similarity_fn_name": "manhattan"}, "similarity_fn_name is 'manhattan', wanted one of cosine, dot"),
+    ],
+)
+def test_what_cannot_be_compared(search, a, b, options, message):
+    names = {"a": "a", "b": "b"} if search is similarity else {"a": "query_embeddings", "b": "corpus_embeddings"}
+    with pytest.raises(ValueError, match="^" + re.escape(message.format(**names))):
+        search(a, b, **options)
+
+
+def test_how_many_hits():
+    assert [len(hits) for hits in semantic_search(A, B, top_k=99)] == [9] * 5
+    assert (semantic_search([], B), semantic_search(A[:2], [])) == ([], [[], []])
+    assert (similarity([], B).shape, similarity(A, np.empty((0, 3))).shape) == ((0, 9), (5, 0))
+    with pytest.raises(ValueError, match="top_k is 0, wanted at least 1"):
+        semantic_search(A, B, top_k=0)

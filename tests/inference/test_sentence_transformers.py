@@ -1,0 +1,239 @@
+"""Embed in a folder of sentence-transformers: modules.json and the files that it names. (The numbers were compared with
+those of sentence-transformers itself by hand: it is no dependency of the tests.)"""
+
+import json
+import re
+import shutil
+import warnings
+
+import numpy as np
+import pytest
+
+from npbert import BertModel, Embed
+from npbert.files import FileError
+from tests.inference.checkpoints import LONGEST, write_checkpoint
+
+TEXTS = ["the cat sat on the mat.", "a dog", "the unaffable cat ran"]
+OLD, NEW = "sentence_transformers.models.", "sentence_transformers.base.modules.some."
+MODULES, POOLING, NORMALIZE = "modules.json", "1_Pooling/config.json", "2_Normalize/config.json"
+TRANSFORMER, WHOLE = "sentence_bert_config.json", "config_sentence_transformers.json"
+FLAGS = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
+
+
+PATHS = {"Transformer": "", "BERT": "", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
+
+
+def modules(*kinds, package=OLD):
+    return [
+        {"idx": number, "name": str(number), "path": PATHS.get(kind, kind), "type": package + kind}
+        for number, kind in enumerate(kinds)
+    ]
+
+
+def flags(*true):
+    """As older versions write the pooling."""
+    return {"word_embedding_dimension": 12, **{f"pooling_mode_{flag}": flag in true for flag in FLAGS}}
+
+
+USUAL = {
+    MODULES: modules("Transformer", "Pooling"),
+    POOLING: {"embedding_dimension": 12, "pooling_mode": "mean", "include_prompt": True},
+    TRANSFORMER: {"max_seq_length": 9, "do_lower_case": False},
+    WHOLE: {"__version__": {"sentence_transformers": "2.0.0"}},
+}
+NEWEST = {
+    TRANSFORMER: {
+        "transformer_task": "feature-extraction",
+        "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
+        "module_output_name": "token_embeddings",
+    },
+    WHOLE: {
+        "default_prompt_name": None,
+        "model_type": "SentenceTransformer",
+        "prompts": {"document": "", "query": ""},
+        "similarity_fn_name": "cosine",
+    },
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """folder({file: content}) -> the folder of a model with these files, and else the usual ones."""
+    write_checkpoint(tmp_path, BertModel)
+
+    def make(files):
+        for name, content in {**USUAL, **files}.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps(content))
+        return tmp_path
+
+    return make
+
+
+def settings_of(embed):
+    return embed.pooling, embed.normalize, embed.max_length, embed.similarity_fn_name
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({}, ("mean", False, 9, "cosine")),
+        (NEWEST, ("mean", False, LONGEST, "cosine")),
+        ({POOLING: flags("mean_tokens")}, ("mean", False, 9, "cosine")),
+        ({POOLING: flags("cls_token")}, ("cls", False, 9, "cosine")),
+        ({POOLING: flags("max_tokens")}, ("max", False, 9, "cosine")),
+        ({POOLING: flags("mean_sqrt_len_tokens")}, ("mean_sqrt_len_tokens", False, 9, "cosine")),
+        ({POOLING: flags()}, ("mean", False, 9, "cosine")),
+        ({POOLING: {"pooling_mode": "cls", **flags("mean_tokens")}}, ("cls", False, 9, "cosine")),
+        ({POOLING: {"pooling_mode": ["max"]}}, ("max", False, 9, "cosine")),
+        ({MODULES: modules("BERT", "Pooling", "Normalize")}, ("mean", True, 9, "cosine")),
+        ({MODULES: modules("Transformer", "Pooling", "Normalize", package=NEW)}, ("mean", True, 9, "cosine")),
+        ({TRANSFORMER: {"max_seq_length": 99, "do_lower_case": True}}, ("mean", False, LONGEST, "cosine")),
+        ({TRANSFORMER: {"max_seq_length": None, "model_args": {}}}, ("mean", False, LONGEST, "cosine")),
+        ({WHOLE: {"similarity_fn_name": "dot"}}, ("mean", False, 9, "dot")),
+        ({WHOLE: {"similarity_fn_name": None}}, ("mean", False, 9, "cosine")),
+    ],
+)
+def test_what_the_folder_says_is_done_unless_the_caller_says_otherwise(folder, files, wanted):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        embed = Embed.from_pretrained(folder(files))
+    assert settings_of(embed) == wanted
+    names = ("pooling", "normalize", "max_length", "similarity_fn_name")
+    by_hand = Embed(embed.model, embed.tokenizer, **dict(zip(names, wanted, strict=True)))
+    np.testing.assert_array_equal(embed(TEXTS), by_hand(TEXTS))
+    given = {"pooling": "pooler", "normalize": not wanted[1], "max_length": 20, "similarity_fn_name": "dot"}
+    assert settings_of(Embed.from_pretrained(folder(files), **given)) == tuple(given.values())
+    given = dict.fromkeys(given)
+    assert settings_of(Embed.from_pretrained(folder(files), **given)) == wanted, "None is as if not given"
+
+
+def test_a_folder_without_modules_json_is_a_plain_bert(folder):
+    path = folder({POOLING: flags("cls_token"), WHOLE: {"similarity_fn_name": "dot"}})
+    (path / MODULES).unlink()
+    assert settings_of(Embed.from_pretrained(path)) == ("mean", False, LONGEST, "cosine")
+
+
+def test_the_length_of_the_folder_comes_before_that_of_the_tokenizer(folder):
+    path = folder({"tokenizer_config.json": {"model_max_length": 7}})
+    assert Embed.from_pretrained(path).max_length == 9
+    folder({"tokenizer_config.json": {"model_max_length": 7}, TRANSFORMER: {}})
+    assert Embed.from_pretrained(path).max_length == 7
+    (path / TRANSFORMER).unlink()
+    assert Embed.from_pretrained(path).max_length == 7
+
+
+def test_the_bert_may_lie_in_a_folder_of_its_own(folder, tmp_path_factory):
+    path = folder({})
+    wanted = Embed.from_pretrained(path)(TEXTS)
+    own = tmp_path_factory.mktemp("model")
+    shutil.copytree(path, own / "0_BERT")
+    (own / "1_Pooling").mkdir()
+    (own / POOLING).write_text(json.dumps(USUAL[POOLING]))
+    (own / MODULES).write_text(json.dumps([{**USUAL[MODULES][0], "path": "0_BERT"}, USUAL[MODULES][1]]))
+    embed = Embed.from_pretrained(str(own))
+    assert embed.max_length == 9
+    np.testing.assert_array_equal(embed(TEXTS), wanted)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({MODULES: modules("Transformer", "Pooling", "Dense")}, f"{MODULES}: npbert has no module Dense,"),
+        ({MODULES: modules("Transformer", "Pooling", "Pooling")}, f"{MODULES}: npbert has no module Pooling, or not"),
+        (
+            {MODULES: modules("Transformer", "Normalize", "Pooling")},
+            f"{MODULES}: npbert has no module Normalize, or not",
+        ),
+        (
+            {MODULES: [*modules("Transformer"), *modules("Pooling", package="my.")]},
+            f"{MODULES}: npbert has no module my.Pooling, or not in this place",
+        ),
+        ({MODULES: modules("Transformer")}, f"{MODULES}: there is no Pooling"),
+        ({POOLING: {"pooling_mode": "lasttoken"}}, f"{POOLING}: npbert has no pooling lasttoken"),
+        ({POOLING: flags("weightedmean_tokens")}, f"{POOLING}: npbert has no pooling weightedmean"),
+        ({POOLING: flags("cls_token", "mean_tokens")}, f"{POOLING}: npbert has no pooling cls + mean"),
+        ({POOLING: {"include_prompt": False}}, f"{POOLING}: npbert does not leave a prompt out of the pooling"),
+        (
+            {MODULES: modules("Transformer", "Pooling", "Normalize"), NORMALIZE: {"module_input_name": "tokens"}},
+            f"{NORMALIZE}: module_input_name is 'tokens', and npbert normalizes sentence_embedding alone",
+        ),
+        (
+            {TRANSFORMER: {"transformer_task": "fill-mask"}},
+            f"{TRANSFORMER}: npbert does not do what transformer_task says",
+        ),
+        ({TRANSFORMER: {"tokenizer_args": {"a": 1}}}, f"{TRANSFORMER}: npbert does not do what tokenizer_args says"),
+        (
+            {TRANSFORMER: {"do_lower_case": True}, "tokenizer_config.json": {"do_lower_case": False}},
+            f"{TRANSFORMER}: do_lower_case is true, but the tokenizer keeps capital letters",
+        ),
+        ({WHOLE: {"model_type": "SparseEncoder"}}, f"{WHOLE}: npbert has no model of the type 'SparseEncoder'"),
+        (
+            {WHOLE: {"prompts": {"query": "find: "}, "default_prompt_name": "query"}},
+            f"{WHOLE}: npbert does not put the prompt 'find: ' before every text",
+        ),
+    ],
+)
+def test_what_npbert_does_not_do_is_refused_unless_the_caller_chooses_a_pooling(folder, files, message):
+    path = folder(files)
+    message = re.escape(f"{path / message.partition(': ')[0]}: {message.partition(': ')[2]}")
+    with pytest.raises(FileError, match=f"^{message}.*With a pooling of your choice the model is used without that$"):
+        Embed.from_pretrained(path, normalize=True)
+    with pytest.warns(UserWarning, match=f"^{message}.*The model is used without that$"):
+        embed = Embed.from_pretrained(path, pooling="cls")
+    np.testing.assert_array_equal(embed(TEXTS[0]).shape, (12,))
+
+
+def test_prompts_are_said_and_left_to_the_caller(folder):
+    path = folder({WHOLE: {"prompts": {"query": "find: ", "document": ""}, "default_prompt_name": None}})
+    said = f"{path / WHOLE} has prompts, which are yours to put before a text of that kind; query: 'find: '"
+    with pytest.warns(UserWarning, match=f"^{re.escape(said)}$"):
+        Embed.from_pretrained(path)
+
+
+def test_a_similarity_that_npbert_does_not_have_is_refused_when_it_is_used(folder):
+    embed = Embed.from_pretrained(folder({WHOLE: {"similarity_fn_name": "manhattan"}}))
+    assert embed(TEXTS).shape == (3, 12)
+    for compare in (embed.similarity, embed.semantic_search):
+        with pytest.raises(ValueError, match="similarity_fn_name is 'manhattan', wanted one of cosine, dot"):
+            compare(TEXTS, TEXTS)
+
+
+OUT = {"idx": 1, "name": "1", "type": f"{OLD}Pooling"}
+FIRST = USUAL[MODULES][0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (MODULES, "[", ", line 1: no valid JSON: Expecting value"),
+        (MODULES, "{}", " holds {}, wanted a list of modules"),
+        (MODULES, "[]", " holds [], wanted a list of modules"),
+        (MODULES, "[5]", ': a module is 5, wanted an object with the strings "type" and "path"'),
+        (MODULES, [FIRST, {"type": "Pooling"}], ": a module is {'type': 'Pooling'}, wanted an object with the strings"),
+        (MODULES, modules("CLIPModel", "Pooling"), ": the first module is CLIPModel, wanted a Transformer"),
+        *[
+            (MODULES, [FIRST, {**OUT, "path": path}], f": the path {path!r} of a module leads out of the folder")
+            for path in ("..", "../outside", "/etc", "1_Pooling/../../outside", "link", "a\0b")
+        ],
+        (POOLING, "[]", " holds a JSON list, wanted an object"),
+        (POOLING, {"pooling_mode": 5}, ": pooling_mode is 5, wanted a name or a list of names"),
+        (POOLING, {"pooling_mode": ["mean", 5]}, ": pooling_mode is ['mean', 5], wanted a name or a list of names"),
+        (TRANSFORMER, {"max_seq_length": 0}, ": max_seq_length is 0, wanted a whole number of tokens, at least 1"),
+        (TRANSFORMER, {"max_seq_length": "9"}, ": max_seq_length is '9', wanted a whole number of tokens, at least 1"),
+        (WHOLE, {"similarity_fn_name": 5}, ": wanted a name as similarity_fn_name, and an object as prompts"),
+        (WHOLE, {"prompts": ["query: "]}, ": wanted a name as similarity_fn_name, and an object as prompts"),
+    ],
+)
+def test_a_bad_file_is_named(folder, name, content, message, tmp_path_factory):
+    path = folder({name: content})
+    (path / "link").symlink_to(tmp_path_factory.mktemp("outside"))
+    with pytest.raises(FileError, match="^" + re.escape(f"{path / name}{message}")):
+        Embed.from_pretrained(path, pooling="cls")
+
+
+def test_a_pooling_without_its_file(folder):
+    path = folder({})
+    (path / POOLING).unlink()
+    with pytest.raises(FileNotFoundError, match=re.escape(str(path / POOLING))):
+        Embed.from_pretrained(path)

@@ -1,0 +1,155 @@
+"""Published files as they are: a row of names is no example, and a column of texts holds no labels."""
+
+import re
+import shlex
+import warnings
+
+import pytest
+
+from npbert.files import FileError
+from npbert.training.tasks import MultipleChoice, TextClassification, TextRegression
+from npbert.training.tasks.header import is_unlike_the_others
+
+# As GLUE publishes them, each with its columns and what would name them
+MRPC = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\ta b\tc\n0\t9\t1\td e\tf\n1\t2\t3\ta\tb\n"
+QQP = "id\tquestion1\tquestion2\tis_duplicate\n0\ta\tb\t0\n1\tc\td\t1\n"
+SST = "sentence\tlabel\na b c\t0\nd e\t1\nf\t1\n"
+STSB = "index\tgenre\tsentence1\tsentence2\tscore\n0\tnews\ta\tb\t5.000\n1\tnews\tc\td\t2.5\n"
+MNLI = "gold_label\tsentence1\nneutral\ta\nentailment\tb\nneutral\tc\nentailment\td\n"
+PAIR = {"text": "1", "text_pair": "2", "label": "3"}
+FILES = {
+    "mrpc": (TextClassification, MRPC, {"label": "0", "text": "3", "text_pair": "4"},
+             "--label Quality --text '#1 String' --text-pair '#2 String'"),
+    "qqp": (TextClassification, QQP, PAIR, "--label is_duplicate --text question1 --text-pair question2"),
+    "sst-2": (TextClassification, SST, {}, "--label label --text sentence"),
+    "mnli": (TextClassification, MNLI, {"label": "0", "text": "1"}, "--label gold_label --text sentence1"),
+    "sts-b": (TextRegression, STSB, {"text": "2", "text_pair": "3", "label": "4"},
+              "--label score --text sentence1 --text-pair sentence2"),
+    "swag": (MultipleChoice, "ctx\tright\tone\ttwo\na b\t1\tc\td\n", {"choices": ("2", "3")},
+             "--label right --text ctx --choices one two"),
+}  # fmt: skip
+every_file = pytest.mark.parametrize(("kind", "content", "columns", "names"), FILES.values(), ids=FILES)
+
+
+@every_file
+def test_a_published_header_is_refused_with_what_to_give(read, kind, content, columns, names):
+    """And all that the error offers works."""
+    with pytest.raises(FileError, match=r"a\.tsv, line 1: ") as error:
+        read(kind, content, **columns)
+    ways = (
+        f"if this row names the columns, give {names}, or --first-row header; if it is an example, --first-row example"
+    )
+    assert str(error.value).endswith(f"; {ways}")
+    _, examples = read(kind, content, **columns, first_row="header")
+    assert len(examples) == content.count("\n") - 1
+    given = {}
+    for word in shlex.split(names):
+        if word.startswith("--"):
+            given[setting := word[2:].replace("-", "_")] = ()
+        else:
+            given[setting] += (word,)
+    given = {setting: words if setting == "choices" else words[0] for setting, words in given.items()}
+    task, by_name = read(kind, content, **given)
+    assert [example[-1] for example in by_name] == [example[-1] for example in examples]
+    assert kind is not TextClassification or len(task.labels) == 2
+
+
+@every_file
+def test_a_published_header_is_refused_in_a_later_file_too(read, kind, content, columns, names):
+    _, _, rest = content.partition("\n")
+    task, _ = read(kind, rest, **columns)
+    with pytest.raises(FileError, match=rf"b\.tsv, line 1: .*{re.escape(names)}"):
+        read(task, content, name="b.tsv")
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_unlike"),
+    [
+        ("Quality 1 0 1", True),
+        ("Quality 1", True),
+        ("what neutral neutral contradiction contradiction", True),
+        ("label neutral entailment", True),
+        ("0 yes yes", False),  # a number is no name
+        ("no yes no", False),
+        ("no yes", False),
+        ("rare frequent frequent other", None),
+        ("rare frequent other", False),  # nothing comes twice
+        ("only", False),
+        ("", False),
+    ],
+)
+def test_what_looks_unlike_all_others(labels, is_unlike):
+    assert is_unlike_the_others(labels.split(" ")) is is_unlike
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "message"),
+    [
+        (TextClassification, "a\tyes\nb\tno\nc\tyes\n", "this row is an example, with the label 'yes'"),
+        (TextRegression, "a\t2.5\nb\t1\n", "this row is an example, with the label '2.5'"),
+        (TextClassification, "text\tlabel\n", "is empty: it has no rows but the names of the columns"),
+    ],
+)
+def test_an_example_is_not_lost_for_a_header(read, kind, content, message):
+    with pytest.raises(FileError, match=message):
+        read(kind, content, first_row="header")
+
+
+def test_a_label_of_one_example_alone(read):
+    content = "a\trare\nb\tcommon\nc\tcommon\n"
+    with pytest.raises(FileError, match="no other row has the label 'rare'"):
+        read(TextClassification, content)
+    for way in ({"first_row": "example"}, {"labels": ("common", "rare")}):
+        task, _ = read(TextClassification, content, **way)
+        assert task.labels == ("common", "rare")
+    for doubtful, warned in ((content + "d\tseldom\n", True), ("a\tx\nb\ty\n", False), ("a\t1\nb\t2\nc\t2\n", False)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            task, examples = read(TextClassification, doubtful)
+        assert [str(each.message).partition(";")[0].rpartition(" ")[2] for each in caught] == ["'rare'"] * warned
+        assert len(examples) == doubtful.count("\n")
+
+
+def test_by_names_or_in_json_the_first_row_is_an_example(read):
+    for name, content, columns in (
+        ("a.tsv", "t\tl\nx y\tlabel\nb\t1\nc\t1\n", {"text": "t", "label": "l"}),
+        ("a.jsonl", '{"t": "x", "l": "label"}\n{"t": "b", "l": 1}\n', {"text": "t", "label": "l"}),
+    ):
+        for first_row in ("", "example", "header"):
+            task, _ = read(TextClassification, content, name=name, first_row=first_row, **columns)
+            assert task.labels == ("1", "label")
+
+
+def test_a_long_first_row_is_no_name(read):
+    with pytest.raises(FileError, match="if this row names the columns, give --first-row header; if"):
+        read(TextClassification, f"{'a ' * 30}\trare\nb\t1\n")
+
+
+def rows(labels):
+    return "".join(f"a\t{label}\n" for label in labels)
+
+
+def test_a_column_of_texts_holds_no_labels(read):
+    with pytest.raises(FileError) as error:
+        read(TextClassification, rows(f"the number {number}" for number in range(3000)))
+    message = str(error.value)
+    assert len(message) < 600
+    assert "a.tsv: 3,000 different labels for 3,000 examples are too many to learn: 'the number 0', " in message
+    assert message.endswith(", … (3,000 in all); they look like texts: --label says which column the labels are in")
+    task, _ = read(TextClassification, rows(f"l{number % 150}" for number in range(300)))
+    assert len(task.labels) == 150, "as many as a data set of intents has"
+
+
+def test_numbers_are_no_labels(read):
+    numbers = [f"{number / 10}" for number in range(50)] * 2
+    with pytest.warns(UserWarning, match="the 50 labels are numbers; --task regression learns them as numbers"):
+        task, _ = read(TextClassification, rows(numbers))
+    with pytest.raises(FileError) as error:
+        read(task, rows(["0.1", "9.9"]), name="b.tsv")
+    known = "'0.0', '0.1', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9', … (50 in all)"
+    wanted = f"the label '9.9' is none of those in training: {known}; numbers are learned with --task regression"
+    assert str(error.value).endswith(f"b.tsv, line 2: {wanted}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(TextClassification, rows(["0.0", "1.0"] * 3))  # as pandas writes two classes
+        read(TextClassification, rows(list(map(str, range(20))) * 2))

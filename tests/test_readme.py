@@ -12,7 +12,9 @@ import npbert
 from npbert import BertConfig, BertForPreTraining, BertForQuestionAnswering, Tokenizer
 
 PACKAGE = Path(npbert.__file__).parent
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python ?(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 EXTRAS = {"": [], "hf": ["safetensors", "tokenizers"]}
 EXTRAS["train"] = [*EXTRAS["hf"], "tensorboard", "matplotlib", "tomlkit"]
@@ -74,5 +76,26 @@ def test_names_in_the_text_exist():
         assert reduce(getattr, name.split("."), npbert)
 
 
+def test_links_hold_on_an_index_page_too():
+    """They are whole addresses, those of the project's own files to files that there are."""
+    links = re.findall(r"\]\((.*?)\)", README)
+    home = re.search('Repository = "(.*)"', PROJECT).group(1)
+    own = [re.fullmatch(rf"{home}/(?:blob|raw)/main/(.+)", link) for link in links]
+    assert all(link.startswith("https://") for link in links)
+    assert [link.group(1) for link in own if link and not (ROOT / link.group(1)).is_file()] == []
+    assert sum(map(bool, own)) >= 5
+
+
+def test_extras_that_it_names_exist():
+    named = set(re.findall(r"\[(\w+)\]\"", README))
+    assert {"test", "hf", "train"} <= named <= set(re.findall(r"^(\w+) = \[", PROJECT, re.MULTILINE))
+
+
+def test_two_commands_stand_on_its_first_screen():
+    screen = "\n".join(README.splitlines()[:30])
+    assert "uv run demo.py\nuv run pytest" in screen
+    assert 'pip install -e . && python demo.py\npip install -e ".[test]" && pytest' in screen
+
+
 def test_it_is_short():
-    assert len(README.splitlines()) <= 220
+    assert len(README.splitlines()) <= 250

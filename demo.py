@@ -195,7 +195,7 @@ def respond(model: BertForPreTraining, dialogue: Dialogue, text: str) -> None:
     vocabulary, softmax = dialogue.vocabulary, Softmax()
     words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
     first, *second = map(vocabulary.encode, words)
-    candidates = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
+    candidates: Sequence[list[int] | None] = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
     examples = []
     for line in candidates:
         input_ids, token_type_ids = join_pair(first, line, vocabulary)

@@ -21,7 +21,7 @@ from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.run_folder import FREE, MODEL_FOLDER
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import STATE_FILE
+from npbert.training.state import STATE_FILE, has_tensors
 from npbert.training.tasks import FinetuneTask, TaskSettings
 
 _RUNS: dict[str, Any] = {"pretrain": (PretrainSettings, Pretraining), "finetune": (FinetuneSettings, Finetuning)}
@@ -116,7 +116,7 @@ def _train(args: argparse.Namespace) -> int:
     trainer = run.trainer
     print(f"after {trainer.step} steps; the model of step {trainer.progress.best_step} is in {folder / MODEL_FOLDER}")
     megabytes = (folder / STATE_FILE).stat().st_size / 1e6
-    if megabytes >= _WORTH_DROPPING:
+    if megabytes >= _WORTH_DROPPING and has_tensors(folder / STATE_FILE):
         print(
             f"{folder / STATE_FILE} ({megabytes:,.0f} MB) is of no more use now; to drop it:\n"
             f"  npbert {args.command} {folder} --resume --no-keep-state"

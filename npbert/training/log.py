@@ -7,6 +7,7 @@ import json
 import math
 import os
 import time
+import warnings
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,13 +22,21 @@ class Log:
     """Rows of numbers by step: `folder`/metrics.jsonl has one as a line, TensorBoard's files have them as scalars.
 
     The numbers of a run and of the same run resumed are the same, so what depends on the clock goes to TensorBoard
-    alone. after_step: rows of later steps, from a run that was killed after its last saved state, are dropped.
-    (Extra: train.)
+    alone. after_step: rows of later steps, from a run that was killed after its last saved state, are dropped. every:
+    after how many steps there is a row. (Extra: train.)
+
+    Warns: when there are rows but no step to go on from, or when rows are missing before it.
     """
 
-    def __init__(self, folder: Path, *, after_step: int) -> None:
+    def __init__(self, folder: Path, *, after_step: int, every: int = 1) -> None:
         self.path = folder / METRICS_FILE
-        rows = [row for row in read_metrics(self.path) if row["step"] <= after_step]
+        all_rows = read_metrics(self.path)
+        rows = [row for row in all_rows if row["step"] <= after_step]
+        reached = max((row["step"] for row in all_rows), default=0)
+        if all_rows and not after_step:
+            warnings.warn(f"{self.path} goes to step {reached}, but no state was saved: it begins anew", stacklevel=4)
+        elif reached < after_step // every * every:
+            warnings.warn(f"{self.path} ends at step {reached}, but the state is of step {after_step}", stacklevel=4)
         with atomic_write(self.path) as written:
             written.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         writer = import_extra("tensorboard.summary.writer.event_file_writer", extra="train")
@@ -52,6 +61,11 @@ class Log:
             for name, value in {**numbers, **of_the_clock}.items()
         ]
         self._add(step, summary=self._summaries.Summary(value=values))
+
+    def sync(self) -> None:
+        """See to it that all rows are on the disk."""
+        with naming(self.path), self.path.open("ab") as file:
+            os.fsync(file.fileno())
 
     def _add(self, step: int, **content: Any) -> None:
         self._writer.add_event(self._events.Event(wall_time=time.time(), step=step, **content))

@@ -24,8 +24,14 @@ def run_folder(folder: Path, settings: Settings) -> Iterator[None]:
 
     The system ends the lock when the process ends, in whatever way. (Extra: train.)
 
-    Raises: FileError when another process has the folder, or it holds the state of a run with other settings; OSError.
+    Raises: FileError when another process has the folder, or it holds the state of a run with other settings, or in
+    model/ a model that is of no run, and that would be overwritten; OSError.
     """
+    model = folder / MODEL_FOLDER
+    if model.is_dir() and any(model.iterdir()) and not (folder / SETTINGS_FILE).exists():
+        raise FileError(
+            f"{model} holds files that are of no run of npbert, and would be overwritten: choose another folder"
+        )
     filelock = import_extra("filelock", extra="train")
     folder.mkdir(parents=True, exist_ok=True)
     try:

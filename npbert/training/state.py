@@ -10,7 +10,7 @@ from typing import Any
 from npbert.compute import Array
 from npbert.core import Layer
 from npbert.files import FileError, atomic_write
-from npbert.models.hugging_face.tensors import TensorFile, write_tensors
+from npbert.models.hugging_face.tensors import TensorFile, is_finite, write_tensors
 from npbert.optim import Optimizer
 
 STATE_FILE = "state.safetensors"
@@ -47,12 +47,7 @@ def load_state(path: Path, model: Layer, optimizer: Optimizer) -> dict[str, Any]
     optimiser; nothing is loaded then.
     """
     file = TensorFile(path)
-    try:
-        stored = json.loads(file.metadata[_KEY])
-        steps: int = stored["steps"]
-        progress: dict[str, Any] = stored["progress"]
-    except (LookupError, TypeError, ValueError) as error:
-        raise FileError(f"{path} is no training state of npbert") from error
+    steps, progress = _head(file)
     tensors = dict(_tensors(model, optimizer)) if file.shapes else {}
     found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
     wanted = {name: f"F{8 * array.itemsize} {array.shape}" for name, array in tensors.items()}
@@ -62,10 +57,29 @@ def load_state(path: Path, model: Layer, optimizer: Optimizer) -> dict[str, Any]
             f"{path} is the state of another model or optimiser: {name} is {found.get(name, 'missing')} there, "
             f"and {wanted.get(name, 'missing')} here"
         )
+    for name in tensors:
+        if not is_finite(file.read(name)):
+            raise FileError(f"{path} is damaged: {name} holds a number that is not finite")
     for name, array in tensors.items():
         array[...] = file.read(name)
     optimizer.steps = steps
     return progress
+
+
+def read_progress(path: Path) -> dict[str, Any]:
+    """The progress alone, so that it can be looked at before anything is loaded. Raises: as load_state."""
+    return _head(TensorFile(path))[1]
+
+
+def _head(file: TensorFile) -> tuple[int, dict[str, Any]]:
+    try:
+        stored = json.loads(file.metadata[_KEY])
+        steps, progress = stored["steps"], stored["progress"]
+        if type(steps) is not int or steps < 0 or not isinstance(progress, dict):
+            raise ValueError("steps or progress of another type")
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        raise FileError(f"{file.path} is no training state of npbert") from error
+    return steps, progress
 
 
 def _tensors(model: Layer, optimizer: Optimizer) -> Iterator[tuple[str, Array]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +19,7 @@ from npbert.compute import keep_freed_memory
 from npbert.core import named_parts
 from npbert.data.batch import Batch
 from npbert.data.place import START, Place
+from npbert.files import FileError
 from npbert.models.hugging_face.checkpoint import find_weights, load_model
 from npbert.models.hugging_face.stored import stored_parameters
 from npbert.optim import AdamW, clip_factor, global_norm, linear_warmup_decay
@@ -27,9 +30,10 @@ from npbert.training.finite import NotFiniteError, first_not_finite, parameter_n
 from npbert.training.interrupt import stop_when_asked
 from npbert.training.log import METRICS_FILE, Log, read_metrics
 from npbert.training.plot import PLOT_FILE, plot_curves
-from npbert.training.run_folder import MODEL_FOLDER, run_folder
+from npbert.training.progress import Progress
+from npbert.training.run_folder import FREE, MODEL_FOLDER, run_folder
 from npbert.training.settings import TrainerSettings, evaluation_interval
-from npbert.training.state import STATE_FILE, drop_tensors, has_tensors, load_state, save_state
+from npbert.training.state import STATE_FILE, drop_tensors, has_tensors, load_state, read_progress, save_state
 
 
 class Data(Protocol):
@@ -50,21 +54,6 @@ class Goal(NamedTuple):
         if best is None or math.isnan(best):
             return True
         return value > best if self.more_is_better else value < best
-
-
-@dataclass
-class Progress:
-    """How far a run is, besides its arrays: all of it goes into the state on disk."""
-
-    epoch: int
-    epoch_seed: int
-    place: Place = START
-    best: float | None = None
-    best_step: int = 0
-    best_evaluation: dict[str, float] = field(default_factory=dict)
-    evaluations_since_best: int = 0
-    evaluation: dict[str, float] = field(default_factory=dict)
-    averages: Averages = field(default_factory=Averages)
 
 
 class Trainer:
@@ -131,10 +120,9 @@ class Trainer:
         with run_folder(self.folder, self.recorded):
             path = self.folder / STATE_FILE
             if path.is_file():
-                self._restore(load_state(path, self.model, self.optimizer))
-                if not has_tensors(path):
-                    self._load_best()
+                self._restore(path)
             self._train()
+            self._check_best()
             if not self.settings.keep_state and has_tensors(path):
                 drop_tensors(path)
             plot_curves(read_metrics(self.folder / METRICS_FILE), self.folder / PLOT_FILE)
@@ -145,7 +133,7 @@ class Trainer:
         settings, progress = self.settings, self.progress
         with (
             stop_when_asked() as interrupt,
-            Log(self.folder, after_step=self.step) as log,
+            Log(self.folder, after_step=self.step, every=settings.log_every) as log,
             Bar(settings.steps, done=self.step) as bar,
         ):
             batches = self._batches()
@@ -162,6 +150,7 @@ class Trainer:
                     progress.averages = Averages()
                 self._evaluate(log, bar)
                 if self._is_finished() or interrupt.asked or self.step % settings.save_every == 0:
+                    log.sync()  # a state is never ahead of its log
                     self._save(self.folder / STATE_FILE)
                 if interrupt.asked and not self._is_finished():
                     raise KeyboardInterrupt
@@ -238,18 +227,46 @@ class Trainer:
         return self.step >= self.settings.steps or 0 < patience <= self.progress.evaluations_since_best
 
     def _save(self, path: Path) -> None:
-        save_state(path, self.model, self.optimizer, {**asdict(self.progress), "rng": self.rng.bit_generator.state})
+        known = {"rng": self.rng.bit_generator.state, "settings": self._settings()}
+        save_state(path, self.model, self.optimizer, {**self.progress.stored(), **known})
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings of which it is to be the same run."""
+        return {name: value for name, value in asdict(self.recorded).items() if name not in FREE}
 
     def _load_best(self) -> None:
         """Of a finished run whose state was dropped, there is the model in model/."""
         path = find_weights(self.folder / MODEL_FOLDER)
         load_model(lambda _: self.model, path, rng=self.rng, new_head=False)
 
-    def _restore(self, stored: dict[str, Any]) -> None:
-        self.rng.bit_generator.state = stored.pop("rng")
-        stored["place"] = Place(*stored["place"])
-        stored["averages"] = Averages(**stored["averages"])
-        self.progress = Progress(**stored)
+    def _restore(self, path: Path) -> None:
+        """Go on from the state: the arrays, the progress and the generator, or, if it is wrong, nothing of it."""
+        stored = read_progress(path)
+        settings = stored.pop("settings", None)
+        if settings is not None and settings != json.loads(json.dumps(self._settings())):
+            raise FileError(f"{path} is the state of another run: its settings are not those in {self.folder}")
+        rng = stored.pop("rng", None)
+        try:
+            self.progress = Progress.from_stored(stored)
+            self.rng.bit_generator.state = rng
+        except (ValueError, TypeError, LookupError, OverflowError, AttributeError) as error:
+            raise FileError(f"{path} is damaged, or of another version of npbert: {error}") from error
+        load_state(path, self.model, self.optimizer)
+        if not has_tensors(path):
+            self._load_best()
+
+    def _check_best(self) -> None:
+        """Make sure that there is a model in model/: somebody may have moved it away."""
+        folder, best_step = self.folder / MODEL_FOLDER, self.progress.best_step
+        if folder.is_dir() or not best_step:
+            return
+        if best_step == self.step:
+            self.save_model(folder)
+        else:
+            warnings.warn(
+                f"{folder} is gone: it held the best model, that of step {best_step}, which the state does not hold",
+                stacklevel=3,
+            )
 
 
 def _checkpoint_layers(model: Any) -> None:

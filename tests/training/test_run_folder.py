@@ -1,6 +1,9 @@
 """A folder holds one run, of which it says how it was set up, and one process works on it."""
 
+import os
+import shutil
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +84,66 @@ def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_pa
         (tmp_path / name).write_text("whole")
     make_trainer(tmp_path, steps=1).train()
     assert [name for name in left + kept if (tmp_path / name).exists()] == kept
+
+
+def test_a_model_that_is_of_no_run_is_never_overwritten(tmp_path):
+    """A folder may hold a checkpoint of somebody else, called model."""
+    (tmp_path / "model").mkdir()
+    make_trainer(tmp_path, steps=1).train()  # an empty one is no model
+    foreign = tmp_path / "pm" / "model" / "model.safetensors"
+    foreign.parent.mkdir(parents=True)
+    foreign.write_bytes(b"precious")
+    with pytest.raises(FileError, match=r"pm/model holds files that are of no run of npbert, and would be overwritten"):
+        make_trainer(tmp_path / "pm", steps=1).train()
+    assert foreign.read_bytes() == b"precious"
+    assert [path.name for path in (tmp_path / "pm").iterdir()] == ["model"]
+
+
+def test_a_log_without_its_state_and_a_state_without_its_log_are_said(tmp_path):
+    make_trainer(tmp_path, steps=4).train()
+    log, state = tmp_path / "metrics.jsonl", tmp_path / "state.safetensors"
+    rows = log.read_text()
+    log.write_text(rows.splitlines(keepends=True)[0])
+    with pytest.warns(UserWarning, match=r"metrics.jsonl ends at step 1, but the state is of step 4"):
+        make_trainer(tmp_path, steps=4).train()
+    log.write_text(rows)
+    state.unlink()
+    with pytest.warns(UserWarning, match=r"metrics.jsonl goes to step 4, but no state was saved: it begins anew"):
+        make_trainer(tmp_path, steps=4).train()
+    assert log.read_text() == rows
+
+
+def test_a_model_that_is_gone_is_written_again_or_said_to_be_gone(tmp_path):
+    make_trainer(tmp_path / "last", steps=4).train()
+    wanted = (tmp_path / "last" / "model" / "model.safetensors").read_bytes()
+    shutil.rmtree(tmp_path / "last" / "model")
+    make_trainer(tmp_path / "last", steps=4).train()
+    assert (tmp_path / "last" / "model" / "model.safetensors").read_bytes() == wanted
+
+    def worse():
+        return {"loss": next(losses)}
+
+    options = {"steps": 4, "evaluate_every": 2, "evaluate": worse, "goal": Goal("loss", more_is_better=False)}
+    losses = iter([1.0, 2.0])
+    make_trainer(tmp_path / "best", **options).train()
+    shutil.rmtree(tmp_path / "best" / "model")
+    with pytest.warns(
+        UserWarning, match=r"best/model is gone: it held the best model, that of step 2, which the state"
+    ):
+        make_trainer(tmp_path / "best", **options).train()
+
+
+def test_the_log_is_on_the_disk_before_the_state(tmp_path, monkeypatch):
+    synced, fsync = [], os.fsync
+    names = {"metrics.jsonl", "state.safetensors"}
+
+    def watch(handle):
+        name = Path(f"/proc/self/fd/{handle}").readlink().name
+        synced.extend({name} & names)
+        fsync(handle)
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("the names of open files are known on Linux alone")
+    monkeypatch.setattr(os, "fsync", watch)
+    make_trainer(tmp_path, steps=4, save_every=2).train()
+    assert synced == ["metrics.jsonl", "metrics.jsonl", "state.safetensors", "metrics.jsonl", "state.safetensors"]

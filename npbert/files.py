@@ -100,12 +100,36 @@ def decode(data: bytes, name: str) -> str:
         raise FileError(f"{name}, line {line}: byte {place} (0x{text[place]:02x}) is not UTF-8") from error
 
 
+def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
+    """What a JSON text means, of the file called `name`, or of one line of it.
+
+    Raises: FileError that gives file and line for what is no JSON (NaN is none), is nested too deeply, or holds a
+    number of thousands of digits or half of a character (a lone surrogate, which no text can hold).
+    """
+    place = name if line is None else f"{name}, line {line}"
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        place = f"{name}, line {error.lineno if line is None else line}"
+        raise FileError(f"{place}: no valid JSON: {error.msg}") from error
+    except UnicodeEncodeError as error:
+        raise FileError(f"{place}: no valid JSON: half of a character, {error.object[error.start]!a}") from error
+    except RecursionError as error:
+        raise FileError(f"{place}: no valid JSON: it is nested too deeply") from error
+    except ValueError as error:
+        raise FileError(f"{place}: no valid JSON: {error}") from error
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number there")
+
+
 def read_json_object(path: Path) -> dict[str, Any]:
     """The object in a JSON file. Raises: FileError when it holds no JSON or something else than an object; OSError."""
-    try:
-        value = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise FileError(f"{path}, line {error.lineno}: no valid JSON: {error.msg}") from error
+    value = parse_json(read_text(path), str(path))
     if not isinstance(value, dict):
         raise FileError(f"{path} holds a JSON {type(value).__name__}, wanted an object")
     return value

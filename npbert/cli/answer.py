@@ -59,7 +59,7 @@ def _questions(path: str) -> list[Question]:
             row = json.loads(line)
             question, passage = row["question"], row["passage"]
             "".join([question, passage]).encode()  # two strings, and no half of a character
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise FileError(
                 f'{name_of(path)}, line {number}: wanted a JSON object with the strings "question" and "passage", or '
                 f"--question; got {line[:60]!r}"

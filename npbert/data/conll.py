@@ -57,6 +57,8 @@ def parse_conll(text: str, path: str, *, word_column: int = 0, tag_column: int |
             raise FileError(f"{path}, line {number}: {len(cells)} columns, wanted more") from error
         if len(cells) < len(columns):
             raise FileError(f"{path}, line {number}: only one column, wanted a word and a tag")
+        if not word.strip():
+            raise FileError(f"{path}, line {number}: the word is white space alone")
         sentences[-1].words.append(word)
         sentences[-1].tags.extend(tag)
     if not sentences:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.data.listed import listed
-from npbert.files import FileError, read_text
+from npbert.files import FileError, parse_json, read_text
 
 DELIMITERS = {"tab": "\t", "comma": ","}
 _JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
@@ -108,13 +107,13 @@ def _json_rows(path: str, text: str, columns: Sequence[str]) -> Iterator[Row]:
         if not line.strip():
             continue
         place = f"{path}, line {number}"
-        try:
-            cells: Any = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise FileError(f"{place}: no valid JSON: {error.msg}") from error
+        cells = parse_json(line, path, line=number)
         known = {name: value for name, value in cells.items() if value is not None} if isinstance(cells, dict) else {}
         names = [_one_of(column, known) for column in columns]
         missing = [_named(column) for column, name in zip(columns, names, strict=True) if name is None]
         if missing:
             raise FileError(f"{place}: wanted a JSON object with {', '.join(missing)}")
+        for name in names:
+            if name is not None and isinstance(known[name], list | dict):
+                raise FileError(f"{place}: {name!r} is a list or an object, wanted text or a number")
         yield Row(tuple(str(known[name]) for name in names if name is not None), path, number)

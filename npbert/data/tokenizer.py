@@ -28,6 +28,10 @@ and [SEP]), and in `overflowing` what was cut off."""
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
 
 
+CHARACTERS = 64
+"""From so many characters for each token that is wanted on, a text is not read to its end."""
+
+
 class Tokenizer:
     """Cleans a text, splits it at spaces and punctuation, and cuts each word into the longest pieces of the vocabulary.
 
@@ -57,6 +61,7 @@ class Tokenizer:
             if index is None:
                 raise ValueError(f"the vocabulary has no {token}")
             setattr(self, attribute, index)
+        self._check_ids()
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Tokenizer:
@@ -107,6 +112,20 @@ class Tokenizer:
         self._tokenizer.no_truncation()
         write_library_tokenizer(self._tokenizer, folder, max_length=self.max_length)
 
+    def _check_ids(self) -> None:
+        by_id: dict[int, str] = {}
+        for token, index in self._tokenizer.get_vocab().items():
+            if index in by_id:
+                raise ValueError(f"{by_id[index]!r} and {token!r} have one id, {index}")
+            by_id[index] = token
+        beyond = max(by_id) if by_id else 0
+        if beyond >= len(by_id):
+            raise ValueError(f"{by_id[beyond]!r} has the id {beyond}, but there are {len(by_id)} tokens")
+        if self._tokenizer.encode("").ids != [self.cls_id, self.sep_id]:
+            raise ValueError(
+                "it puts no [CLS] before a text and no [SEP] after it: its post_processor is missing or another"
+            )
+
     def __len__(self) -> int:
         size: int = self._tokenizer.get_vocab_size()
         return size
@@ -138,9 +157,27 @@ class Tokenizer:
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
+        if max_length is not None:
+            texts = [
+                self._beginning(text, max_length)
+                if isinstance(text, str)
+                else (self._beginning(text[0], max_length), self._beginning(text[1], max_length))
+                for text in texts
+            ]
         self._truncate(max_length)
         encodings: list[Encoding] = self._tokenizer.encode_batch(list(texts))
         return encodings
+
+    def _beginning(self, text: str, max_length: int) -> str:
+        """So much of a very long text that it has more than max_length tokens: the rest would be cut off anyway."""
+        size = CHARACTERS * max_length
+        while len(text) > size:
+            self._tokenizer.no_truncation()
+            words = self._tokenizer.encode(text[:size], add_special_tokens=False).word_ids
+            if len(words) - words.count(words[-1] if words else None) > max_length:  # the last may be half a word
+                return text[:size]
+            size *= 4
+        return text
 
     def _truncate(self, max_length: int | None) -> None:
         if max_length is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.data.tokenizer_files import read_length
-from npbert.files import FileError, read_json_object, read_text
+from npbert.files import FileError, parse_json, read_json_object, read_text
 
 MODULES_FILE = "modules.json"
 _POOLINGS = {  # what an older config.json of a Pooling says is true, and what a newer one calls it
@@ -82,10 +82,7 @@ def read_sentence_settings(folder: Path) -> SentenceSettings | None:
 def _modules(folder: Path) -> list[_Module]:
     """The modules; the first is a BERT."""
     path = folder / MODULES_FILE
-    try:
-        entries = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise FileError(f"{path}, line {error.lineno}: no valid JSON: {error.msg}") from error
+    entries = parse_json(read_text(path), str(path))
     if not (isinstance(entries, list) and entries):
         raise FileError(f"{path} holds {json.dumps(entries)[:60]}, wanted a list of modules")
     modules = [_module(folder, entry) for entry in entries]

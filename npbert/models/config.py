@@ -89,6 +89,9 @@ class BertConfig:
 
         if self.id2label is not None:
             object.__setattr__(self, "id2label", tuple(self.id2label))  # a list is taken too, but it could be changed
+            twice = [name for index, name in enumerate(self.id2label) if name in self.id2label[:index]]
+            if twice:
+                raise ValueError(f"id2label has the name {twice[0]!r} twice")
             if len(self.id2label) != self.num_labels:
                 raise ValueError(f"id2label has {len(self.id2label)} names, but num_labels is {self.num_labels}")
 

@@ -14,6 +14,7 @@ import numpy as np
 from npbert.data.listed import listed
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
+from npbert.files import FileError
 from npbert.inference import check_vocabulary
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
 from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, TextClassification, make_task
@@ -65,6 +66,8 @@ class Finetuning:
         if metric not in self.task.metrics:
             raise ValueError(f"metric is {metric!r}, wanted one of {', '.join(self.task.metrics)}")
         examples = self.task.read(settings.train)
+        if self.task.labels is not None and len(self.task.labels) == 1:
+            raise FileError(f"{settings.train}: all labels are {self.task.labels[0]!r}, so there is nothing to learn")
         if metric == "f1" and isinstance(self.task, TextClassification) and self.task.positive is None:
             raise ValueError(
                 f"metric is 'f1', but there are {len(self.task.labels or ())} labels, and positive is none"

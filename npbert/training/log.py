@@ -89,6 +89,6 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
             rows.append({"step": int(row.pop("step")), **row})
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
             raise FileError(f"{path}, line {number} is no row of numbers with its step") from error
     return rows

@@ -51,3 +51,9 @@ def test_columns_and_places(tmp_path):
 def test_errors(tmp_path, content, options, message):
     with pytest.raises(FileError, match=rf"a\.conll.*{message}"):
         read(tmp_path, content, **options)
+
+
+@pytest.mark.parametrize("word", ["\u00a0", "\u3000\u2003"])
+def test_a_word_that_is_white_space_alone(tmp_path, word):
+    with pytest.raises(FileError, match=r"a\.conll, line 2: the word is white space alone"):
+        read(tmp_path, f"Ann O\n{word} O\n")

@@ -50,6 +50,15 @@ def test_questions(tmp_path):
         (stored(text="", answer_start=3), "'' does not stand at 3"),
         (stored(answer_start="6"), "q1: 'Zoë' at '6' is no text at a number"),
         (stored(text=None), "q1: None at 6 is no text at a number"),
+        (stored(answer_start=True), "q1: 'Zoë' at True is no text at a number"),
+        (stored(text=" ", answer_start=5), "question q1: ' ' does not stand at 5"),
+        (stored({**ROW, "question": 7}), "question q1: its question is 7, wanted a text"),
+        (stored({**ROW, "question": " \n"}), "question q1: its question is empty"),
+        (stored({**ROW, "id": 1}), "the id 1 of a question is no text"),
+        ({"data": stored()["data"] * 2}, "the id 'q1' of a question comes twice"),
+        (json.dumps(stored()).replace("Here", "\\ud83d"), r"no valid JSON: half of a character, '\\ud83d'"),
+        (f'{{"data": {"9" * 5000}}}', "no valid JSON: Exceeds the limit"),
+        (f'{{"data": {"[" * 10**5}', "no valid JSON: it is nested too deeply"),
     ],
 )
 def test_errors(tmp_path, content, message):

@@ -97,6 +97,11 @@ def test_places(tmp_path, name, content, columns, places):
         ("a.jsonl", '{"t": 1}\n{"u": 1}\n', "tu", "a.jsonl, line 1: wanted a JSON object with 'u'"),
         ("a.jsonl", '{"u": 1}\n', "tl", "line 1: wanted a JSON object with 't', 'l'"),
         ("a.jsonl", '["t"]\n', "t", "line 1: wanted a JSON object with 't'"),
+        ("a.jsonl", '{"t": 1}\n{"t": ["a"]}\n', "t", "line 2: 't' is a list or an object, wanted text or a number"),
+        ("a.jsonl", '{"t": {}}\n', "t", "line 1: 't' is a list or an object"),
+        ("a.jsonl", '{"t": NaN}\n', "t", "line 1: no valid JSON: NaN is no number there"),
+        ("a.jsonl", '{"t": 1}\n' + "[" * 10**5 + "\n", "t", "line 2: no valid JSON: it is nested too deeply"),
+        ("a.jsonl", '{"t": "\\ud83d"}\n', "t", r"line 1: no valid JSON: half of a character, '\\ud83d'"),
     ],
 )
 def test_errors(tmp_path, name, content, columns, message):

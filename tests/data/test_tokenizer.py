@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from npbert import Tokenizer
+from tests.small_tokenizer import small_tokenizer
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: in npbert's folder, pip install '.[hf]'")
 
@@ -149,3 +151,26 @@ def test_no_room(tokenizer):
 def test_what_is_no_text(tokenizer, text):
     with pytest.raises(TypeError, match=re.escape(f"text 1 is {text!r}, wanted a string or a pair of strings")):
         tokenizer.encode(["fine", text])
+
+
+LONG = ["cat " * 10**5, "cat" * 10**5, f"{'x' * 150} dog " * 3000, "cat-" * 10**5, f"{' ' * 10**5}cat"]
+
+
+@pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
+@pytest.mark.parametrize("max_length", [5, 40])
+def test_of_a_very_long_text_only_the_beginning_is_read(text, max_length):
+    """It gives the tokens that the whole text gives, and is known to be cut."""
+    tokenizer = small_tokenizer("cat dog - ##cat")
+    whole = tokenizer.encode([text])[0]
+    (encoding,), (pair,) = (tokenizer.encode([given], max_length=max_length) for given in (text, ("dog", text)))
+    is_cut = len(whole.ids) > max_length
+    assert encoding.ids == ([*whole.ids[: max_length - 1], tokenizer.sep_id] if is_cut else whole.ids)
+    assert bool(encoding.overflowing) == is_cut
+    assert pair.ids[3:-1] == (whole.ids[1 : max_length - 3] if is_cut else whole.ids[1:-1])
+
+
+def test_a_line_of_ten_megabytes_is_cut_at_once():
+    tokenizer = small_tokenizer("cat dog")
+    start = time.perf_counter()
+    assert len(tokenizer.encode(["cat dog " * 1_250_000], max_length=64)[0].ids) == 64
+    assert time.perf_counter() - start < 2

@@ -10,6 +10,7 @@ import pytest
 from npbert import Tokenizer
 from npbert.extras import MissingExtraError
 from npbert.files import FileError
+from tests.small_tokenizer import small_tokenizer
 
 tokenizers = pytest.importorskip("tokenizers", reason="pip install 'npbert[hf]'")
 
@@ -64,6 +65,8 @@ BARE = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0}, unk_token="a")
         ("tokenizer.json", b'{"version": ', " is no tokenizer of BERT: EOF while parsing"),
         ("tokenizer.json", b'{"\xe9": 1}', ", line 1: byte 2 (0xe9) is not UTF-8"),
         ("tokenizer_config.json", b"{,}", ", line 1: no valid JSON: Expecting property name"),
+        ("tokenizer_config.json", b'{"model_max_length": NaN}', ": no valid JSON: NaN is no number there"),
+        ("tokenizer_config.json", b'{"a": ' + b"[" * 10**5, ": no valid JSON: it is nested too deeply"),
         ("tokenizer_config.json", b"[]", " holds a JSON list, wanted an object"),
         ("tokenizer_config.json", b'{"do_lower_case": "no"}', ": do_lower_case is 'no', wanted true or false"),
         ("tokenizer_config.json", b'{"tokenize_chinese_chars": null}', ": tokenize_chinese_chars is None, wanted"),
@@ -79,7 +82,6 @@ BARE = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0}, unk_token="a")
                 ("12.5", 12.5),
                 ('"128"', "'128'"),
                 ("true", True),
-                ("NaN", "nan"),
             ]
         ],
     ],
@@ -179,3 +181,25 @@ def test_no_files_no_text_and_no_library(tmp_path, monkeypatch):
     for call in (lambda: Tokenizer.from_pretrained(tmp_path), lambda: Tokenizer.train([good])):
         with pytest.raises(MissingExtraError, match=r"needs the package tokenizers, .* pip install .*\[hf\]"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda stored: stored["model"]["vocab"].update(cat=5, dog=5), r"'\w+' and '\w+' have one id, 5"),
+        (lambda stored: stored["model"]["vocab"].update(cat=10**6), "'cat' has the id 1000000, but there are"),
+        (
+            lambda stored: stored.update(post_processor=None),
+            r"it puts no \[CLS\] before a text and no \[SEP\] after it",
+        ),
+    ],
+)
+def test_a_tokenizer_json_that_would_give_other_rows_or_other_sequences_is_refused(tmp_path, change, message):
+    tokenizer = small_tokenizer("cat dog sat")
+    tokenizer.save_pretrained(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    change(stored)
+    path.write_text(json.dumps(stored), encoding="utf-8")
+    with pytest.raises(FileError, match=f"tokenizer.json is no tokenizer of BERT: {message}"):
+        Tokenizer.from_pretrained(tmp_path)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from npbert import BertForSequenceClassification, Classify, Tokenizer
+from npbert.files import FileError
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.settings import SETTINGS_FILE, load_settings
@@ -82,6 +83,22 @@ def test_the_model_is_saved_with_the_length_that_it_was_trained_at(make, tmp_pat
     assert Classify.from_pretrained(tmp_path / "run" / "model").max_length == 20
     again = make("again", model=str(tmp_path / "run" / "model"), max_length=10)
     assert again.tokenizer.max_length == 10
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["yes", "yes", "yes"], r"train\.tsv: all labels are 'yes', so there is nothing to learn"),
+        (["yes", "no", " "], r"train\.tsv, line 3: the label is empty"),
+        (["yes", "no", "yes "], r"train\.tsv: the labels 'yes', 'yes ' are the same but for white space"),
+        (["a b", "no", "a\u00a0b"], r"the same but for white space"),
+    ],
+)
+def test_labels_that_tell_nothing_apart_are_refused(make, tmp_path, labels, message):
+    make()
+    (tmp_path / "train.tsv").write_text("".join(f"the good cat\t{label}\n" for label in labels), encoding="utf-8")
+    with pytest.raises(FileError, match=message):
+        make()
 
 
 @pytest.mark.parametrize("gone", ["train", "held_out"])

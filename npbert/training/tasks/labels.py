@@ -15,8 +15,14 @@ _TOO_MANY = 100
 def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
     """Each name once, in the order of the alphabet, or if all are whole numbers, of their size.
 
-    Raises: FileError when there are more than a hundred, and hardly one comes twice: such a column holds no labels.
+    Raises: FileError when there are more than a hundred, and hardly one comes twice: such a column holds no labels; for
+    labels that are the same but for white space.
     """
+    bare: dict[str, str] = {}
+    for name in sorted(set(names)):
+        other = bare.setdefault(" ".join(name.split()), name)
+        if other != name:
+            raise FileError(f"{path}: the labels {listed([other, name])} are the same but for white space")
     numeric = all(re.fullmatch(r"-?[0-9]+", name) for name in names)
     labels = tuple(sorted(set(names), key=int if numeric else None))
     if len(labels) > _TOO_MANY and 2 * len(labels) > len(names):

@@ -50,7 +50,7 @@ class TextClassification(FinetuneTask):
     def targets(self, rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Sequence[float]:
         """The number to be predicted for each row, whose first value is its label. columns: as in read_rows.
 
-        Raises: FileError for a first row that looks like the names of the columns, and for a label that is unknown.
+        Raises: FileError for a first row that looks like the names of the columns, or a label that is empty or unknown.
         """
         names, first = [row.values[0] for row in rows], rows[0]
         if self.may_be_header(0, columns):
@@ -68,6 +68,9 @@ class TextClassification(FinetuneTask):
                 f"{first.path}: the {len(set(names))} labels are numbers; --task regression learns them as numbers",
                 stacklevel=3,
             )
+        for row in rows:
+            if not row.values[0].strip():
+                raise FileError(f"{row.place}: the label is empty")
         self.learn_labels(names, first.path)
         return [self.number_of(name, row.place) for name, row in zip(names, rows, strict=True)]
 

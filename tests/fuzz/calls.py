@@ -1,0 +1,113 @@
+"""Calls of every public class and function, with arguments that nobody would give on purpose."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import npbert
+from tests.fuzz.base import Base
+from tests.fuzz.kinds import Call, kind
+from tests.fuzz.mutate import NASTY, Rng, pick
+from tests.fuzz.outcome import Nonsense
+
+# These start threads, programs or training, or write where they are told: the other kinds try them.
+LEFT_OUT = (
+    "main",
+    "set_num_threads",
+    "keep_freed_memory",
+    "stop_when_asked",
+    "atomic_write",
+    "run_folder",
+    "Log",
+    "Bar",
+)
+
+
+def public_things() -> dict[str, Any]:
+    """Everything that a room or the package hands out."""
+    names = [info.name for info in pkgutil.walk_packages(npbert.__path__, "npbert.") if "__main__" not in info.name]
+    things = {}
+    for module in [npbert, *map(importlib.import_module, names)]:
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            if (inspect.isclass(thing) or inspect.isfunction(thing)) and name not in LEFT_OUT:
+                things[f"{thing.__module__}.{name}"] = thing
+    return things
+
+
+THINGS = public_things()
+
+
+def an_argument(rng: Rng, base: Base, depth: int = 0) -> Any:
+    """A value of any kind: scalars, texts, arrays, layers, configurations, folders."""
+    shape = tuple(rng.integers(0, 4, int(rng.integers(0, 4))).tolist())
+    match int(rng.integers(9)):
+        case 0 | 1:
+            return pick(rng, NASTY)
+        case 2 | 3:
+            return rng.standard_normal(shape).astype(pick(rng, ["f4", "f8", "f2", "c16", "i8", "O", "U3"]))
+        case 4:
+            return rng.integers(-3, 6, shape).astype(pick(rng, ["i8", "u1", "f8", "?"]))
+        case 5:
+            return pick(
+                rng, [npbert.Init(rng), npbert.Tape(), npbert.NO_TAPE, rng, npbert.Sequences([1, 2]), np.float32]
+            )
+        case 6:
+            return pick(
+                rng, [npbert.GELU(), npbert.Linear(2, 3, npbert.Init(rng)), _config(), len, int, Path(base.run)]
+            )
+        case 7 if depth < 2:
+            return [an_argument(rng, base, depth + 1) for _ in range(int(rng.integers(0, 3)))]
+        case _:
+            return pick(rng, [iter(()), (x for x in ["a"]), b"bytes", {1, 2}, base.checkpoints["embed"], object()])
+
+
+def _config() -> npbert.BertConfig:
+    return npbert.BertConfig(9, 4, 1, 2, 8, max_position_embeddings=8)
+
+
+@kind(4)
+def calls(rng: Rng, base: Base, folder: Path) -> Call:
+    """A class or a function, called; and a method of what it makes."""
+    name = pick(rng, list(THINGS))
+    thing = THINGS[name]
+
+    def arguments(of: Any) -> tuple[list[Any], dict[str, Any]]:
+        try:
+            parameters = list(inspect.signature(of).parameters.values())
+        except (TypeError, ValueError):
+            return [], {}
+        positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        needed = [p for p in positional if p.default is p.empty or rng.random() < 0.3]
+        named = {p.name: an_argument(rng, base) for p in parameters if p.kind is p.KEYWORD_ONLY and rng.random() < 0.5}
+        return [an_argument(rng, base) for _ in needed], named
+
+    def call() -> object:
+        given, named = arguments(thing)
+        try:
+            made = thing(*given, **named)
+        except Exception as error:
+            return _judge(error, name, given, named)
+        if inspect.isfunction(thing) or not hasattr(made, "forward"):
+            return None
+        given, named = arguments(made.forward)
+        try:
+            made.forward(*given, **named)
+        except Exception as error:
+            return _judge(error, f"{name}.forward", given, named)
+        return None
+
+    return call
+
+
+def _judge(error: Exception, name: str, given: Any, named: Any) -> None:
+    """A wrong argument may raise whatever Python raises, but says something, and is found before memory is gone."""
+    if isinstance(error, MemoryError | RecursionError | SystemError | AssertionError | UnboundLocalError):
+        raise Nonsense(f"{type(error).__name__} from {name}({given!r:.300}, {named!r:.200}): {error}") from error
+    raise error

@@ -157,7 +157,7 @@ def corpora(rng: Rng, base: Base, folder: Path) -> Call:
     )
 
 
-@kind(3)
+@kind(1.5)
 def runs(rng: Rng, base: Base, folder: Path) -> Call:
     """A run's folder in which something is spoiled or gone, and which is asked to go on, or is judged."""
     copy = base.copy(base.run, folder)

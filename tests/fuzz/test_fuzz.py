@@ -10,7 +10,7 @@ if sys.platform != "linux":
 from tests.training.tiny import needs_the_extra_train
 
 CASES = 5000
-AT_ONCE = 250
+AT_ONCE = 100
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +34,7 @@ def shares():
         yield from ((kind, first, min(AT_ONCE, count - first)) for first in range(0, count, AT_ONCE))
 
 
-@pytest.mark.parametrize(("kind", "first", "count"), shares())
+@pytest.mark.parametrize(("kind", "first", "count"), list(shares()))
 def test_wrong_input_ends_in_a_clear_line(base, kind, first, count):
     from tests.fuzz.run import run_kind
 

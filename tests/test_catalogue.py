@@ -1,8 +1,11 @@
 """Every block of the catalogue is right. (`npbert gradcheck` tries each number by finite differences as well.)"""
 
+import inspect
+
 import numpy as np
 import pytest
 
+import npbert
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import COMPLEX_STEP, TOLERANCES, check_directions, check_gradients
 
@@ -22,3 +25,11 @@ def test_the_numbers_are_the_same_in_every_dtype(name):
     for one, other in [*arrays, *zip(ours[1], theirs[1], strict=True)]:
         if isinstance(one, np.ndarray):
             np.testing.assert_array_equal(one, other.astype(one.dtype))
+
+
+def test_every_public_layer_is_in_the_catalogue():
+    """A layer that is not there is checked by nobody. (Elementwise has no formula, and positions no gradient.)"""
+    public = [getattr(room, name) for room in (npbert.layers, npbert.blocks) for name in room.__all__]
+    layers = {thing for thing in public if inspect.isclass(thing) and issubclass(thing, npbert.Layer)}
+    known = {setting.layer_class for setting in CATALOGUE.values()}
+    assert layers - known == {npbert.Elementwise, npbert.SinusoidalPositions}

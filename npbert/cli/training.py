@@ -118,7 +118,7 @@ def _train(args: argparse.Namespace) -> int:
     megabytes = (folder / STATE_FILE).stat().st_size / 1e6
     if megabytes >= _WORTH_DROPPING and has_tensors(folder / STATE_FILE):
         print(
-            f"{folder / STATE_FILE} ({megabytes:,.0f} MB) is of no more use now; to drop it:\n"
+            f"{folder / STATE_FILE} ({megabytes:,.0f} MB) is no longer needed; to delete it:\n"
             f"  npbert {args.command} {folder} --resume --no-keep-state"
         )
     return 0

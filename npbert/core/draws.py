@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,6 @@ class ChosenDraws(np.random.Generator):
         self.made.append(parameter)
         return len(self.made) - 1 in self.chosen
 
-    def spawn(self, n_children: int) -> list[np.random.Generator]:
+    def spawn(self, n_children: int) -> Any:
         """Generators like any other: what they draw is not put off."""
         return np.random.Generator(self.bit_generator).spawn(n_children)

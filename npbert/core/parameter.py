@@ -33,7 +33,7 @@ class Parameter:
 
     @grad.setter
     def grad(self, grad: Array) -> None:
-        raise AttributeError("a gradient is added, not set, as several backwards may add to one: use add_grad(…)")
+        raise AttributeError("use add_grad(…) in place of = and +=: several backwards may add to one gradient")
 
     def add_grad(self, grad: Array) -> None:
         """grad += what one backward found.
@@ -56,7 +56,9 @@ class Parameter:
         self._grad = None
 
     def __repr__(self) -> str:
-        return f"Parameter(shape={self.value.shape}, dtype={self.value.dtype})"
+        few = np.array2string(self.value, threshold=8, edgeitems=2, precision=4, max_line_width=10**6)
+        numbers = " ".join(few.split())
+        return f"Parameter {self.value.shape} of {self.value.dtype}: {numbers}"
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ class Tape:
         Raises: TapeError when something else is on top, or nothing.
         """
         if not self._kept:
-            why = "is empty: did forward keep anything?" if self.keeps else "keeps nothing: forward needs a `Tape()`."
+            empty = "is empty: did forward keep anything, on this tape?"
+            why = empty if self.keeps else "keeps nothing: forward needs a `Tape()`."
             raise TapeError(f"{_name(layer)} would take back what it kept, but the tape {why} {RULE}")
         owner, values = self._kept[-1]
         if owner is not layer:
@@ -81,6 +82,8 @@ class Tape:
     def __repr__(self) -> str:
         if not self.keeps and self.rng is None:
             return "NO_TAPE"
+        if not self._kept:
+            return "an empty Tape"
         lines = (f"  {_name(owner)}: {_shapes(values)}" for owner, values in reversed(self._kept))
         return "\n".join([f"Tape of {len(self)}, the top first:", *lines])
 

@@ -27,6 +27,9 @@ class Optimizer:
             if not isinstance(parameter, Parameter):
                 raise TypeError(f"an optimiser takes Parameters (model.parameters()), got a {type(parameter).__name__}")
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(lr={self.lr}, steps={self.steps}, {len(self.parameters)} parameters)"
+
     def moments(self) -> dict[str, list[Array]]:
         """What is remembered of past gradients: by name, an array for each parameter, in place."""
         raise NotImplementedError

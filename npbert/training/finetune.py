@@ -93,7 +93,7 @@ class Finetuning:
             replace(settings, steps=steps, evaluate_every=every),
             rng=rng,
             evaluate=self.evaluate if self.held_out else None,
-            goal=Goal(metric, more_is_better=metric != "loss"),
+            goal=Goal(metric),
             save_model=self.save,
             recorded=settings,
         )

@@ -116,7 +116,7 @@ class Pretraining:
             rng=rng,
             kinds=self.kinds,
             evaluate=self.evaluate if self.held_out else None,
-            goal=Goal("loss", more_is_better=False),
+            goal=Goal("loss"),
             save_model=self.save,
             recorded=settings,
         )

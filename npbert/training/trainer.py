@@ -44,16 +44,20 @@ class Data(Protocol):
 
 
 class Goal(NamedTuple):
-    """Which number of the evaluation says how good a model is, and whether more of it is better."""
+    """Which number of the evaluation says how good a model is, and whether more of it is better.
+
+    more_is_better: by default less of a loss is better, and more of all else.
+    """
 
     name: str
-    more_is_better: bool = True
+    more_is_better: bool | None = None
 
     def is_reached(self, value: float, best: float | None) -> bool:
         """Whether `value` is better than the best so far. Not a number, as a correlation may be, is worse than any."""
         if best is None or math.isnan(best):
             return True
-        return value > best if self.more_is_better else value < best
+        more = not self.name.endswith("loss") if self.more_is_better is None else self.more_is_better
+        return value > best if more else value < best
 
 
 class Trainer:
@@ -136,6 +140,9 @@ class Trainer:
             Log(self.folder, after_step=self.step, every=settings.log_every) as log,
             Bar(settings.steps, done=self.step) as bar,
         ):
+            if self.step:
+                is_over = "is finished, so nothing is learned; for a new run, take another folder"
+                bar.say(f"{self.folder}, step {self.step}: {is_over if self._is_finished() else 'going on from here'}")
             batches = self._batches()
             while not self._is_finished():
                 batch = next(batches)

@@ -209,7 +209,7 @@ def test_a_finished_run_offers_to_drop_its_state(npbert, finetune, monkeypatch):
     monkeypatch.setattr("npbert.cli.training._WORTH_DROPPING", 0.001)
     write_labelled(Path("train.tsv"))
     offer = finetune("--train", "train.tsv").splitlines()[-2:]
-    assert re.fullmatch(r"run/state\.safetensors \(0 MB\) is of no more use now; to drop it:", offer[0])
+    assert re.fullmatch(r"run/state\.safetensors \(0 MB\) is no longer needed; to delete it:", offer[0])
     big = Path("run", STATE_FILE).stat().st_size
     result = npbert(*offer[1].split()[1:])
     assert (result.status, result.err) == (0, "")

@@ -54,7 +54,7 @@ def test_a_backward_that_is_forgotten_or_done_twice_is_named():
     message = f"backward is over, but the tape still holds what {ONE} kept: float64 (5, 3)."
     assert_refused(tape.check_empty, message)
     FIRST.backward(dh, tape)
-    message = f"{TWO} {WOULD} the tape is empty: did forward keep anything?"
+    message = f"{TWO} {WOULD} the tape is empty: did forward keep anything, on this tape?"
     assert_refused(lambda: SECOND.backward(y, tape), message)
 
 
@@ -77,7 +77,7 @@ def test_a_tape_cannot_be_copied(copied):
 
 def test_a_tape_can_be_read_and_is_one_though_it_is_empty():
     tape = Tape()
-    assert (bool(tape), bool(NO_TAPE), repr(tape)) == (True, True, "Tape of 0, the top first:")
+    assert (bool(tape), bool(NO_TAPE), repr(tape)) == (True, True, "an empty Tape")
     tape.keep(Softmax(), [X, (X[0].astype(np.float32), None)], (5, 3))
     LayerNorm(3, INIT).forward(X, tape)
     assert repr(tape).splitlines() == [

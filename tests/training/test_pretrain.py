@@ -84,7 +84,7 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
         Pretraining(replace(old, held_out=(str(tmp_path / "unknown.txt"),)), tmp_path / "run")
     numbers = run.trainer.train()
     assert {"loss", "mlm_loss", "sop_accuracy"} < set(read_metrics(tmp_path / "run" / METRICS_FILE)[0])
-    assert run.trainer.goal == Goal("loss", more_is_better=False)
+    assert run.trainer.goal == Goal("loss")
     assert load_settings(PretrainSettings, tmp_path / "run" / SETTINGS_FILE) == old
     kept = tmp_path / "run" / "model"
     assert Pretraining(replace(old, model=str(kept)), tmp_path / "again").evaluate() == numbers, "it is the best one"

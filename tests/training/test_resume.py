@@ -26,7 +26,7 @@ STOPS = {"stopped": lambda: signal.raise_signal(signal.SIGINT), "killed": kill}
 def make(folder, step=0, how="stopped"):
     """A run with a fresh model, dropout and an evaluation, perhaps stopped before a step; an epoch has 5 of them."""
     model, held_out = classifier(), [collate(examples(8, seed=9))]
-    data, goal = task_data(step, STOPS[how]), Goal("loss", more_is_better=False)
+    data, goal = task_data(step, STOPS[how]), Goal("loss")
     options = {"data": data, "model": model, "evaluate": lambda: evaluate_losses(model, held_out, ("",)), "goal": goal}
     return make_trainer(folder, **options, **SETTINGS)
 

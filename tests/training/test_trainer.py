@@ -166,3 +166,17 @@ def test_without_the_extra(tmp_path, monkeypatch, module):
     wanted = f"{package}, which is not installed: {how_to_install('train')}"
     with pytest.raises(ImportError, match=re.escape(wanted)):
         trainer.train()
+
+
+def test_of_a_loss_less_is_better_unless_it_is_said_otherwise():
+    assert Goal("loss").is_reached(1.0, 2.0) and Goal("mlm_loss").is_reached(1.0, 2.0)
+    assert Goal("f1").is_reached(2.0, 1.0) and Goal("loss", more_is_better=True).is_reached(2.0, 1.0)
+    assert not (Goal("loss").is_reached(2.0, 1.0) or Goal("f1").is_reached(1.0, 2.0))
+
+
+def test_a_run_that_goes_on_or_is_over_says_so(tmp_path, capsys):
+    make_trainer(tmp_path, steps=4).train()
+    assert "step 4:" not in capsys.readouterr().out.replace("step 4 of 4:", "")
+    make_trainer(tmp_path, steps=4).train()
+    wanted = f"{tmp_path}, step 4: is finished, so nothing is learned; for a new run, take another folder"
+    assert wanted in " ".join(capsys.readouterr().out.split())

@@ -35,7 +35,7 @@ class TaskModel(PreTrainedModel):
     """loss = mean over the targets of loss_function(logits, target)  with  logits = model(batch).
 
     A subclass defines `forward(batch, tape) -> logits` and beside it `backward(dlogits, tape)`, says with
-    `check_targets(batch)` what the targets are, and has a `loss_function`.
+    `check_targets(batch)` what the targets are, and has a `loss_function`: SoftmaxCrossEntropy(), say.
     """
 
     loss_function: Layer

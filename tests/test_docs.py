@@ -1,44 +1,210 @@
 """The pages in docs/: their code runs from top to bottom as it stands there, and prints what they say."""
 
+import os
 import re
+import runpy
+import shutil
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
-PAGES = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
-BLOCK = re.compile(r"^```(python|text) ?(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+import npbert
+from npbert.learn.chapters import chapter
+from npbert.learn.exercises import EXERCISES
+
+PACKAGE = Path(npbert.__file__).parent
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+CHAPTERS = sorted(DOCS.glob("[0-9][0-9]-*.md"))
+PAGES = [*CHAPTERS, DOCS / "own_head.md"]
+BLOCK = re.compile(r"^```(python|text|diff|\w*) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 NEEDS = {"": [], "hf": ["safetensors", "tokenizers"]}
 NEEDS["train"] = [*NEEDS["hf"], "tensorboard", "matplotlib", "tomlkit", "filelock", "tqdm"]
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
+ROOMS = ["core", "layers", "blocks", "optim", "gradcheck", "compute"]
+
+chapters = pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
+
+
+def read(page):
+    return page.read_text(encoding="utf-8")
 
 
 def is_printed(shown, line):
-    """The same words, whole numbers the same, and others but for 2 in the last digit."""
+    """The same words, whole numbers the same, and others but for 2 in the last digit, or in the tenth.
+
+    "…" at the end of what is shown stands for the rest of the line.
+    """
+    if shown.endswith(" …"):
+        *begin, _ = shown.split()
+        shown, line = " ".join(begin), " ".join(line.split()[: len(begin)])
     if NUMBER.sub("#", shown) != NUMBER.sub("#", line):
         return False
     for wanted, got in zip(NUMBER.findall(shown), NUMBER.findall(line), strict=True):
         digits = len(wanted.partition(".")[2])
-        if abs(float(wanted.replace(",", "")) - float(got.replace(",", ""))) > (2.001 * 10**-digits if digits else 0):
+        wanted, got = (float(number.replace(",", "")) for number in (wanted, got))
+        if abs(wanted - got) > (max(2.001 * 10**-digits, 2e-9 * abs(wanted)) if digits else 0):
             return False
     return True
+
+
+def check_shown(content, out):
+    """Each line that is shown is printed, in this order; what is not shown may be printed in between."""
+    printed = iter(out.splitlines())
+    for shown in content.splitlines():
+        assert any(is_printed(shown.strip(), line.strip()) for line in printed), f"{shown}\nis not in\n{out}"
 
 
 @pytest.mark.filterwarnings("ignore:not from .* but new")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_code_on_a_page_prints_what_the_page_says(page, tmp_path, monkeypatch, capsys):
-    """In the order of the page; what it does not show may be printed in between."""
+    """In the order of the page."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("npbert.training.trainer.plot_curves", lambda *_: None)
-    names, out = {}, iter(())
-    text = page.read_text(encoding="utf-8")
+    names, out = {}, ""
+    text = read(page)
     for block in BLOCK.finditer(text):
         kind, extra, content = block.groups()
-        if kind == "text":
-            for shown in content.splitlines():
-                assert any(is_printed(shown.strip(), line.strip()) for line in out), shown  # `any` moves on
-            continue
-        for library in NEEDS[extra]:
-            pytest.importorskip(library, reason=f"{library} is not installed: pip install 'npbert[{extra}]'")
-        code = "\n" * text.count("\n", 0, block.start(3)) + content  # an error gives the line of the page
-        exec(compile(code, str(page), "exec"), names)
-        out = iter(capsys.readouterr().out.splitlines())
+        if kind == "text" and out is not None:
+            check_shown(content, out)
+        elif kind == "diff":
+            out = None  # what comes next is printed by a changed npbert
+        elif kind == "python" and extra in NEEDS:
+            for library in NEEDS[extra]:
+                pytest.importorskip(library, reason=f"{library} is not installed: pip install 'npbert[{extra}]'")
+            code = "\n" * text.count("\n", 0, block.start(3)) + content  # an error gives the line of the page
+            exec(compile(code, str(page), "exec"), names)
+            out = capsys.readouterr().out
+
+
+def changes():
+    """(the block before, the file, the change, what is shown) of each change that a chapter has one try."""
+    cases = []
+    for page in CHAPTERS:
+        blocks = [block.groups() for block in BLOCK.finditer(read(page))]
+        code = ""
+        for (kind, extra, content), (next_kind, _, shown) in zip(blocks, [*blocks[1:], ("", "", "")], strict=True):
+            if kind == "python" and extra in NEEDS:
+                code = content
+            if kind == "diff":
+                assert next_kind == "text", f"{page.name}: a change without what it brings about"
+                cases.append(pytest.param(code, extra, content, shown, id=f"{page.stem[:2]}-{Path(extra).stem}"))
+    return cases
+
+
+@pytest.mark.parametrize(("code", "file", "change", "shown"), changes())
+def test_a_change_to_try_brings_about_what_the_page_says(code, file, change, shown, tmp_path):
+    """The block before it, run by itself with an npbert that is changed in this way."""
+    shutil.copytree(PACKAGE, tmp_path / "npbert")
+    path = tmp_path / file
+    before, after = (
+        "".join(line[1:] for line in change.splitlines(keepends=True) if line[0] in marks) for marks in ("- ", "+ ")
+    )
+    source = path.read_text(encoding="utf-8")
+    assert source.count(before) == 1
+    path.write_text(source.replace(before, after), encoding="utf-8")
+    (tmp_path / "page.py").write_text(code, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONIOENCODING": "utf-8"}
+    run = subprocess.run(
+        [sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=60
+    )
+    check_shown(shown, run.stdout + run.stderr)
+
+
+@chapters
+def test_what_is_quoted_from_npbert_stands_there(page):
+    """Line by line; a line "…" leaves some out."""
+    for kind, file, content in BLOCK.findall(read(page)):
+        if kind == "python" and file not in NEEDS:
+            source = read(ROOT / file)
+            for part in re.split(r"^ *…\n", content, flags=re.MULTILINE):
+                part = textwrap.dedent(part)
+                indents = {re.match(" *", line).group() for line in source.splitlines()}
+                assert any(textwrap.indent(part, indent) in source for indent in indents), f"not in {file}:\n{part}"
+            assert f"](../{file})" in read(page), f"{file} is quoted, but not linked"
+
+
+@chapters
+def test_decimal_numbers_in_the_text_are_printed_on_the_page(page):
+    outputs = " ".join(content for kind, _, content in BLOCK.findall(read(page)) if kind == "text")
+    in_text = re.findall(r"(?<![\w.])\d[\d,]*\.\d+", BLOCK.sub("", read(page)))
+    printed = set(re.findall(r"(?<![\w.])\d[\d,]*\.\d+", outputs))
+    assert [number for number in in_text if number not in printed] == []
+
+
+def test_the_chapters_introduce_the_layers_in_the_order_of_the_code():
+    """Each begins with links to the files that it explains; in each room, they come as in `__all__`."""
+    linked = [file for page in CHAPTERS for _, file in LINK.findall(beside(page))]
+    files = list(dict.fromkeys(re.findall(r"npbert/(\w+)/(\w+)\.py", " ".join(linked))))
+    homes = [getattr(getattr(npbert, name), "__module__", "").split(".") for name in npbert.__all__]
+    order = list(dict.fromkeys((home[1], home[-1]) for home in homes if len(home) == 3))
+    for room in ("layers", "blocks"):
+        of_room = [file for file in files if file[0] == room]
+        assert of_room == [file for file in order if file in of_room]
+
+
+def beside(page):
+    """The paragraph that names the code beside a chapter."""
+    return re.search(r"^Beside it: .*?\n\n", read(page), re.DOTALL | re.MULTILINE).group()
+
+
+@chapters
+def test_the_layers_that_a_chapter_derives_name_it(page):
+    """Each layer and block says in which chapter it is derived, and that chapter names it at its beginning."""
+    for _, file in LINK.findall(beside(page)):
+        if re.search(r"npbert/(layers|blocks)/", file):
+            found = re.search(r"[Cc]hapters? (?:3 and )?(\d+) of docs/ derives?", read(DOCS / file))
+            assert found, f"{file} names no chapter"
+            assert f"]({file})" in beside(CHAPTERS[int(found.group(1)) - 1])
+
+
+@chapters
+def test_exercises_know_a_chapter_by_its_title_and_file(page):
+    known = chapter(int(page.name[:2]))
+    assert page.name == known.file
+    assert read(page).startswith(f"# {known.number}. {known.title}\n")
+
+
+def test_a_chapter_names_its_exercises():
+    named = {
+        page.name: re.findall(r"^Now write it yourself: exercises? (.*) of", read(page), re.MULTILINE)
+        for page in CHAPTERS
+    }
+    found = {name: re.findall(r"\d+", " ".join(words)) for name, words in named.items()}
+    wanted = {page.name: [] for page in CHAPTERS}
+    for exercise in EXERCISES.values():
+        wanted[exercise.chapter.file].append(exercise.code)
+    assert found == wanted
+
+
+def test_the_list_of_pages_has_each_page_in_order():
+    links = [link for _, link in LINK.findall(read(DOCS / "README.md")) if link.endswith(".md")]
+    assert links == [page.name for page in PAGES]
+
+
+@pytest.mark.parametrize("page", [*PAGES, DOCS / "README.md"], ids=lambda page: page.stem)
+def test_links_lead_to_files_that_there_are(page):
+    links = [link for _, link in LINK.findall(BLOCK.sub("", read(page))) if not link.startswith("https://")]
+    assert [link for link in links if not (DOCS / link).exists()] == []
+
+
+@pytest.mark.parametrize("script", sorted((DOCS / "pictures").glob("*.py")), ids=lambda path: path.stem)
+def test_a_picture_is_what_its_script_draws(script, tmp_path):
+    shutil.copy(script, tmp_path)
+    runpy.run_path(str(tmp_path / script.name), run_name="__main__")
+    assert read(tmp_path / f"{script.stem}.svg") == read(script.with_suffix(".svg"))
+
+
+@chapters
+def test_a_chapter_is_short_plain_text_and_leads_on(page):
+    text = read(page)
+    lines = text.splitlines()
+    assert len(lines) <= 240 and max(len(line) for line in lines if line[0:1] != "!") <= 120
+    assert "## Try it\n" in text
+    assert not re.search(r"\$|</?[a-z]+>|\\\w", BLOCK.sub("", text)), "LaTeX or HTML"
+    following = PAGES[PAGES.index(page) + 1]
+    assert f"]({following.name})" in lines[-1]

@@ -17,6 +17,7 @@ class MultiHeadAttention(Layer):
     sequences: which rows belong together; None means that all are one sequence.
 
     In self-attention x is z. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2; the biases as in BERT's code.)
+    Chapter 6 of docs/ derives it.
 
     Raises: ValueError when num_heads does not divide hidden_size; what its parts raise.
     """

@@ -19,6 +19,7 @@ class BertEmbeddings(Layer):
 
     position_embedding_type: `absolute`, a learned table (BERT), or `sinusoidal`, fixed (the Transformer). (Devlin et
     al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
+    Chapter 7 of docs/ derives it.
 
     Raises: ValueError for another kind of positions; what Embedding raises for ids.
     """

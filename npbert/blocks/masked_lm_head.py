@@ -18,6 +18,7 @@ class MaskedLMHead(Layer):
 
     E is `table`, the word embeddings' own Parameter ("tied weights"): the score of a word is the dot product with the
     vector that the word has as input. (Devlin et al. 2018, section 3.1, task 1; transform and tying are in its code.)
+    Chapter 7 of docs/ derives it.
 
     Raises: ValueError for an unknown activation; what Linear raises for x.
     """

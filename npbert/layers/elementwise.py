@@ -15,7 +15,7 @@ class Elementwise(Layer):
 
     A subclass gives two formulas: `value_and_slope(x)`, which is f(x) and f′(x), together because they often share
     their dearest part; and, where f(x) alone is cheaper, `value(x)`. Forward keeps the slope, which is all that
-    backward needs.
+    backward needs. Chapter 1 of docs/ derives it.
     """
 
     def value(self, x: Array) -> Array:

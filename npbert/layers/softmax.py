@@ -14,6 +14,8 @@ class Softmax(Layer):
     """pⱼ = e^(xⱼ) / Σₖ e^(xₖ) over the last axis.
 
     x (..., T)   p (..., T)
+
+    Chapter 4 of docs/ derives it.
     """
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:

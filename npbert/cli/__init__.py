@@ -7,6 +7,7 @@ import errno
 import os
 import platform
 import sys
+import threading
 import time
 from collections.abc import Sequence
 
@@ -17,6 +18,7 @@ from npbert.cli.classify import add_classify_command
 from npbert.cli.embed import add_embed_command
 from npbert.cli.fill_mask import add_fill_mask_command
 from npbert.cli.gradcheck import add_gradcheck_command
+from npbert.cli.learn import add_learn_command
 from npbert.cli.log import USUAL, messages_on_standard_error
 from npbert.cli.params import add_params_command
 from npbert.cli.parser import Parser
@@ -25,6 +27,7 @@ from npbert.cli.tag import add_tag_command
 from npbert.cli.training import add_training_commands
 from npbert.cli.vocab import add_vocab_command
 from npbert.compute import keep_freed_memory, num_threads
+from npbert.data.learn_vocabulary import THREAD
 from npbert.messages import LOGGER
 from npbert.training.finite import NotFiniteError
 from npbert.version import __version__
@@ -70,6 +73,7 @@ def _parser() -> Parser:
     add_vocab_command(commands)
     add_training_commands(commands)
     add_params_command(commands)
+    add_learn_command(commands)
     add_gradcheck_command(commands)
     names = ", ".join(commands.choices)
     parser.set_defaults(run=lambda _: parser.error(f"say which command, one of {names}"))
@@ -87,6 +91,9 @@ def _run(args: argparse.Namespace) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)  # below the ^C
+        if any(thread.name == THREAD for thread in threading.enumerate()):
+            sys.stderr.flush()
+            os._exit(130)  # Python would end that thread in the middle of the library, which aborts
         return 130
     except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -108,4 +108,10 @@ def read_options(args: argparse.Namespace, kind: type[Kind]) -> Kind:
     given = given_options(args, kind)
     if args.settings:
         return load_settings(kind, Path(args.settings), **given)
-    return make_settings(kind, given)
+    try:
+        return make_settings(kind, given)
+    except (TypeError, ValueError) as error:
+        name, _, rest = str(error).partition(" ")
+        if name not in {entry.name for entry in fields(kind)}:
+            raise
+        raise ValueError(f"--{name.replace('_', '-')} {rest}") from error  # as it is called here

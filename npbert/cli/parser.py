@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         group.add_argument("-h", "--help", action="help", help="show this help and end")
         unless_given: dict[str, Any] = {"default": argparse.SUPPRESS}  # or a command would undo `npbert -q command`
         for flags, level, text in (
-            (("-q", "--quiet"), QUIET, "say nothing but errors, and show no progress"),
+            (("-q", "--quiet"), QUIET, "show no progress and no notes: only results and errors"),
             (("-v", "--verbose"), VERBOSE, "say more: which files are read, and how long it took"),
         ):
             group.add_argument(*flags, dest="level", action="store_const", const=level, help=text, **unless_given)

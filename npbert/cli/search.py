@@ -43,12 +43,19 @@ def _search(args: argparse.Namespace) -> int:
     embed = read_embed(args)  # what is wrong with the folder is said before anybody types a query
     lines = read_lines(args.corpus)
     queries = read_lines(STANDARD_INPUT) if are_from_standard_input else args.queries
-    corpus = embed(lines, batch_size=args.batch_size)
+    for query in queries:
+        if not query.strip():
+            raise ValueError("a query is empty: there is nothing to search for")
+    numbers = [number for number, line in enumerate(lines) if line.strip()]
+    corpus = embed([lines[number] for number in numbers], batch_size=args.batch_size)
     found = embed.semantic_search(embed(queries, batch_size=args.batch_size), corpus, top_k=args.top_k)
     rows = [
         {
             "query": query,
-            "hits": [{"line": hit.corpus_id + 1, "text": lines[hit.corpus_id], "score": hit.score} for hit in hits],
+            "hits": [
+                {"line": numbers[hit.corpus_id] + 1, "text": lines[numbers[hit.corpus_id]], "score": hit.score}
+                for hit in hits
+            ],
         }
         for query, hits in zip(queries, found, strict=True)
     ]

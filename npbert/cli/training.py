@@ -14,6 +14,7 @@ from npbert.cli.options import add_options, given_options, read_options
 from npbert.cli.task_folder import command_of
 from npbert.cli.text import write_json_lines
 from npbert.data.tokenizer import Tokenizer
+from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.models import load_config
 from npbert.training.evaluate import Judged, evaluate_files
@@ -87,6 +88,9 @@ def add_training_commands(commands: Any) -> None:
 def _train(args: argparse.Namespace) -> int:
     kind, run_class = _RUNS[args.command]
     folder = Path(args.folder)
+    import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
+    if args.resume and not (folder / SETTINGS_FILE).is_file():
+        raise FileError(f"there is no run in {folder} to go on with: it has no {SETTINGS_FILE}")
     if args.resume:
         given = given_options(args, kind)
         if given.keys() - set(FREE) or args.settings:
@@ -97,7 +101,7 @@ def _train(args: argparse.Namespace) -> int:
         settings = load_settings(kind, folder / SETTINGS_FILE, **given)
     else:
         if (folder / STATE_FILE).exists():
-            raise FileError(f"{folder} holds a run already: --resume goes on with it")
+            raise FileError(f"{folder} holds a run already: --resume goes on with it; a new run needs another folder")
         settings = read_options(args, kind)
     with warnings.catch_warnings():
         if args.resume:  # a head that was new when the run began is in its state now
@@ -112,7 +116,7 @@ def _train(args: argparse.Namespace) -> int:
         )
         return 130
     task = run.task if isinstance(run, Finetuning) else None
-    _print_table(numbers, getattr(run, "baselines", {}), task=task)
+    _print_table(numbers, run.baselines, task=task)
     trainer = run.trainer
     print(f"after {trainer.step} steps; the model of step {trainer.progress.best_step} is in {folder / MODEL_FOLDER}")
     megabytes = (folder / STATE_FILE).stat().st_size / 1e6
@@ -155,10 +159,10 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 def _print_judged(judged: list[Judged], *, as_json: bool) -> None:
     if as_json:
-        write_json_lines(({"file": path, **_finite(metrics)} for path, metrics, _ in judged), None)
+        write_json_lines(({"file": path, **_finite(metrics)} for path, metrics, *_ in judged), None)
         return
-    for path, metrics, task in judged:
-        _print_table(metrics, {}, title=path, task=task)
+    for path, metrics, task, baselines in judged:
+        _print_table(metrics, baselines, title=path, task=task)
 
 
 def _finite(numbers: dict[str, float]) -> dict[str, float | None]:
@@ -172,12 +176,14 @@ def _print_table(
     """The numbers, and beside them what knowing next to nothing gives; at most 80 columns wide."""
     if not numbers:
         return
-    head = f"{'knowing frequencies':>22}" if baselines else ""
+    head = f"{'always the same answer' if task else 'knowing frequencies':>24}" if baselines else ""
     names = [task.title_of(name) if task else name.replace("_", " ") for name in numbers]
     room = _WIDTH - 10 - len(head)
     title = title if len(title) < room else f"…{title[2 - room :]}"
     width = max(24, len(title) + 1, *(len(name) + 3 for name in names))
     print(f"{title:<{width}}{'model':>10}{head}")
     for name, (key, value) in zip(names, numbers.items(), strict=True):
-        baseline = f"{baselines[key]:>22.4f}" if key in baselines else ""
+        baseline = f"{baselines[key]:>24.4f}" if key in baselines else ""
         print(f"  {name:<{width - 2}}{value:>10.4f}{baseline}")
+    if task and numbers.get("matthews") == 0 and numbers.get("accuracy") == baselines.get("accuracy"):
+        print("the model gives every example the same label: train it longer, or with a higher --learning-rate")

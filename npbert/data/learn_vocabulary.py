@@ -24,6 +24,9 @@ _PARTS = re.compile(r"(?s).{1,10000}(?=\s|$)|\S+")
 
 _MOST = 2**31 - 1
 
+THREAD = "npbert vocabulary"
+"""The name of the thread on which the library learns. A program that ends while it does must end without its help."""
+
 
 def learn_vocabulary(
     files: Sequence[str | Path], *, special_tokens: Sequence[str], vocab_size: int, min_frequency: int, lowercase: bool
@@ -108,7 +111,7 @@ def _interruptible(texts: Iterator[str], learn: Callable[[Iterator[str]], object
         except BaseException as error:
             errors.append(error)
 
-    thread = threading.Thread(target=call, daemon=True)
+    thread = threading.Thread(target=call, name=THREAD, daemon=True)
     thread.start()
     try:
         while thread.is_alive():

@@ -151,9 +151,11 @@ class Tokenizer:
     def encode(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Encoding]:
         """The texts, or pairs, as tokens; cut to `max_length` tokens, of a pair always the longer text first.
 
-        Raises: TypeError for what is no text and no pair of them; ValueError for a max_length with no room for a token
-        of each text.
+        Raises: TypeError for one string alone, and for what is no text and no pair of them; ValueError for a max_length
+        with no room for a token of each text.
         """
+        if isinstance(texts, str):
+            raise TypeError(f"texts is one string, wanted a list of them: [{texts[:40]!r}]")
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")

@@ -44,7 +44,9 @@ class FillMask(Task):
         mask_id = self.tokenizer.mask_id
         for number, (text, encoding) in enumerate(zip(texts, encodings, strict=True), start=1):
             if mask_id not in encoding.ids:
-                raise ValueError(f"text {number} has no {SPECIAL['mask_id']}, or it was cut off: {text[:60]!r}")
+                mask = SPECIAL["mask_id"]
+                hint = f" (in capitals: {mask})" if mask.lower() in text else ""
+                raise ValueError(f"text {number} has no {mask}{hint}, or it was cut off: {text[:60]!r}")
 
         softmax = Softmax()
 

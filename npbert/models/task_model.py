@@ -72,7 +72,7 @@ class TaskModel(PreTrainedModel):
 
     def check_targets(self, batch: Batch) -> Array:
         """The targets of the loss, one for each row of the logits, or the error that `loss` promises."""
-        raise NotImplementedError(f"{type(self).__name__} needs check_targets(batch), which gives the targets of the loss")
+        raise NotImplementedError(f"{type(self).__name__} needs check_targets(batch): what the loss compares with")
 
 
 def labels_of(batch: Batch, shape: tuple[int, ...]) -> Array:

@@ -13,11 +13,13 @@ from npbert.training.tasks import FinetuneTask, TaskSettings, make_task
 
 
 class Judged(NamedTuple):
-    """The task's metrics for one file, and the task, which says what they are called."""
+    """The task's metrics for one file, the task, which says what they are called, and the metrics of always giving the
+    same answer."""
 
     path: str
     metrics: dict[str, float]
     task: FinetuneTask
+    baselines: dict[str, float]
 
 
 def evaluate_checkpoint(folder: str | Path, path: str, settings: TaskSettings) -> dict[str, float]:
@@ -42,4 +44,4 @@ def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSetti
         Path(path).stat()
     files: list[tuple[str, list[Any]]] = [(path, task.read(path)) for path in paths]
     model = task.model_class.from_pretrained(folder, new_head=False, **task.config())
-    return [Judged(path, task.evaluate(model, examples), task) for path, examples in files]
+    return [Judged(path, task.evaluate(model, examples), task, task.baselines(examples)) for path, examples in files]

@@ -42,7 +42,8 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         super().__post_init__()
         for name in ("model", "train"):
             if not getattr(self, name):
-                raise ValueError(f"{name} is empty, wanted {'a folder' if name == 'model' else 'a file'}")
+                what = "the folder of a checkpoint" if name == "model" else "a labelled file"
+                raise ValueError(f"{name} is missing, wanted {what}")
         if not 0 < self.epochs < math.inf:
             raise ValueError(f"epochs is {self.epochs}, wanted a positive number")
         self.check("seed", 0)
@@ -113,6 +114,11 @@ class Finetuning:
         if task.labels:
             lines.append(f"labels: {listed(task.labels, shown=str)}")
         return "\n".join([*lines, f"{settings.steps:,} steps of {self.settings.batch_size} examples"])
+
+    @property
+    def baselines(self) -> dict[str, float]:
+        """The metrics of always giving the same answer, on the held-out file."""
+        return self.task.baselines(self.held_out) if self.held_out else {}
 
     def evaluate(self) -> dict[str, float]:
         """The task's metrics for the model on the held-out file."""

@@ -63,9 +63,9 @@ class PretrainSettings(TrainerSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.corpus:
-            raise ValueError("corpus is empty, wanted at least one file or folder of text")
+            raise ValueError("corpus is missing, wanted at least one file or folder of text")
         if not self.vocabulary:
-            raise ValueError("vocabulary is empty, wanted a folder with a tokenizer; `npbert vocab` makes one")
+            raise ValueError("vocabulary is missing, wanted a folder with a tokenizer; `npbert vocab` makes one")
         if self.objective not in OBJECTIVES:
             raise ValueError(f"objective is {self.objective!r}, wanted one of {', '.join(OBJECTIVES)}")
         self.check("held_out_batches", 1)

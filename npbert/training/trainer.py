@@ -222,12 +222,22 @@ class Trainer:
                     f"{', '.join(progress.evaluation)}"
                 )
             value = progress.evaluation[self.goal.name]
-        if value is None or (self.goal and self.goal.is_reached(value, progress.best)):
+        if value is None or self._is_better(value):
             progress.best, progress.evaluations_since_best = value, 0
             progress.best_step, progress.best_evaluation = self.step, progress.evaluation
             self.save_model(self.folder / MODEL_FOLDER)
         else:
             progress.evaluations_since_best += 1
+
+    def _is_better(self, value: float) -> bool:
+        """Whether the evaluation is the best so far; of equal ones, as of a metric that does not move yet, that with
+        the smaller loss."""
+        progress = self.progress
+        if self.goal is None:
+            return True
+        if value == progress.best and {"loss"} <= progress.evaluation.keys() & progress.best_evaluation.keys():
+            return progress.evaluation["loss"] < progress.best_evaluation["loss"]
+        return self.goal.is_reached(value, progress.best)
 
     def _is_finished(self) -> bool:
         patience = self.settings.patience

@@ -167,8 +167,8 @@ def test_evaluate_as_json(npbert, finetune):
     rows = npbert("evaluate", "run", "dev.tsv", "train.tsv", "--json").rows
     assert [row["file"] for row in rows] == ["dev.tsv", "train.tsv"]
     assert list(rows[0]) == ["file", "accuracy", "macro_f1", "matthews", "f1", "loss"]
-    assert f"  accuracy{rows[0]['accuracy']:>24.4f}\n" in tables
-    assert f"  f1 (of 'no'){rows[1]['f1']:>20.4f}\n" in tables
+    assert f"  accuracy{rows[0]['accuracy']:>24.4f}  " in tables
+    assert f"  f1 (of 'no'){rows[1]['f1']:>20.4f}  " in tables
     assert tables == npbert("evaluate", "run/model", "dev.tsv", "train.tsv", "--positive", "no").out.decode()
     turned = npbert("evaluate", "run", "dev.tsv", "--json", "--positive", "yes").rows[0]
     assert turned.pop("f1") != rows[0].pop("f1")
@@ -202,7 +202,7 @@ def test_a_table_fits_80_columns(npbert, finetune):
     out = finetune("--train", "train.tsv", "--held-out", deep / "dev.tsv")
     table = out[out.index("held out  ") :] + npbert("evaluate", "run", deep / "dev.tsv").out.decode()
     assert all(len(line) <= 80 for line in table.splitlines())
-    assert re.search(r"^….*-folder/dev\.tsv +model$", table, re.MULTILINE)
+    assert re.search(r"^….*-folder/dev\.tsv +model +always the same answer$", table, re.MULTILINE)
 
 
 def test_a_finished_run_offers_to_drop_its_state(npbert, finetune, monkeypatch):
@@ -216,5 +216,5 @@ def test_a_finished_run_offers_to_drop_its_state(npbert, finetune, monkeypatch):
     assert "after 2 steps" in result.out.decode()
     assert Path("run", STATE_FILE).stat().st_size < big / 5
     assert "state.safetensors" not in npbert("finetune", "run", "--resume").out.decode()
-    wanted = "run holds a run already: --resume goes on with it"
+    wanted = "run holds a run already: --resume goes on with it; a new run needs another folder"
     assert npbert("finetune", "run", "--train", "train.tsv", *SMALL).error == wanted

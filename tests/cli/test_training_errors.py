@@ -116,10 +116,10 @@ def test_an_unknown_label_when_judging(error_of):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("pretrain run", "corpus is empty, wanted at least one file or folder of text"),
-        ("finetune run", "model is empty, wanted a folder"),
+        ("pretrain run", "--corpus is missing, wanted at least one file or folder of text"),
+        ("finetune run", "--model is missing, wanted the folder of a checkpoint"),
         (PRETRAIN.replace("run", "corpus.txt", 1), "corpus.txt: File exists"),
-        ("pretrain gone --resume", "gone/settings.toml: No such file or directory"),
+        ("pretrain gone --resume", "there is no run in gone to go on with: it has no settings.toml"),
         ("evaluate gone dev.tsv", f"gone {NO_FOLDER}"),
         ("evaluate checkpoint dev.tsv", "checkpoint holds a pre-trained BERT that *, and not a text *"),
     ],
@@ -137,7 +137,10 @@ def check(said, message):
 def test_a_folder_that_holds_a_run(command, error_of):
     assert main(command.split()) == 0
     before = {file: file.read_bytes() for file in Path("run").rglob("*") if file.is_file()}
-    assert error_of(f"{command} --seed 1") == "run holds a run already: --resume goes on with it"
+    assert (
+        error_of(f"{command} --seed 1")
+        == "run holds a run already: --resume goes on with it; a new run needs another folder"
+    )
     name, other = ("pretrain", "finetune") if command is PRETRAIN else ("finetune", "pretrain")
     wanted = f"run holds a run of another kind: to go on, npbert {name} run --resume"
     assert error_of(f"{other} run --resume") == wanted

@@ -174,3 +174,8 @@ def test_a_line_of_ten_megabytes_is_cut_at_once():
     start = time.perf_counter()
     assert len(tokenizer.encode(["cat dog " * 1_250_000], max_length=64)[0].ids) == 64
     assert time.perf_counter() - start < 2
+
+
+def test_one_string_is_not_taken_for_a_list_of_letters():
+    with pytest.raises(TypeError, match=r"texts is one string, wanted a list of them: \['the cat'\]"):
+        small_tokenizer("cat").encode("the cat")

@@ -97,8 +97,8 @@ WRONG_VALUES = [  # the names of some settings, values of which each is refused,
     ("pretrain", "whole_words", [1], "bool"),
     ("pretrain", "seed", [-1], "at least 0"),
     ("finetune", "seed", [-1], "at least 0"),
-    ("finetune", "model", [""], "a folder"),
-    ("finetune", "train", [""], "a file"),
+    ("finetune", "model", [""], "the folder of a checkpoint"),
+    ("finetune", "train", [""], "a labelled file"),
     ("finetune", "epochs", [0.0, INF], "a positive number"),
 ]
 
@@ -108,7 +108,7 @@ def test_a_wrong_value_is_refused_over_a_file_and_in_python(path, kind, names, v
     kind, good = KINDS[kind]
     save_settings(kind(**good), path.parent)
     for name, value in itertools.product(names.split(), values):
-        message = rf"{name} is ({re.escape(repr(value))}|empty), wanted {re.escape(wanted)}"
+        message = rf"{name} is ({re.escape(repr(value))}|missing), wanted {re.escape(wanted)}"
         with pytest.raises(FileError, match=message):
             load_settings(kind, path, **{name: value})
         with pytest.raises((TypeError, ValueError), match=message):

@@ -180,3 +180,12 @@ def test_a_run_that_goes_on_or_is_over_says_so(tmp_path, capsys):
     make_trainer(tmp_path, steps=4).train()
     wanted = f"{tmp_path}, step 4: is finished, so nothing is learned; for a new run, take another folder"
     assert wanted in " ".join(capsys.readouterr().out.split())
+
+
+def test_of_equal_scores_the_model_with_the_smaller_loss_is_the_best(tmp_path):
+    """A metric such as Matthews' stays at 0 until the model has learned something: later is better all the same."""
+    losses = iter([3.0, 1.0, 2.0])
+    options = {"evaluate": lambda: {"score": 0.0, "loss": next(losses)}, "goal": Goal("score")}
+    trainer = make_trainer(tmp_path, steps=6, evaluate_every=2, **options)
+    assert trainer.train() == {"score": 0.0, "loss": 1.0}
+    assert trainer.progress.best_step == 4

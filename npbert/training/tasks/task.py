@@ -92,6 +92,10 @@ class FinetuneTask:
         """The metrics of the paper's tables for the model's answers."""
         raise NotImplementedError
 
+    def baselines(self, examples: Sequence[Any]) -> dict[str, float]:
+        """The metrics of a model that gives every example the same answer; none where that is no answer at all."""
+        return {}
+
     def read_rows(self, path: str, columns: Sequence[tuple[str, str]]) -> list[Row]:
         """The rows of a table. columns: (setting, column) for each value that a row has. Raises: as
         read_table; FileError when first_row is header, and the first row is an example like all others.

@@ -21,6 +21,8 @@ from npbert.training.tasks.header import how_to_say, is_number, is_unlike_the_ot
 from npbert.training.tasks.labels import are_measures
 from npbert.training.tasks.task import FinetuneTask
 
+_ENOUGH = 50  # examples, to say of a column that it holds no texts
+
 
 class LabelledText(NamedTuple):
     """A text or a pair as tokens, and the number of its label, or the number to be predicted."""
@@ -43,6 +45,12 @@ class TextClassification(FinetuneTask):
         rows = self.read_rows(path, columns)
         numbers = self.targets(rows, columns)
         texts = [row.values[1] if len(columns) == 2 else (row.values[1], row.values[2]) for row in rows]
+        if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
+            warnings.warn(
+                f"{path}: only {len(set(texts))} of {len(texts):,} texts differ, the first is "
+                f"{listed([rows[0].values[1]])}; --text says which column the texts are in",
+                stacklevel=2,
+            )
         encodings = self.tokenizer.encode(texts, max_length=settings.max_length)
         self.warn_of_cuts(encodings, path)
         return [LabelledText(encoding, number) for encoding, number in zip(encodings, numbers, strict=True)]
@@ -100,11 +108,20 @@ class TextClassification(FinetuneTask):
     def evaluate(self, model: Any, examples: Sequence[LabelledText]) -> dict[str, float]:
         labels = np.array([example.label for example in examples])
         logits = self.logits(model, examples)
-        predictions, positive = logits.argmax(axis=1), self.positive
+        return {
+            **self._metrics(logits.argmax(axis=1), labels),
+            "loss": float(SoftmaxCrossEntropy().forward(logits, labels)),
+        }
+
+    def baselines(self, examples: Sequence[LabelledText]) -> dict[str, float]:
+        labels = np.array([example.label for example in examples])
+        counts = np.bincount(labels)
+        shares = counts[counts > 0] / len(labels)
+        return {**self._metrics(np.full_like(labels, counts.argmax()), labels), "loss": float(-shares @ np.log(shares))}
+
+    def _metrics(self, predictions: Any, labels: Any) -> dict[str, float]:
         metrics = {name: METRICS[name](predictions, labels) for name in ("accuracy", "macro_f1", "matthews")}
-        if positive is not None:
-            metrics["f1"] = f1(predictions, labels, positive)
-        return {**metrics, "loss": float(SoftmaxCrossEntropy().forward(logits, labels))}
+        return metrics if self.positive is None else {**metrics, "f1": f1(predictions, labels, self.positive)}
 
     def logits(self, model: Any, examples: Sequence[LabelledText]) -> Any:
         """What the model says of each example, (N, C)."""
@@ -120,6 +137,9 @@ class TextRegression(TextClassification):
 
     def config(self) -> dict[str, Any]:
         return {"num_labels": 1}
+
+    def baselines(self, examples: Sequence[LabelledText]) -> dict[str, float]:
+        return {"loss": float(np.var([example.label for example in examples]))}
 
     def targets(self, rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Sequence[float]:
         for index, row in enumerate(rows):

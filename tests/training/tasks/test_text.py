@@ -1,5 +1,7 @@
 """Classification and regression: from a file to targets, and from logits to metrics."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -107,3 +109,25 @@ def test_metrics_of_planted_logits(read, tokenizer, kind, labels, logits, wanted
     metrics = task.evaluate(Planted(tokenizer, answer), examples)
     assert metrics.pop("loss") == pytest.approx(loss_of(kind, np.array(logits, float), np.array(list(labels), str)))
     assert metrics == pytest.approx(wanted)
+
+
+def test_the_baselines_are_those_of_always_the_same_answer(read):
+    task, examples = read(TextClassification, "a\tx\n" + "b\ty\n" * 3)
+    wanted = {
+        "accuracy": 0.75,
+        "macro_f1": 3 / 7,
+        "matthews": 0.0,
+        "f1": 6 / 7,
+        "loss": -0.75 * np.log(0.75) - 0.25 * np.log(0.25),
+    }
+    assert task.baselines(examples) == pytest.approx(wanted)
+    task, examples = read(TextRegression, "a\t1\nb\t3\n")
+    assert task.baselines(examples) == {"loss": 1.0}
+
+
+def test_a_column_that_holds_no_texts_is_told(read):
+    with pytest.warns(UserWarning, match=r"only 2 of 60 texts differ, the first is 'a'; --text says which column"):
+        read(TextClassification, "a\tx\nb\ty\n" * 30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(TextClassification, "".join(f"a {number}\t{'xy'[number % 2]}\n" for number in range(60)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -38,6 +39,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     passed = [report for report in terminalreporter.stats.get("passed", []) if report.when == "call"]
     against_torch = sum("torch" in report.keywords for report in passed)
     terminalreporter.write_line(f"{against_torch} checks ran against torch")
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
+    )
+    if reasons:
+        terminalreporter.write_line(f"{reasons.total()} tests were skipped, as they need something more:")
+        for reason, count in reasons.most_common():
+            terminalreporter.write_line(f"  {count:>5}  {reason}")
 
 
 @pytest.hookimpl(trylast=True)

@@ -133,8 +133,8 @@ def test_on_a_terminal_one_can_type_lines(end):
 
 
 def test_what_it_saves_is_read_by_the_commands(tmp_path):
-    pytest.importorskip("safetensors", reason="safetensors is not installed: pip install 'npbert[hf]'")
-    pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+    pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
     folder = tmp_path / "new" / "toy"
     out = run("--dialogue", "6", "--epochs", "30", "--save", str(folder)).stdout
     assert "npbert fill-mask" in out.splitlines()[-1]

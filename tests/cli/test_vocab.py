@@ -6,7 +6,7 @@ import pytest
 
 from npbert import Tokenizer
 
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: in npbert's folder, pip install '.[hf]'")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 TEXT = "The Café sat on the mat.\nthe café ran\n" * 5
 

@@ -22,7 +22,7 @@ def no_openblas(monkeypatch):
 @pytest.fixture
 def by_threadpoolctl(count_of_blas, no_openblas):
     """How many threads NumPy's BLAS has, asked of it itself, while npbert asks threadpoolctl."""
-    pytest.importorskip("threadpoolctl", reason="threadpoolctl is not installed: pip install 'npbert[threads]'")
+    pytest.importorskip("threadpoolctl", reason="threadpoolctl is not installed: pip install -e '.[threads]'")
     return count_of_blas
 
 
@@ -52,7 +52,7 @@ def test_without_it_nothing_is_set(no_openblas, what_is_missing, monkeypatch):
     if what_is_missing == "threadpoolctl":
         monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     else:
-        threadpoolctl = pytest.importorskip("threadpoolctl", reason="pip install 'npbert[threads]'")
+        threadpoolctl = pytest.importorskip("threadpoolctl", reason="pip install -e '.[threads]'")
         monkeypatch.setattr(
             threadpoolctl.ThreadpoolController, "select", lambda *_, **__: type("", (), {"lib_controllers": []})
         )

@@ -181,7 +181,7 @@ def test_slices_cover_all_in_nearly_equal_parts(length, count):
 
 def test_blas_has_one_thread_within_and_its_own_after_and_another_library_says_the_same(count_of_blas):
     threadpoolctl = pytest.importorskip(
-        "threadpoolctl", reason="threadpoolctl is not installed: pip install 'npbert[threads]'"
+        "threadpoolctl", reason="threadpoolctl is not installed: pip install -e '.[threads]'"
     )
 
     def counts(item=None):

@@ -10,7 +10,7 @@ import pytest
 from npbert import Tokenizer
 from npbert.data.learn_vocabulary import LONGEST_WORD
 
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 SENTENCES = "the cat sat on the mat\na dog ran on the road\n" * 3
 

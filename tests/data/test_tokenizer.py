@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from npbert import Tokenizer
 from tests.small_tokenizer import small_tokenizer
 
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: in npbert's folder, pip install '.[hf]'")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] the The cat sat un ##aff ##able cafe café 中 国 ##国 . ##s"
 

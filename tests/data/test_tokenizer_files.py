@@ -12,7 +12,7 @@ from npbert.extras import MissingExtraError
 from npbert.files import FileError
 from tests.small_tokenizer import small_tokenizer
 
-tokenizers = pytest.importorskip("tokenizers", reason="pip install 'npbert[hf]'")
+tokenizers = pytest.importorskip("tokenizers", reason="pip install -e '.[hf]'")
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "Café", "cafe"]
 

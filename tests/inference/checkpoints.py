@@ -12,7 +12,7 @@ import pytest
 from npbert import BertConfig, randomize
 
 for _library in ("tokenizers", "safetensors", "tqdm"):
-    pytest.importorskip(_library, reason=f"{_library} is not installed: pip install 'npbert[hf]'")
+    pytest.importorskip(_library, reason=f"{_library} is not installed: pip install -e '.[hf]'")
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] the a cat dog sat ran on mat road un ##aff ##able café . ?"
 WORDS = VOCABULARY.split()

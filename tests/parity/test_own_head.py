@@ -11,7 +11,7 @@ from tests.models.own import Score
 from tests.models.small import fixed_batch, random_model
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
-safetensors = pytest.importorskip("safetensors.torch", reason="safetensors is not installed: pip install 'npbert[hf]'")
+safetensors = pytest.importorskip("safetensors.torch", reason="safetensors is not installed: pip install -e '.[hf]'")
 
 pytestmark = pytest.mark.torch
 

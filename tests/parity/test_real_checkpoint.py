@@ -11,7 +11,7 @@ from tests.real_data import minilm, stsb
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
 stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed: pip install scipy")
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 pytestmark = pytest.mark.torch
 

@@ -15,7 +15,7 @@ from npbert.models.hugging_face.names import to_hugging_face
 from tests.torch_comparison import EXACT, assert_close, assert_gradients_close
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
-pytest.importorskip("safetensors", reason="safetensors is not installed: pip install 'npbert[hf]'")
+pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
 bert = pytest.importorskip("transformers.models.bert.modeling_bert")
 transformers.utils.logging.disable_progress_bar()
 

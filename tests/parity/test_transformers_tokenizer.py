@@ -10,7 +10,7 @@ from npbert import Tokenizer
 from tests.real_data import cola, lines_of, minilm, shared_data, squad, stsb
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 pytestmark = pytest.mark.torch
 

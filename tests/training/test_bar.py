@@ -9,7 +9,7 @@ import pytest
 
 from npbert.training.bar import Bar, held_out_line
 
-pytest.importorskip("tqdm", reason="tqdm is not installed: in npbert's folder, pip install '.[train]'")
+pytest.importorskip("tqdm", reason="tqdm is not installed: pip install -e '.[train]'")
 
 NUMBERS = {"loss": 12.3456, "mlm_loss": 11.65, "mlm_accuracy": 0.213, "nsp_loss": 0.6956, "nsp_accuracy": 0.5678}
 SHOWN = "loss 12.346, mlm 21%, nsp 57%, 12,346 tok/s"

@@ -9,7 +9,7 @@ from npbert.training.evaluate import evaluate_checkpoint
 from npbert.training.tasks import TASKS, TaskSettings, make_task
 from tests.training.tasks.tiny import FILES, tiny_config, tiny_tokenizer
 
-pytest.importorskip("safetensors", reason="safetensors is not installed: in npbert's folder, pip install '.[hf]'")
+pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
 
 TEXT = BertForSequenceClassification
 

@@ -8,7 +8,7 @@ import pytest
 from npbert.files import FileError
 from npbert.training.log import METRICS_FILE, Log, read_metrics
 
-reason = "tensorboard is not installed: in npbert's folder, pip install '.[train]'"
+reason = "tensorboard is not installed: pip install -e '.[train]'"
 events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
 
 ROWS = [

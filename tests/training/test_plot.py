@@ -6,7 +6,7 @@ from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.plot import PLOT_FILE, plot_curves
 from tests.training.tiny import make_trainer
 
-reason = "matplotlib is not installed: in npbert's folder, pip install '.[train]'"
+reason = "matplotlib is not installed: pip install -e '.[train]'"
 matplotlib = pytest.importorskip("matplotlib.figure", reason=reason)
 
 ROWS = [

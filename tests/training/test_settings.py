@@ -21,7 +21,7 @@ from npbert.training.settings import (
 )
 from npbert.training.tasks import TaskSettings
 
-pytest.importorskip("tomlkit", reason="tomlkit is not installed: in npbert's folder, pip install '.[train]'")
+pytest.importorskip("tomlkit", reason="tomlkit is not installed: pip install -e '.[train]'")
 
 PRETRAIN = {"corpus": ("a.txt", 'b "c".txt'), "vocabulary": "vöcab"}
 FINETUNE = {"model": "m", "train": "t.tsv"}

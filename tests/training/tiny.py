@@ -33,7 +33,7 @@ def needs_the_extra_train() -> None:
     """Skip the test where something is missing that a run needs."""
     for module in ("safetensors", "tomlkit", "filelock", "tqdm", "tensorboard", "matplotlib"):
         if importlib.util.find_spec(module) is None:
-            pytest.skip(f"{module} is not installed: in npbert's folder, pip install '.[train]'")
+            pytest.skip(f"{module} is not installed: pip install -e '.[train]'")
 
 
 def sentence(rng: np.random.Generator) -> str:

@@ -20,7 +20,7 @@ from npbert.files import FileError
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
 from tests.models.small import random_model
 
-pytest.importorskip("safetensors", reason="safetensors is not installed: in npbert's folder, pip install '.[hf]'")
+pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
 
 random_float32 = partial(random_model, dtype=np.float32)
 Raw = tuple[str, tuple[int, ...], bytes]

@@ -5,5 +5,5 @@ import pytest
 
 @pytest.fixture(scope="module")
 def reference(request):
-    reason = f"{request.param} is not installed: in npbert's folder, pip install '.[parity]'"
+    reason = f"{request.param} is not installed: pip install -e '.[parity]'"
     return pytest.importorskip(request.param, reason=reason)

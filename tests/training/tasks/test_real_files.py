@@ -10,7 +10,7 @@ from npbert.training.tasks import QuestionAnswering, TaskSettings, TextClassific
 from tests.shared_data import shared_data
 from tests.training.tasks.tiny import Planted
 
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install 'npbert[hf]'")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 
 @pytest.fixture

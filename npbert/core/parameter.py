@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.compute.array import Array
-from npbert.core.draws import ChosenDraws
 
 
 class Parameter:
@@ -91,8 +90,8 @@ class Init:
         The draw is made in float64 and then rounded: a float32 and a float64 model of one seed start alike.
         """
         parameter = self.zeros(*shape)
-        is_put_off = isinstance(self.rng, ChosenDraws) and not self.rng.are_for(parameter)
-        if self.rng is not None and not is_put_off:
+        are_for = getattr(self.rng, "are_for", None)  # of a model that comes out of a file: see draws.py
+        if self.rng is not None and (are_for is None or are_for(parameter)):
             parameter.value[...] = self.rng.normal(0.0, self.std, shape)
         return parameter
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer
-from npbert.core.draws import ChosenDraws
 from npbert.files import FileError
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, head_of, plain_name
@@ -82,6 +81,8 @@ def load_model(
     if size > 2 * held + SMALL:
         raise FileError(f"{path} holds {held:,} numbers, but by its config.json the model has {size:,}")
     in_file = _plain_names(file)
+    from npbert.core.draws import ChosenDraws  # here: numpy.random is a tenth of the time of the import
+
     draws = ChosenDraws(copy.deepcopy(rng.bit_generator))
     model = make(draws)
     wanted = stored_parameters(model)

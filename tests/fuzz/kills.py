@@ -35,7 +35,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
     corpus, held_out = write_corpus(folder / "a.txt"), write_corpus(folder / "b.txt", documents=2, seed=1)
     labelled, judged = write_labelled(folder / "a.tsv", rows=60), write_labelled(folder / "b.tsv", seed=1)
     checkpoint = write_checkpoint(folder / "checkpoint")
-    often = "--save-every 2 --evaluate-every 4 --log-every 3 --max-length 20 --batch-size 4 --steps 24"
+    often = "--save-every 2 --evaluate-every 4 --log-every 3 --max-length 20 --batch-size 4 --steps 60"
     texts = f"--corpus {corpus} --held-out {held_out} --vocabulary {checkpoint} --model {checkpoint}"
     tables = f"--train {labelled} --held-out {judged} --model {checkpoint} --text 0 --label 1"
     return {"pretrain": f"{texts} {often}".split(), "finetune": f"{tables} {often}".split()}

@@ -139,7 +139,7 @@ def show_example(model: BertForPreTraining, dialogue: Dialogue, rng: np.random.G
     word_logits, relationship_logits = model(
         Batch(input_ids[None], np.array([example.token_type_ids]), labels=labels[None])
     )
-    print("a pair        ", " ".join(vocabulary.decode(input_ids)))
+    print("\na pair        ", " ".join(vocabulary.decode(input_ids)))
     print("masked words  ", ", ".join(vocabulary.decode(labels[is_masked])))
     print("predicted     ", ", ".join(vocabulary.decode(word_logits.argmax(axis=-1))))
     print("is next       ", example.next_sentence_label == IS_NEXT)
@@ -160,7 +160,7 @@ def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
             masked_ids[position], labels[position] = vocabulary.mask_id, words[-1]
             masked.append(Example(masked_ids, token_type_ids, labels, next_sentence_label))
 
-    print(f"judged on {len(masked)} masked words, one at a time, and all {len(pairs)} pairs of lines ...", flush=True)
+    print(f"\njudged on {len(masked)} masked words, one at a time, and all {len(pairs)} pairs of lines ...", flush=True)
     word_logits = [model(batch).prediction_logits for batch in batches(masked, vocabulary.pad_id)]
     pair_logits = [model(batch).seq_relationship_logits for batch in batches(pairs, vocabulary.pad_id)]
     for what, logits, answers in (
@@ -181,13 +181,14 @@ def batches(examples: Sequence[Example], pad_id: int, size: int = 64) -> Iterato
 
 def talk(model: BertForPreTraining, dialogue: Dialogue) -> None:
     """Read lines that a person types, and say what the model makes of each, until an empty one."""
-    print("\nYour turn. Type a line, and the model says which one comes next. With [MASK] in place of a word it says")
-    print("which word that is, and with | between two lines whether the second follows the first. Enter alone ends.")
+    print("\nYour turn. Type a line, and the model says which one comes next. With [MASK] in")
+    print("place of a word it says which word that is, and with | between two lines whether")
+    print("the second follows the first. Whole lines work best. Enter alone ends.")
     while text := input("> ").strip():
         try:
             respond(model, dialogue, text)
         except ValueError as error:  # a word that the model does not know, or a line that is too long for it
-            print(f"  {error}")
+            print(f"  {error} (Enter alone ends)")
 
 
 def respond(model: BertForPreTraining, dialogue: Dialogue, text: str) -> None:
@@ -231,7 +232,7 @@ def save(model: BertForPreTraining, dialogue: Dialogue, folder: Path) -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Train a BERT, written in NumPy alone, on a toy dialogue.")
-    sizes = "small: fits the task, half a minute; seed: 6 layers, 768 wide, minutes"
+    sizes = "small: fits the task, seconds; seed: 6 layers, 768 wide, minutes"
     parser.add_argument("--size", choices=RECIPES, default="small", help=sizes)
     parser.add_argument("--dialogue", type=int, choices=DIALOGUES, default=9, help="which one, by its number of lines")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same numbers")
@@ -276,9 +277,7 @@ def main() -> None:
         train(model, dialogue, recipe, args, rng)
     except KeyboardInterrupt:
         print("\nstopped; this is what it has learned so far")
-    print()
     show_example(model, dialogue, rng)
-    print()
     judge(model, dialogue)
     if args.save:
         save(model, dialogue, args.save)

@@ -16,7 +16,7 @@ vectors. The file has a text on each line; the answer to each is a line of
 JSON, or a row of a NumPy array with --output NAME.npy.
 
 The folder of a sentence-transformers model has a modules.json, which says how
-its vectors are made; an option counts more."""
+its vectors are made; options on the command line override it."""
 
 _EPILOG = """examples:
   npbert embed folder sentences.txt --output vectors.npy

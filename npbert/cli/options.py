@@ -74,7 +74,7 @@ def add_options(parser: argparse.ArgumentParser, kind: type[Settings]) -> None:
             )
     group = parser.add_argument_group("all of these from a file")
     group.add_argument("--settings", metavar="FILE", help="a TOML file of settings, as a run keeps them; "
-                       "an option that is given counts more than the file")  # fmt: skip
+                       "options on the command line override the file")  # fmt: skip
 
 
 def _arguments(entry: Field[Any], placeholder: str) -> dict[str, Any]:

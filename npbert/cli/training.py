@@ -34,7 +34,7 @@ _WORTH_DROPPING = 1.0  # megabytes
 _PRETRAIN = {
     "usage": "npbert pretrain FOLDER --corpus FILE... --vocabulary FOLDER [options]",
     "description": """Teach a BERT language from plain text: it learns to guess hidden words, and whether
-one sentence follows another. Ctrl-C stops a run after the step that it is at, and
+one sentence follows another. Ctrl-C stops a run after the current step, and
 --resume goes on with it.""",
     "epilog": """examples:
   npbert vocab books --output vocabulary --size 8000
@@ -44,8 +44,8 @@ one sentence follows another. Ctrl-C stops a run after the step that it is at, a
 
 _FINETUNE = {
     "usage": "npbert finetune FOLDER --model MODEL --train FILE [options]",
-    "description": """Teach a pre-trained BERT a task from a labelled file: a label, a number, tags, the
-right choice or an answer. Ctrl-C stops a run after the step that it is at, and
+    "description": """Teach a pre-trained BERT a task from a labelled file: to find a label, a number, tags,
+the right choice or an answer. Ctrl-C stops a run after the current step, and
 --resume goes on with it.""",
     "epilog": """examples:
   npbert finetune run --model folder --train train.tsv --held-out dev.tsv

@@ -67,13 +67,13 @@ class TrainerSettings(Settings):
     )
     evaluate_every: int = setting(
         -1,
-        "how many steps lie between evaluations; 0 for the end only, -1 for ten times in a run, or fewer "
+        "how many steps lie between evaluations; 0: only at the end; -1: about ten times in a run, fewer "
         "where that takes long",
     )
     save_every: int = setting(200, "how many steps lie between saved states, from which a run can go on")
     log_every: int = setting(10, "how many steps lie between lines of the log")
     keep_state: bool = setting(
-        True, "keep the state of a finished run, by far its largest file; only an unfinished run needs it"
+        True, "keep the state of a finished run, by far its largest file, with which --resume would go on"
     )
     patience: int = setting(0, "stop after this many evaluations without a better result; 0 for never")
 

@@ -42,3 +42,8 @@ def _shortened(line: str) -> str:
         return line
     half = LONGEST_LINE // 2
     return f"{line[:half]} … ({len(line) - 2 * half:,} characters) … {line[-half:]}"
+
+
+def counted(count: int, thing: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{count:,} {thing}{'s' * (count != 1)}"

@@ -22,7 +22,7 @@ KNOWS = {  # each room, from the bottom up, and all that it may import from
     "files": "messages",
     "core": "compute",
     **dict.fromkeys(("optim", "gradcheck", "layers"), "core compute"),
-    "data": "core compute files extras",
+    "data": "core compute files extras messages",
     "blocks": "layers core compute",
     "models": BELOW_MODELS,
     "catalogue": f"models gradcheck {BELOW_MODELS}",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from npbert.files import FileError, read_text
+from npbert.messages import counted
 
 _DOCUMENT_START = "-DOCSTART-"
 
@@ -54,7 +55,7 @@ def parse_conll(text: str, path: str, *, word_column: int = 0, tag_column: int |
         try:
             word, *tag = (cells[column] for column in columns)
         except IndexError as error:
-            raise FileError(f"{path}, line {number}: {len(cells)} columns, wanted more") from error
+            raise FileError(f"{path}, line {number}: {counted(len(cells), 'column')}, wanted more") from error
         if len(cells) < len(columns):
             raise FileError(f"{path}, line {number}: only one column, wanted a word and a tag")
         if not word.strip():

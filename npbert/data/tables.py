@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from npbert.data.listed import listed
 from npbert.files import FileError, parse_json, read_text
+from npbert.messages import counted
 
 DELIMITERS = {"tab": "\t", "comma": ","}
 _JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
@@ -77,7 +78,8 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], *, by_comma: b
             elif len(cells) <= max(numbers):
                 if cells:
                     hint = " (separated by tabs? --delimiter tab)" if by_comma and "\t" in cells[0] else ""
-                    raise FileError(f"{place}: {len(cells)} columns, wanted at least {max(numbers) + 1}{hint}")
+                    found = counted(len(cells), "column")
+                    raise FileError(f"{place}: {found}, wanted at least {max(numbers) + 1}{hint}")
             else:
                 yield Row(tuple(cells[number] for number in numbers), path, reader.line_num)
     except csv.Error as error:

@@ -20,6 +20,7 @@ from npbert.data.packing import OBJECTIVES
 from npbert.data.pretraining_data import PretrainingData
 from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_vocabulary
+from npbert.messages import counted
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, neither_size_nor_folder
 from npbert.training.accumulate import StepLosses
 from npbert.training.averages import Averages
@@ -132,7 +133,7 @@ class Pretraining:
         return "\n".join(
             [
                 f"{shorten(', '.join(settings.corpus), 60)}: {corpus.num_bytes / 1e6:,.1f} MB of text, in "
-                f"{len(corpus.files):,} files with {corpus.num_documents:,} documents in all",
+                f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
                 f"the first sentence: {shorten(first, 80)}",
                 f"a model of {sum(p.value.size for p in self.model.parameters()):,} parameters, "
                 f"{len(self.tokenizer):,} tokens",

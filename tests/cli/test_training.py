@@ -62,7 +62,7 @@ def table(text):
 def test_pretrain(run):
     out = run(f"{PRETRAIN} --held-out held_out.txt --evaluate-every 3")
     lines, numbers = out.splitlines(), table(out)
-    assert lines[0] == "corpus.txt: 0.0 MB of text, in 1 files with 6 documents in all"
+    assert lines[0] == "corpus.txt: 0.0 MB of text, in 1 file with 6 documents in all"
     assert lines[1] == f"the first sentence: {Path('corpus.txt').read_text(encoding='utf-8').splitlines()[0]}"
     assert "6 steps of 4 sequences of up to 20 tokens" in lines
     assert list(numbers) == ["loss", "mlm loss", "mlm accuracy", "nsp loss", "nsp accuracy"]

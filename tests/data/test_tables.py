@@ -78,9 +78,9 @@ def test_places(tmp_path, name, content, columns, places):
 @pytest.mark.parametrize(
     ("name", "content", "columns", "message"),
     [
-        ("a.tsv", "x\t1\ny\n", "01", "a.tsv, line 2: 1 columns, wanted at least 2$"),
-        ("a.csv", 'a,b\n"x\ny",1\nz\n', "ab", "a.csv, line 4: 1 columns, wanted at least 2"),
-        ("a.csv", "x\t1\n", "1", r"line 1: 1 columns, wanted at least 2 \(separated by tabs\? --delimiter tab\)$"),
+        ("a.tsv", "x\t1\ny\n", "01", "a.tsv, line 2: 1 column, wanted at least 2$"),
+        ("a.csv", 'a,b\n"x\ny",1\nz\n', "ab", "a.csv, line 4: 1 column, wanted at least 2"),
+        ("a.csv", "x\t1\n", "1", r"line 1: 1 column, wanted at least 2 \(separated by tabs\? --delimiter tab\)$"),
         ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 1: there is no column 'texts', only 'text', 'label'"),
         ("a.tsv", "text\tlabel\nx\t1\n", ["a,b"], "there is no column 'a' or 'b', only 'text', 'label'"),
         ("a.tsv", "\t".join(map(str, range(99))) + "x" * 99, ["a"], r"only '0', '1', .* '9', … \(99 in all\)$"),

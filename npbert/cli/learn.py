@@ -1,0 +1,186 @@
+"""`npbert learn`: exercises in backpropagation, and the answers to them judged."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npbert.data import load_dialogue
+from npbert.learn import FOLDER, NOT_BEGUN, RIGHT, Exercise, check, demo, find, words, write_missing
+from npbert.learn.attempt import Failure, attempt
+from npbert.learn.exercises import EXERCISES
+from npbert.learn.show import show
+
+ACTIONS = ("check", "hint", "show", "demo")
+_POLL = 0.2  # seconds between two looks at the files
+
+_DESCRIPTION = f"""Learn backpropagation by writing it. Without an ACTION, the exercises that
+are missing are written into the folder {FOLDER}; nothing that is there is changed.
+Each is a Python file in which a part is yours to write."""
+
+_EPILOG = """actions:
+  check [EXERCISE]   is it right? If not, what is wrong, and why; without an
+                     EXERCISE, a line for each of all
+  hint EXERCISE [N]  the first of three hints, or the N-th
+  show EXERCISE      once your answer is right: yours, and the library's
+  demo               train a small BERT with your own layers in it
+
+examples:
+  npbert learn
+  npbert learn check 02
+  npbert learn check --watch
+  npbert learn hint 02 2"""
+
+
+def add_learn_command(commands: Any) -> None:
+    """Add `npbert learn` to the commands."""
+    command = commands.add_parser(
+        "learn", help="learn backpropagation by writing it", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    command.add_argument("action", metavar="ACTION", nargs="?", choices=ACTIONS, help=f"one of {', '.join(ACTIONS)}")
+    command.add_argument("exercise", metavar="EXERCISE", nargs="?", help="its number, as 02, its name or its file")
+    command.add_argument("number", metavar="N", nargs="?", type=int, help="which hint, 1 to 3")
+    command.add_argument("--folder", metavar="FOLDER", default=FOLDER, help=f"where the files are (default: {FOLDER})")
+    command.add_argument("--watch", action="store_true", help="check again whenever a file is saved; Ctrl-C ends it")
+    command.set_defaults(run=lambda args: _learn(command, args))
+
+
+def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
+    folder = Path(args.folder)
+    if args.action in ("hint", "show") and args.exercise is None:
+        command.error(f"say of which exercise, as in npbert learn {args.action} 02")
+    if args.exercise is not None and args.action in (None, "demo"):
+        command.error(f"there is no place for {args.exercise!r}")
+    if args.number is not None and (args.action != "hint" or not 1 <= args.number <= 3):
+        command.error(f"there is no hint {args.number}: each exercise has three" if args.action == "hint"
+                      else f"there is no place for '{args.number}'")  # fmt: skip
+    if args.watch and args.action != "check":
+        command.error("--watch belongs to npbert learn check")
+    actions: dict[Any, Any] = {None: _write, "check": _check, "hint": _hint, "show": _show, "demo": _demo}
+    return actions[args.action](args, folder)
+
+
+def _write(args: argparse.Namespace, folder: Path) -> int:
+    written = write_missing(folder)
+    first = next(iter(EXERCISES.values()))
+    option = "" if args.folder == FOLDER else f" --folder {args.folder}"
+    if written:
+        print(f"{len(written)} exercises written into {folder}{'' if folder.is_absolute() else '/'}" if len(written) > 1
+              else f"{folder / written[0].file_name} written")  # fmt: skip
+    else:
+        print(f"all {len(EXERCISES)} exercises are in {folder} already; nothing was changed")
+    print(f"\nBegin with {folder / first.file_name}: it says what to do. Then:\n")
+    print(f"  npbert learn check {first.code}{option}        is it right? If not, what is wrong, and why")
+    print(f"  npbert learn check --watch{option}   the same, whenever you save a file")
+    print(f"  npbert learn hint {first.code}{option}         a hint, if you are stuck")
+    return 0
+
+
+def _chosen(args: argparse.Namespace, folder: Path) -> list[tuple[Exercise, Path]]:
+    if args.exercise is not None:
+        return [find(args.exercise, folder)]
+    return [find(exercise.code, folder) for exercise in EXERCISES.values()]
+
+
+def _check(args: argparse.Namespace, folder: Path) -> int:
+    chosen = _chosen(args, folder)
+    if args.watch:
+        return _watch(chosen)
+    if args.exercise is not None:
+        ((exercise, path),) = chosen
+        verdict = check(exercise, path)
+        print(words.answer(exercise, verdict))
+        return int(verdict.status != RIGHT)
+    return _check_all(chosen)
+
+
+def _check_all(chosen: list[tuple[Exercise, Path]]) -> int:
+    """A line for each, and in full what is wrong with the first that is begun and not right."""
+    count, told = 0, False
+    for exercise, path in chosen:
+        verdict = check(exercise, path)
+        count += verdict.status == RIGHT
+        if verdict.status in (RIGHT, NOT_BEGUN):
+            print(words.line(exercise, verdict), flush=True)
+        elif not told:
+            print(words.answer(exercise, verdict), end="\n\n", flush=True)
+            told = True
+        else:
+            print(f"{words.line(exercise, verdict)}: {verdict.says}", flush=True)
+    print(f"\n{count} of {len(chosen)} are right")
+    return int(count < len(chosen))
+
+
+def _watch(chosen: list[tuple[Exercise, Path]]) -> int:
+    print("watching: save a file, and it is checked; Ctrl-C ends it", flush=True)
+    for exercise, path in _saved(chosen):
+        verdict = check(exercise, path)
+        print(f"\n{time.strftime('%H:%M:%S')}  {words.answer(exercise, verdict)}", flush=True)
+    return 0
+
+
+def _saved(chosen: list[tuple[Exercise, Path]]) -> Iterator[tuple[Exercise, Path]]:
+    """The files that are saved, each when it has stayed the same from one look to the next: an editor may delete a
+    file, and write the new one bit by bit."""
+    seen = {path: _stamp(path) for _, path in chosen}
+    before = dict(seen)
+    while True:
+        for exercise, path in chosen:
+            stamp = _stamp(path)
+            if stamp is not None and stamp != seen[path] and stamp == before[path]:
+                seen[path] = stamp
+                yield exercise, path
+            before[path] = stamp
+        time.sleep(_POLL)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _hint(args: argparse.Namespace, folder: Path) -> int:
+    exercise, _ = find(args.exercise, folder)
+    print(words.hint(exercise, args.number or 1))
+    return 0
+
+
+def _show(args: argparse.Namespace, folder: Path) -> int:
+    exercise, path = find(args.exercise, folder)
+    verdict = check(exercise, path)
+    if verdict.status != RIGHT:
+        print(words.answer(exercise, verdict))
+        print(f"\n{words.indented('The library has its answer ready for you once yours is right.')}")
+        return 1
+    print(show(exercise, path))
+    return 0
+
+
+def _demo(args: argparse.Namespace, folder: Path) -> int:
+    """Train with all that is right. Returns 1 where there is nothing, or where the learner's code stops."""
+    print("looking which of your exercises are right …", flush=True)
+    right = [(exercise, path) for exercise, path in _chosen(args, folder) if check(exercise, path).status == RIGHT]
+    own, rng = demo.Own(right), np.random.default_rng(0)
+    model = demo.make_model(load_dialogue(9), rng)
+    taking_part = own.taking_part(own.put_into(model))
+    if not taking_part:
+        print("None of your layers is right yet, so there is nothing of yours to train. Begin with 02 Linear.")
+        return 1
+    print(words.indented(f"Yours in this BERT: {', '.join(taking_part)}. All else is the library's.", ""))
+    print(f"The loss of knowing nothing is {demo.loss_of_knowing_nothing():.3f}.\n", flush=True)
+    stopped = attempt(lambda: demo.train(model, own, rng, lambda line: print(line, flush=True)))
+    if isinstance(stopped, Failure):
+        print(words.indented("\n\n".join(stopped.finding)))
+        return 1
+    count, total, shown = demo.judged(model)
+    print(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")
+    print("\n".join(f"  {line}" for line in shown))
+    return 0

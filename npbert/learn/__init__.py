@@ -1,0 +1,29 @@
+"""Learn backpropagation by writing it: exercises, and a checker that says what is wrong and why.
+
+The files of the exercises are made from the library's own source. What a learner writes is run in a process of its own,
+compared with the library's numbers, and then with those of every mistake that is known; so the answer can name it.
+"""
+
+from npbert.learn.exercise import Chapter, Exercise, Finding, Mistake, Mistakes, Part
+from npbert.learn.folder import FOLDER, find, write_missing
+from npbert.learn.process import TIME_LIMIT, check
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict, judge_file
+
+__all__ = [
+    "Exercise",
+    "Chapter",
+    "Part",
+    "Mistake",
+    "Mistakes",
+    "Finding",
+    "FOLDER",
+    "write_missing",
+    "find",
+    "TIME_LIMIT",
+    "check",
+    "RIGHT",
+    "NOT_BEGUN",
+    "WRONG",
+    "Verdict",
+    "judge_file",
+]

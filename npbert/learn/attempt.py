@@ -1,0 +1,103 @@
+"""attempt: run what a learner wrote, and say in words what stopped it, if anything did."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbert.learn.exercise import Finding
+
+MOST_SHAPES = 8
+_READ_ONLY = ("read-only", "cannot modify")
+_HANDED_OVER = (
+    "add_grad keeps the array that it is given, and later adds to it. So it wants an array that nobody else holds, and "
+    "not dy, x or a part of them: a sum or a product is a new array, and so is a .copy()."
+)
+
+
+class Failure(NamedTuple):
+    """An exception: its kind and message, and where in the learner's file it came up.
+
+    line: 0 where none of the learner's lines took part. shapes: of the arrays that this line could see.
+    """
+
+    kind: str
+    message: str
+    line: int = 0
+    code: str = ""
+    shapes: str = ""
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it is the `raise NotImplementedError` that stands for what is to be written."""
+        return self.kind == "NotImplementedError"
+
+    @property
+    def finding(self) -> Finding:
+        """In words."""
+        where = f"Line {self.line}" if self.line else "The code"
+        shown = f"{self.line:>4}:  {self.code}" if self.line else ""
+        if self.kind == "GradientError":
+            return Finding(sentence(self.message))
+        if any(words in self.message for words in _READ_ONLY) and self.kind == "ValueError":
+            says = f"{where} writes into an array that belongs to somebody else."
+            because = (
+                _HANDED_OVER
+                if "add_grad" in self.code
+                else (
+                    "What backward is given, and what forward kept, is the caller's, who may still need it: `dy *= a` "
+                    "changes dy itself. Make a new array, `dx = dy * a`; your own you may change as you like."
+                )
+            )
+        else:
+            says, because = f"{where} stops with {self.kind}: {self.message}", ""
+        shapes = f"What is there: {self.shapes}" if self.shapes else ""
+        return Finding(says, "\n\n".join(filter(None, (shown, shapes, because))))
+
+
+def attempt(call: Callable[[], Any], file: str | None = None) -> Any:
+    """call(), or the Failure that it ends in. file: the learner's, to tell where."""
+    try:
+        with np.errstate(all="ignore"):
+            return call()
+    except (Exception, SystemExit) as error:
+        return failure_of(error, file)
+
+
+def failure_of(error: BaseException, file: str | None = None) -> Failure:
+    """The exception, with the last line of `file` that took part in it."""
+    message = " ".join(str(error).split()) or "it says no more"
+    if isinstance(error, SystemExit):
+        message = "the file ends the program; take the exit() out"
+    found: tuple[types.FrameType, int] | None = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if file is not None and frame.f_code.co_filename == file:
+            found = frame, line
+    if found is None:
+        return Failure(type(error).__name__, message)
+    frame, line = found
+    linecache.checkcache(str(file))
+    code = linecache.getline(str(file), line).strip()
+    return Failure(type(error).__name__, message, line, code, _shapes(frame.f_locals))
+
+
+def sentence(text: str) -> str:
+    """Begun with a capital, but where that is a name, as dx; and ended."""
+    begun = text if re.match(r"d\w*\b", text) else text[:1].upper() + text[1:]
+    return begun if begun.endswith((".", "?", ":")) or "\n" in begun else f"{begun}."
+
+
+def _shapes(variables: dict[str, Any]) -> str:
+    """Of the arrays among the variables, and of the parameters of `self`; and which are None."""
+    shapes = {name: value.shape for name, value in variables.items() if isinstance(value, np.ndarray)}
+    for name, part in getattr(variables.get("self"), "__dict__", {}).items():
+        if isinstance(getattr(part, "value", None), np.ndarray):
+            shapes[f"self.{name}.value"] = part.value.shape
+    known = [f"{name} {shape}" for name, shape in list(shapes.items())[:MOST_SHAPES]]
+    return ", ".join([*known, *(f"{name} None" for name, value in variables.items() if value is None)])

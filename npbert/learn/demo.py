@@ -1,0 +1,125 @@
+"""demo: a small BERT learns the toy dialogue, with a learner's own layers in the place of the library's."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npbert.core import IGNORED, Layer, Tape, named_parts
+from npbert.data import Dialogue, Example, collate, draw_pairs, join_pair, load_dialogue, mask_words
+from npbert.files import read_text
+from npbert.learn.attempt import Failure
+from npbert.learn.exercise import Exercise
+from npbert.learn.verdict import load
+from npbert.models import BertConfig, BertForPreTraining
+from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
+
+STEPS, BATCH, LINE_EVERY = 600, 16, 60
+CONFIG = {
+    "hidden_size": 48,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 96,
+    "max_position_embeddings": 30,
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
+OTHERS = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
+"""What takes part in the training and is no layer, by name."""
+
+
+class Own:
+    """What a learner wrote, by the names that the library has for the same: classes of layers, and `OTHERS`."""
+
+    def __init__(self, files: list[tuple[Exercise, Path]]) -> None:
+        """Load the files. Raises: ValueError for one that stops with an error."""
+        self.things: dict[str, Any] = {}
+        for exercise, path in files:
+            module = load(path, read_text(path))
+            if isinstance(module, Failure):
+                raise ValueError(f"{path}: {module.finding.says}")
+            self.things.update({part.name: getattr(module, part.name) for part in exercise.parts})
+
+    def other(self, name: str) -> Any:
+        """One of `OTHERS`: the learner's, or the library's."""
+        return self.things.get(name, OTHERS[name])
+
+    def put_into(self, model: Any) -> list[str]:
+        """Each layer of the model becomes one of the learner's class, if there is one; the names of these classes."""
+        names = set()
+        for _, part in named_parts(model):
+            own = self.things.get(type(part).__name__)
+            if isinstance(part, Layer) and own is not None:
+                part.__class__ = own
+                names.add(own.__name__)
+        return sorted(names)
+
+    def taking_part(self, layers: list[str]) -> list[str]:
+        """The names of all that is the learner's in a training."""
+        return [name for name in self.things if name in layers or name in OTHERS]
+
+
+def make_model(dialogue: Dialogue, rng: np.random.Generator) -> BertForPreTraining:
+    """A BERT with one layer. In float64, so that a NumPy scalar in somebody's backward does no harm."""
+    config = BertConfig(vocab_size=len(dialogue.vocabulary), **CONFIG)  # type: ignore[arg-type]
+    return BertForPreTraining(config, rng=rng, dtype=np.float64)
+
+
+def train(model: Any, own: Own, rng: np.random.Generator, say: Callable[[str], None]) -> None:
+    """Train, with a line every LINE_EVERY steps. Raises: what the learner's code raises; TapeError."""
+    dialogue, parameters, steps = load_dialogue(9), model.parameters(), STEPS
+    optimizer, clip = own.other("AdamW")(parameters), own.other("clip_by_global_norm")
+    losses: list[float] = []
+    start = time.perf_counter()
+    for step in range(steps):
+        batch = collate(list(_examples(dialogue, own.other("mask_words"), rng)), pad_id=dialogue.vocabulary.pad_id)
+        model.zero_grad()
+        tape = Tape(rng)
+        losses.append(model.loss(batch, tape).mlm_loss)
+        model.loss_backward(1.0, tape)
+        tape.check_empty()
+        clip(parameters, 1.0)
+        optimizer.lr = linear_warmup_decay(step, lr=5e-3, warmup_steps=steps // 10, total_steps=steps)
+        optimizer.step()
+        elapsed = time.perf_counter() - start
+        is_slow = step == 0 and elapsed * steps > 120
+        if is_slow or (step + 1) % LINE_EVERY == 0:
+            left = elapsed / (step + 1) * (steps - step - 1)
+            say(f"step {step + 1:3}/{steps}   loss {np.mean(losses):.3f}   {elapsed:3.0f} s, {left:3.0f} s left")
+            losses.clear()
+
+
+def _examples(dialogue: Dialogue, mask: Any, rng: np.random.Generator) -> Iterator[Example]:
+    for pair in draw_pairs(len(dialogue.lines), BATCH, rng):
+        lines = dialogue.lines[pair.first], dialogue.lines[pair.second]
+        input_ids, token_type_ids = join_pair(*lines, dialogue.vocabulary)
+        masked, labels = mask(input_ids, dialogue.vocabulary, rng)
+        yield Example(masked, token_type_ids, labels, pair.next_sentence_label)
+
+
+def judged(model: Any) -> tuple[int, int, list[str]]:
+    """Of each line every word hidden in turn: how many are guessed, of how many; and one of each line in words."""
+    dialogue, right, total, shown = load_dialogue(9), 0, 0, []
+    vocabulary = dialogue.vocabulary
+    for line in dialogue.lines:
+        ids, types = join_pair(line, None, vocabulary)
+        examples = []
+        for place in range(1, len(ids) - 1):
+            hidden, labels = list(ids), [IGNORED] * len(ids)
+            hidden[place], labels[place] = vocabulary.mask_id, ids[place]
+            examples.append(Example(hidden, types, labels, 0))
+        guesses = model(collate(examples, pad_id=vocabulary.pad_id)).prediction_logits.argmax(axis=-1)
+        right, total = right + int((guesses == ids[1:-1]).sum()), total + len(guesses)
+        words = vocabulary.decode(line)
+        shown.append(f"{' '.join([*words[:-1], '[MASK]'])} → {vocabulary.decode(guesses[-1:])[0]}")
+    return right, total, shown
+
+
+def loss_of_knowing_nothing() -> float:
+    """ln V: the loss of a model to which all words are alike."""
+    return math.log(len(load_dialogue(9).vocabulary))

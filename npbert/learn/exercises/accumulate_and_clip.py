@@ -1,0 +1,67 @@
+"""Exercise 13: a batch in parts, and gradients that are clipped."""
+
+from __future__ import annotations
+
+from npbert.learn.chapters import chapter
+from npbert.learn.exercise import Exercise
+from npbert.learn.exercises.accumulating import MEANS, accumulate, accumulated
+from npbert.learn.exercises.clipping import CLIPS, clipped
+from npbert.learn.numbers import NumbersPart
+from npbert.learn.source import exercise_file, function_source
+from npbert.optim import clip_by_global_norm
+
+TEXT = """
+A batch that does not fit into memory comes in pieces. Each piece goes forward and backward by itself, and the gradients
+add up. At the end they have to be those of the whole batch, whose loss is the mean over all of its targets; the loss of
+a piece is the mean over its own. Not every piece has as many targets, and labels that are −100 (IGNORED) are none.
+
+Then the gradients may be too large for a good step. All of them together are seen as one long vector, and if it is
+longer than max_norm, it is made shorter: the direction stays.
+"""
+ACCUMULATE_TEXT = """Add the gradient of the mean loss over all targets of all pieces to the layer's; return that mean.
+
+pieces: for each an x (n, I), and labels (n,), at least one of which is a target. For one piece:
+
+    tape = Tape()
+    its_mean = loss.forward(layer.forward(x, tape), labels, tape)
+    layer.backward(loss.backward(1.0, tape), tape)
+
+where 1.0 is dloss: how much the loss of this piece counts in the whole.
+"""
+CLIP_TEXT = """Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.
+
+The joint norm is √(Σ over all parameters and all of their numbers of grad²). Change each parameter.grad in place.
+Where the norm is not above max_norm, nothing is changed. A parameter that is given twice counts once: it is one.
+"""
+HINTS = (
+    "A mean of means is not the mean of all, unless all pieces have as many targets. A piece with n of N targets "
+    "counts n/N. And the norm of several gradients is that of all of their numbers in one row.",
+    "Count the targets first: n = (labels != IGNORED).sum() for each piece, N for all. Then dloss = n / N for that "
+    "piece, and the mean that you return is the sum of n / N · its_mean.",
+    "For clipping: parameters = list(dict.fromkeys(parameters)); norm = √(Σ (p.grad**2).sum()); if norm > max_norm: "
+    "p.grad[...] *= max_norm / norm, for each p; return norm.",
+)
+
+
+EXERCISE = Exercise(
+    number=13,
+    slug="accumulate_and_clip",
+    title="accumulating and clipping gradients",
+    chapter=chapter(8),
+    hints=HINTS,
+    parts=(
+        NumbersPart("accumulate", accumulate, accumulated, MEANS),
+        NumbersPart("clip_by_global_norm", clip_by_global_norm, clipped, CLIPS, tolerance=1e-5),
+    ),
+    source=lambda: exercise_file(
+        "Exercise 13: accumulating and clipping gradients",
+        TEXT,
+        [
+            "Piece = tuple[Array, Array]",
+            function_source(accumulate, ACCUMULATE_TEXT),
+            function_source(clip_by_global_norm, CLIP_TEXT),
+        ],
+        uses=["IGNORED", "Tape", "math"],
+    ),
+    blanks=("accumulate", "clip_by_global_norm"),
+)

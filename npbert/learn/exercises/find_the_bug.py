@@ -1,0 +1,219 @@
+"""Exercise 15: twelve layers, some of them broken by one line."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from npbert.blocks import EncoderLayer, FeedForward, MaskedLMHead, MeanPooling
+from npbert.catalogue import CATALOGUE
+from npbert.gradcheck import check_gradients
+from npbert.layers import (
+    DotProductAttention,
+    Dropout,
+    Embedding,
+    Gather,
+    LayerNorm,
+    Linear,
+    MeanSquaredError,
+    SoftmaxCrossEntropy,
+)
+from npbert.learn.attempt import Failure, attempt
+from npbert.learn.chapters import chapter
+from npbert.learn.exercise import Exercise, Finding, Mistake, Part
+from npbert.learn.source import exercise_file
+
+UNKNOWN, FINE = "?", "right"
+
+
+class Suspect(NamedTuple):
+    """A method of a layer of the library, as it stands in the file; with one line changed, or none."""
+
+    right: type[Any]
+    method: str
+    before: str = ""
+    after: str = ""
+
+
+SUSPECTS = {
+    "a": Suspect(Linear, "backward"),
+    "b": Suspect(
+        MeanSquaredError, "backward", "(2 * float(dloss) / difference.size)", "(float(dloss) / difference.size)"
+    ),
+    "c": Suspect(SoftmaxCrossEntropy, "backward", "float(dloss) / len(targets)", "float(dloss) / len(is_target)"),
+    "d": Suspect(Embedding, "backward"),
+    "e": Suspect(Gather, "backward", "scatter_add(dx, rows, dy)", "dx[rows] += dy"),
+    "f": Suspect(Dropout, "backward"),
+    "g": Suspect(LayerNorm, "three_roads", "dot_rows(dx_hat, x_hat)", "dot_rows(dy, x_hat)"),
+    "h": Suspect(MeanPooling, "backward", "dy / lengths", "dy / len(lengths)"),
+    "i": Suspect(DotProductAttention, "attend_backward", "_transposed(a) @ dc", "_transposed(p) @ dc"),
+    "j": Suspect(FeedForward, "backward"),
+    "k": Suspect(EncoderLayer, "backward", "return ds + dqueries, dz", "return dh + dqueries, dz"),
+    "l": Suspect(MaskedLMHead, "backward"),
+}
+
+TEXT = """
+You have written many backwards. Now read some. Here are twelve layers of the library. Some of them are as they should
+be; in others one line was changed, as people do it. All of them would train, and the loss would fall.
+
+Each line of a backward has a name at its end: a1, a2 and so on. In ANSWERS, at the end of this file, write for each
+layer the name of the line that is wrong, as "c4", or "right" if none is. Above each class stands where its forward is.
+
+Try to find them by reading. If you are stuck, let the computer look:
+
+    from npbert import check_gradients
+    from npbert.catalogue import CATALOGUE
+
+    layer, inputs, rng = CATALOGUE["Linear"].make(A)
+    print(check_gradients(layer, *inputs, rng=rng))
+"""
+HINTS = (
+    "Ask of each line: which line of forward does it undo? What was averaged there has to be divided by the same "
+    "number, what was read twice has to be added twice, and what dropout changed has to be changed in the same way.",
+    "Seven of the twelve are broken. Losses, a gather, a norm, a mean, attention, and an encoder layer.",
+    "Run check_gradients as the text at the top says, for each letter: it says which gradient is wrong, and how. Then "
+    "look for the line that makes it.",
+)
+
+
+def lines_of(letter: str) -> list[str]:
+    """The body of the method, without its docstring, with the change in it, if there is one. Raises: ValueError where
+    the line that is to be changed is not in the library's source just once."""
+    suspect = SUSPECTS[letter]
+    source = textwrap.dedent(inspect.getsource(getattr(suspect.right, suspect.method)))
+    if suspect.before and source.count(suspect.before) != 1:
+        raise ValueError(f"{suspect.before!r} is not in {suspect.right.__name__}.{suspect.method} once")
+    function = ast.parse(source).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    lines = source.splitlines()
+    head = lines[: function.body[0].lineno - 1]
+    body = "\n".join(lines[function.body[1].lineno - 1 :])
+    changed = body.replace(suspect.before, suspect.after) if suspect.before else body
+    return ["\n".join(head), *(line for line in changed.splitlines() if line.strip())]
+
+
+def answer(letter: str) -> str:
+    """The right answer for a layer: the name of the line that was changed, or "right"."""
+    after = SUSPECTS[letter].after
+    numbers = [number for number, line in enumerate(lines_of(letter)[1:], start=1) if after and after in line]
+    return f"{letter}{numbers[0]}" if numbers else FINE
+
+
+def class_text(letter: str) -> str:
+    """The class as it stands in the file."""
+    suspect = SUSPECTS[letter]
+    head, *body = lines_of(letter)
+    named = [f"{line}  # {letter}{number}" for number, line in enumerate(body, start=1)]
+    name = suspect.right.__name__
+    place = suspect.right.__module__.replace(".", "/")
+    inside = textwrap.indent("\n".join([head, *named]), "    ")
+    return f"# its forward: {place}.py\nclass {letter.upper()}({name}):\n{inside}"
+
+
+def source() -> str:
+    """The text of the file."""
+    answers = "\n".join(f'    "{letter}": "{UNKNOWN}",  # {each.right.__name__}' for letter, each in SUSPECTS.items())
+    helper = 'def _transposed(x):\n    """The last two axes swapped."""\n    return x.swapaxes(-1, -2)'
+    things = [helper, *map(class_text, SUSPECTS), f"ANSWERS = {{\n{answers}\n}}\n"]
+    return exercise_file("Exercise 15: find the bug", TEXT, things)
+
+
+def broken(letter: str) -> type[Any]:
+    """The class, made from the text of the file."""
+    variables: dict[str, Any] = {}
+    exec(compile(source(), f"<{letter}>", "exec"), variables)
+    found: type[Any] = variables[letter.upper()]
+    return found
+
+
+@dataclass(frozen=True)
+class AnswersPart(Part):
+    """The dictionary of answers."""
+
+    name: str = "ANSWERS"
+    right: Any = field(default_factory=lambda: {letter: answer(letter) for letter in SUSPECTS})
+    mistakes: list[Mistake] = field(default_factory=lambda: [_mistake(letter) for letter in SUSPECTS])
+
+    def judge(self, thing: Any) -> Finding | None:
+        if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
+            return Finding(
+                f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other."
+            )
+        given = {letter: str(each).strip().lower() for letter, each in thing.items()}
+        wrong = [letter for letter in SUSPECTS if given[letter] not in (self.right[letter], UNKNOWN)]
+        left = [letter for letter in SUSPECTS if given[letter] == UNKNOWN]
+        count = len(SUSPECTS) - len(wrong) - len(left)
+        if wrong:
+            letter = wrong[0]
+            is_missed = given[letter] == FINE
+            because = [_what_is_wrong(letter)] if is_missed else []
+            because += [f"{count} of the {len(SUSPECTS)} answers are right so far."] if count else []
+            return Finding(_told(letter, given[letter], self.right[letter]), "\n\n".join(because))
+        if left:
+            return Finding(
+                f"{', '.join(left)} still {'has' if len(left) == 1 else 'have'} no answer; the others are right."
+            )
+        return None
+
+
+def _told(letter: str, given: str, right: str) -> str:
+    """What is wrong with one answer, without giving the right one away."""
+    name = SUSPECTS[letter].right.__name__
+    names = [f"{letter}{number}" for number in range(1, len(lines_of(letter)))]
+    if given not in (FINE, *names):
+        return f'{letter}, {name}: "{given}" is no answer; wanted "{FINE}", or a line from {names[0]} to {names[-1]}.'
+    if right == FINE:
+        return f"{letter}, {name}: line {given} is as it should be, and so are all others."
+    if given != FINE:
+        return f"{letter}, {name}: something is wrong there, but line {given} is as it should be."
+    return f"{letter}, {name}: one of its lines is wrong."
+
+
+def _mistake(letter: str) -> Mistake:
+    """The wrong answer that is given first: a broken layer is taken for right, or a line of a right one for wrong."""
+    right = answer(letter)
+    given = FINE if right != FINE else f"{letter}1"
+    others = {other: answer(other) for other in SUSPECTS}
+    return Mistake(f"{letter}_is_{given}", _told(letter, given, right), "", {**others, letter: given})
+
+
+def _what_is_wrong(letter: str) -> str:
+    """What the gradient check finds to be true of a broken layer."""
+    layer, inputs, rng = CATALOGUE[_BLOCK.get(letter, SUSPECTS[letter].right.__name__)].make(broken(letter))
+    report = attempt(lambda: check_gradients(layer, *inputs, rng=rng))
+    if isinstance(report, Failure):
+        return report.message
+    return " ".join(["The gradient check says:", *(finding.text for finding in report.diagnosis[:1])])
+
+
+_BLOCK = {"j": "FeedForward, gelu"}
+
+
+def show() -> str:
+    """The lines that were changed, and as they stand in the library."""
+    shown = []
+    for letter, suspect in SUSPECTS.items():
+        line = answer(letter)
+        if line == FINE:
+            shown.append(f"{letter}, {suspect.right.__name__}: right")
+        else:
+            changed = lines_of(letter)[int(line[1:])].strip()
+            library = changed.replace(suspect.after, suspect.before)
+            shown.append(f"{letter}, {suspect.right.__name__}, line {line}:\n    {changed}\n  should be\n    {library}")
+    return "\n\n".join(shown)
+
+
+EXERCISE = Exercise(
+    number=15,
+    slug="find_the_bug",
+    title="find the bug",
+    chapter=chapter(9),
+    hints=HINTS,
+    parts=(AnswersPart(),),
+    source=source,
+    blanks=("ANSWERS",),
+    shown=show,
+)

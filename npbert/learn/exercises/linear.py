@@ -1,0 +1,188 @@
+"""Exercise 2: Linear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npbert.catalogue import Setting
+from npbert.compute import Array
+from npbert.core import Tape
+from npbert.layers import Linear
+from npbert.learn.chapters import chapter
+from npbert.learn.exercise import Exercise, Mistakes
+from npbert.learn.layers import layer_part
+from npbert.learn.source import Blank, class_source, exercise_file
+
+N, I, O = 7, 5, 3  # noqa: E741
+SETTING = Setting(Linear, lambda cls, init: cls(I, O, init), lambda rng: (rng.standard_normal((N, I)),))
+WRONG = Mistakes(Linear, "backward")
+
+TEXT = """
+Most of what BERT computes is this layer: each row of x is multiplied by a matrix, and a bias is added. Number by
+number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o].
+
+backward is given dy, where dy[n, o] says how fast the loss grows with y[n, o]. It is to find the same for every number
+of W, b and x. A number that moves several y moves the loss by all of them: its gradient is a sum over these y, of how
+fast it moves each, times the dy of that y.
+"""
+BLANK = Blank(
+    "backward",
+    """Add dW to the gradient of self.weight and db to that of self.bias; return dx.
+
+    dy (N, O)   dW (I, O), as W   db (O,), as b   dx (N, I), as x
+
+    A gradient is added with self.weight.add_grad(dW). Three lines are enough, one for each gradient.
+    """,
+)
+HINTS = (
+    "Take one number, W[i, o]. Which y does it move, and how fast? Those of column o, one in every row n, each x[n, i] "
+    "times as fast. So dW[i, o] is a sum over n.",
+    "A sum over the index in the middle is a matrix product: Σₙ x[n, i] dy[n, o] is the product of x transposed with "
+    "dy. The shapes allow nothing else: from (N, I) and (N, O) you need (I, O).",
+    "dW is xᵀ dy. b[o] is added to every row, so its gradient is the sum of column o of dy. And x[n, i] moves the "
+    "whole row y[n], with the weights W[i, :], so dx is dy Wᵀ.",
+)
+
+
+def _backward(layer: Linear, dy: Array, tape: Tape, **changes: Any) -> Array:
+    """The right backward, but for the gradients that are given in another way."""
+    x = tape.take(layer)
+    weight = layer.weight.value
+    gradients = {"dw": x.T @ dy, "db": dy.sum(axis=0), "dx": dy @ weight.T}
+    gradients.update({name: change(x, dy, weight) for name, change in changes.items()})
+    for parameter, name in ((layer.weight, "dw"), (layer.bias, "db")):
+        if gradients[name] is not None:
+            parameter.add_grad(gradients[name])
+    return gradients["dx"]
+
+
+@WRONG(
+    "dW is divided by the number of rows, but it is a plain sum over them.",
+    "A mean over the batch belongs to the loss, and the loss has taken it: the 1/N is inside dy already. Each layer "
+    "only adds up what its weights did to every row.",
+)
+def weight_averaged(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dw=lambda x, dy, w: x.T @ dy / len(x))
+
+
+@WRONG(
+    "db is the mean of dy over the rows, but it is their sum.",
+    "b is added to every row, so it moves the loss once for each of them, and what comes back adds up. (The mean over "
+    "the batch is taken in the loss, and it is inside dy already.)",
+)
+def bias_averaged(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, db=lambda x, dy, w: dy.mean(axis=0))
+
+
+@WRONG(
+    "dW and db are both divided by the number of rows, but they are plain sums over them.",
+    "A mean over the batch belongs to the loss, and the loss has taken it: the 1/N is inside dy already. Each layer "
+    "only adds up what its weights did to every row.",
+)
+def both_averaged(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dw=lambda x, dy, w: x.T @ dy / len(x), db=lambda x, dy, w: dy.mean(axis=0))
+
+
+@WRONG(
+    "The gradients are set, but they should be added to what is there.",
+    "Before the optimiser takes a step, several backwards may have something to say about one weight: a batch that "
+    "comes in parts, a weight that stands in two places. So backward adds, with add_grad, and never clears a "
+    "gradient; zero_grad is called once, by whoever trains.",
+)
+def assigns(self: Linear, dy: Array, tape: Tape) -> Array:
+    self.zero_grad()
+    return _backward(self, dy, tape)
+
+
+@WRONG(
+    "The gradient of W is set, but it should be added to what is there.",
+    "Before the optimiser takes a step, several backwards may have something to say about one weight: a batch that "
+    "comes in parts, a weight that stands in two places. So backward adds: self.weight.add_grad(dW).",
+)
+def weight_set(self: Linear, dy: Array, tape: Tape) -> Array:
+    self.weight.zero_grad()
+    return _backward(self, dy, tape)
+
+
+@WRONG(
+    "The gradient of b is set, but it should be added to what is there.",
+    "Before the optimiser takes a step, several backwards may have something to say about one bias: a batch that comes "
+    "in parts, a bias that stands in two places. So backward adds: self.bias.add_grad(db).",
+)
+def bias_set(self: Linear, dy: Array, tape: Tape) -> Array:
+    self.bias.zero_grad()
+    return _backward(self, dy, tape)
+
+
+@WRONG(
+    "db still has a row for each row of dy: it was not summed over the rows.",
+    "Forward adds the one row b to every row of x W: b is stretched to N rows. What is stretched forwards is summed "
+    "backwards, so db is dy summed over its first axis, with the shape of b.",
+)
+def bias_not_summed(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, db=lambda x, dy, w: dy)
+
+
+@WRONG(
+    "db is one number for all columns: dy was summed over both of its axes.",
+    "Each column o has a bias of its own, which moves that column alone. So db[o] sums over the rows of column o: "
+    "axis=0, and not over everything.",
+)
+def bias_summed_too_far(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, db=lambda x, dy, w: 0 * w[0] + dy.sum())
+
+
+@WRONG(
+    "dW is transposed: it has the shape of dyᵀ x, and should be xᵀ dy.",
+    "A gradient always has the shape of its parameter, here (I, O). dyᵀ x holds the same numbers, but as (O, I), as in "
+    "PyTorch, which stores W the other way round.",
+)
+def weight_transposed(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dw=lambda x, dy, w: dy.T @ x)
+
+
+@WRONG(
+    "dW has the right shape, but its numbers are in the wrong order: (dyᵀ x) was reshaped to fit.",
+    "A reshape keeps the numbers in the order of memory, and so puts them in other places. To swap two axes, "
+    "transpose: dW = (dyᵀ x)ᵀ = xᵀ dy.",
+)
+def weight_reshaped(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dw=lambda x, dy, w: (dy.T @ x).reshape(w.shape))
+
+
+@WRONG(
+    "dx is made with Wᵀ reshaped: W.reshape(O, I) is not W transposed.",
+    "A reshape keeps the numbers in the order of memory, and so puts them in other places. W.T swaps the two axes.",
+)
+def input_with_reshaped_weight(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dx=lambda x, dy, w: dy @ w.reshape(w.shape[::-1]))
+
+
+@WRONG(
+    "Nothing was added to the gradient of b.",
+    "b is learned, too: forward adds it to every row. Its gradient is the sum of dy over the rows, and backward hands "
+    "it over with self.bias.add_grad(db).",
+)
+def bias_forgotten(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, db=lambda x, dy, w: None)
+
+
+@WRONG(
+    "Nothing was added to the gradient of W.",
+    "Backward has two jobs: it returns dx, and it adds what it finds out about the layer's own parameters, here with "
+    "self.weight.add_grad(dW). Without that the layer never learns.",
+)
+def weight_forgotten(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dw=lambda x, dy, w: None)
+
+
+EXERCISE = Exercise(
+    number=2,
+    slug="linear",
+    title="Linear",
+    chapter=chapter(2),
+    hints=HINTS,
+    parts=(layer_part(SETTING, WRONG, names={"weight": "dW", "bias": "db"}),),
+    source=lambda: exercise_file("Exercise 2: Linear", TEXT, [class_source(Linear, BLANK)]),
+    blanks=("Linear.backward",),
+)

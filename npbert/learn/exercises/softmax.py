@@ -1,0 +1,152 @@
+"""Exercise 4: softmax."""
+
+from __future__ import annotations
+
+from npbert.catalogue import Setting
+from npbert.compute import Array
+from npbert.core import Tape
+from npbert.layers import Softmax
+from npbert.layers.softmax import softmax
+from npbert.learn.chapters import chapter
+from npbert.learn.exercise import Exercise, Mistakes
+from npbert.learn.layers import layer_part
+from npbert.learn.source import Blank, class_source, exercise_file, function_source
+
+SETTING = Setting(Softmax, lambda cls, init: cls(), lambda rng: (rng.standard_normal((7, 5)),))
+WRONG = Mistakes(Softmax, "backward")
+
+TEXT = """
+Softmax makes a probability distribution of each row of numbers. Unlike an activation it mixes the numbers of a row:
+raising one x raises its own p and takes from all others, as they have to add up to 1. So each x moves every p of its
+row, and its gradient is a sum over all of them:
+
+    dxⱼ = Σₖ dpₖ ∂pₖ/∂xⱼ
+
+Work out ∂pₖ/∂xⱼ from pₖ = e^(xₖ) / Σᵢ e^(xᵢ), once for k = j and once for k ≠ j, and put it into the sum.
+"""
+BLANK = Blank(
+    "backward",
+    """Return dx, of the shape of x. dp is ∂loss/∂p, and forward kept p.
+
+    x, p, dp, dx (..., T): each row along the last axis is a distribution of its own.
+    """,
+)
+HINTS = (
+    "By the quotient rule, ∂pₖ/∂xⱼ is pⱼ (1 − pⱼ) for k = j, and −pₖ pⱼ for k ≠ j. Both at once: pₖ (δₖⱼ − pⱼ), where "
+    "δₖⱼ is 1 for k = j and else 0.",
+    "Put it into the sum: dxⱼ = Σₖ dpₖ pₖ δₖⱼ − Σₖ dpₖ pₖ pⱼ. In the first sum one term is left. In the second, pⱼ "
+    "does not depend on k and comes out of the sum.",
+    "dx = p · (dp − s), where s = Σₖ dpₖ pₖ is one number for each row: (dp * p).sum(axis=-1, keepdims=True).",
+)
+
+
+@WRONG(
+    "dx is p (1 − p) dp, which is the diagonal alone: how each x moves its own p.",
+    "That would be the sigmoid, where every number is by itself. In softmax an x also lowers all other p of its row. "
+    "These other terms, −pₖ pⱼ dpₖ for k ≠ j, are missing in the sum.",
+)
+def diagonal_alone(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    return p * (1 - p) * dp
+
+
+@WRONG(
+    "dx is p · dp: the sum Σₖ dpₖ pₖ was not subtracted.",
+    "Raising an x takes from all other p of its row, so that they still add up to 1. That is what the second term, "
+    "−pⱼ Σₖ dpₖ pₖ, says.",
+)
+def sum_forgotten(self: Softmax, dp: Array, tape: Tape) -> Array:
+    return tape.take(self) * dp
+
+
+@WRONG(
+    "What is subtracted is the plain mean of dp, but it has to be the mean weighted by p, Σₖ dpₖ pₖ.",
+    "A p that is large has a large say in what the row loses. The weights pₖ add up to 1, so no division is needed.",
+)
+def plain_mean(self: Softmax, dp: Array, tape: Tape) -> Array:
+    return tape.take(self) * (dp - dp.mean(axis=-1, keepdims=True))
+
+
+@WRONG(
+    "What is subtracted is the plain sum of dp, but it has to be weighted by p: Σₖ dpₖ pₖ.",
+    "How much an x takes from another pₖ is pₖ pⱼ, in proportion to both.",
+)
+def plain_sum(self: Softmax, dp: Array, tape: Tape) -> Array:
+    return tape.take(self) * (dp - dp.sum(axis=-1, keepdims=True))
+
+
+@WRONG(
+    "What is subtracted is the mean of dp · p over the row, but it has to be their sum.",
+    "The weights p add up to 1 already, so Σₖ dpₖ pₖ is a mean as it stands; np.mean divides it once more, by T.",
+)
+def mean_of_the_products(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    return p * (dp - (dp * p).mean(axis=-1, keepdims=True))
+
+
+@WRONG(
+    "The sum is taken down the columns (axis 0), over different rows.",
+    "Each row is a distribution of its own, and knows nothing of the other rows. The sum runs along the last axis: "
+    "axis=-1.",
+)
+def summed_over_the_rows(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    return p * (dp - (dp * p).sum(axis=0))
+
+
+@WRONG(
+    "The sum is taken over everything, but each row has a sum of its own.",
+    "(dp * p).sum() is one number for all rows. Each row is a distribution of its own: .sum(axis=-1, keepdims=True).",
+)
+def summed_over_everything(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    return p * (dp - (dp * p).sum())
+
+
+@WRONG(
+    "The factor p in front is missing: dx is dp − Σₖ dpₖ pₖ.",
+    "How fast anything in the row moves with xⱼ is in proportion to pⱼ: an x with a tiny p moves nearly nothing. So "
+    "the whole bracket is multiplied by p.",
+)
+def factor_forgotten(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    return dp - (dp * p).sum(axis=-1, keepdims=True)
+
+
+@WRONG(
+    "The first p is missing: dx is dp − p · Σₖ dpₖ pₖ, and should be p · dp − p · Σₖ dpₖ pₖ.",
+    "∂pₖ/∂xⱼ = pₖ (δₖⱼ − pⱼ): the term with δ has a p as well, so p is a factor of the whole bracket.",
+)
+def factor_of_the_sum_alone(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    return dp - p * (dp * p).sum(axis=-1, keepdims=True)
+
+
+@WRONG(
+    "dx has the wrong sign.",
+    "Raising an x raises its own p. So where dp lies above the mean of its row, weighted by p, dx is positive: "
+    "p · (dp − Σₖ dpₖ pₖ).",
+)
+def sign_turned(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    return p * ((dp * p).sum(axis=-1, keepdims=True) - dp)
+
+
+@WRONG(
+    "dx is divided by the number of rows.",
+    "A mean over the batch belongs to the loss, and the loss has taken it: it is inside dp already.",
+)
+def averaged_over_the_leading_axis(self: Softmax, dp: Array, tape: Tape) -> Array:
+    return Softmax.backward(self, dp, tape) / len(dp)
+
+
+EXERCISE = Exercise(
+    number=4,
+    slug="softmax",
+    title="softmax",
+    chapter=chapter(4),
+    hints=HINTS,
+    parts=(layer_part(SETTING, WRONG),),
+    source=lambda: exercise_file("Exercise 4: softmax", TEXT, [class_source(Softmax, BLANK), function_source(softmax)]),
+    blanks=("Softmax.backward",),
+)

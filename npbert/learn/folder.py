@@ -1,0 +1,47 @@
+"""The folder with the learner's files: what is missing is written, what is there is never touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from npbert.files import FileError, atomic_write
+from npbert.learn.exercise import Exercise
+from npbert.learn.exercises import EXERCISES
+from npbert.suggest import did_you_mean
+
+FOLDER = "backprop"
+
+
+def write_missing(folder: Path) -> list[Exercise]:
+    """Write the exercises that are not in the folder yet, and return them. Nothing that is there is changed.
+
+    Raises: FileError where `folder` is a file; OSError.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder} is a file, wanted a folder for the exercises: name another with --folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [exercise for exercise in EXERCISES.values() if not (folder / exercise.file_name).exists()]
+    for exercise in missing:
+        with atomic_write(folder / exercise.file_name) as path:
+            path.write_text(exercise.source(), encoding="utf-8")
+    return missing
+
+
+def find(name: str, folder: Path) -> tuple[Exercise, Path]:
+    """The exercise that is meant by its number (7, 07), its name (layer_norm) or its file, and where the file is.
+
+    Raises: ValueError where there is no such exercise; FileError where its file is missing.
+    """
+    stem = Path(name).name.removesuffix(".py")
+    known = {each.file_name.removesuffix(".py"): each for each in EXERCISES.values()}
+    known |= {each.slug: each for each in EXERCISES.values()}
+    exercise = EXERCISES.get(int(stem)) if stem.isascii() and stem.isdigit() else known.get(stem)
+    if exercise is None:
+        numbers = f"1 to {len(EXERCISES)}"
+        raise ValueError(f"there is no exercise {name!r}, wanted {numbers}{did_you_mean(stem, known)}")
+    is_path = name.endswith(".py") and Path(name).exists()
+    path = Path(name) if is_path else folder / exercise.file_name
+    if not path.is_file():
+        where = "" if str(folder) == FOLDER else f" --folder {folder}"
+        raise FileError(f"there is no {path}: `npbert learn{where}` writes it")
+    return exercise, path

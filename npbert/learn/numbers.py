@@ -1,0 +1,184 @@
+"""NumbersPart: an answer is judged by the numbers that it gives, beside those of the library and of known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.learn.attempt import Failure, attempt, sentence
+from npbert.learn.exercise import Finding, Mistake, Part
+
+Numbers = dict[str, Array]
+Recognise = Callable[[Numbers, Numbers], Finding | None]
+SEEDS = (0, 1, 2)
+MOST_NAMES = 5
+_SMALLEST_SCALE = 1e-2
+
+
+@dataclass(frozen=True)
+class NumbersPart(Part):
+    """numbers(thing, seed) -> what `thing` computes, by names that a learner understands.
+
+    prove(thing): what else is wrong with something whose numbers are right. explain(thing): what is true of an answer
+    that is none of the known mistakes, as (the name of an array, a sentence), the most telling first.
+    recognise(given, right): a mistake whose numbers nobody can know, because they are drawn, say. tolerance: relative
+    to the largest number of an array.
+    """
+
+    name: str
+    right: Any
+    numbers: Callable[[Any, int], Numbers]
+    mistakes: list[Mistake] = field(default_factory=list)
+    prove: Callable[[Any], Finding | None] = lambda thing: None
+    explain: Callable[[Any], Sequence[tuple[str, str]]] | None = None
+    tolerance: float = 1e-9
+    seeds: tuple[int, ...] = SEEDS
+    recognise: Recognise | None = None
+
+    def judge(self, thing: Any) -> Finding | None:
+        file = _file_of(thing)
+        given = [attempt(lambda seed=seed: self.numbers(thing, seed), file) for seed in self.seeds]  # type: ignore[misc]
+        right = [_known(self.numbers, self.right, seed) for seed in self.seeds]
+        blank = next((answer for answer in given if isinstance(answer, Failure) and answer.is_blank), None)
+        if blank is not None:
+            raise NotImplementedError(blank.line)
+        if any(map(self.wrong_names, given, right)):
+            return self._explain(thing, given, right)
+        return self.prove(thing)
+
+    def wrong_names(self, given: Numbers | Failure, right: Numbers) -> list[str]:
+        """The arrays that are not what they should be."""
+        if isinstance(given, Failure):
+            return ["all"]
+        return [name for name in right if not self._same(given.get(name), right[name], right)]
+
+    def _explain(self, thing: Any, given: list[Any], right: list[Numbers]) -> Finding:
+        """The known mistakes that together explain the wrong arrays, the first in full; and what no one explains."""
+        unexplained = {name for one, other in zip(given, right, strict=True) for name in self.wrong_names(one, other)}
+        explained = [(self._explained(mistake, given, right), mistake) for mistake in self.mistakes]
+        for names, mistake in explained:
+            if names == unexplained:  # one mistake alone says more than two together
+                return mistake.finding
+        chosen: list[Mistake] = []
+        for names, mistake in sorted(explained, key=lambda one: -len(one[0])):
+            if names and names <= unexplained:
+                chosen.append(mistake)
+                unexplained -= names
+        rest = self._unknown(thing, given, right, unexplained) if unexplained else None
+        if not chosen:
+            return rest or Finding("")
+        more = [f"And there is more: {mistake.says}" for mistake in chosen[1:]]
+        more += [f"And there is more: {rest.says}"] if rest else []
+        return Finding(chosen[0].says, "\n\n".join([chosen[0].because, *more]))
+
+    def _explained(self, mistake: Mistake, given: list[Any], right: list[Numbers]) -> set[str]:
+        """The arrays that this mistake makes wrong, if the answer has exactly what it gives; else nothing."""
+        names: set[str] = set()
+        for seed, answer, wanted in zip(self.seeds, given, right, strict=True):
+            wrong = _known(self.numbers, mistake.thing, seed)
+            if isinstance(wrong, Failure) or isinstance(answer, Failure):
+                if not _same_refusal(wrong, answer):
+                    return set()
+                names.add("all")
+                continue
+            here = set(self.wrong_names(wrong, wanted))
+            if not all(self._same(answer.get(name), wrong[name], {}) for name in here):
+                return set()
+            names |= here
+        return names
+
+    def _same(self, one: Array | None, other: Array, among: Numbers) -> bool:
+        if one is None or np.shape(one) != np.shape(other):
+            return False
+        scale = max(_size(other), _SMALLEST_SCALE * max(map(_size, among.values()), default=0))
+        return bool(np.allclose(one, other, rtol=0, atol=self.tolerance * scale, equal_nan=True))
+
+    def _unknown(self, thing: Any, given: list[Any], right: list[Numbers], names: set[str]) -> Finding:
+        """What can be said of these wrong arrays, which are those of no known mistake."""
+        failure = next((answer for answer in given if isinstance(answer, Failure)), None)
+        if failure is not None:
+            return failure.finding
+        answer, wanted = next(
+            (one, other) for one, other in zip(given, right, strict=True) if names & set(self.wrong_names(one, other))
+        )
+        recognised = self.recognise(answer, wanted) if self.recognise else None
+        if recognised is not None:
+            return recognised
+        all_wrong = self.wrong_names(answer, wanted)
+        wrong = without_echoes([name for name in all_wrong if name in names])
+        one, shape = answer.get(wrong[0]), np.shape(wanted[wrong[0]])
+        if one is None:
+            return Finding(f"There is no {wrong[0]}.")
+        if np.shape(one) != shape:
+            return Finding(sentence(f"{wrong[0]} has the shape {np.shape(one)}, wanted {shape}"))
+        if not np.isfinite(one).all():
+            return Finding(sentence(f"{wrong[0]} holds numbers that are not finite (NaN or infinite)"))
+        if not np.any(one):
+            return Finding(sentence(f"{wrong[0]} is 0 throughout"))
+        fine = without_echoes([name for name in wanted if name not in all_wrong])
+        fine = [name for name in fine if not any(name.startswith(f"{other} ") for other in wrong)]
+        also = f"; {_listed(fine)} {'is' if len(fine) == 1 else 'are'}" if fine else ""
+        says = f"{_listed(wrong)} {'is' if len(wrong) == 1 else 'are'} not right{also}"
+        if self.explain is None:
+            return Finding(sentence(says), described(wrong[0], one, wanted[wrong[0]]))
+        told = [text for name, text in self.explain(thing) if name in wrong or name not in wanted]
+        first, *others = [*told, sentence(says)]
+        return Finding(first, "\n\n".join(others))
+
+
+@cache
+def _known(numbers: Callable[[Any, int], Numbers], thing: Any, seed: int) -> Any:
+    """The numbers of what is in the library, or the Failure that they end in."""
+    return attempt(lambda: numbers(thing, seed))
+
+
+def described(name: str, one: Array, right: Array) -> str:
+    """How an array differs from the right one: by a factor, or in which number first."""
+    one, right = np.asarray(one), np.asarray(right)
+    factor = np.vdot(right, one) / np.vdot(right, right) if np.any(right) else 0
+    if factor and np.allclose(one, factor * right, rtol=1e-9, atol=0):
+        return sentence(f"{name} is {factor:.6g} times what it should be, everywhere")
+    wrong = ~np.isclose(one, right, rtol=1e-6, atol=1e-6 * np.abs(right).max(initial=0))
+    if not wrong.any():
+        return sentence(f"{name} is nearly right, but only in about 6 digits")
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    where = f" at {list(place)}" if place else ""
+    count = f" {int(wrong.sum())} of its {wrong.size} numbers are wrong." if wrong.size > 1 else ""
+    return sentence(f"{name} is {one[place]:.6g}{where}, wanted {right[place]:.6g}") + count
+
+
+def without_echoes(names: Sequence[str]) -> list[str]:
+    """The names, without `dx after …` where `dx` is among them."""
+    return [name for name in names if not any(name.startswith(f"{other} ") for other in names)]
+
+
+def _size(array: Array) -> float:
+    """The largest number of it that is finite."""
+    return float(np.abs(array, where=np.isfinite(array), out=np.zeros(np.shape(array))).max(initial=0))
+
+
+def _same_refusal(one: Any, other: Any) -> bool:
+    """Whether both end in the same words of add_grad, which say the shapes."""
+    both = isinstance(one, Failure) and isinstance(other, Failure)
+    return both and one[:2] == other[:2] and "gradient of shape" in one.message
+
+
+def _file_of(thing: Any) -> str | None:
+    """Where the learner's class or function was written."""
+    code = getattr(thing, "__code__", None)
+    if code is None:
+        functions = (vars(thing).get(name) for name in vars(thing))
+        code = next((f.__code__ for f in functions if hasattr(f, "__code__")), None)
+    return code.co_filename if code is not None else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > MOST_NAMES:
+        names = [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} more"]
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

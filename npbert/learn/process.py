@@ -1,0 +1,70 @@
+"""check: judge a file in a process of its own, so that nothing it does can harm, and an endless loop ends."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from npbert.learn.exercise import Exercise
+from npbert.learn.exercises import EXERCISES
+from npbert.learn.verdict import WRONG, Verdict, as_json, judge_file
+
+TIME_LIMIT = 10.0
+"""Seconds for the learner's code."""
+
+_TO_START = 60.0  # seconds more, for Python and NumPy to be loaded on a busy machine
+_CODE = "import sys; from npbert.learn.process import run; run(sys.argv[1:])"
+
+
+def check(exercise: Exercise, path: Path, time_limit: float = TIME_LIMIT) -> Verdict:
+    """What is to be said of the file. Raises: OSError where no process can be started."""
+    home = str(Path(__file__).parents[2])
+    paths = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
+    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        answer, stack = Path(folder, "answer.json"), Path(folder, "stack.txt")
+        given = [str(exercise.number), str(path.resolve()), str(answer), str(stack), str(time_limit)]
+        nothing = subprocess.DEVNULL
+        process = subprocess.Popen(
+            [sys.executable, "-c", _CODE, *given], env=environment, stdin=nothing, stdout=nothing, stderr=nothing
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(time_limit + _TO_START)
+        status = process.poll()
+        process.kill()
+        process.wait()
+        if answer.exists():
+            return Verdict(**json.loads(answer.read_text(encoding="utf-8")))
+        stopped_at = stack.read_text(encoding="utf-8", errors="replace") if stack.exists() else ""
+    if status is not None and not stopped_at:
+        return Verdict(WRONG, f"Python ended while it ran the file (status {status}).")
+    return _endless(path, stopped_at, time_limit)
+
+
+def _endless(path: Path, stack: str, time_limit: float) -> Verdict:
+    found = re.search(rf'File ".*{re.escape(path.name)}", line (\d+)', stack)
+    where = f" at line {found[1]}" if found else " at work"
+    return Verdict(
+        WRONG,
+        f"After {time_limit:g} seconds it was still{where}: is there a loop that never ends?",
+        "The arrays are tiny, so that even loops over every number take less than a second.",
+    )
+
+
+def run(arguments: list[str]) -> None:
+    """In the new process: judge the file, and write the verdict."""
+    number, path, answer, stack, time_limit = arguments
+    with Path(stack).open("w", encoding="utf-8") as file:
+        faulthandler.dump_traceback_later(float(time_limit), exit=True, file=file)
+        verdict = judge_file(EXERCISES[int(number)], Path(path))
+        faulthandler.cancel_dump_traceback_later()
+    unfinished = Path(f"{answer}.part")
+    unfinished.write_text(json.dumps(as_json(verdict)), encoding="utf-8")
+    unfinished.replace(answer)

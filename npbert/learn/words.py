@@ -1,0 +1,57 @@
+"""What is printed: verdicts, hints, and where to read on."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import textwrap
+
+from npbert.learn.exercise import Exercise
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
+
+WIDEST = 100
+
+
+def answer(exercise: Exercise, verdict: Verdict) -> str:
+    """All that is to be said of one exercise."""
+    parts = [line(exercise, verdict)]
+    if verdict.status == WRONG:
+        parts += [indented(verdict.says)] + ([indented(verdict.because)] if verdict.because else [])
+    if verdict.printed.strip():
+        parts.append(indented("Your code printed:") + "\n" + textwrap.indent(verdict.printed.rstrip(), "    | "))
+    if verdict.status == WRONG:
+        parts.append(indented(f"To read: {exercise.chapter}. A hint: npbert learn hint {exercise.code}"))
+    if verdict.status == NOT_BEGUN:
+        parts.append(indented(f"Open {exercise.file_name}: it says what to do. To read: {exercise.chapter}."))
+    if verdict.status == RIGHT:
+        parts.append(indented(f"npbert learn show {exercise.code} lays yours beside the library's."))
+    return "\n\n".join(parts)
+
+
+def line(exercise: Exercise, verdict: Verdict) -> str:
+    """One line: 07 LayerNorm: right"""
+    return f"{exercise.code} {exercise.title}: {verdict.status}"
+
+
+def hint(exercise: Exercise, number: int) -> str:
+    """The hint of this number, 1 to 3, and how to get the next one."""
+    text = indented(exercise.hints[number - 1])
+    more = f"npbert learn hint {exercise.code} {number + 1} says more." if number < len(exercise.hints) else ""
+    last = f"This was the last hint. To read: {exercise.chapter}."
+    head = f"{exercise.code} {exercise.title}, hint {number} of {len(exercise.hints)}"
+    return f"{head}\n\n{text}\n\n{indented(more or last)}"
+
+
+def indented(text: str, by: str = "  ") -> str:
+    """As wide as the terminal, indented. Lines that are indented already stay as they are."""
+    width = min(shutil.get_terminal_size().columns, WIDEST) - len(by)
+    return textwrap.indent("\n\n".join(_filled(part, width) for part in text.split("\n\n")), by)
+
+
+def _filled(paragraph: str, width: int) -> str:
+    """Runs of lines that are not indented, each filled; all others as they are."""
+    lines: list[str] = []
+    for is_shown, run in itertools.groupby(paragraph.split("\n"), lambda line: line.startswith(" ")):
+        these = list(run)
+        lines += these if is_shown else textwrap.wrap(" ".join(these), width, break_on_hyphens=False)
+    return "\n".join(lines)

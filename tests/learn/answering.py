@@ -1,0 +1,31 @@
+"""Answers as a learner would write them: each takes the place of a blank in a file that `npbert learn` writes."""
+
+import ast
+import textwrap
+
+from npbert.learn.exercises import EXERCISES
+
+
+def answered(number, bodies):
+    """The text of an exercise, with blanks filled in: by name of the function, its body, or a value by its name."""
+    text = EXERCISES[number].source()
+    for name, body in bodies.items():
+        if name == "ANSWERS":
+            text = f"{text}\nANSWERS = {body!r}\n"
+            continue
+        text = fill(text, name, textwrap.dedent(body).strip("\n"))
+    return text
+
+
+def fill(text, name, body):
+    """The text with the `raise` in the function of this name, `backward` or `Class.backward`, replaced."""
+    lines = text.splitlines()
+    owner, _, name = name.rpartition(".")
+    tree = ast.parse(text)
+    inside = [node for node in tree.body if getattr(node, "name", "") == owner] if owner else [tree]
+    for node in ast.walk(inside[0]):
+        if isinstance(node, ast.FunctionDef) and node.name == name and isinstance(node.body[-1], ast.Raise):
+            last = node.body[-1]
+            lines[last.lineno - 1 : last.end_lineno] = textwrap.indent(body, " " * last.col_offset).splitlines()
+            return "\n".join(lines) + "\n"
+    raise AssertionError(f"there is no blank {name}")

@@ -1,0 +1,103 @@
+"""Whatever is in the file, the answer is one clear message."""
+
+import itertools
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from npbert.learn import RIGHT, WRONG, check, judge_file
+from npbert.learn.exercises import EXERCISES
+from tests.learn.answering import answered
+from tests.learn.right_answers import RIGHT as ANSWERS
+
+LINEAR = EXERCISES[2]
+
+
+def linear(body):
+    return answered(2, {"backward": body})
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / LINEAR.file_name
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "because"),
+    [
+        ("def f(:\n    pass\n", "02_linear.py is no valid Python yet: invalid syntax, in line 1.", "def f(:"),
+        (linear("return dx"), "stops with NameError: name 'dx' is not defined", ":  return dx"),
+        (linear("return dy @ self.weight.value"), "stops with ValueError: matmul:", "dy (7, 3), x (7, 5)"),
+        (linear("dy *= 2"), "writes into an array that belongs to somebody else.", "dx = dy * a"),
+        (linear("x += 1"), "writes into an array that belongs to somebody else.", ":  x += 1"),
+        (linear("import sys\nsys.exit(3)"), "stops with SystemExit: the file ends the program", "sys.exit(3)"),
+        (linear("pass"), "Backward returns nothing, wanted dx: does it end with a `return`?", ""),
+        (linear("return dy, x"), "Backward returns 2 things, wanted dx.", ""),
+        (linear("return 3.0"), "Backward returns a float for dx, wanted an array.", ""),
+        (linear("return dy"), "Nothing was added to the gradient of ", "more: dx has the shape (7, 3), wanted (7, 5)."),
+        (linear("return x"), "Nothing was added to the gradient of ", "And there is more: dx is "),
+        (linear("return 0 * x"), "Nothing was added to the gradient of ", "And there is more: dx is 0 throughout."),
+        (linear("return x / 0"), "Nothing was added to the gradient of ", "dx holds numbers that are not finite"),
+        ("x = 1\n", "There is no class Linear in 02_linear.py.", "rename the file"),
+        ("Linear = 1\n", "There is no class Linear in 02_linear.py.", "rename the file"),
+        (linear("pass").replace("class Linear", "1 / 0\nclass Linear"), "stops with ZeroDivisionError", "1 / 0"),
+        (linear("return input()"), "stops with EOFError", "input()"),
+    ],
+    ids=itertools.count(),
+)
+def test_what_is_wrong_is_said(text, says, because, path, monkeypatch):
+    path.write_text(text, encoding="utf-8")
+    with Path(os.devnull).open() as nothing, monkeypatch.context() as patch:
+        patch.setattr("sys.stdin", nothing)
+        verdict = judge_file(LINEAR, path)
+    assert verdict.status == WRONG
+    assert says in verdict.says
+    assert because in verdict.because
+
+
+def test_a_file_that_is_no_text(path):
+    path.write_bytes(b"\xff\xfe\x00")
+    assert "is not UTF-8" in judge_file(LINEAR, path).says
+
+
+def test_what_is_printed_is_shown_and_does_no_harm(path):
+    path.write_text(linear("print('dy is', dy.shape)\n" + DEDENTED), encoding="utf-8")
+    verdict = judge_file(LINEAR, path)
+    assert (verdict.status, verdict.printed.splitlines()[0]) == (RIGHT, "dy is (7, 3)")
+    path.write_text(linear("print('z' * 10000)\n" + DEDENTED), encoding="utf-8")
+    assert len(judge_file(LINEAR, path).printed) < 3000
+
+
+def test_two_mistakes_are_both_named(path):
+    body = """self.weight.add_grad(x.T @ dy / len(x))
+self.bias.add_grad(dy.mean(axis=0))
+return dy @ self.weight.value.reshape(3, 5)"""
+    path.write_text(linear(body), encoding="utf-8")
+    verdict = judge_file(LINEAR, path)
+    assert verdict.says.startswith("dW and db are both divided by the number of rows")
+    assert "And there is more: dx is made with Wᵀ reshaped" in verdict.because
+
+
+def test_in_a_process_of_its_own(path):
+    path.write_text(linear(DEDENTED), encoding="utf-8")
+    assert check(LINEAR, path).status == RIGHT
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("while True: pass", "After 1 seconds it was still at line {line}: is there a loop that never ends?"),
+        ("import os\nos._exit(1)", "Python ended while it ran the file (status 1)."),
+    ],
+)
+def test_what_does_not_come_back(body, says, path):
+    path.write_text(linear(body), encoding="utf-8")
+    start = time.perf_counter()
+    line = path.read_text(encoding="utf-8").splitlines().index(f"        {body}") + 1 if "while" in body else 0
+    assert check(LINEAR, path, time_limit=1).says == says.format(line=line)
+    assert time.perf_counter() - start < 20
+
+
+DEDENTED = "\n".join(line.strip() for line in ANSWERS[2][0]["backward"].strip().splitlines())

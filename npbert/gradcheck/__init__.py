@@ -13,12 +13,16 @@ says of a derivative of S is compared with what forward does when that number is
   be 1e-30, and agreement ends at about 1e-15. It needs a forward that complex numbers flow through: no `abs`, no
   `np.var`. (Squire & Trapp 1998.)
 
+When one is wrong, the report begins with what is true of the error, in words: `Report.diagnosis`, made of `explain`,
+which works on any two arrays.
+
 Both are taken at the point that the layer and the inputs are at, so that point should hide nothing: `randomize` sees to
 it. Finite differences reach 0.003 to either side; a kink nearer than that, as of ReLU at 0, makes them wrong, not
 backward.
 """
 
 from npbert.gradcheck.check import LossOf, check_directions, check_gradients, randomize
+from npbert.gradcheck.diagnosis import Finding, explain
 from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, TOLERANCES, Comparison, GradientError, Report
 
 __all__ = [
@@ -29,6 +33,8 @@ __all__ = [
     "Report",
     "Comparison",
     "GradientError",
+    "Finding",
+    "explain",
     "TOLERANCES",
     "FINITE_DIFFERENCES",
     "COMPLEX_STEP",

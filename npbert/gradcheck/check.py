@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
+from npbert.gradcheck.derivatives import along, by_direction, by_number, random_steps
+from npbert.gradcheck.diagnosis.diagnose import explained, gradients_of
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.report import TOLERANCES, Gradients, Report
+from npbert.gradcheck.overwritten import overwriting_named
+from npbert.gradcheck.report import TOLERANCES, Report
 
 
 class LossOf(Layer):
@@ -45,22 +48,14 @@ def check_gradients(
     Raises: TypeError when a float is not float64, or when complex numbers do not flow through forward; ValueError when
     there is nothing to check (no number, method or direction), for an array with a number that is not finite, or when
     the layer writes into its inputs, which are read-only; GradientError when two parameters share memory, or when the
-    layer breaks its `Contract`.
+    layer breaks its `Contract`. (One that does not refuse a wrong dy is told so last, after what its derivative lacks.)
     """
     _check_methods(tolerances)
-    function = ScalarFunction(layer, inputs, rng, seed)
-    analytic = function.gradients()
-    numeric = {}
-    for method in tolerances:
-        with function.movable(method) as variables:
-            numeric[method] = {
-                name: np.reshape(
-                    [function.derivative(method, [(array, index, 1.0)]) for index in np.ndindex(array.shape)],
-                    array.shape,
-                )
-                for name, array in variables.items()
-            }
-    return Report.compare(analytic, numeric, tolerances)
+    with overwriting_named(layer, inputs, rng):
+        function = ScalarFunction(layer, inputs, rng, seed)
+        analytic, broken = gradients_of(function, next(iter(tolerances)))
+    numeric = {method: by_number(function, method) for method in tolerances}
+    return explained(Report.compare(analytic, numeric, tolerances), function, analytic, numeric, broken)
 
 
 def check_directions(
@@ -79,29 +74,18 @@ def check_directions(
     _check_methods(tolerances)
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
-    function = ScalarFunction(layer, inputs, rng, seed)
-    gradients = function.gradients()
-    drawn = np.random.default_rng(seed + 1)
-    steps = [_unit_step(gradients, drawn) for _ in range(directions)]
-    analytic = np.array([sum((gradients[name] * step[name]).sum() for name in gradients) for step in steps])
-    numeric = {}
-    for method in tolerances:
-        with function.movable(method) as variables:
-            moves = [[(variables[name], ..., step[name]) for name in variables] for step in steps]
-            numeric[method] = {"direction": np.array([function.derivative(method, move) for move in moves])}
-    return Report.compare({"direction": analytic}, numeric, tolerances)
+    with overwriting_named(layer, inputs, rng):
+        function = ScalarFunction(layer, inputs, rng, seed)
+        gradients, broken = gradients_of(function, next(iter(tolerances)))
+    steps = random_steps(gradients, directions, seed + 1)
+    analytic = {"direction": along(gradients, steps)}
+    numeric = {method: {"direction": by_direction(function, method, steps)} for method in tolerances}
+    return explained(Report.compare(analytic, numeric, tolerances), function, analytic, numeric, broken)
 
 
 def _check_methods(tolerances: dict[str, float]) -> None:
     if not tolerances or not set(tolerances) <= set(TOLERANCES):
         raise ValueError(f"tolerances is for {list(tolerances)}, wanted one or both of {list(TOLERANCES)}")
-
-
-def _unit_step(gradients: Gradients, rng: np.random.Generator) -> Gradients:
-    """A random direction over all the variables together, of length 1."""
-    step = {name: rng.standard_normal(gradient.shape) for name, gradient in gradients.items()}
-    length = np.sqrt(sum((part * part).sum() for part in step.values()))
-    return {name: part / length for name, part in step.items()}
 
 
 def randomize(layer: Any, rng: np.random.Generator) -> None:

@@ -10,7 +10,9 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError
 from npbert.gradcheck.inputs import as_tuple, copy_of, different
-from npbert.gradcheck.report import GradientError, Gradients
+from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
+
+_SET = ": after two backwards it is that of the last alone, as if = stood for += (use add_grad)"
 
 
 class Call:
@@ -39,7 +41,10 @@ class Call:
         """Raise GradientError when y or dx is not what it was when the caller got it."""
         for name, part, before in self.handed_out:
             if not same(part, before):
-                raise GradientError(f"{name} is the caller's, but a later forward or backward changes it")
+                raise GradientError(
+                    f"{name} is the caller's, but a later forward or backward changes it: is it a buffer that the "
+                    "layer keeps, or written into in place?"
+                )
 
 
 class Contract:
@@ -84,13 +89,19 @@ class Contract:
         )
         self._check_memory(call)
         both = other_alone | {name: alone[name] + other_alone[name] for name in self.parameters}
-        self._compare(other_call.backward(), both, "is set by backward, which should add to it")
+        self._compare(
+            other_call.backward(), both, "is set by backward, which should add to it", last=(other_alone, _SET)
+        )
         call.check_unchanged()
 
         self._zero_grad()
         self._compare(self._call().backward(), alone, "is another one once others were added: WRONG")
         self._check_refusal()
         return alone
+
+    def gradients_of_one_call(self) -> Gradients:
+        """The same from one forward and one backward, without any trial but that of the shapes."""
+        return self._gradients_of(self._call())
 
     def _call(self) -> Call:
         return Call(self.layer, self.inputs, self.dy, self.rng)
@@ -107,25 +118,30 @@ class Contract:
         self._zero_grad()
         return self._named(call.backward())
 
-    def _compare(self, dx: tuple[Array, ...], wanted: Gradients, otherwise: str) -> None:
+    def _compare(
+        self, dx: tuple[Array, ...], wanted: Gradients, otherwise: str, last: tuple[Gradients, str] = ({}, "")
+    ) -> None:
+        """Raise GradientError with `otherwise` for what is not as wanted; and say more if it is as another."""
+        others, more = last
         for name, gradient in self._named(dx).items():
             if not same(gradient, wanted[name]):
-                raise GradientError(f"the gradient of {name} {otherwise}")
+                is_other = name in others and same(gradient, others[name])
+                raise GradientError(f"the gradient of {name} {otherwise}{more if is_other else ''}")
 
     def _named(self, dx: tuple[Array, ...]) -> Gradients:
         """Copies of the gradients by name, once their number, shapes and dtypes are right."""
         if len(dx) != len(self.float_inputs):
-            raise GradientError(f"backward returns {len(dx)} gradients, for inputs {list(self.float_inputs)}")
+            forgotten = "" if dx else ": is `return` forgotten?"
+            raise GradientError(
+                f"backward returns {len(dx)} gradients, for inputs {list(self.float_inputs)}{forgotten}"
+            )
         wanted = {name: parameter.value for name, parameter in self.parameters.items()}
         wanted |= {name: self.inputs[position] for name, position in self.float_inputs.items()}
         found = {name: parameter.grad for name, parameter in self.parameters.items()}
         found |= dict(zip(self.float_inputs, dx, strict=True))
         for name, gradient in found.items():
             if np.shape(gradient) != wanted[name].shape or gradient.dtype != np.float64:
-                raise GradientError(
-                    f"backward gives a gradient of shape {np.shape(gradient)} and {gradient.dtype} for {name}, which "
-                    f"has shape {wanted[name].shape} and float64"
-                )
+                raise WrongShapeError(name, gradient, wanted[name].shape)
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
     def _check_outputs(self) -> None:
@@ -149,9 +165,8 @@ class Contract:
         pairs = itertools.chain(itertools.product(grads, others), itertools.combinations(grads, 2))
         for (name, grad), (other, array) in pairs:
             if np.shares_memory(grad, array):
-                raise GradientError(
-                    f"{name} shares memory with {other}: add_grad wants an array that nobody else holds"
-                )
+                whose = f"{name} shares memory with {other}"
+                raise GradientError(f"{whose}: add_grad wants an array that nobody else holds")
 
     def _check_refusal(self) -> None:
         """More rows than there are would be the gradient of another output. (NumPy may stretch a single row.)"""
@@ -164,7 +179,7 @@ class Contract:
             self._call().backward(tuple(wrong))
         except (ValueError, TypeError, IndexError):
             return
-        raise GradientError(
+        raise PromiseError(
             f"backward does not mind a dy of shape {wrong[first].shape} for a y of shape {self.dy[first].shape}: it "
             "should compare it with what forward kept, and refuse it"
         )

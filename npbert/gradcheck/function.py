@@ -14,13 +14,13 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, named_parameters
 from npbert.gradcheck.contract import Contract
-from npbert.gradcheck.inputs import as_tuple, copy_of, is_float_array, read_only
-from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, GradientError, Gradients
+from npbert.gradcheck.inputs import arrays_in, as_tuple, copy_of, is_float_array, read_only
+from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, GradientError, Gradients, WrongShapeError
 
 _STREAM = 20220  # dy must not be what the caller drew from the same seed: an x equal to dy would hide mistakes
 _STEP = {FINITE_DIFFERENCES: 1e-3, COMPLEX_STEP: 1e-30}
 _STENCIL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}  # dS/dx = Σ weight · (S(x + multiple h) − S(x − multiple h)) / h + O(h⁶)
-_DTYPE = {FINITE_DIFFERENCES: np.float64, COMPLEX_STEP: np.complex128}
+DTYPE = {FINITE_DIFFERENCES: np.float64, COMPLEX_STEP: np.complex128}
 
 
 class ScalarFunction:
@@ -58,18 +58,47 @@ class ScalarFunction:
         y = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng), keeps=False))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which is moved again
 
-    def gradients(self) -> Gradients:
-        """What backward says, once the layer has shown that it keeps its contract."""
+    @property
+    def size(self) -> int:
+        """How many numbers can be moved."""
+        inputs = sum(self.inputs[position].size for position in self.float_inputs.values())
+        return inputs + sum(parameter.value.size for parameter in self.parameters.values())
+
+    def named_inputs(self) -> list[tuple[str, Any]]:
+        """All inputs with the names that forward gives them."""
+        return list(zip(names_of_inputs(self.layer, len(self.inputs)), self.inputs, strict=True))
+
+    def named_arrays(self) -> list[tuple[str, Array]]:
+        """The arrays among the inputs, those in a dataclass (a Batch) too."""
+        return [(field or name, array) for name, value in self.named_inputs() for field, array in arrays_in(value)]
+
+    def gradients(self, *, tried: bool = True) -> Gradients:
+        """What backward says, once the layer has shown that it keeps its contract; or untried, of one call."""
         values = {name: parameter.value.copy() for name, parameter in self.parameters.items()}
         before = {name: parameter.grad.copy() for name, parameter in self.parameters.items()}
         contract = Contract(self.layer, self.inputs, self.dy, self.rng, self.parameters, self.float_inputs)
         try:
-            return contract.gradients()
+            return contract.gradients() if tried else contract.gradients_of_one_call()
+        except (ValueError, TypeError) as error:
+            self._name_what_was_refused(error)
+            raise
         finally:
             for name, parameter in self.parameters.items():
                 parameter.value[...] = values[name]
                 parameter.zero_grad()
                 parameter.add_grad(before[name])
+
+    def _name_what_was_refused(self, error: Exception) -> None:
+        """Raise WrongShapeError if the error is that of a parameter which refused its gradient."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if trace is None or trace.tb_frame.f_code is not Parameter.add_grad.__code__:
+            return
+        refused, gradient = (trace.tb_frame.f_locals[name] for name in ("self", "grad"))
+        for name, parameter in self.parameters.items():
+            if parameter is refused:
+                raise WrongShapeError(name, gradient, parameter.value.shape) from error
 
     @contextmanager
     def movable(self, method: str) -> Iterator[Gradients]:
@@ -78,10 +107,10 @@ class ScalarFunction:
         variables = {}
         try:
             for name, parameter in self.parameters.items():
-                variables[name] = parameter.value = parameter.value.astype(_DTYPE[method])
+                variables[name] = parameter.value = parameter.value.astype(DTYPE[method])
             self.inputs = list(inputs)
             for name, position in self.float_inputs.items():
-                variables[name] = self.inputs[position] = inputs[position].astype(_DTYPE[method])
+                variables[name] = self.inputs[position] = inputs[position].astype(DTYPE[method])
             with warnings.catch_warnings():
                 warnings.simplefilter("error", np.exceptions.ComplexWarning)
                 yield variables
@@ -120,12 +149,14 @@ class ScalarFunction:
         return float(sum((dy * dy_dt).sum() for dy, dy_dt in zip(self.dy, change, strict=True)))
 
 
-def _names_of_float_inputs(layer: Any, inputs: tuple[Any, ...]) -> dict[str, int]:
-    """The positions of the float arrays among the inputs, by the names that forward gives them."""
+def names_of_inputs(layer: Any, count: int) -> list[str]:
+    """The names that forward gives its first inputs."""
     parameters = inspect.signature(layer.forward).parameters.values()
     names = [parameter.name for parameter in parameters if parameter.kind == parameter.POSITIONAL_OR_KEYWORD]
-    return {
-        names[position] if position < len(names) else f"input {position}": position
-        for position, value in enumerate(inputs)
-        if is_float_array(value)
-    }
+    return [names[position] if position < len(names) else f"input {position}" for position in range(count)]
+
+
+def _names_of_float_inputs(layer: Any, inputs: tuple[Any, ...]) -> dict[str, int]:
+    """The positions of the float arrays among the inputs, by the names that forward gives them."""
+    names = names_of_inputs(layer, len(inputs))
+    return {names[position]: position for position, value in enumerate(inputs) if is_float_array(value)}

@@ -38,6 +38,11 @@ def read_only(value: Any) -> Any:
     return _with_arrays(value, freeze)
 
 
+def copied(value: Any) -> Any:
+    """A copy of the arrays, those in a dataclass (a Batch) too."""
+    return _with_arrays(value, np.copy)
+
+
 def different(value: Any) -> Any:
     """Another value that fits in the place of this one: other floats, the rows of ids and masks in other places, and
     the sequences in the reverse order.
@@ -61,6 +66,21 @@ def different(value: Any) -> Any:
 def is_float_array(value: Any) -> bool:
     """Whether the value is an array of real floating-point numbers, which have derivatives."""
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def is_whole(value: Any) -> bool:
+    """Whether the value is an array of whole numbers, such as ids and labels."""
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.ndim > 0
+
+
+def arrays_in(value: Any) -> list[tuple[str, np.ndarray]]:
+    """An array, named "", or those in a dataclass (a Batch) by the names of their fields."""
+    if isinstance(value, np.ndarray):
+        return [("", value)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
+        return [(name, item) for name, item in fields if isinstance(item, np.ndarray)]
+    return []
 
 
 def _with_arrays(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:

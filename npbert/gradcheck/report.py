@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.diagnosis.finding import Finding
 
 FINITE_DIFFERENCES = "finite differences"
 COMPLEX_STEP = "complex step"
@@ -25,6 +28,21 @@ Gradients = dict[str, Array]
 
 class GradientError(AssertionError):
     """A backward is not the derivative of its forward, or breaks the contract of a layer."""
+
+
+class PromiseError(GradientError):
+    """A layer breaks a promise without which its derivative may still be right."""
+
+
+class WrongShapeError(GradientError):
+    """A gradient has another shape or dtype than what it is the gradient of."""
+
+    def __init__(self, name: str, gradient: Array, wanted: tuple[int, ...]) -> None:
+        super().__init__(
+            f"backward gives a gradient of shape {np.shape(gradient)} and {gradient.dtype} for {name}, which has shape "
+            f"{wanted} and float64"
+        )
+        self.name, self.gradient = name, gradient
 
 
 @dataclass(frozen=True)
@@ -57,6 +75,7 @@ class Report:
     wrong: dict[str, int]
     worst: dict[str, Comparison]
     tolerances: dict[str, float]
+    diagnose: Callable[[], list[Finding]] = field(default=list, repr=False, compare=False)
 
     @classmethod
     def compare(cls, analytic: Gradients, numeric: dict[str, Gradients], tolerances: dict[str, float]) -> Report:
@@ -80,17 +99,28 @@ class Report:
         """Whether every derivative is within the tolerance of every method."""
         return not any(self.wrong.values())
 
+    @cached_property
+    def diagnosis(self) -> list[Finding]:
+        """What is true of the error, in words, the most telling first; found out when it is first asked for."""
+        return [] if self.ok else self.diagnose()
+
     def __bool__(self) -> bool:
         return self.ok
 
     def raise_if_wrong(self) -> None:
-        """Raise GradientError with the worst entries unless `ok`."""
+        """Raise GradientError, with what is true of the error and the worst entries, unless `ok`."""
         if not self.ok:
             raise GradientError(str(self))
 
     def __str__(self) -> str:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
-        lines = [f"{'right' if self.ok else 'WRONG'}, {self.count} derivatives of {names}; the worst:"]
+        verdict = "right" if self.ok else "WRONG"
+        lines = [f"{self.count} derivatives of {names}; the worst:"]
+        if self.diagnosis:
+            first, *others = (finding.text for finding in self.diagnosis)
+            lines = [f"{verdict}: {first}", *others, *lines]
+        else:
+            lines[0] = f"{verdict}, {lines[0]}"
         lines += map(str, self.worst.values())
         if not self.ok:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)

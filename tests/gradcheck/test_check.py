@@ -66,7 +66,7 @@ def test_the_worst_entry_is_named_and_what_is_wrong_is_counted():
     worst = report.worst[COMPLEX_STEP]
     assert not report
     assert (worst.name, worst.index, worst.analytic - worst.numeric) == ("s", (1,), pytest.approx(0.5))
-    with pytest.raises(GradientError, match=r"WRONG, 9 derivatives of s, x; the worst:\n  s\[1\]: backward") as raised:
+    with pytest.raises(GradientError, match=r"\n  9 derivatives of s, x; the worst:\n  s\[1\]: backward") as raised:
         report.raise_if_wrong()
     assert str(raised.value).endswith("\n  wrong: s (2 of 3)\n  right: x")
     assert "\n  right: none" in str(check_gradients(Function(lambda x: x, lambda x: x + 1), X))

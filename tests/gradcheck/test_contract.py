@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from npbert import Parameter
+from npbert import NO_TAPE, Parameter
 from npbert.catalogue import CATALOGUE
-from npbert.gradcheck import GradientError, check_directions, check_gradients
+from npbert.gradcheck import COMPLEX_STEP, GradientError, check_directions, check_gradients
 from tests.gradcheck.small import Scale, X, broken, returning
 from tests.planted.contracts import remembering
 
@@ -117,3 +117,72 @@ def test_what_a_wrong_layer_changed_is_mended():
 def test_a_single_row_may_be_stretched():
     """NumPy does so in a layer that is right: that is no reason to call the layer wrong."""
     check_gradients(Scale(), X[:1]).raise_if_wrong()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda dw: dw.T,
+            r"gradient of shape \(3, 7\) and float64 for w, which has shape \(7, 3\) .* transposed, it is r",
+        ),
+        (lambda dw: dw[None], r"for w, which has shape \(7, 3\) and float64: summed over axis 0, it is right"),
+        (lambda dw: dw[0], r"gradient of shape \(3,\) and float64 for w, which has shape \(7, 3\) and float64$"),
+        (lambda dw: dw.astype(np.float32), r"gradient of shape \(7, 3\) and float32 for w"),
+    ],
+)
+def test_a_gradient_that_its_parameter_refuses_is_named_with_both_shapes(change, says):
+    class Product:
+        def __init__(self):
+            self.w = Parameter(np.random.default_rng(0).standard_normal((7, 3)))
+
+        def forward(self, x, tape=NO_TAPE):
+            tape.keep(self, x)
+            return x @ self.w.value
+
+        def backward(self, dy, tape):
+            self.w.add_grad(change(tape.take(self).T @ dy))
+            return dy @ self.w.value.T
+
+    with pytest.raises(GradientError, match=says):
+        check_gradients(Product(), np.random.default_rng(1).standard_normal((5, 7)))
+
+
+def test_what_is_written_into_is_named():
+    def in_dy(self, dy, tape):
+        dy *= self.s.value
+        return dy
+
+    def in_x(self, dy, tape):
+        x = tape.take(self)
+        x *= 2
+        return dy
+
+    for method, wrong, says in (
+        ("backward", in_dy, "backward writes into dy"),
+        ("backward", in_x, "backward writes into x"),
+        ("forward", lambda self, x, tape: np.multiply(x, 2, out=x), "forward writes into x"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"{says}, which is the caller's, and read-only here: compute in an array of"
+        ):
+            check_gradients(broken(**{method: wrong}), X)
+
+
+def test_set_and_not_added_is_said():
+    def backward(self, dy, tape):
+        self.s.zero_grad()
+        return Scale.backward(self, dy, tape)
+
+    with pytest.raises(GradientError, match=r"s is set by backward, .* that of the last alone, as if = stood for \+="):
+        check_gradients(broken(backward=backward), X)
+
+
+def test_a_wrong_derivative_is_said_before_a_promise_that_is_broken_too():
+    layer = broken(backward=lambda self, dy, tape: dy[: len(X)] + 0 * tape.take(self))
+    report = check_gradients(layer, X, tolerances={COMPLEX_STEP: 1e-12})
+    assert [(finding.what, finding.where) for finding in report.diagnosis] == [
+        ("zero", "s"),
+        ("formula", "x"),
+        ("contract", ""),
+    ]

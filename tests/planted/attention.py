@@ -33,12 +33,6 @@ class TwoRoads(EncoderLayer):
 class Wrong:
     """Each of these methods takes the place of the right one, alone."""
 
-    @in_dot_product
-    def key_gradient_reshaped(self, *given):
-        """The gradient of Kᵀ is (d, T); a reshape makes it fit K, where a transposition is needed."""
-        dq, dk, dv = DotProductAttention.attend_backward(self, *given)
-        return dq, dk.swapaxes(-1, -2).reshape(dk.shape), dv
-
     @in_attention
     def scores_not_transposed(self, dc, q, k, v, p, keep=None):
         """dK = dS Q: as scores are (T, T), the shapes fit without the transposition."""
@@ -66,12 +60,6 @@ class Wrong:
     def kept_of_the_first_head(self, dc, q, k, v, p, keep=None):
         """Backward has, for every head of a piece, what dropout kept in the first."""
         return DotProductAttention.attend_backward(self, dc, q, k, v, p, np.broadcast_to(keep[:1, :1], keep.shape))
-
-    @in_dot_product
-    def queries_left_unscaled(self, dc, q, *others):
-        """1/√d is undone in dK and forgotten in dQ."""
-        dq, dk, dv = DotProductAttention.attend_backward(self, dc, q, *others)
-        return dq * np.sqrt(q.shape[-1]), dk, dv
 
     @plant("DotProductAttention")
     def rows_mixed_up_in_backward(self, dc, tape):

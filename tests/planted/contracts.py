@@ -50,12 +50,6 @@ def in_buffer(layer, array):
 class Wrong:
     """Each of these methods takes the place of the right one, alone."""
 
-    @plant("Linear", says=SETS)
-    def assigns(self, dy, tape):
-        """The gradients of the last backward only."""
-        self.zero_grad()
-        return Linear.backward(self, dy, tape)
-
     @plant("Linear", right=HandsOver, method="hand_over", says=SETS)
     def rebinds(self, dw):
         """A new array takes the place of the old gradient."""

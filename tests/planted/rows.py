@@ -16,11 +16,6 @@ wrong_rows = fails(checks.a_batch_is_its_sequences, PackedBatch, method="__init_
 class Wrong:
     """Each of these methods takes the place of the right one, alone."""
 
-    @plant("Embedding")
-    def last_of_repeated_ids_wins(self, dy, tape):
-        """NumPy reads, adds and writes once for each distinct id."""
-        self.weight.grad[tape.take(self)] += dy
-
     @plant("Embedding", says="does not mind a dy of shape")
     def takes_any_dy(self, dy, tape):
         """Rows of dy beyond those that were read are left out without a word."""

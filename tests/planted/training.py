@@ -15,25 +15,6 @@ wrong_adam = fails(checks.adam_is_that_of_the_paper, Adam, method="step")
 class Wrong:
     """Each of these methods takes the place of the right one, alone."""
 
-    @plant("SoftmaxCrossEntropy")
-    def sum_over_the_targets(self, dloss, tape):
-        """The gradient of the sum, where forward took the mean: as many times too large as there are targets."""
-        dlogits = SoftmaxCrossEntropy.backward(self, dloss, tape)
-        return dlogits * dlogits.any(axis=1).sum()
-
-    @plant("SoftmaxCrossEntropy")
-    @plant("BertForTokenClassification", part="model.loss_function")
-    def divided_by_all_rows(self, dloss, tape):
-        """The gradient of the mean over all rows, where forward took it over the targets."""
-        dlogits = SoftmaxCrossEntropy.backward(self, dloss, tape)
-        return dlogits * dlogits.any(axis=1).mean()
-
-    @plant("SoftmaxCrossEntropy")
-    @plant("BertForSequenceClassification", "BertForQuestionAnswering", part="model.loss_function")
-    def dloss_is_ignored(self, dloss, tape):
-        """1 is taken for the gradient of the loss, whatever the caller hands in."""
-        return SoftmaxCrossEntropy.backward(self, 1.0, tape)
-
     @fails(checks.ignored_rows_have_no_say, SoftmaxCrossEntropy, method="forward")
     def padding_is_counted(self, logits, labels, tape=NO_TAPE):
         """The mean is over all rows, so those that are ignored water down the loss."""

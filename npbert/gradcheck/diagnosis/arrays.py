@@ -1,0 +1,129 @@
+"""findings_of_arrays: what is true of a layer whose parts are right, from its right and wrong gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from npbert.core import named_parameters
+from npbert.gradcheck.diagnosis.example import counterexample
+from npbert.gradcheck.diagnosis.explain import findings_of
+from npbert.gradcheck.diagnosis.factors import cause_of, how_large
+from npbert.gradcheck.diagnosis.finding import Case, Finding, d, listed
+from npbert.gradcheck.diagnosis.heads import heads_of, wrong_in_heads
+from npbert.gradcheck.diagnosis.roads import Formula
+from npbert.gradcheck.diagnosis.surroundings import Known
+from npbert.gradcheck.diagnosis.wiring import Trace, wrong_between
+from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import is_float_array
+from npbert.gradcheck.report import COMPLEX_STEP, Gradients, Report
+
+_T = TypeVar("_T")
+
+
+def findings_of_arrays(
+    function: ScalarFunction, wrong: Gradients, numeric: dict[str, Gradients], report: Report
+) -> Iterator[Finding]:
+    """One factor on all that is wrong; else what is handed on between the parts; else what is true of each array, with
+    the smallest counterexample if that is little."""
+    known, names = Known.of(function), [name for name, count in report.wrong.items() if count]
+    method = COMPLEX_STEP if COMPLEX_STEP in numeric else next(iter(numeric))
+    right = numeric[method]
+    if len(names) > 1:
+        some = [{name: of[name] for name in names} for of in (wrong, right)]
+        common = list(common_factor(some[0], some[1], known, _together(names, right)))
+        if common:
+            yield from common
+            return
+    trace = or_else(None, lambda: Trace.of(function, method))
+    found = list(_between(trace, names)) if trace else []
+    if not found:
+        formulas = {name: known.formula(of) for name, of in right.items()}
+        for name in names:
+            case = _case(name, wrong, right, known, formulas)
+            if trace and name in known.inputs:
+                array = function.inputs[function.float_inputs[name]]
+                case = replace(case, roads=trace.roads_from(None, array, right[name]) or case.roads)
+            here = list(findings_of(case))
+            if name in known.inputs and all(finding.what == "place" for finding in here):
+                is_of_queries = name == next(iter(known.inputs))
+                here = list(wrong_in_heads(case, heads_of(function, known.heads), is_of_queries=is_of_queries)) or here
+            found += here
+    yield from found
+    if all(finding.what == "place" and ": " not in finding.text for finding in found):
+        example = counterexample(function, names)
+        if example:
+            yield example
+
+
+def _between(trace: Trace, wrong_names: list[str]) -> Iterator[Finding]:
+    """What the backward of a part is given, when that is wrong: the last in forward is the first to be undone."""
+    for step, right, given_right in wrong_between(trace):
+        so_far = f" (what {listed(given_right)} got is right)" if given_right else ""
+        if step.dy is None:
+            parameters = [f"{step.name}.{name}" for name, _ in named_parameters(step.part)]
+            if parameters and not set(parameters) & set(wrong_names):
+                continue  # it is done in another way
+            text = f"{step.name}.backward is never called, though the loss moves with what {step.name} gives{so_far}"
+            yield Finding("never called", step.name, text)
+            return
+        called = f"what {step.name}.backward is given"
+        others = {f"what {other.name}.backward is given": other.dy for other in trace.steps if is_float_array(other.dy)}
+        others = {name: dy for name, dy in others.items() if name != called}
+        roads = trace.roads_from(step, step.y, right)
+        case = Case(step.dy, right, step.name, roads=roads, others=others, called=called)
+        found = list(findings_of(case))
+        for finding in found:
+            yield Finding(finding.what, step.name, finding.text + so_far)
+        if not found:
+            yield Finding("handed on", step.name, f"{called} is wrong: look at what comes between{so_far}")
+        return
+
+
+def _together(names: list[str], right: Gradients) -> str:
+    if len(names) == len(right):
+        return "every gradient"
+    return " and ".join([listed(map(d, names[:-1]), 4), d(names[-1])])
+
+
+def common_factor(wrong: Gradients, right: Gradients, known: Known, who: str) -> Iterator[Finding]:
+    all_wrong, all_right = (np.concatenate([of[name].ravel() for name in wrong]) for of in (wrong, right))
+    case = Case(all_wrong, all_right, "")
+    if not case.right.any():
+        return
+    factor = float((case.wrong * case.right).sum() / (case.right * case.right).sum())
+    if factor and case.explains(factor * case.right, fitted=1):
+        cause = cause_of(factor, known.sizes, known.numbers)
+        text = f"{who} {how_large(factor)}{cause and ': ' + cause}"
+        text = text.replace(" is ", " are ", 1).replace(" has ", " have ", 1) if " and " in who else text
+        yield Finding("factor", ", ".join(wrong), text)
+
+
+def _case(name: str, wrong: Gradients, right: Gradients, known: Known, formulas: dict[str, Formula]) -> Case:
+    of, formula = right[name], formulas[name]
+    of_formulas = {key: array for other in formulas.values() for key, array in other.known.items()}
+    return Case(
+        wrong[name],
+        of,
+        name,
+        known.sizes,
+        known.numbers,
+        {**of_formulas, **known.arrays()},
+        formula.roads,
+        formula.mistakes,
+        {other: array for other, array in right.items() if other != name},
+        known.places(of),
+        known.heads,
+        known.lengths,
+    )
+
+
+def or_else(otherwise: _T, compute: Callable[[], _T]) -> _T:
+    """What is computed with the parts of a layer, or something else where they cannot be watched or run alone."""
+    try:
+        return compute()
+    except Exception:
+        return otherwise

@@ -1,0 +1,78 @@
+"""A factor, or an error, that is constant along one axis; and an error that follows a known array along one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.gradcheck.diagnosis.finding import Case, Finding, along, listed
+
+
+def factor_along_an_axis(case: Case) -> Iterator[Finding]:
+    """Every line along an axis is right but for a factor of its own."""
+    for axis in _axes(case):
+        factors = _coefficients(case.wrong, case.right, axis)
+        if case.explains(factors * case.right, fitted=factors.size) and _most_are_wrong(case, axis):
+            item, line = along(axis, case.right.ndim)
+            yield Finding(
+                "axis factor",
+                case.name,
+                f"{case.d} is wrong by a factor that is the same for every {item} of a {line}: "
+                f"{listed(map(float, factors.ravel()))}, as if a factor of the {line}s was left out or changed",
+            )
+            return
+
+
+def error_along_an_axis(case: Case) -> Iterator[Finding]:
+    """The same number too much, or too little, all along an axis."""
+    for axis in _axes(case):
+        amount = case.error.mean(axis=axis, keepdims=True)
+        if not (case.explains(case.right + amount, fitted=amount.size) and _most_are_wrong(case, axis)):
+            continue
+        item, line = along(axis, case.right.ndim)
+        text = f"{case.d} is off by the same number in every {item} of a {line}: {listed(map(float, amount.ravel()))}"
+        if case.explains(case.right + case.wrong.mean(axis=axis, keepdims=True)):
+            text += f", which is its mean there, as if the mean over each {line} was not subtracted"
+        elif case.explains(case.right - case.right.mean(axis=axis, keepdims=True)):
+            text += f", as if the mean over each {line} was subtracted, and should not be"
+        yield Finding("axis error", case.name, text)
+        return
+
+
+def error_along_a_known(case: Case) -> Iterator[Finding]:
+    """In each line along an axis, the error is a multiple of an array that is known."""
+    for axis in _axes(case):
+        for name, array in case.known.items():
+            if array.shape != case.right.shape:
+                continue
+            amount = _coefficients(case.error, array, axis)
+            if case.explains(case.right + amount * array, fitted=amount.size) and _most_are_wrong(case, axis):
+                _, line = along(axis, case.right.ndim)
+                yield Finding(
+                    "known error",
+                    case.name,
+                    f"{case.d} is off by a multiple of {name} in each {line}: {listed(map(float, amount.ravel()))} "
+                    f"times, as if a road was lost, or came in, that goes through one number of each {line}, such as "
+                    "a sum, a norm or a σ",
+                )
+                return
+
+
+def _axes(case: Case) -> Iterator[int]:
+    """Those along which there are at least three numbers to compare, the last axis first."""
+    if case.right.ndim > 1:
+        yield from (axis for axis in reversed(range(case.right.ndim)) if case.right.shape[axis] > 2)
+
+
+def _most_are_wrong(case: Case, axis: int) -> bool:
+    """Whether more than half of the lines along the axis are wrong; of fewer, the places say more."""
+    return bool(case.is_wrong.any(axis=axis).mean() > 0.5)
+
+
+def _coefficients(of: Array, on: Array, axis: int) -> Array:
+    """For each line along the axis, the multiple of `on` that is nearest to `of`."""
+    squares = (on * on).sum(axis=axis, keepdims=True)
+    products = (of * on).sum(axis=axis, keepdims=True)
+    return np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)

@@ -1,0 +1,152 @@
+"""A gradient that is right but for a factor: one number everywhere, or one that is known for each place."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.gradcheck.diagnosis.finding import Case, Finding, number
+
+_SAME = 1e-6
+_MOST_CAUSES = 3
+_POWERS = {
+    -1: "{0} was left out",
+    1: "{0} was multiplied once too often",
+    -2: "the square of {0} was left out",
+    2: "the square of {0} was multiplied once too often",
+    -0.5: "the root of {0} was left out",
+    0.5: "the root of {0} was multiplied once too often",
+}
+
+
+def constant_factor(case: Case) -> Iterator[Finding]:
+    """One number times the right gradient, with its likely cause."""
+    right = case.right
+    if not right.any():
+        return
+    factor = float((case.wrong * right).sum() / (right * right).sum())
+    if abs(factor) < _SAME or not case.explains(factor * right):
+        return
+    cause = cause_of(factor, case.sizes, case.numbers)
+    if case.explains(factor * right, fitted=1) or (cause and right.size < 4):
+        yield Finding("factor", case.name, f"{case.d} {how_large(factor, right.size)}{cause and ': ' + cause}")
+
+
+def how_large(factor: float, count: int = 2) -> str:
+    """is 7.000 times too large, everywhere"""
+    everywhere = ", everywhere" if count > 1 else ""
+    if math.isclose(factor, -1, rel_tol=_SAME):
+        return f"has the wrong sign{everywhere}"
+    if factor < 0:
+        return f"is {number(factor)} times what it should be{everywhere}, the sign is wrong, too"
+    return f"is {number(max(factor, 1 / factor))} times too {'large' if factor > 1 else 'small'}{everywhere}"
+
+
+def cause_of(factor: float, sizes: dict[str, int], numbers: dict[str, float]) -> str:
+    """What a factor is as if, by the sizes and other numbers that are there; "" if they do not tell.
+
+    The simplest explanations come first; of several that are as simple, all are named.
+    """
+    size, by_value = abs(factor), _by_value(sizes)
+    for causes in (
+        itertools.chain(_of_numbers(numbers), _of_sizes(by_value), _of_constants()),
+        _of_two_sizes(by_value),
+        _of_roots(by_value),
+    ):
+        fitting = dict.fromkeys(text for value, text in causes if math.isclose(size, value, rel_tol=_SAME))
+        if fitting:
+            return " or ".join(list(fitting)[:_MOST_CAUSES])
+    return ""
+
+
+def known_factor(case: Case) -> Iterator[Finding]:
+    """The right gradient times an array that is known, or divided by it."""
+    for text in factors_of(case, case.right, 0):
+        yield Finding("known factor", case.name, f"{case.d} is wrong by a factor, as if {text}")
+
+
+def factors_of(case: Case, part: Array, rest: Array | float) -> Iterator[str]:
+    """In words, the known arrays that `part` must be multiplied with so that with `rest` it is the wrong gradient."""
+    known = {name: array for name, array in case.known.items() if _fits(array, part.shape)}
+    with np.errstate(all="ignore"):
+        for name, array in known.items():
+            for power, text in _POWERS.items():
+                if case.explains(rest + part * array**power, fitted=1):
+                    yield text.format(name)
+                    return
+        for (name, array), (other, divisor) in itertools.permutations(known.items(), 2):
+            if name.startswith("the ") != other.startswith("the ") or not (_is_plain(name) and _is_plain(other)):
+                continue
+            if case.explains(rest + part * array / divisor, fitted=1):
+                is_divisor = name.startswith("the ") and other.startswith("the ")
+                yield (
+                    f"it was divided by {other}, not by {name}" if is_divisor else f"{name} stood where {other} belongs"
+                )
+                return
+
+
+def _is_plain(name: str) -> bool:
+    """Whether it names a thing, and is no formula such as 1 − y."""
+    return not any(sign in name for sign in "−/·²")
+
+
+def _fits(array: Array, shape: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(array.shape, shape) == shape
+    except ValueError:
+        return False
+
+
+def _by_value(sizes: dict[str, int]) -> dict[int, str]:
+    names: dict[int, list[str]] = {}
+    for name, size in sizes.items():
+        if size > 1:
+            names.setdefault(size, []).append(name)
+    return {size: " and ".join(of_size[:2]) for size, of_size in names.items()}
+
+
+def _of_constants() -> Iterator[tuple[float, str]]:
+    yield 1, ""
+    yield 2, "as if something was counted twice, or a ½ was left out"
+    yield 1 / 2, "as if a 2 was left out, such as that of a square, or a ½ came in"
+
+
+def _of_sizes(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:
+    for size, name in sizes.items():
+        yield size, f"{size} is {name}, as if a sum stood where a mean belongs"
+        yield 1 / size, f"{size} is {name}, as if a mean stood where a sum belongs"
+
+
+def _of_numbers(numbers: dict[str, float]) -> Iterator[tuple[float, str]]:
+    for name, value in numbers.items():
+        said, size = f"{name} is {value:.4g}", abs(value)
+        if size == 0 or math.isclose(size, 1):
+            continue
+        yield 1 / size, f"{said}, as if it was left out"
+        yield size, f"{said}, as if it was multiplied once too often"
+        if 0 < value < 1:
+            yield 1 - value, f"{said}, as if a division by 1 − {name} was left out"
+            yield 1 / (1 - value), f"{said}, as if it was divided by 1 − {name} once too often"
+            yield (1 - value) / value, f"{said}, as if {name} stood where 1 − {name} belongs"
+
+
+def _of_roots(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:
+    for size, name in sizes.items():
+        yield math.sqrt(size), f"it is √{size}, and {size} is {name}, as if 1/√{size} was left out"
+        yield 1 / math.sqrt(size), f"it is 1/√{size}, and {size} is {name}, as if 1/√{size} came in once too often"
+
+
+def _of_two_sizes(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:
+    for size, name in sizes.items():
+        yield size / 2, f"{size} is {name}, as if the 2/{size} of a mean of squares was left out"
+    for (one, name), (other, other_name) in itertools.permutations(sizes.items(), 2):
+        yield (
+            one / other,
+            f"it is {one}/{other}, as if it was divided by {other_name} ({other}) and not by {name} ({one})",
+        )
+        yield one * other, f"{one * other} is {name} times {other_name}, as if a sum stood where a mean belongs"
+        yield 1 / (one * other), f"{one * other} is {name} times {other_name}, as if a mean stood where a sum belongs"

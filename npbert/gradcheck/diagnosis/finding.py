@@ -1,0 +1,119 @@
+"""Finding: one true statement about a wrong gradient. Case: the gradient, and all that may help to explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from npbert.compute import Array
+
+ACCURACY = 1e-6
+"""A formula explains a wrong gradient if what it leaves over is at most this part of the error."""
+
+ROUNDING = 1e-12
+"""What is at most this part of the error is 0."""
+
+_TO_SPARE = 3  # so many numbers a formula must explain that it was not fitted to
+_MOST_LISTED = 6
+
+
+class Finding(NamedTuple):
+    """What is true of an error.
+
+    what: its kind, a short name (`factor`, `order`, `ledger`, …).   where: the parameter or input.   text: in words.
+    """
+
+    what: str
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Case:
+    """A wrong gradient beside the right one, and what is known of the layer: see `explain`."""
+
+    wrong: Array
+    right: Array
+    name: str
+    sizes: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, float] = field(default_factory=dict)
+    known: dict[str, Array] = field(default_factory=dict)
+    roads: dict[str, Array] = field(default_factory=dict)
+    mistakes: dict[str, Array] = field(default_factory=dict)
+    others: dict[str, Array] = field(default_factory=dict)
+    places: dict[str, Array] = field(default_factory=dict)
+    heads: int = 1
+    lengths: tuple[int, ...] = ()
+    called: str = ""
+
+    @cached_property
+    def error(self) -> Array:
+        """wrong − right."""
+        return self.wrong - self.right
+
+    @cached_property
+    def allowed(self) -> float:
+        """What a formula may leave over of any number."""
+        return ACCURACY * float(np.abs(self.error).max(initial=0))
+
+    def is_zero(self, array: Array) -> bool:
+        """Whether it is 0 but for rounding."""
+        return bool(np.abs(array).max(initial=0) <= ROUNDING * np.abs(self.error).max(initial=0))
+
+    @cached_property
+    def is_wrong(self) -> Array:
+        """Which entries are wrong: those whose error counts beside the largest."""
+        return np.abs(self.error) > self.allowed
+
+    def explains(self, guess: Array, fitted: int = 0) -> bool:
+        """Whether `guess` is the wrong gradient, after `fitted` numbers in it were chosen to make it so."""
+        telling = np.count_nonzero((np.abs(self.wrong) > self.allowed) | (np.abs(self.right) > self.allowed))
+        if telling - fitted < _TO_SPARE and fitted:
+            return False
+        left_over = np.abs(self.wrong - guess)
+        return bool(left_over.max(initial=0) <= self.allowed)  # False for a NaN
+
+    @property
+    def d(self) -> str:
+        """What the gradient is called: dx."""
+        return self.called or d(self.name)
+
+
+def d(name: str) -> str:
+    """What the gradient of `name` is called; a name of several words is that of a gradient already."""
+    if " " in name:
+        return name
+    return f"d{name}" if name.isidentifier() else f"the gradient of {name}"
+
+
+def number(value: float) -> str:
+    """A number to be read: 7.000, −0.3333, 2.5e-07."""
+    size = abs(value)
+    text = f"{value:.3f}" if 0.1 <= size < 1e4 or value == 0 else f"{value:.4g}"
+    return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+def listed(values: Iterable[object], most: int = _MOST_LISTED) -> str:
+    """The first of them, and that there are more."""
+    texts = [number(value) if isinstance(value, float) else str(value) for value in values]
+    return ", ".join(texts[:most]) + (", …" if len(texts) > most else "")
+
+
+def plural(item: str) -> str:
+    """rows, slices of axis 2"""
+    first, _, rest = item.partition(" ")
+    return f"{'entrie' if first == 'entry' else first}s {rest}".strip()
+
+
+def along(axis: int, ndim: int) -> tuple[str, str]:
+    """What runs along an axis, and what a line along it is called: ("row", "column") for the first of two."""
+    if ndim > 2:
+        return f"slice of axis {axis}", f"line along axis {axis}"
+    return ("row", "column") if axis == 0 else ("column", "row")

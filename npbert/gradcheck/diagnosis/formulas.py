@@ -1,0 +1,63 @@
+"""Whole formulas that people write in place of the right one, and arrays that are handed back as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.gradcheck.diagnosis.finding import Case, Finding
+
+
+def wrong_formula(case: Case) -> Iterator[Finding]:
+    """One of the mistakes that are known, or an array that is known, as it is."""
+    for name, array in case.known.items():
+        if array.shape == case.wrong.shape and case.explains(array, fitted=1):
+            yield Finding("formula", case.name, f"{case.d} is {name} itself")
+            return
+    for text, array in case.mistakes.items():
+        if array.shape == case.wrong.shape and case.explains(array, fitted=1):
+            yield Finding("formula", case.name, f"{case.d} is what comes out when {text}")
+            return
+
+
+def of_normalizing(
+    dy: Array, gamma: Array | float, x_hat: Array, size: Array, mean: Callable[..., Array], *, is_centred: bool
+) -> dict[str, Array]:
+    """Mistakes in dx = (dx̂ − mean(dx̂) − x̂ mean(dx̂ · x̂)) / σ; without its second term if x̂ is not centred."""
+
+    def dx(g: Array, h: Array, axis: int = -1) -> Array:
+        shift = mean(g, axis=axis, keepdims=True) if is_centred else 0.0
+        return (g - shift - x_hat * mean(g * h, axis=axis, keepdims=True)) / size
+
+    return {
+        "γ stands outside of the means, and not inside": gamma * dx(dy, x_hat),
+        "γ is left out": dx(dy, x_hat),
+        "the means are taken over the rows, and not over the columns": dx(gamma * dy, x_hat, axis=0),
+        "x̂ is left out of the mean of dx̂ · x̂": dx(gamma * dy, np.ones_like(x_hat)),
+    }
+
+
+def of_softmax(dp: Array, p: Array) -> dict[str, Array]:
+    """Mistakes in dx = p · (dp − Σ dp p)."""
+    total = (dp * p).sum(axis=-1, keepdims=True)
+    return {
+        "p (1 − p) is taken for the whole derivative, but each x moves every p of its row": dp * p * (1 - p),
+        "Σ dp · p is taken over the rows, and not over the columns": p * (dp - (dp * p).sum(axis=0)),
+        "Σ dp · p is taken over everything, and not row by row": p * (dp - total.sum()),
+        "p is left out of Σ dp · p": p * (dp - dp.sum(axis=-1, keepdims=True)),
+        "p stands outside of the sum in place of inside": p * dp - p * p * dp.sum(axis=-1, keepdims=True),
+        "p is left out before Σ dp · p": p * dp - total,
+    }
+
+
+def of_cross_entropy(p: Array, one_hot: Array, share: float) -> dict[str, Array]:
+    """Mistakes in dlogits = (p − onehot) / targets."""
+    with np.errstate(all="ignore"):
+        only_log = np.where(one_hot > 0, -share / p, 0.0)
+    return {
+        "the loss is derived by p, −1/p, and softmax is forgotten": only_log,
+        "only the logit of the label is derived, but every logit moves its probability": (p - 1) * one_hot * share,
+        "p (1 − p) is taken for the derivative of softmax": -share * one_hot * (1 - p) * p,
+    }

@@ -1,0 +1,114 @@
+"""Attention: its inner arrays for each head of each sequence, so that a wrong product of them can be named."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.core import Sequences, Tape
+from npbert.gradcheck.diagnosis.finding import ACCURACY, Case, Finding
+from npbert.gradcheck.diagnosis.products import matrix_products
+from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import copy_of
+
+_MOST_ROWS = 100
+_LEGEND = "P is softmax(q kᵀ/√d), A the same after dropout; dS is the gradient of q kᵀ"
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head of one sequence: where it is in an array for the queries and for the keys, and its matrices by name."""
+
+    queries: tuple[slice, slice]
+    keys: tuple[slice, slice]
+    matrices: dict[str, Array]
+
+
+def wrong_in_heads(case: Case, heads: list[Head], *, is_of_queries: bool) -> Iterator[Finding]:
+    """The product that the wrong gradient is in every head, where the right one is another."""
+    if not heads:
+        return
+    small = ACCURACY * 1e-3 * float(np.abs(case.right).max(initial=0))
+    said, right = (
+        _common_product(array, heads, accuracy, is_of_queries=is_of_queries)
+        for array, accuracy in ((case.wrong, case.allowed), (case.right, small))
+    )
+    if said and right:
+        yield Finding("product", case.name, f"{case.d} is {said}, where {right} is right ({_LEGEND})")
+
+
+def _common_product(array: Array, heads: list[Head], accuracy: float, *, is_of_queries: bool) -> str | None:
+    """The first product of two matrices that is the part of the array in every head."""
+    texts: dict[str, None] | None = None
+    for head in heads:
+        part = array[head.queries if is_of_queries else head.keys]
+        fitting = {
+            text: None
+            for text, guess in matrix_products(head.matrices, part.shape)
+            if np.abs(guess - part).max(initial=0) <= accuracy
+        }
+        texts = fitting if texts is None else {text: None for text in texts if text in fitting}
+    return next(iter(texts or ()), None)
+
+
+def heads_of(function: ScalarFunction, num_heads: int) -> list[Head]:
+    """The heads, if y is A v, and A the same for every v, for the first three float inputs; else none."""
+    positions = list(function.float_inputs.values())
+    inputs = [np.asarray(function.inputs[position]) for position in positions]
+    if len(inputs) != 3 or any(array.ndim != 2 or len(array) > _MOST_ROWS for array in inputs):
+        return []
+    q, k, v = inputs
+    sequences = next((value for value in function.inputs if isinstance(value, Sequences)), None)
+    looking, lengths = ([len(q)], [len(k)]) if sequences is None else (sequences.looking, sequences.lengths)
+    fits = q.shape[1] == k.shape[1] and q.shape[1] % num_heads == 0 == k.shape[1] % num_heads and v.shape == k.shape
+    if not fits or sum(looking) != len(q) or sum(lengths) != len(k) or [dy.shape for dy in function.dy] != [q.shape]:
+        return []
+    columns = list(_slices([q.shape[1] // num_heads] * num_heads))
+    weights = _weights(function, positions[2], [part.start for part in columns])
+    dy, heads = function.dy[0], []
+    for rows, others in zip(_slices(looking), _slices(lengths), strict=True):
+        for number, part in enumerate(columns):
+            of_query, of_key = (rows, part), (others, part)
+            matrices = _matrices(q[of_query], k[of_key], v[of_key], dy[of_query], weights[number][rows, others])
+            heads.append(Head(of_query, of_key, matrices))
+    return heads
+
+
+def _weights(function: ScalarFunction, position: int, firsts: list[int]) -> Array:
+    """A (H, M, N): what y is at the first column of each head when the values are 1 in one row and 0 in the others."""
+    columns = []
+    for row in range(len(function.inputs[position])):
+        inputs = list(function.inputs)
+        inputs[position] = np.zeros_like(inputs[position])
+        inputs[position][row] = 1
+        y = function.layer.forward(*inputs, tape=Tape(copy_of(function.rng), keeps=False))
+        columns.append(np.asarray(y)[:, firsts].T)
+    return np.stack(columns, axis=-1)
+
+
+def _matrices(q: Array, k: Array, v: Array, dy: Array, a: Array) -> dict[str, Array]:
+    scores = q @ k.T / math.sqrt(q.shape[1])
+    p = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=-np.inf))
+    p /= p.sum(axis=-1, keepdims=True)
+    da = dy @ v.T
+    dp = da * a / p
+    over = f"/√{q.shape[1]}"
+    ds = {
+        "dS": p * (dp - (dp * p).sum(axis=-1, keepdims=True)),
+        "(P · dP)": p * dp,
+        "(P · (1 − P) · dP)": p * (1 - p) * dp,
+        "dP": dp,
+        "dA": da,
+    }
+    scaled = {"dS" if name == "dS" else f"{name}{over}": array / math.sqrt(q.shape[1]) for name, array in ds.items()}
+    return {"q": q, "k": k, "v": v, "dy": dy, "A": a, "P": p, **scaled}
+
+
+def _slices(sizes: Iterable[int]) -> Iterator[slice]:
+    ends = [0, *itertools.accumulate(map(int, sizes))]
+    yield from itertools.starmap(slice, itertools.pairwise(ends))

@@ -1,0 +1,85 @@
+"""The ledger: how often each road that leads back is in the wrong gradient. In the right one, each is there once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.gradcheck.diagnosis.factors import cause_of, factors_of
+from npbert.gradcheck.diagnosis.finding import ACCURACY, Case, Finding, d, number
+
+_IS_WHOLE = 1e-6
+
+
+def ledger(case: Case) -> Iterator[Finding]:
+    """The wrong gradient as a sum of the roads, each some times, or with a known factor on one of them."""
+    roads = {name: road for name, road in case.roads.items() if np.any(road)}
+    if len(roads) < 2 or not _is_right(case, list(roads.values())):
+        return
+    counts = _counts(case, list(roads.values()))
+    if counts is not None:
+        sum_of_roads = " + ".join(f"{_count(count)} · {name}" for name, count in zip(roads, counts, strict=True))
+        sum_of_roads = sum_of_roads.replace("+ −", "− ")
+        said = [_about(case, name, count) for name, count in zip(roads, counts, strict=True)]
+        about = "; ".join(text for text in said if text)
+        yield Finding("ledger", case.name, f"{case.d} = {sum_of_roads}: {about}")
+        return
+    found = list(_another_on_a_road(case, roads)) or list(_factor_on_a_road(case, roads))
+    yield from found
+
+
+def _is_right(case: Case, roads: list[Array]) -> bool:
+    """Roads are tried, not believed: all together they must be the right gradient."""
+    left_over = np.abs(sum(roads) - case.right).max(initial=0)
+    return bool(left_over <= max(case.allowed, ACCURACY * 1e-3 * np.abs(case.right).max(initial=0)))
+
+
+def _counts(case: Case, roads: list[Array]) -> list[float] | None:
+    """How often each road is there, if that explains the wrong gradient, and in one way only."""
+    matrix = np.stack([road.ravel() for road in roads], axis=1)
+    counts, _, rank, _ = np.linalg.lstsq(matrix, case.wrong.ravel(), rcond=None)
+    is_one_way = rank == len(roads) and np.linalg.cond(matrix) < 1e8
+    if not is_one_way or not case.explains((matrix @ counts).reshape(case.right.shape), fitted=len(roads)):
+        return None
+    return [float(round(count)) if abs(count - round(count)) < _IS_WHOLE else float(count) for count in counts]
+
+
+def _count(count: float) -> str:
+    return f"{count:.0f}".replace("-", "−") if count == round(count) else number(count)
+
+
+def _about(case: Case, name: str, count: float) -> str:
+    if count == 1:
+        return ""
+    if count == 0:
+        return f'"{name}" is missing'
+    if count == -1:
+        return f'"{name}" has the wrong sign'
+    cause = cause_of(count, case.sizes, case.numbers)
+    return f'"{name}" is there {_count(count)} times' + (f" ({cause})" if cause else "")
+
+
+def _another_on_a_road(case: Case, roads: dict[str, Array]) -> Iterator[Finding]:
+    """All roads right but for one, in whose place there is another gradient that is known."""
+    for (name, road), (other, array) in itertools.product(roads.items(), case.others.items()):
+        if array.shape == road.shape and case.explains(case.right - road + array, fitted=1):
+            yield Finding("ledger", case.name, f'in {case.d}, in place of "{name}" there is {d(other)}')
+            return
+
+
+def _factor_on_a_road(case: Case, roads: dict[str, Array]) -> Iterator[Finding]:
+    """All roads right, or missing, but for one that is multiplied with something known."""
+    for name, road in roads.items():
+        others = [other for other in roads if other != name]
+        for count in range(len(others), -1, -1):
+            for there in itertools.combinations(others, count):
+                rest = sum((roads[other] for other in there), np.zeros_like(road))
+                for text in factors_of(case, road, rest):
+                    missing = [f'"{other}" is missing' for other in others if other not in there]
+                    right = ["the rest is right"] if not missing else []
+                    said = "; ".join([f'"{name}" is wrong by a factor, as if {text}', *missing, *right])
+                    yield Finding("road factor", case.name, f"in {case.d}, {said}")
+                    return

@@ -19,9 +19,9 @@ for module in pkgutil.iter_modules(planted.__path__):
 
 
 def verdict(check, layer, inputs, rng):
-    """What the check says: the report, or the error in words."""
+    """What the check says: right or wrong, or the error in words. (What is said of the error: test_diagnosis….)"""
     try:
-        return str(check(layer, *inputs, rng=rng))
+        return "right" if check(layer, *inputs, rng=rng).ok else WRONG
     except (GradientError, TapeError, ValueError) as error:
         return str(error)
 

@@ -12,7 +12,7 @@ from npbert.core import Parameter, Tape, TapeError
 from npbert.gradcheck.inputs import as_tuple, copy_of, different
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
-_SET = ": after two backwards it is that of the last alone, as if = stood for += (use add_grad)"
+_SET = "is set by backward, which should add to it: of two, only the last is there, as if = stood for += (use add_grad)"
 
 
 class Call:
@@ -89,9 +89,7 @@ class Contract:
         )
         self._check_memory(call)
         both = other_alone | {name: alone[name] + other_alone[name] for name in self.parameters}
-        self._compare(
-            other_call.backward(), both, "is set by backward, which should add to it", last=(other_alone, _SET)
-        )
+        self._compare_sum(other_call.backward(), both, other_alone)
         call.check_unchanged()
 
         self._zero_grad()
@@ -118,15 +116,21 @@ class Contract:
         self._zero_grad()
         return self._named(call.backward())
 
-    def _compare(
-        self, dx: tuple[Array, ...], wanted: Gradients, otherwise: str, last: tuple[Gradients, str] = ({}, "")
-    ) -> None:
-        """Raise GradientError with `otherwise` for what is not as wanted; and say more if it is as another."""
-        others, more = last
+    def _compare(self, dx: tuple[Array, ...], wanted: Gradients, otherwise: str) -> None:
         for name, gradient in self._named(dx).items():
             if not same(gradient, wanted[name]):
-                is_other = name in others and same(gradient, others[name])
-                raise GradientError(f"the gradient of {name} {otherwise}{more if is_other else ''}")
+                raise GradientError(f"the gradient of {name} {otherwise}")
+
+    def _compare_sum(self, dx: tuple[Array, ...], both: Gradients, last: Gradients) -> None:
+        """Raise GradientError for a gradient that is not the sum of both backwards, and say so if it is the last's."""
+        for name, gradient in self._named(dx).items():
+            if same(gradient, both[name]):
+                continue
+            if same(gradient, last[name]):
+                raise GradientError(f"the gradient of {name} {_SET}")
+            raise GradientError(
+                f"the gradient of {name} is not the sum of two backwards: each should add its own to it"
+            )
 
     def _named(self, dx: tuple[Array, ...]) -> Gradients:
         """Copies of the gradients by name, once their number, shapes and dtypes are right."""

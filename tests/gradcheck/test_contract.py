@@ -174,7 +174,18 @@ def test_set_and_not_added_is_said():
         self.s.zero_grad()
         return Scale.backward(self, dy, tape)
 
-    with pytest.raises(GradientError, match=r"s is set by backward, .* that of the last alone, as if = stood for \+="):
+    with pytest.raises(GradientError, match=r"s is set by backward, .* only the last is there, as if = stood for \+="):
+        check_gradients(broken(backward=backward), X)
+
+
+def test_what_is_neither_set_nor_added_is_not_called_set():
+    def backward(self, dy, tape):
+        before = self.s.grad.copy()
+        dx = Scale.backward(self, dy, tape)
+        self.s.grad[...] -= before / 2
+        return dx
+
+    with pytest.raises(GradientError, match="the gradient of s is not the sum of two backwards: each should add"):
         check_gradients(broken(backward=backward), X)
 
 

@@ -108,7 +108,7 @@ MISTAKES = {
     "each head reshaped": (
         lambda of: np.concatenate([head.T.reshape(head.shape) for head in np.split(of.right, 2, axis=1)], axis=1),
         "order",
-        "each head (2 heads of 3 columns): a reshape stands where a transposition is needed",
+        "in each head (2 heads of 3 columns) a reshape stands where a transposition is needed",
     ),
     "road missing": (
         lambda of: of.right - of.roads["through σ"],

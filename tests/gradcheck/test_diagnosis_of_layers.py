@@ -37,6 +37,15 @@ class Swish(Own):
         return x * s
 
 
+class Tanh(Own):
+    inputs = ((N, D),)
+
+    def forward(self, x, tape=NO_TAPE):
+        y = np.tanh(x)
+        tape.keep(self, x, y)
+        return y
+
+
 class RMSNorm(Own):
     """y = g x / r, with an eps that is nobody's attribute."""
 
@@ -99,6 +108,9 @@ WRONG = [
     (Swish, lambda dy, x, s: dy * s, "ledger", f'"{SECOND}" is missing'),
     (Swish, lambda dy, x, s: s + x * s * (1 - s), "known factor", "as if dy was left out"),
     (Swish, lambda dy, x, s: -dy * (s + x * s * (1 - s)), "factor", "dx has the wrong sign, everywhere"),
+    (Tanh, lambda dy, x, y: dy * (1 - y), "slope", "dx is dy · (1 − y), where dy · (1 − y²) is right"),
+    (Tanh, lambda dy, x, y: dy * (1 + y * y), "slope", "dx is dy · (1 + y²), where dy · (1 − y²) is right"),
+    (Tanh, lambda dy, x, y: dy * (x > 0), "slope", "dx is dy · ([x > 0]), where dy · (1 − y²) is right"),
     (
         RMSNorm,
         lambda dy, g, x, r: g * dy / r,
@@ -203,6 +215,19 @@ def test_the_example_is_small_and_its_arithmetic_is_right():
     assert f"= {slope:.6f}, and backward says {-4.8 + 4.8**2:.6f}" in so
 
 
+def test_the_product_rule_is_not_spoken_of_where_numbers_have_neighbours():
+    """y = x mean(x), and dx = dy mean(x)."""
+
+    class TimesMean(Own):
+        def forward(self, x, tape=NO_TAPE):
+            tape.keep(self, x)
+            return x * mean(x)
+
+    layer = TimesMean(lambda dy, x: dy * mean(x), None)
+    report = check_gradients(layer, np.random.default_rng(0).standard_normal((N, D)))
+    assert [finding.what for finding in report.diagnosis] == ["axis error"]
+
+
 @pytest.mark.parametrize("method", TOLERANCES)
 def test_either_method_is_enough(method):
     rng = np.random.default_rng(0)
@@ -219,12 +244,12 @@ def test_one_factor_on_everything_is_said_once():
 
 
 def test_the_explanation_is_of_the_layer_as_it_was_and_leaves_all_as_it_is():
-    layer = returning(lambda dx: 3 * dx)
+    layer = returning(lambda dx: dx + dx**2)
     x = X.copy()
     report = check_gradients(layer, x)
     layer.s.value[...] = 0
     layer.s.add_grad(np.full(3, 7.0))
-    assert "3.000 times too large" in report.diagnosis[0].text
+    assert "with s = [1., 2.], x = " in report.diagnosis[0].text
     np.testing.assert_array_equal(layer.s.value, 0)
     np.testing.assert_array_equal(layer.s.grad, 7)
     np.testing.assert_array_equal(x, X)

@@ -24,7 +24,7 @@ NO_KEY = "dz = 0 · through key + 1 · through value"
 SAID = {
     "DotProductAttention, all: key_gradient_reshaped": (
         "order",
-        f"dk has the right numbers, but each head (2 heads of 3 columns) of each sequence: {NEEDED}",
+        f"dk has the right numbers, but in each head (2 heads of 3 columns) of each sequence {NEEDED}",
     ),
     "MultiHeadAttention, dot_product: scores_not_transposed": (
         "product",

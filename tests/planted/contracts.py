@@ -67,7 +67,7 @@ class Wrong:
         self.buffer += dw
         self.weight.add_grad(self.buffer)
 
-    @plant("Linear", right=HandsOver, method="hand_over", says=SETS)
+    @plant("Linear", right=HandsOver, method="hand_over", says="is not the sum of two backwards")
     def hands_over_a_buffer_it_keeps(self, dw):
         """To save an allocation, dW is always computed in the same array: that of the first call is overwritten."""
         self.weight.add_grad(in_buffer(self, dw))

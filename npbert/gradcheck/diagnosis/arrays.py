@@ -15,6 +15,7 @@ from npbert.gradcheck.diagnosis.factors import cause_of, how_large
 from npbert.gradcheck.diagnosis.finding import Case, Finding, d, listed
 from npbert.gradcheck.diagnosis.heads import heads_of, wrong_in_heads
 from npbert.gradcheck.diagnosis.roads import Formula
+from npbert.gradcheck.diagnosis.slopes import wrong_slope
 from npbert.gradcheck.diagnosis.surroundings import Known
 from npbert.gradcheck.diagnosis.wiring import Trace, wrong_between
 from npbert.gradcheck.function import ScalarFunction
@@ -48,15 +49,21 @@ def findings_of_arrays(
                 array = function.inputs[function.float_inputs[name]]
                 case = replace(case, roads=trace.roads_from(None, array, right[name]) or case.roads)
             here = list(findings_of(case))
-            if name in known.inputs and all(finding.what == "place" for finding in here):
-                is_of_queries = name == next(iter(known.inputs))
-                here = list(wrong_in_heads(case, heads_of(function, known.heads), is_of_queries=is_of_queries)) or here
-            found += here
+            is_little = name in known.inputs and all(finding.what == "place" for finding in here)
+            found += (list(_inside(case, function, known)) or here) if is_little else here
     yield from found
     if all(finding.what == "place" and ": " not in finding.text for finding in found):
         example = counterexample(function, names)
         if example:
             yield example
+
+
+def _inside(case: Case, function: ScalarFunction, known: Known) -> Iterator[Finding]:
+    """What can be said of the gradient of an input from what the layer computes inside, be it attention or a slope."""
+    if known.is_elementwise:
+        yield from wrong_slope(case, known.inputs[case.name], known.y[0], known.dy[0])
+    is_of_queries = case.name == next(iter(known.inputs))
+    yield from wrong_in_heads(case, heads_of(function, known.heads), is_of_queries=is_of_queries)
 
 
 def _between(trace: Trace, wrong_names: list[str]) -> Iterator[Finding]:

@@ -113,6 +113,9 @@ def _of_constants() -> Iterator[tuple[float, str]]:
     yield 1, ""
     yield 2, "as if something was counted twice, or a ½ was left out"
     yield 1 / 2, "as if a 2 was left out, such as that of a square, or a ½ came in"
+    for name, value in {"√2": math.sqrt(2), "√π": math.sqrt(math.pi), "√(2π)": math.sqrt(2 * math.pi)}.items():
+        yield value, f"it is {name}, as if 1/{name} was left out"
+        yield 1 / value, f"it is 1/{name}, as if 1/{name} came in once too often"
 
 
 def _of_sizes(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:

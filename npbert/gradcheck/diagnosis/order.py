@@ -90,10 +90,10 @@ def _of_pieces(case: Case) -> Iterator[tuple[str, Array]]:
     lengths = case.lengths if sum(case.lengths) == rows else (rows,)
     heads = dict.fromkeys([case.heads, *(count for count in range(1, columns + 1) if columns % count == 0)])
     for each, count in itertools.product(dict.fromkeys([lengths, (rows,)]), heads):
-        of = f"each head ({count} heads of {columns // count} columns)" if count > 1 else "all columns"
+        of = f"in each head ({count} heads of {columns // count} columns)" if count > 1 else "in all columns"
         of += " of each sequence" if len(each) > 1 else ""
         for text, change in _CHANGES.items():
-            yield f"{of}: {text}", _each_piece(right, each, count, change)
+            yield f"{of} {text}", _each_piece(right, each, count, change)
     for count in heads:
         yield from _permuted_heads(right, count)
         turned = right.reshape(rows, columns // count, count).swapaxes(1, 2).reshape(right.shape)
@@ -111,7 +111,7 @@ def _of_pieces(case: Case) -> Iterator[tuple[str, Array]]:
 
 _CHANGES: dict[str, Callable[[Array], Array]] = {
     "a reshape stands where a transposition is needed": lambda piece: piece.T.reshape(piece.shape),
-    "transposed by a reshape": lambda piece: piece.reshape(piece.T.shape).T,
+    "a reshape undoes what a transposition should": lambda piece: piece.reshape(piece.T.shape).T,
 }
 
 

@@ -121,6 +121,7 @@ class Tokenizer:
         beyond = max(by_id) if by_id else 0
         if beyond >= len(by_id):
             raise ValueError(f"{by_id[beyond]!r} has the id {beyond}, but there are {len(by_id)} tokens")
+        self._tokenizer.encode("\N{CHESTNUT}" * 2)  # the library fails here where it lacks the token for unknown words
         if self._tokenizer.encode("").ids != [self.cls_id, self.sep_id]:
             raise ValueError(
                 "it puts no [CLS] before a text and no [SEP] after it: its post_processor is missing or another"

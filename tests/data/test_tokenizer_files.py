@@ -188,6 +188,7 @@ def test_no_files_no_text_and_no_library(tmp_path, monkeypatch):
     [
         (lambda stored: stored["model"]["vocab"].update(cat=5, dog=5), r"'\w+' and '\w+' have one id, 5"),
         (lambda stored: stored["model"]["vocab"].update(cat=10**6), "'cat' has the id 1000000, but there are"),
+        (lambda stored: stored["model"].update(unk_token="[OOPS]"), r"WordPiece error: Missing \[UNK\] token"),
         (
             lambda stored: stored.update(post_processor=None),
             r"it puts no \[CLS\] before a text and no \[SEP\] after it",

@@ -162,8 +162,8 @@ def runs(rng: Rng, base: Base, folder: Path) -> Call:
     """A run's folder in which something is spoiled or gone, and which is asked to go on, or is judged."""
     copy = base.copy(base.run, folder)
     files = [path for path in copy.rglob("*") if path.is_file() and path.name != ".lock"]
-    for _ in range(int(rng.integers(1, 3))):
-        path: Path = pick(rng, files)
+    for number in rng.permutation(len(files))[: int(rng.integers(1, 3))].tolist():
+        path = files[number]
         if rng.random() < 0.3 or not path.exists():
             path.unlink(missing_ok=True)
         elif path.suffix == ".json":

@@ -20,7 +20,7 @@ class EncoderLayer(Layer):
 
     In BERT x is z, all rows look at all rows; only in the last layer it may be enough that some look, those that a head
     will read. LayerNorm comes after each addition ("post-norm"). (Vaswani et al. 2017, sections 3.1 and 5.4; Devlin et
-    al. 2018, section 3.) Chapters 3 and 6 of docs/ derive it.
+    al. 2018, section 3.) Chapters 3 and 6 of docs/ derive it; in exercise 9 you do.
 
     Raises: what its parts raise.
     """

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from npbert.data import load_dialogue
-from npbert.learn import FOLDER, NOT_BEGUN, RIGHT, Exercise, check, demo, find, words, write_missing
+from npbert.learn import FOLDER, RIGHT, WRONG, Exercise, check, demo, exercise_of, find, option_of, words, write_missing
 from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.show import show
@@ -68,7 +68,7 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
 def _write(args: argparse.Namespace, folder: Path) -> int:
     written = write_missing(folder)
     first = next(iter(EXERCISES.values()))
-    option = "" if args.folder == FOLDER else f" --folder {args.folder}"
+    option = option_of(folder)
     if written:
         print(f"{len(written)} exercises written into {folder}{'' if folder.is_absolute() else '/'}" if len(written) > 1
               else f"{folder / written[0].file_name} written")  # fmt: skip
@@ -90,37 +90,35 @@ def _chosen(args: argparse.Namespace, folder: Path) -> list[tuple[Exercise, Path
 def _check(args: argparse.Namespace, folder: Path) -> int:
     chosen = _chosen(args, folder)
     if args.watch:
-        return _watch(chosen)
+        return _watch(chosen, option_of(folder))
     if args.exercise is not None:
         ((exercise, path),) = chosen
         verdict = check(exercise, path)
-        print(words.answer(exercise, verdict))
+        print(words.answer(exercise, verdict, option_of(folder)))
         return int(verdict.status != RIGHT)
-    return _check_all(chosen)
+    return _check_all(chosen, option_of(folder))
 
 
-def _check_all(chosen: list[tuple[Exercise, Path]]) -> int:
-    """A line for each, and in full what is wrong with the first that is begun and not right."""
+def _check_all(chosen: list[tuple[Exercise, Path]], option: str) -> int:
+    """A line for each, and in full what is wrong with the first that is not right."""
     count, told = 0, False
     for exercise, path in chosen:
         verdict = check(exercise, path)
         count += verdict.status == RIGHT
-        if verdict.status in (RIGHT, NOT_BEGUN):
-            print(words.line(exercise, verdict), flush=True)
-        elif not told:
-            print(words.answer(exercise, verdict), end="\n\n", flush=True)
+        if verdict.status == WRONG and not told:
+            print(words.answer(exercise, verdict, option), end="\n\n", flush=True)
             told = True
         else:
-            print(f"{words.line(exercise, verdict)}: {verdict.says}", flush=True)
+            print(words.summary(exercise, verdict, option), flush=True)
     print(f"\n{count} of {len(chosen)} are right")
     return int(count < len(chosen))
 
 
-def _watch(chosen: list[tuple[Exercise, Path]]) -> int:
+def _watch(chosen: list[tuple[Exercise, Path]], option: str) -> int:
     print("watching: save a file, and it is checked; Ctrl-C ends it", flush=True)
     for exercise, path in _saved(chosen):
         verdict = check(exercise, path)
-        print(f"\n{time.strftime('%H:%M:%S')}  {words.answer(exercise, verdict)}", flush=True)
+        print(f"\n{time.strftime('%H:%M:%S')}  {words.answer(exercise, verdict, option)}", flush=True)
     return 0
 
 
@@ -148,8 +146,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _hint(args: argparse.Namespace, folder: Path) -> int:
-    exercise, _ = find(args.exercise, folder)
-    print(words.hint(exercise, args.number or 1))
+    print(words.hint(exercise_of(args.exercise), args.number or 1))
     return 0
 
 
@@ -157,7 +154,7 @@ def _show(args: argparse.Namespace, folder: Path) -> int:
     exercise, path = find(args.exercise, folder)
     verdict = check(exercise, path)
     if verdict.status != RIGHT:
-        print(words.answer(exercise, verdict))
+        print(words.answer(exercise, verdict, option_of(folder)))
         print(f"\n{words.indented('The library has its answer ready for you once yours is right.')}")
         return 1
     print(show(exercise, path))
@@ -176,9 +173,9 @@ def _demo(args: argparse.Namespace, folder: Path) -> int:
         return 1
     print(words.indented(f"Yours in this BERT: {', '.join(taking_part)}. All else is the library's.", ""))
     print(f"The loss of knowing nothing is {demo.loss_of_knowing_nothing():.3f}.\n", flush=True)
-    stopped = attempt(lambda: demo.train(model, own, rng, lambda line: print(line, flush=True)))
+    stopped = attempt(lambda: demo.train(model, own, rng, lambda line: print(line, flush=True)), *own.paths)
     if isinstance(stopped, Failure):
-        print(words.indented("\n\n".join(stopped.finding)))
+        print(words.indented("\n\n".join(filter(None, (stopped.file, *stopped.finding)))))
         return 1
     count, total, shown = demo.judged(model)
     print(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")

@@ -42,7 +42,7 @@ def mask_words(
     The share `probability` of the tokens is chosen, at least 1 and at most `max_predictions`, never a special token. Of
     the chosen, 80 % become [MASK], 10 % a random ordinary word, and 10 % stay as they are, so that the model must keep
     a good vector for every word: it cannot know which it will be asked for. (Devlin et al. 2018, section 3.1, task 1.
-    As in its code, the share is of all tokens, special ones included.)
+    As in its code, the share is of all tokens, special ones included.) In exercise 12 you write it.
 
     whole_words: mask all tokens of a word or none. Words that are too long for what is left of the share are passed
     over, but for the first. (Its code, later.)

@@ -18,7 +18,8 @@ class SoftmaxCrossEntropy(Layer):
     logits (N, C)   labels (N,) integers, IGNORED (−100) where there is no target   loss: a number, in nats
 
     A model that knows nothing has loss ln C. softmax and logarithm are one layer, as log p = logit − log Σ e^logits
-    needs neither a division nor the logarithm of a number that may be 0. Chapter 4 of docs/ derives it.
+    needs neither a division nor the logarithm of a number that may be 0.
+    Chapter 4 of docs/ derives it; in exercise 5 you do.
 
     Raises: ValueError when labels do not fit logits or hold no target at all; TypeError for labels that are not
     integers; IndexError for a label outside 0 to C − 1 that is not IGNORED.

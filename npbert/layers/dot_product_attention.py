@@ -28,7 +28,7 @@ class DotProductAttention(Layer):
     There is no padding to be masked: rows are real tokens, and each sequence is multiplied by itself. `attend` and
     `attend_backward` are the formula and its derivative, for M queries and T keys of d features. The rest hands them a
     few heads of a few sequences of one length at a time, so that the scores stay in the processor's cache.
-    Chapter 6 of docs/ derives it.
+    Chapter 6 of docs/ derives it; in exercise 10 you do.
 
     Raises: ValueError when H does not divide D, or when q, k, v and the sequences do not fit together.
     """

@@ -19,7 +19,7 @@ class Dropout(Layer):
 
     The mask is drawn from `tape.rng`; where there is none (evaluation), y = x. The factor 1/(1 − p) leaves the expected
     value of y equal to x, so nothing needs to be scaled in evaluation. (Srivastava et al. 2014, section 10, where p is
-    the probability to keep.) Chapter 7 of docs/ derives it.
+    the probability to keep.) Chapter 7 of docs/ derives it; in exercise 8 you do.
 
     Raises: ValueError unless 0 ≤ p < 1.
     """

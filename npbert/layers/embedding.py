@@ -15,7 +15,7 @@ class Embedding(Layer):
     ids (N,) integers from 0 to V − 1   weight W (V, D)   y (N, D)
 
     The same as multiplying one-hot rows by W, without the multiplication. W starts as normal(0, std).
-    Chapter 7 of docs/ derives it.
+    Chapter 7 of docs/ derives it; in exercise 6 you do.
 
     Raises: TypeError for ids that are not integers, IndexError for an id outside 0 to V − 1.
     """

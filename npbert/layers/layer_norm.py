@@ -17,7 +17,7 @@ class LayerNorm(Layer):
     x (N, D)   gamma γ (D,)   beta β (D,)   y (N, D)
 
     γ starts as 1, β as 0. eps keeps a constant row finite, where σ would be 0. (Ba et al. 2016, section 3; eps as in
-    BERT.) Chapter 5 of docs/ derives it.
+    BERT.) Chapter 5 of docs/ derives it; in exercise 7 you do.
 
     Raises: ValueError when x is not (N, D), TypeError when its dtype is not that of γ.
     """

@@ -15,7 +15,7 @@ class Softmax(Layer):
 
     x (..., T)   p (..., T)
 
-    Chapter 4 of docs/ derives it.
+    Chapter 4 of docs/ derives it; in exercise 4 you do.
     """
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:

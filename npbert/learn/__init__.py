@@ -5,7 +5,7 @@ compared with the library's numbers, and then with those of every mistake that i
 """
 
 from npbert.learn.exercise import Chapter, Exercise, Finding, Mistake, Mistakes, Part
-from npbert.learn.folder import FOLDER, find, write_missing
+from npbert.learn.folder import FOLDER, exercise_of, find, option_of, write_missing
 from npbert.learn.process import TIME_LIMIT, check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict, judge_file
 
@@ -18,7 +18,9 @@ __all__ = [
     "Finding",
     "FOLDER",
     "write_missing",
+    "exercise_of",
     "find",
+    "option_of",
     "TIME_LIMIT",
     "check",
     "RIGHT",

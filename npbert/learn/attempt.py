@@ -24,7 +24,7 @@ _HANDED_OVER = (
 class Failure(NamedTuple):
     """An exception: its kind and message, and where in the learner's file it came up.
 
-    line: 0 where none of the learner's lines took part. shapes: of the arrays that this line could see.
+    line, file: 0 and "" where none of the learner's lines took part. shapes: of the arrays that this line could see.
     """
 
     kind: str
@@ -32,6 +32,7 @@ class Failure(NamedTuple):
     line: int = 0
     code: str = ""
     shapes: str = ""
+    file: str = ""
 
     @property
     def is_blank(self) -> bool:
@@ -61,30 +62,31 @@ class Failure(NamedTuple):
         return Finding(says, "\n\n".join(filter(None, (shown, shapes, because))))
 
 
-def attempt(call: Callable[[], Any], file: str | None = None) -> Any:
-    """call(), or the Failure that it ends in. file: the learner's, to tell where."""
+def attempt(call: Callable[[], Any], *files: str | None) -> Any:
+    """call(), or the Failure that it ends in. files: the learner's, to tell where."""
     try:
         with np.errstate(all="ignore"):
             return call()
     except (Exception, SystemExit) as error:
-        return failure_of(error, file)
+        return failure_of(error, *files)
 
 
-def failure_of(error: BaseException, file: str | None = None) -> Failure:
-    """The exception, with the last line of `file` that took part in it."""
+def failure_of(error: BaseException, *files: str | None) -> Failure:
+    """The exception, with the last line of the learner's files that took part in it."""
     message = " ".join(str(error).split()) or "it says no more"
     if isinstance(error, SystemExit):
         message = "the file ends the program; take the exit() out"
     found: tuple[types.FrameType, int] | None = None
     for frame, line in traceback.walk_tb(error.__traceback__):
-        if file is not None and frame.f_code.co_filename == file:
+        if frame.f_code.co_filename in files:
             found = frame, line
     if found is None:
         return Failure(type(error).__name__, message)
     frame, line = found
-    linecache.checkcache(str(file))
-    code = linecache.getline(str(file), line).strip()
-    return Failure(type(error).__name__, message, line, code, _shapes(frame.f_locals))
+    file = frame.f_code.co_filename
+    linecache.checkcache(file)
+    code = linecache.getline(file, line).strip()
+    return Failure(type(error).__name__, message, line, code, _shapes(frame.f_locals), file)
 
 
 def sentence(text: str) -> str:

@@ -20,6 +20,7 @@ from npbert.models import BertConfig, BertForPreTraining
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 
 STEPS, BATCH, LINE_EVERY = 600, 16, 60
+SLOW = 120  # seconds, from which on a learner is told why
 CONFIG = {
     "hidden_size": 48,
     "num_hidden_layers": 1,
@@ -39,6 +40,7 @@ class Own:
     def __init__(self, files: list[tuple[Exercise, Path]]) -> None:
         """Load the files. Raises: ValueError for one that stops with an error."""
         self.things: dict[str, Any] = {}
+        self.paths = [str(path) for _, path in files]
         for exercise, path in files:
             module = load(path, read_text(path))
             if isinstance(module, Failure):
@@ -87,8 +89,10 @@ def train(model: Any, own: Own, rng: np.random.Generator, say: Callable[[str], N
         optimizer.lr = linear_warmup_decay(step, lr=5e-3, warmup_steps=steps // 10, total_steps=steps)
         optimizer.step()
         elapsed = time.perf_counter() - start
-        is_slow = step == 0 and elapsed * steps > 120
-        if is_slow or (step + 1) % LINE_EVERY == 0:
+        if step == 0 and elapsed * steps > SLOW:
+            say(f"This will take about {elapsed * steps / 60:.0f} minutes: loops over single numbers are slow.")
+            say("Whole arrays are quicker (npbert learn show 02 has an example). Ctrl-C ends it.")
+        if (step + 1) % LINE_EVERY == 0:
             left = elapsed / (step + 1) * (steps - step - 1)
             say(f"step {step + 1:3}/{steps}   loss {np.mean(losses):.3f}   {elapsed:3.0f} s, {left:3.0f} s left")
             losses.clear()

@@ -27,21 +27,33 @@ def write_missing(folder: Path) -> list[Exercise]:
     return missing
 
 
-def find(name: str, folder: Path) -> tuple[Exercise, Path]:
-    """The exercise that is meant by its number (7, 07), its name (layer_norm) or its file, and where the file is.
+def exercise_of(name: str) -> Exercise:
+    """The exercise that is meant by its number (7, 07), its name (layer_norm) or its file.
 
-    Raises: ValueError where there is no such exercise; FileError where its file is missing.
+    Raises: ValueError where there is no such exercise.
     """
     stem = Path(name).name.removesuffix(".py")
     known = {each.file_name.removesuffix(".py"): each for each in EXERCISES.values()}
     known |= {each.slug: each for each in EXERCISES.values()}
     exercise = EXERCISES.get(int(stem)) if stem.isascii() and stem.isdigit() else known.get(stem)
     if exercise is None:
-        numbers = f"1 to {len(EXERCISES)}"
-        raise ValueError(f"there is no exercise {name!r}, wanted {numbers}{did_you_mean(stem, known)}")
+        raise ValueError(f"there is no exercise {name!r}, wanted 1 to {len(EXERCISES)}{did_you_mean(stem, known)}")
+    return exercise
+
+
+def find(name: str, folder: Path) -> tuple[Exercise, Path]:
+    """The exercise, and where its file is: that of this name, or the one in the folder.
+
+    Raises: as exercise_of; FileError where its file is missing.
+    """
+    exercise = exercise_of(name)
     is_path = name.endswith(".py") and Path(name).exists()
     path = Path(name) if is_path else folder / exercise.file_name
     if not path.is_file():
-        where = "" if str(folder) == FOLDER else f" --folder {folder}"
-        raise FileError(f"there is no {path}: `npbert learn{where}` writes it")
+        raise FileError(f"there is no {path}: `npbert learn{option_of(folder)}` writes it")
     return exercise, path
+
+
+def option_of(folder: Path) -> str:
+    """What a command needs to find the folder: nothing for the usual one."""
+    return "" if str(folder) == FOLDER else f" --folder {folder}"

@@ -35,11 +35,13 @@ def check(exercise: Exercise, path: Path, time_limit: float = TIME_LIMIT) -> Ver
         process = subprocess.Popen(
             [sys.executable, "-c", _CODE, *given], env=environment, stdin=nothing, stdout=nothing, stderr=nothing
         )
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(time_limit + _TO_START)
-        status = process.poll()
-        process.kill()
-        process.wait()
+        try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(time_limit + _TO_START)
+            status = process.poll()
+        finally:  # after a Ctrl-C, too
+            process.kill()
+            process.wait()
         if answer.exists():
             return Verdict(**json.loads(answer.read_text(encoding="utf-8")))
         stopped_at = stack.read_text(encoding="utf-8", errors="replace") if stack.exists() else ""

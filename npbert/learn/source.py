@@ -11,6 +11,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from npbert.learn.exercise import Chapter
+
 WIDTH = 100
 _GIVEN = ("tape.take(", "check_like(")
 
@@ -27,12 +29,26 @@ class Blank(NamedTuple):
     given: int | None = None
 
 
-def exercise_file(title: str, text: str, things: Iterable[str], *, uses: Iterable[str] = (), end: str = "") -> str:
+def exercise_file(
+    number: int,
+    title: str,
+    chapter: Chapter,
+    text: str,
+    things: Iterable[str],
+    *,
+    uses: Iterable[str] = (),
+    end: str = "",
+) -> str:
     """A whole file: what is to be done, the imports that `things` (each as source) need and NumPy, and the things.
 
-    uses: names that a right answer may need besides. end: what stands at the end of the file.
+    uses: names that a right answer may need besides.
     """
     head = "\n\n".join(wrapped(part) for part in inspect.cleandoc(text).split("\n\n"))
+    commands = (
+        f"Is it right?   npbert learn check {number:02}\n"
+        f"A hint:        npbert learn hint {number:02}\n"
+        f"To read:       {chapter}"
+    )
     body = "\n\n\n".join(thing.strip("\n") for thing in things)
     lines = sorted(
         {"import numpy as np", *imports_of(body, uses)}, key=lambda line: (_rank(line), line.startswith("from"), line)
@@ -40,7 +56,7 @@ def exercise_file(title: str, text: str, things: Iterable[str], *, uses: Iterabl
     groups = {rank: [line for line in lines if _rank(line) == rank] for rank in range(3)}
     joined = "\n\n".join("\n".join(group) for group in groups.values() if group)
     future = "from __future__ import annotations"
-    return f'"""{title}\n\n{head}\n"""\n\n{future}\n\n{joined}\n\n\n{body}\n{end}'
+    return f'"""Exercise {number}: {title}\n\n{head}\n\n{commands}\n"""\n\n{future}\n\n{joined}\n\n\n{body}\n'
 
 
 def wrapped(text: str) -> str:

@@ -64,12 +64,13 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding]:
             finding = part.judge(thing)
         except NotImplementedError as error:
             finding = _unfinished(exercise, part.name, error.args[0] if error.args else 0)
-        else:
-            if finding is not None and len(exercise.parts) > 1:
-                finding = finding._replace(says=f"{part.name}: {finding.says}")
+        except Exception as error:  # what came out is nothing that can be compared
+            finding = failure_of(error, str(path)).finding
         if finding is not None:
+            is_named = len(exercise.parts) == 1 or finding.says.startswith(part.name)
             so_far = [f"{', '.join(right)} is right."] if right else []
-            return WRONG, finding._replace(because="\n\n".join(filter(None, [finding.because, *so_far])))
+            because = "\n\n".join(filter(None, [finding.because, *so_far]))
+            return WRONG, Finding(finding.says if is_named else f"{part.name}: {finding.says}", because)
         right.append(part.name)
     return RIGHT, Finding("")
 

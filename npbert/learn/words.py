@@ -10,27 +10,38 @@ from npbert.learn.exercise import Exercise
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
 
 WIDEST = 100
+MOST_LINES = 10
 
 
-def answer(exercise: Exercise, verdict: Verdict) -> str:
-    """All that is to be said of one exercise."""
+def answer(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
+    """All that is to be said of one exercise. option: what the next command needs, as " --folder mine"."""
     parts = [line(exercise, verdict)]
     if verdict.status == WRONG:
         parts += [indented(verdict.says)] + ([indented(verdict.because)] if verdict.because else [])
     if verdict.printed.strip():
-        parts.append(indented("Your code printed:") + "\n" + textwrap.indent(verdict.printed.rstrip(), "    | "))
+        lines = verdict.printed.rstrip().split("\n")
+        more = [f"… and {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
+        parts.append(
+            "\n".join([indented("Your code printed:"), *(f"    | {line}" for line in lines[:MOST_LINES] + more)])
+        )
     if verdict.status == WRONG:
-        parts.append(indented(f"To read: {exercise.chapter}. A hint: npbert learn hint {exercise.code}"))
+        parts.append(indented(f"To read: {exercise.chapter}. A hint: npbert learn hint {exercise.code}{option}"))
     if verdict.status == NOT_BEGUN:
         parts.append(indented(f"Open {exercise.file_name}: it says what to do. To read: {exercise.chapter}."))
     if verdict.status == RIGHT:
-        parts.append(indented(f"npbert learn show {exercise.code} lays yours beside the library's."))
+        parts.append(indented(f"npbert learn show {exercise.code}{option} lays yours beside the library's."))
     return "\n\n".join(parts)
 
 
 def line(exercise: Exercise, verdict: Verdict) -> str:
     """One line: 07 LayerNorm: right"""
     return f"{exercise.code} {exercise.title}: {verdict.status}"
+
+
+def summary(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
+    """One line that says where to learn more."""
+    more = f" (npbert learn check {exercise.code}{option} says why)" if verdict.status == WRONG else ""
+    return f"{line(exercise, verdict)}{more}"
 
 
 def hint(exercise: Exercise, number: int) -> str:
@@ -53,5 +64,7 @@ def _filled(paragraph: str, width: int) -> str:
     lines: list[str] = []
     for is_shown, run in itertools.groupby(paragraph.split("\n"), lambda line: line.startswith(" ")):
         these = list(run)
-        lines += these if is_shown else textwrap.wrap(" ".join(these), width, break_on_hyphens=False)
+        lines += (
+            these if is_shown else textwrap.wrap(" ".join(these), width, break_on_hyphens=False, break_long_words=False)
+        )
     return "\n".join(lines)

@@ -20,7 +20,7 @@ class Adam(Optimizer):
         θ ← θ − lr · m̂ / (√v̂ + eps)      with  m̂ = m / (1 − β₁ᵗ),  v̂ = v / (1 − β₂ᵗ)
 
     m and v start as 0, so they are too small at first; dividing by 1 − βᵗ corrects that. (Kingma & Ba 2015,
-    algorithm 1.)
+    algorithm 1.) Chapter 8 of docs/ derives it; in exercise 14 you do.
 
     Raises: ValueError for no parameters, a negative lr or eps, or betas outside [0, 1).
     """

@@ -38,8 +38,8 @@ def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> flo
     """Scale all gradients by one factor, so that their joint norm is at most `max_norm`; return the norm before.
 
     Clipping each gradient by itself would turn the step: large gradients would shrink and small ones would not.
-    (Pascanu et al. 2013, section 3.2.) Where nothing else reads the gradients, `optimizer.step(clip_factor(norm,
-    max_norm))` does the same without touching them.
+    (Pascanu et al. 2013, section 3.2; exercise 13.) Where nothing else reads the gradients,
+    `optimizer.step(clip_factor(norm, max_norm))` does the same without touching them.
 
     Raises: as clip_factor.
     """

@@ -80,6 +80,39 @@ return dy @ self.weight.value.reshape(3, 5)"""
     assert "And there is more: dx is made with Wᵀ reshaped" in verdict.because
 
 
+def test_right_numbers_are_not_all(path):
+    """dx is computed in an array that the layer keeps, so the next call overwrites what the caller still has."""
+    keep = "layer.dx = getattr(layer, 'dx', dx)\n    layer.dx[...] = dx\n    return layer.dx"
+    body = DEDENTED.replace("return dy @", "return kept(self, dy @")
+    text = f"{linear(f'{body})')}\n\ndef kept(layer, dx):\n    {keep}\n"
+    path.write_text(text, encoding="utf-8")
+    verdict = judge_file(LINEAR, path)
+    assert verdict.says == "The numbers are right, but a promise of every layer is broken."
+    assert "dx is the caller's" in verdict.because
+
+
+def test_a_mask_that_nobody_can_know_is_recognised(tmp_path):
+    path = tmp_path / "08_dropout.py"
+    body = "return dy * (np.random.default_rng().random(dy.shape) > self.p) / (1 - self.p)"
+    path.write_text(answered(8, {"backward": body}), encoding="utf-8")
+    assert judge_file(EXERCISES[8], path).says.startswith("backward drops other numbers than forward did")
+
+
+def test_what_is_no_number_at_all(tmp_path):
+    path = tmp_path / "01_derivative.py"
+    path.write_text(answered(1, {"central_difference": "return np.full(x.shape, 'much')"}), encoding="utf-8")
+    verdict = judge_file(EXERCISES[1], path)
+    assert (verdict.status, verdict.says.partition(":")[0]) == (WRONG, "central_difference")
+
+
+def test_what_is_right_so_far_is_said(tmp_path):
+    path = tmp_path / "10_attention.py"
+    path.write_text(answered(10, {"attend_backward": ANSWERS[10][0]["attend_backward"]}), encoding="utf-8")
+    verdict = judge_file(EXERCISES[10], path)
+    assert verdict.says.startswith("PaddedAttention is not finished: the `raise NotImplementedError` in line ")
+    assert verdict.because.endswith("DotProductAttention is right.")
+
+
 def test_in_a_process_of_its_own(path):
     path.write_text(linear(DEDENTED), encoding="utf-8")
     assert check(LINEAR, path).status == RIGHT

@@ -54,7 +54,9 @@ EXERCISE = Exercise(
         NumbersPart("clip_by_global_norm", clip_by_global_norm, clipped, CLIPS, tolerance=1e-5),
     ),
     source=lambda: exercise_file(
-        "Exercise 13: accumulating and clipping gradients",
+        13,
+        "accumulating and clipping gradients",
+        chapter(8),
         TEXT,
         [
             "Piece = tuple[Array, Array]",

@@ -133,7 +133,9 @@ EXERCISE = Exercise(
         NumbersPart("AdamW", AdamW, lambda thing, seed: _numbers(thing, seed, weight_decay=0.3), WRONG_DECAY),
     ),
     source=lambda: exercise_file(
-        "Exercise 14: Adam and AdamW",
+        14,
+        "Adam and AdamW",
+        chapter(8),
         TEXT,
         [class_source(Adam, BLANK, without=("moments",)), class_source(AdamW, KEPT_BLANK)],
     ),

@@ -198,6 +198,6 @@ EXERCISE = Exercise(
     chapter=chapter(3),
     hints=HINTS,
     parts=(layer_part(SETTING, WRONG),),
-    source=lambda: exercise_file("Exercise 9: residuals, add & norm", TEXT, [class_source(EncoderLayer, BLANK)]),
+    source=lambda: exercise_file(9, "residuals, add & norm", chapter(3), TEXT, [class_source(EncoderLayer, BLANK)]),
     blanks=("EncoderLayer.backward",),
 )

@@ -56,7 +56,9 @@ EXERCISE = Exercise(
     hints=HINTS,
     parts=(layer_part(one_head.ONE_HEAD, one_head.WRONG), layer_part(heads.HEADS, heads.WRONG)),
     source=lambda: exercise_file(
-        "Exercise 10: attention",
+        10,
+        "attention",
+        chapter(6),
         TEXT,
         [
             class_source(DotProductAttention, BLANK),

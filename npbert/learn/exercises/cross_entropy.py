@@ -183,7 +183,9 @@ EXERCISE = Exercise(
     hints=HINTS,
     parts=(layer_part(SETTING, WRONG),),
     source=lambda: exercise_file(
-        "Exercise 5: softmax with cross-entropy",
+        5,
+        "softmax with cross-entropy",
+        chapter(4),
         TEXT,
         [class_source(SoftmaxCrossEntropy, BLANK), function_source(_exponentials)],
     ),

@@ -216,7 +216,9 @@ EXERCISE = Exercise(
         NumbersPart("complex_step", complex_step, _numbers, COMPLEX, tolerance=1e-11),
     ),
     source=lambda: exercise_file(
-        "Exercise 1: the numerical derivative",
+        1,
+        "the numerical derivative",
+        chapter(9),
         TEXT,
         [
             "Function = Callable[[Array], Any]",

@@ -45,9 +45,8 @@ def fresh_mask(given: Numbers, right: Numbers) -> Finding | None:
     """Whether each dx is 0 or what a kept number has, but at places that forward does not know."""
     dx, wanted = given["dx"], right["dx"]
     both = (dx != 0) & (wanted != 0)
-    is_fresh = (
-        both.any() and np.allclose(dx[both], wanted[both]) and ((dx != 0) & (wanted == 0)).any() and (dx == 0).any()
-    )
+    has_too_many, has_too_few = ((dx != 0) & (wanted == 0)).any(), ((dx == 0) & (wanted != 0)).any()
+    is_fresh = both.any() and np.allclose(dx[both], wanted[both]) and has_too_many and has_too_few
     return FRESH if is_fresh else None
 
 
@@ -137,6 +136,6 @@ EXERCISE = Exercise(
     chapter=chapter(7),
     hints=HINTS,
     parts=(layer_part(SETTING, WRONG, recognise=fresh_mask),),
-    source=lambda: exercise_file("Exercise 8: dropout", TEXT, [class_source(Dropout, BLANK)]),
+    source=lambda: exercise_file(8, "dropout", chapter(7), TEXT, [class_source(Dropout, BLANK)]),
     blanks=("Dropout.backward",),
 )

@@ -121,6 +121,6 @@ EXERCISE = Exercise(
     chapter=chapter(7),
     hints=HINTS,
     parts=(layer_part(SETTING, WRONG, names={"weight": "dW"}),),
-    source=lambda: exercise_file("Exercise 6: Embedding", TEXT, [class_source(Embedding, BLANK)]),
+    source=lambda: exercise_file(6, "Embedding", chapter(7), TEXT, [class_source(Embedding, BLANK)]),
     blanks=("Embedding.backward",),
 )

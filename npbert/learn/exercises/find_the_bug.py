@@ -118,7 +118,7 @@ def source() -> str:
     answers = "\n".join(f'    "{letter}": "{UNKNOWN}",  # {each.right.__name__}' for letter, each in SUSPECTS.items())
     helper = 'def _transposed(x):\n    """The last two axes swapped."""\n    return x.swapaxes(-1, -2)'
     things = [helper, *map(class_text, SUSPECTS), f"ANSWERS = {{\n{answers}\n}}\n"]
-    return exercise_file("Exercise 15: find the bug", TEXT, things)
+    return exercise_file(15, "find the bug", chapter(9), TEXT, things)
 
 
 def broken(letter: str) -> type[Any]:

@@ -135,7 +135,9 @@ EXERCISE = Exercise(
     hints=HINTS,
     parts=(layer_part(SETTING, WRONG),),
     source=lambda: exercise_file(
-        "Exercise 3: GELU",
+        3,
+        "GELU",
+        chapter(1),
         TEXT,
         [class_source(GELU, BLANK), function_source(_cdf)],
     ),

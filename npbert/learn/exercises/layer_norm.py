@@ -234,7 +234,7 @@ EXERCISE = Exercise(
     hints=HINTS,
     parts=(layer_part(SETTING, WRONG, names={"gamma": "dγ", "beta": "dβ"}),),
     source=lambda: exercise_file(
-        "Exercise 7: LayerNorm", TEXT, [class_source(LayerNorm, BLANK, without=("three_roads",))]
+        7, "LayerNorm", chapter(5), TEXT, [class_source(LayerNorm, BLANK, without=("three_roads",))]
     ),
     blanks=("LayerNorm.backward",),
 )

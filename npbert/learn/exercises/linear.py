@@ -183,6 +183,6 @@ EXERCISE = Exercise(
     chapter=chapter(2),
     hints=HINTS,
     parts=(layer_part(SETTING, WRONG, names={"weight": "dW", "bias": "db"}),),
-    source=lambda: exercise_file("Exercise 2: Linear", TEXT, [class_source(Linear, BLANK)]),
+    source=lambda: exercise_file(2, "Linear", chapter(2), TEXT, [class_source(Linear, BLANK)]),
     blanks=("Linear.backward",),
 )

@@ -203,7 +203,7 @@ EXERCISE = Exercise(
     hints=HINTS,
     parts=(judge.MaskingPart(WRONG),),
     source=lambda: exercise_file(
-        "Exercise 12: masking, 80/10/10", TEXT, [function_source(mask_words, BLANK, given=5)], uses=["IGNORED"]
+        12, "masking, 80/10/10", chapter(7), TEXT, [function_source(mask_words, BLANK, given=5)], uses=["IGNORED"]
     ),
     blanks=("mask_words",),
 )

@@ -178,7 +178,9 @@ def _wrong_choice(draws: Draws, pad_id: int) -> Finding | None:
     if (counts != draws.wanted).any():
         if (counts > draws.wanted).any() and counts.min() == counts.max():
             return Finding(f"{counts[0]} words are chosen each time; wanted {draws.wanted}.")
-        return REPEATED if (counts <= draws.wanted).all() and counts.min() < counts.max() else COUNT
+        words = int(draws.is_word.sum())
+        with_replacement = words * (1 - (1 - 1 / words) ** draws.wanted)  # so many different ones, on average
+        return REPEATED if abs(counts.mean() - with_replacement) < 0.2 else COUNT
     share = draws.wanted / draws.is_word.sum()
     if _is_off(chosen[:, draws.is_word].mean(axis=0), share, CALLS).any():
         return NOT_EVENLY

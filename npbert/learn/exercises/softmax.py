@@ -147,6 +147,8 @@ EXERCISE = Exercise(
     chapter=chapter(4),
     hints=HINTS,
     parts=(layer_part(SETTING, WRONG),),
-    source=lambda: exercise_file("Exercise 4: softmax", TEXT, [class_source(Softmax, BLANK), function_source(softmax)]),
+    source=lambda: exercise_file(
+        4, "softmax", chapter(4), TEXT, [class_source(Softmax, BLANK), function_source(softmax)]
+    ),
     blanks=("Softmax.backward",),
 )

@@ -215,6 +215,6 @@ EXERCISE = Exercise(
     chapter=chapter(7),
     hints=HINTS,
     parts=(layer_part(SETTING, WRONG, names={"table": "dE", "bias": "dc"}),),
-    source=lambda: exercise_file("Exercise 11: the tied table", TEXT, [class_source(TiedTable, BLANK)]),
+    source=lambda: exercise_file(11, "the tied table", chapter(7), TEXT, [class_source(TiedTable, BLANK)]),
     blanks=("TiedTable.backward",),
 )

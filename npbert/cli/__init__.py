@@ -46,10 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Raises: SystemExit (status 2) for arguments that are not understood, after saying so on standard error.
     """
-    args = _parser().parse_args(arguments)
-    keep_freed_memory()
-    with messages_on_standard_error(getattr(args, "level", USUAL)):
-        return _run(args)
+    try:
+        args = _parser().parse_args(arguments)
+        keep_freed_memory()
+        with messages_on_standard_error(getattr(args, "level", USUAL)):
+            return _run(args)
+    except KeyboardInterrupt:  # before the command began, or once more while it ended
+        return 130
 
 
 def _parser() -> Parser:

@@ -133,3 +133,11 @@ def test_gradcheck_has_a_line_for_each_block_and_a_status(kind, status, monkeypa
     ]
     assert ("WRONG" in out) == ("NOT ALL of them right" in out) == bool(status)
     assert out.splitlines()[-1].startswith("40 derivatives, ")
+
+
+def test_a_second_ctrl_c_on_the_way_out_is_no_traceback(monkeypatch):
+    def again(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("npbert.cli._run", again)
+    assert main(["params", "bert-tiny"]) == 130

@@ -141,8 +141,8 @@ class Trainer:
             Bar(settings.steps, done=self.step) as bar,
         ):
             if self.step:
-                is_over = "is finished, so nothing is learned; for a new run, take another folder"
-                bar.say(f"{self.folder}, step {self.step}: {is_over if self._is_finished() else 'going on from here'}")
+                over = f"the run in {self.folder} ended at step {self.step}; a new run needs another folder"
+                bar.say(over if self._is_finished() else f"going on from step {self.step}")
             batches = self._batches()
             while not self._is_finished():
                 batch = next(batches)

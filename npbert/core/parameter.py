@@ -32,7 +32,8 @@ class Parameter:
 
     @grad.setter
     def grad(self, grad: Array) -> None:
-        raise AttributeError("use add_grad(…) in place of = and +=: several backwards may add to one gradient")
+        why = "several backwards may add to one gradient (to scale it, grad[...] *= factor)"
+        raise AttributeError(f"use add_grad(…) in place of = and +=: {why}")
 
     def add_grad(self, grad: Array) -> None:
         """grad += what one backward found.

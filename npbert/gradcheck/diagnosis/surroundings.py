@@ -104,7 +104,7 @@ class Known:
             if right.ndim == 2 and len(flat) == rows and 0 <= flat.max(initial=-1) < right.shape[1]:
                 named = flat[:, None] == np.arange(right.shape[1])
                 yield f"the columns that {name} names, one in each row", named
-                yield f"the columns that {name} does not name", ~named
+                yield f"the columns that {name} does not name in that row", ~named
             if flat.min(initial=0) >= 0 and 0 <= flat.max(initial=-1) < rows:
                 times = np.bincount(flat, minlength=rows)
                 yield f"the rows that {name} names more than once", times > 1

@@ -3,6 +3,7 @@
 from npbert.training.accumulate import StepLosses, accumulate
 from npbert.training.evaluate import evaluate_checkpoint
 from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.goal import Goal
 from npbert.training.metrics import (
     METRICS,
     EntityScores,
@@ -18,7 +19,7 @@ from npbert.training.metrics import (
 )
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import TrainerSettings
-from npbert.training.trainer import Goal, Trainer
+from npbert.training.trainer import Trainer
 
 __all__ = [
     "Trainer",

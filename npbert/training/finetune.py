@@ -16,9 +16,10 @@ from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.files import FileError
 from npbert.inference import check_vocabulary
+from npbert.training.goal import Goal
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
 from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, TextClassification, make_task
-from npbert.training.trainer import Goal, Trainer
+from npbert.training.trainer import Trainer
 
 
 @dataclass(frozen=True, kw_only=True)

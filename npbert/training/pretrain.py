@@ -24,8 +24,9 @@ from npbert.messages import counted
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, neither_size_nor_folder
 from npbert.training.accumulate import StepLosses
 from npbert.training.averages import Averages
+from npbert.training.goal import Goal
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
-from npbert.training.trainer import Goal, Trainer
+from npbert.training.trainer import Trainer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from npbert.training.accumulate import accumulate
 from npbert.training.averages import Averages
 from npbert.training.bar import Bar, held_out_line
 from npbert.training.finite import NotFiniteError, first_not_finite, parameter_not_finite
+from npbert.training.goal import Goal
 from npbert.training.interrupt import stop_when_asked
 from npbert.training.log import METRICS_FILE, Log, read_metrics
 from npbert.training.plot import PLOT_FILE, plot_curves
@@ -41,23 +42,6 @@ class Data(Protocol):
 
     def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
         """The batches of an epoch from `place` on, each with its place; the same ones for the same seed."""
-
-
-class Goal(NamedTuple):
-    """Which number of the evaluation says how good a model is, and whether more of it is better.
-
-    more_is_better: by default less of a loss is better, and more of all else.
-    """
-
-    name: str
-    more_is_better: bool | None = None
-
-    def is_reached(self, value: float, best: float | None) -> bool:
-        """Whether `value` is better than the best so far. Not a number, as a correlation may be, is worse than any."""
-        if best is None or math.isnan(best):
-            return True
-        more = not self.name.endswith("loss") if self.more_is_better is None else self.more_is_better
-        return value > best if more else value < best
 
 
 class Trainer:

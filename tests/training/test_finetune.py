@@ -9,9 +9,9 @@ import pytest
 from npbert import BertForSequenceClassification, Classify, Tokenizer
 from npbert.files import FileError
 from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.goal import Goal
 from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.trainer import Goal
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
 

@@ -9,10 +9,10 @@ import pytest
 from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
+from npbert.training.goal import Goal
 from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.trainer import Goal
 from tests.training.tiny import VOCABULARY, assert_same, values, write_checkpoint, write_corpus
 
 SMALL = BertConfig(30, 8, 1, 2, 12, max_position_embeddings=20, initializer_range=0.2)

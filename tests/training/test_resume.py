@@ -5,10 +5,10 @@ import signal
 
 import pytest
 
+from npbert.training.goal import Goal
 from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.state import STATE_FILE
-from npbert.training.trainer import Goal
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 STEPS = 8

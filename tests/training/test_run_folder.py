@@ -9,10 +9,10 @@ import pytest
 
 from npbert import BertForSequenceClassification
 from npbert.files import FileError
+from npbert.training.goal import Goal
 from npbert.training.run_folder import MODEL_FOLDER, run_folder
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
 from npbert.training.state import STATE_FILE, has_tensors
-from npbert.training.trainer import Goal
 from tests.training.tiny import assert_same, make_trainer, task_data, values
 
 

@@ -10,10 +10,11 @@ import pytest
 from npbert import AdamW, BertForSequenceClassification, Tape, clip_by_global_norm, linear_warmup_decay
 from npbert.data.task_data import TaskData
 from npbert.extras import how_to_install
+from npbert.training.goal import Goal
 from npbert.training.log import METRICS_FILE, read_metrics
 from npbert.training.plot import plot_curves
 from npbert.training.pretrain import evaluate_losses
-from npbert.training.trainer import MODEL_FOLDER, Goal
+from npbert.training.trainer import MODEL_FOLDER
 from tests.training.tiny import assert_same, classifier, collate, examples, make_trainer, task_data, values
 
 

@@ -29,12 +29,14 @@ from npbert.training.bar import Bar, held_out_line
 from npbert.training.finite import NotFiniteError, first_not_finite, parameter_not_finite
 from npbert.training.goal import Goal
 from npbert.training.interrupt import stop_when_asked
-from npbert.training.log import METRICS_FILE, Log, read_metrics
+from npbert.training.log import METRICS_FILE, Log
 from npbert.training.plot import PLOT_FILE, plot_curves
 from npbert.training.progress import Progress
+from npbert.training.rows import read_rows
 from npbert.training.run_folder import FREE, MODEL_FOLDER, run_folder
 from npbert.training.settings import TrainerSettings, evaluation_interval
 from npbert.training.state import STATE_FILE, drop_tensors, has_tensors, load_state, read_progress, save_state
+from npbert.training.watch import Watch
 
 
 class Data(Protocol):
@@ -54,7 +56,8 @@ class Trainer:
     With `keep_state` off, a run that is finished keeps of its state only that it is, and its numbers.
 
     kinds: a name for each loss of the model, ("mlm", "nsp") say. evaluate: gives numbers by name for a held-out set, of
-    which `goal` names the one that counts; without it the last model is the best. save_model: writes the model to a
+    which `goal` names the one that counts; without it the last model is the best. show: what the model says of a few
+    examples, as rows for shown.jsonl, asked at each evaluation. save_model: writes the model to a
     folder. rng: where dropout and the order of the data are drawn from. recorded: the settings that are written down,
     when they say more than `settings`, which are those of the loop.
 
@@ -76,12 +79,13 @@ class Trainer:
         kinds: tuple[str, ...] = ("",),
         evaluate: Callable[[], dict[str, float]] | None = None,
         goal: Goal | None = None,
+        show: Callable[[], list[dict[str, Any]]] | None = None,
         save_model: Callable[[Path], None] | None = None,
         recorded: TrainerSettings | None = None,
     ) -> None:
         settings.check("steps", 1)
         self.model, self.data, self.folder, self.settings, self.rng = model, data, Path(folder), settings, rng
-        self.kinds, self.evaluate, self.goal = kinds, evaluate, goal
+        self.kinds, self.evaluate, self.goal, self.show = kinds, evaluate, goal, show
         self.save_model, self.recorded = save_model or model.save_pretrained, recorded or settings
         stored_parameters(model)  # what cannot be saved is found now, and not after the last step
         if settings.gradient_checkpointing:
@@ -113,7 +117,7 @@ class Trainer:
             self._check_best()
             if not self.settings.keep_state and has_tensors(path):
                 drop_tensors(path)
-            plot_curves(read_metrics(self.folder / METRICS_FILE), self.folder / PLOT_FILE)
+            plot_curves(read_rows(self.folder / METRICS_FILE), self.folder / PLOT_FILE)
         return self.progress.best_evaluation
 
     def _train(self) -> None:
@@ -131,12 +135,13 @@ class Trainer:
             while not self._is_finished():
                 batch = next(batches)
                 start = time.perf_counter()
-                numbers = self._update(batch)
+                numbers, layers = self._update(batch)
                 seconds = time.perf_counter() - start
                 bar.update()
-                if self.step % settings.log_every == 0 or self.step == settings.steps:
+                if self._is_logged(self.step):
                     means, tokens = progress.averages.means(), int(batch.attention_mask.sum()) / seconds
                     log.write(self.step, {**means, "epoch": progress.epoch, **numbers}, tokens_per_second=tokens)
+                    log.write_layers(self.step, layers)
                     bar.show(means, tokens)
                     progress.averages = Averages()
                 self._evaluate(log, bar)
@@ -160,8 +165,8 @@ class Trainer:
             progress.epoch, progress.place = progress.epoch + 1, START
             progress.epoch_seed = int(self.rng.integers(2**63))
 
-    def _update(self, batch: Batch) -> dict[str, float]:
-        """One step of the optimiser; returns what is to be known of it besides the losses."""
+    def _update(self, batch: Batch) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+        """One step of the optimiser; returns what is to be known of it besides the losses, and what Watch saw."""
         settings = self.settings
         self.optimizer.lr = linear_warmup_decay(
             self.step,
@@ -179,6 +184,7 @@ class Trainer:
                 f"step {self.step + 1}: the loss is {losses.total} and the norm of the gradient {norm}; "
                 f"{first_not_finite(self.model, batch, rng_before)}. A smaller learning rate may help."
             )
+        watch = Watch(self.model) if self._is_logged(self.step + 1) else None
         with np.errstate(all="ignore"):
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
         name = parameter_not_finite(self.model)
@@ -187,7 +193,11 @@ class Trainer:
                 f"step {self.step}: the parameter {name} is not finite after it. A smaller learning rate may help."
             )
         self.progress.averages.add(self.kinds, losses)
-        return {"learning_rate": self.optimizer.lr, "gradient_norm": norm}
+        numbers = {"learning_rate": self.optimizer.lr, "gradient_norm": norm}
+        return numbers, watch.numbers() if watch else {}
+
+    def _is_logged(self, step: int) -> bool:
+        return step % self.settings.log_every == 0 or step == self.settings.steps
 
     def _evaluate(self, log: Log, bar: Bar) -> None:
         """Evaluate where it is time, and keep the model if it is the best so far."""
@@ -198,6 +208,8 @@ class Trainer:
             progress.evaluation = self.evaluate()
             log.write(self.step, {f"eval_{name}": value for name, value in progress.evaluation.items()})
             bar.say(held_out_line(self.step, progress.evaluation))
+        if self.show is not None:
+            log.write_shown(self.step, self.show())
         value = None
         if self.goal and self.evaluate:
             if self.goal.name not in progress.evaluation:

@@ -12,8 +12,9 @@ import pytest
 from npbert import BertForPreTraining, BertForSequenceClassification, Tokenizer
 from npbert.cli import main
 from npbert.training.finetune import FinetuneSettings
-from npbert.training.log import METRICS_FILE, read_metrics
+from npbert.training.log import METRICS_FILE
 from npbert.training.plot import PLOT_FILE
+from npbert.training.rows import read_rows
 from npbert.training.run_folder import LOCK_FILE
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import STATE_FILE
@@ -75,7 +76,7 @@ def test_pretrain(run):
     assert re.findall(r"^step (\d): held out: loss [\d.]+, mlm loss", out, re.MULTILINE) == ["3", "6"]
 
     assert {file.name for file in Path("run").iterdir()} == FILES
-    last = read_metrics(Path("run", METRICS_FILE))[-1]
+    last = read_rows(Path("run", METRICS_FILE))[-1]
     assert {name.replace("eval_", "").replace("_", " "): round(value, 4) for name, value in last.items()} == {
         "step": 6,
         **{name: values[0] for name, values in numbers.items()},

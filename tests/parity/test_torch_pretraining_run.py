@@ -17,7 +17,8 @@ from npbert import Batch, BertConfig, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
 from npbert.data.place import START, Place
 from npbert.data.pretraining_data import PretrainingData
-from npbert.training.log import METRICS_FILE, read_metrics
+from npbert.training.log import METRICS_FILE
+from npbert.training.rows import read_rows
 from npbert.training.settings import TrainerSettings
 from npbert.training.trainer import Trainer
 from tests import torch_reference as reference
@@ -70,7 +71,7 @@ def curves(data: PretrainingData, folder: Any, dtype: Any, steps: int, parts: in
         log_every=1,
     )
     Trainer(model, shown, folder, settings, rng=rng, kinds=("mlm", "nsp"), save_model=lambda _: None).train()
-    ours = [[row[name] for name in NUMBERS] for row in read_metrics(folder / METRICS_FILE)]
+    ours = [[row[name] for name in NUMBERS] for row in read_rows(folder / METRICS_FILE)]
     return np.array(ours), np.array(shown.curve)
 
 

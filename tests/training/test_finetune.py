@@ -10,7 +10,8 @@ from npbert import BertForSequenceClassification, Classify, Tokenizer
 from npbert.files import FileError
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.goal import Goal
-from npbert.training.log import METRICS_FILE, read_metrics
+from npbert.training.log import METRICS_FILE
+from npbert.training.rows import read_rows
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
@@ -121,7 +122,7 @@ def test_by_default_it_is_judged_along_the_way_and_the_curve_has_points(make, tm
     run = make()
     assert "dev.tsv: 7 examples, to judge the model by every 2 steps (which takes about 28% more time)" in run.summary()
     run.trainer.train()
-    rows = read_metrics(tmp_path / "run" / METRICS_FILE)
+    rows = read_rows(tmp_path / "run" / METRICS_FILE)
     assert [row["step"] for row in rows if "eval_loss" in row] == [2, 4, 5]
     assert run.settings.evaluate_every == -1, "which goes into the settings as it was given"
     assert make("end", evaluate_every=0).summary().count("to judge the model by at the end") == 1
@@ -130,7 +131,7 @@ def test_by_default_it_is_judged_along_the_way_and_the_curve_has_points(make, tm
 def test_the_loss_may_say_which_model_is_best(make, tmp_path):
     run = make(metric="loss", evaluate_every=1, epochs=3)
     numbers = run.trainer.train()
-    losses = [row["eval_loss"] for row in read_metrics(tmp_path / "run" / METRICS_FILE) if "eval_loss" in row]
+    losses = [row["eval_loss"] for row in read_rows(tmp_path / "run" / METRICS_FILE) if "eval_loss" in row]
     assert numbers["loss"] == min(losses) < max(losses)
 
 

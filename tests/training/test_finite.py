@@ -5,7 +5,8 @@ import pytest
 
 from npbert import Batch, Layer
 from npbert.training.finite import NotFiniteError, first_not_finite
-from npbert.training.log import METRICS_FILE, read_metrics
+from npbert.training.log import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
+from npbert.training.rows import read_rows
 from npbert.training.run_folder import LOCK_FILE
 from npbert.training.settings import SETTINGS_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
@@ -126,7 +127,7 @@ def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_pa
         trainer.train()
     assert f"; {sentence}. A smaller learning rate may help." in str(error.value)
     assert trainer.step == 4
-    assert [row["step"] for row in read_metrics(tmp_path / METRICS_FILE)] == [1, 2, 3, 4]
+    assert [row["step"] for row in read_rows(tmp_path / METRICS_FILE)] == [1, 2, 3, 4]
     assert how == "parameter" or draws[5:] == draws[4:5] != draws[3:4], "the layer is looked for with the same dropout"
 
     make_trainer(tmp_path, steps=8, save_every=3).train()
@@ -141,5 +142,11 @@ def test_a_step_too_far(tmp_path, steps):
     message = r"^step 1: the parameter bert\.\S+ is not finite after it. A smaller learning rate may help.$"
     with pytest.raises(NotFiniteError, match=message):
         trainer.train()
-    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {METRICS_FILE, SETTINGS_FILE, LOCK_FILE}
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {
+        METRICS_FILE,
+        LAYERS_FILE,
+        SHOWN_FILE,
+        SETTINGS_FILE,
+        LOCK_FILE,
+    }
     assert not (tmp_path / "model").exists()

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from npbert.files import FileError
-from npbert.training.log import METRICS_FILE, Log, read_metrics
+from npbert.training.log import METRICS_FILE, Log
+from npbert.training.rows import read_rows
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
 events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
@@ -29,9 +30,9 @@ def write(folder, rows=ROWS, *, after_step=0):
 
 def test_each_row_is_a_line_that_comes_back(tmp_path):
     lines = write(tmp_path).decode().splitlines()
-    assert read_metrics(tmp_path / METRICS_FILE) == ROWS == [json.loads(line) for line in lines]
+    assert read_rows(tmp_path / METRICS_FILE) == ROWS == [json.loads(line) for line in lines]
     assert lines[0].startswith('{"step": 1, "loss": 0.30000000000000004')
-    assert read_metrics(tmp_path / "none") == []
+    assert read_rows(tmp_path / "none") == []
     no_json = {"step": 1, "a": float("nan"), "b": float("inf"), "c": -float("inf")}
     assert write(tmp_path, [no_json]) == b'{"step": 1, "a": null, "b": null, "c": null}\n'
 
@@ -40,7 +41,7 @@ def test_each_row_is_a_line_that_comes_back(tmp_path):
 def test_rows_after_the_step_are_dropped(tmp_path, step, left):
     before = write(tmp_path)
     after = write(tmp_path, [], after_step=step)
-    assert read_metrics(tmp_path / METRICS_FILE) == ROWS[:left]
+    assert read_rows(tmp_path / METRICS_FILE) == ROWS[:left]
     assert before.startswith(after), "what is kept stays as it was, byte for byte"
 
 
@@ -49,7 +50,7 @@ def test_a_half_line_is_dropped(tmp_path, length):
     whole = write(tmp_path)
     (tmp_path / METRICS_FILE).write_bytes(whole[:length])
     complete = whole[:length].count(b"\n")
-    assert read_metrics(tmp_path / METRICS_FILE) == ROWS[:complete]
+    assert read_rows(tmp_path / METRICS_FILE) == ROWS[:complete]
     assert write(tmp_path, ROWS[complete:], after_step=9) == whole
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from npbert.training.log import METRICS_FILE, read_metrics
+from npbert.training.log import METRICS_FILE
 from npbert.training.plot import PLOT_FILE, plot_curves
+from npbert.training.rows import read_rows
 from tests.training.tiny import make_trainer
 
 reason = "matplotlib is not installed: pip install -e '.[train]'"
@@ -56,7 +57,7 @@ def test_a_run_draws_its_own_even_when_it_is_shorter_than_the_steps_between_line
     monkeypatch.setattr("npbert.training.trainer.plot_curves", plot_curves)
     make_trainer(tmp_path, steps=3, log_every=10, evaluate=lambda: {"loss": 1.0}, evaluate_every=2).train()
     assert [axes.get_title() for axes in figures[0].axes] == ["loss", "accuracy", "learning rate", "gradient norm"]
-    rows, loss = read_metrics(tmp_path / METRICS_FILE), figures[0].axes[0]
+    rows, loss = read_rows(tmp_path / METRICS_FILE), figures[0].axes[0]
     assert [(row["step"], "loss" in row) for row in rows] == [(2, False), (3, True), (3, False)]
     assert curves(loss) == {"training": [[3, rows[1]["loss"]]], "held out": [[2, 1.0], [3, 1.0]]}
     assert all(tick == round(tick) for tick in loss.get_xticks()), "steps are whole numbers"

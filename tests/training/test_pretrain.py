@@ -10,8 +10,9 @@ from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraini
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 from npbert.training.goal import Goal
-from npbert.training.log import METRICS_FILE, read_metrics
+from npbert.training.log import METRICS_FILE
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
+from npbert.training.rows import read_rows
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from tests.training.tiny import VOCABULARY, assert_same, values, write_checkpoint, write_corpus
 
@@ -83,7 +84,7 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     with pytest.raises(ValueError, match=r"the held-out text, .*unknown\.txt, has no batches"):
         Pretraining(replace(old, held_out=(str(tmp_path / "unknown.txt"),)), tmp_path / "run")
     numbers = run.trainer.train()
-    assert {"loss", "mlm_loss", "sop_accuracy"} < set(read_metrics(tmp_path / "run" / METRICS_FILE)[0])
+    assert {"loss", "mlm_loss", "sop_accuracy"} < set(read_rows(tmp_path / "run" / METRICS_FILE)[0])
     assert run.trainer.goal == Goal("loss")
     assert load_settings(PretrainSettings, tmp_path / "run" / SETTINGS_FILE) == old
     kept = tmp_path / "run" / "model"

@@ -6,8 +6,9 @@ import signal
 import pytest
 
 from npbert.training.goal import Goal
-from npbert.training.log import METRICS_FILE, read_metrics
+from npbert.training.log import METRICS_FILE
 from npbert.training.pretrain import evaluate_losses
+from npbert.training.rows import read_rows
 from npbert.training.state import STATE_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
@@ -41,7 +42,7 @@ def wanted(tmp_path_factory):
     """The files of a run that was never stopped, in which an epoch ends."""
     folder = tmp_path_factory.mktemp("whole")
     make(folder).train()
-    assert [row["step"] for row in read_metrics(folder / METRICS_FILE)] == [3, 4, 6, 8, 8]
+    assert [row["step"] for row in read_rows(folder / METRICS_FILE)] == [3, 4, 6, 8, 8]
     return results(folder)
 
 
@@ -60,7 +61,7 @@ def test_stopped_again_and_again(wanted, tmp_path, capsys):
     for stop in range(STEPS):
         train_and_stop(make(tmp_path, 1, "stopped"))
         assert make(tmp_path).step == 0, "making a Trainer loads nothing"
-        steps = [row["step"] for row in read_metrics(tmp_path / METRICS_FILE)]
+        steps = [row["step"] for row in read_rows(tmp_path / METRICS_FILE)]
         assert max(steps, default=0) <= stop + 1
     assert "step 8 of 8: loss" in capsys.readouterr().out
     assert results(tmp_path) == wanted

@@ -11,15 +11,16 @@ from npbert import AdamW, BertForSequenceClassification, Tape, clip_by_global_no
 from npbert.data.task_data import TaskData
 from npbert.extras import how_to_install
 from npbert.training.goal import Goal
-from npbert.training.log import METRICS_FILE, read_metrics
+from npbert.training.log import METRICS_FILE
 from npbert.training.plot import plot_curves
 from npbert.training.pretrain import evaluate_losses
+from npbert.training.rows import read_rows
 from npbert.training.trainer import MODEL_FOLDER
 from tests.training.tiny import assert_same, classifier, collate, examples, make_trainer, task_data, values
 
 
 def rows(folder):
-    return read_metrics(folder / METRICS_FILE)
+    return read_rows(folder / METRICS_FILE)
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,13 @@ def test_who_may_know_whom_has_no_circle():
     assert all(set(known.split()) <= set(rooms[:number]) for number, known in enumerate(KNOWS.values()))
 
 
+WRITTEN = [path for kind in ("css", "html", "js") for path in sorted(PACKAGE.rglob(f"*.{kind}"))]
+
+
 @pytest.mark.parametrize(
-    "path", [*FILES, *ROOT.glob("*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")], ids=name_of
+    "path",
+    [*FILES, *WRITTEN, *ROOT.glob("*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")],
+    ids=name_of,
 )
 def test_a_file_fits_a_reader(path):
     limit = 149 if path.parent.name in ("layers", "blocks") and PACKAGE in path.parents else 300

@@ -1,1 +1,5 @@
 """Pages to look at: a number followed back through a BERT, the report of a run, and the site to read the source on."""
+
+from npbert.pages.html import escape, json_script, module_script, page
+
+__all__ = ["escape", "json_script", "module_script", "page"]

@@ -2,7 +2,8 @@
 
 Every epoch brings fresh pairs of lines with fresh masks. At the end the model is judged on everything: each word of
 each line of every pair masked in turn, and next-sentence prediction on all ordered pairs of lines. After that it is
-your turn to type, and `--save toy` keeps the model for the commands of npbert.
+your turn to type. `--save toy` keeps the model for the commands of npbert, and `--page dialogue.html` trains a model so
+small that a page shows each of its numbers, and where it comes from.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -49,16 +50,20 @@ from npbert.data import (
     all_pairs,
     collate,
     draw_pairs,
+    join_lines,
     join_pair,
     load_dialogue,
     make_example,
+    mask_each_word,
     split_words,
     word_tokenizer,
 )
 from npbert.extras import MissingExtraError, import_extra
+from npbert.pages import write_dialogue_page
 
 OPTIMIZERS = {"adam": Adam, "adamw": AdamW, "adadelta": Adadelta}
 LINE_EVERY = 10  # epochs
+SHORT = {"max_position_embeddings": 30}
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}  # the dialogue is to be known by heart
 
 
@@ -75,8 +80,9 @@ class Recipe:
 
 
 RECIPES = {
-    "small": Recipe("bert-tiny", {"max_position_embeddings": 30, **NO_DROPOUT}, 100, 8, 16, 2e-3),
+    "small": Recipe("bert-tiny", {**SHORT, **NO_DROPOUT}, 100, 8, 16, 2e-3),
     "seed": Recipe("seed", NO_DROPOUT, 200, 1, 6, 2e-4),
+    "page": Recipe("bert-tiny", {"hidden_size": 8, "intermediate_size": 16, **SHORT, **NO_DROPOUT}, 200, 8, 16, 1e-2),
 }
 
 
@@ -145,34 +151,21 @@ def show_example(model: BertForPreTraining, dialogue: Dialogue, rng: np.random.G
 def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
     """Print how many single masked words, and how many ordered pairs, the model gets right: of all there are."""
     vocabulary = dialogue.vocabulary
-    pairs, masked, words = [], [], []
-    for first, second, next_sentence_label in all_pairs(len(dialogue.lines)):
-        input_ids, token_type_ids = join_pair(dialogue.lines[first], dialogue.lines[second], vocabulary)
-        no_labels = [IGNORED] * len(input_ids)
-        pairs.append(Example(input_ids, token_type_ids, no_labels, next_sentence_label))
-        for position in np.flatnonzero(np.isin(input_ids, vocabulary.word_ids)):
-            words.append(input_ids[position])
-            masked_ids, labels = list(input_ids), list(no_labels)
-            masked_ids[position], labels[position] = vocabulary.mask_id, words[-1]
-            masked.append(Example(masked_ids, token_type_ids, labels, next_sentence_label))
+    pairs = [join_lines(dialogue, pair) for pair in all_pairs(len(dialogue.lines))]
+    masked = [example for pair in pairs for example in mask_each_word(pair, vocabulary)]
+    words = [max(example.labels) for example in masked]
 
     print(f"\njudged on {len(masked)} masked words, one at a time, and all {len(pairs)} pairs of lines ...", flush=True)
-    word_logits = [model(batch).prediction_logits for batch in batches(masked, vocabulary.pad_id)]
-    pair_logits = [model(batch).seq_relationship_logits for batch in batches(pairs, vocabulary.pad_id)]
-    for what, logits, answers in (
-        ("masked words ", word_logits, words),
-        ("next sentence", pair_logits, [pair.next_sentence_label for pair in pairs]),
+    for what, name, examples, answers in (
+        ("masked words ", "prediction_logits", masked, words),
+        ("next sentence", "seq_relationship_logits", pairs, [pair.next_sentence_label for pair in pairs]),
     ):
+        batches = [collate(examples[i : i + 64], pad_id=vocabulary.pad_id) for i in range(0, len(examples), 64)]
+        logits = [getattr(model(batch), name) for batch in batches]
         right = np.sum(np.concatenate(logits).argmax(axis=-1) == answers)
         commonest = np.bincount(answers).max() / len(answers)
         share = f"{right / len(answers):.1%}; always the commonest answer: {commonest:.1%}"
         print(f"{what}  {right} of {len(answers)} right ({share})")
-
-
-def batches(examples: Sequence[Example], pad_id: int, size: int = 64) -> Iterator[Batch]:
-    """The examples as batches of up to `size`."""
-    for start in range(0, len(examples), size):
-        yield collate(examples[start : start + size], pad_id=pad_id)
 
 
 def talk(model: BertForPreTraining, dialogue: Dialogue) -> None:
@@ -228,7 +221,7 @@ def save(model: BertForPreTraining, dialogue: Dialogue, folder: Path) -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Train a BERT, written in NumPy alone, on a toy dialogue.")
-    sizes = "small: fits the task, seconds; seed: 6 layers, 768 wide, minutes"
+    sizes = "small: fits the task, seconds; seed: 6 layers, 768 wide, minutes; page: 2 layers, 8 wide"
     parser.add_argument("--size", choices=RECIPES, default="small", help=sizes)
     parser.add_argument("--dialogue", type=int, choices=DIALOGUES, default=9, help="which one, by its number of lines")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same numbers")
@@ -236,6 +229,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw")
     parser.add_argument("--learning-rate", type=float, help="the highest, after warm-up; chosen to suit if not given")
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep the model there, for the npbert commands")
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="train the size page, and write the page that shows it"
+    )
     args = parser.parse_args()
     rate = args.learning_rate
     for name, value, is_right, wanted in (
@@ -245,6 +241,9 @@ def parse_arguments() -> argparse.Namespace:
     ):
         if not is_right:
             parser.error(f"--{name} is {value}, wanted {wanted}")
+    if args.page and not args.page.resolve().parent.is_dir():
+        parser.error(f"--page: there is no folder {args.page.parent}")
+    args.size = "page" if args.page else args.size
     recipe = RECIPES[args.size]
     args.epochs = args.epochs or recipe.epochs
     if args.learning_rate is None:
@@ -279,6 +278,9 @@ def main() -> None:
     judge(model, dialogue)
     if args.save:
         save(model, dialogue, args.save)
+    if args.page:
+        write_dialogue_page(model, dialogue, args.page, rng)
+        print(f"\n{args.page} is written: open it in a browser, and follow a number back")
     if sys.stdin.isatty() and sys.stdout.isatty():
         talk(model, dialogue)
 

@@ -1,6 +1,7 @@
 """The demo, run as a person runs it."""
 
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -165,3 +166,22 @@ def test_without_numpy_it_says_in_one_line_what_to_do(tmp_path):
     result = subprocess.run([sys.executable, DEMO], capture_output=True, text=True, env=environment, check=False)
     assert result.returncode == 1
     assert re.fullmatch(r"the demo needs NumPy: .*pip install.*uv run demo.py.*\n", result.stderr)
+
+
+def test_the_page_shows_a_model_of_its_own(tmp_path):
+    path = tmp_path / "dialogue.html"
+    result = run("--page", path, "--epochs", "1")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[-1] == f"{path} is written: open it in a browser, and follow a number back"
+    data = json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"))[1]
+    )
+    assert (data["config"]["hidden_size"], data["config"]["num_hidden_layers"]) == (8, 2)
+    assert len(data["examples"]) == 9
+    assert all(sum(label >= 0 for label in example["labels"]) == 1 for example in data["examples"])
+    assert len(data["examples"][0]["input_ids"]) == 7, "five words, [CLS] and [SEP]"
+
+
+def test_a_page_that_could_not_be_written_is_missed_at_once(tmp_path):
+    result = run("--page", tmp_path / "none" / "page.html")
+    assert (result.returncode, "there is no folder" in result.stderr) == (2, True)

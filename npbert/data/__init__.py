@@ -2,7 +2,7 @@
 
 from npbert.data.batch import Batch
 from npbert.data.dialogue import DIALOGUES, Dialogue, load_dialogue, split_words
-from npbert.data.example import Example, collate, make_example
+from npbert.data.example import Example, collate, join_lines, make_example, mask_each_word
 from npbert.data.masking import mask_words
 from npbert.data.padding import pad_rows
 from npbert.data.sentence_pairs import IS_NEXT, NOT_NEXT, Pair, all_pairs, draw_pairs, join_pair
@@ -33,7 +33,9 @@ __all__ = [
     "Text",
     "word_tokenizer",
     "Example",
+    "join_lines",
     "make_example",
+    "mask_each_word",
     "collate",
     "Row",
     "read_table",

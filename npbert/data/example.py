@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from npbert.data.dialogue import Dialogue
 from npbert.data.masking import mask_words
 from npbert.data.padding import pad_rows
 from npbert.data.sentence_pairs import Pair, join_pair
+from npbert.data.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,28 @@ class Example:
             raise ValueError(f"input_ids, token_type_ids and labels have {lengths} tokens, wanted one length")
 
 
-def make_example(dialogue: Dialogue, pair: Pair, rng: np.random.Generator) -> Example:
-    """The pair as `[CLS] first [SEP] second [SEP]`, with fresh masks."""
+def join_lines(dialogue: Dialogue, pair: Pair) -> Example:
+    """The pair as `[CLS] first [SEP] second [SEP]`, with nothing masked."""
     first, second = dialogue.lines[pair.first], dialogue.lines[pair.second]
     input_ids, token_type_ids = join_pair(first, second, dialogue.vocabulary)
-    masked_ids, labels = mask_words(input_ids, dialogue.vocabulary, rng)
-    return Example(masked_ids, token_type_ids, labels, pair.next_sentence_label)
+    return Example(input_ids, token_type_ids, [IGNORED] * len(input_ids), pair.next_sentence_label)
+
+
+def make_example(dialogue: Dialogue, pair: Pair, rng: np.random.Generator) -> Example:
+    """As join_lines, with fresh masks."""
+    example = join_lines(dialogue, pair)
+    masked_ids, labels = mask_words(example.input_ids, dialogue.vocabulary, rng)
+    return replace(example, input_ids=masked_ids, labels=labels)
+
+
+def mask_each_word(example: Example, vocabulary: Vocabulary) -> list[Example]:
+    """For each word of the example, but for its special tokens, one in which that word alone is masked."""
+    masked = []
+    for position in np.flatnonzero(np.isin(example.input_ids, vocabulary.word_ids)):
+        ids, labels = list(example.input_ids), [IGNORED] * len(example.input_ids)
+        ids[position], labels[position] = vocabulary.mask_id, ids[position]
+        masked.append(replace(example, input_ids=ids, labels=labels))
+    return masked
 
 
 def collate(examples: Sequence[Example], *, pad_id: int, length: int | None = None) -> Batch:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from npbert import IGNORED
-from npbert.data import Example, Pair, collate, load_dialogue, make_example
+from npbert.data import Example, Pair, collate, join_lines, load_dialogue, make_example, mask_each_word
 
 
 def test_an_example_is_a_pair_with_masks():
@@ -45,3 +45,20 @@ def test_padding_is_no_token_of_note():
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_each_word_is_masked_in_turn():
+    dialogue = load_dialogue(6)
+    example = join_lines(dialogue, Pair(4, 5, 0))  # oh congratulations juliet | thanks you romeo
+    assert set(example.labels) == {IGNORED}
+    words = [word for word in example.input_ids if word in dialogue.vocabulary.word_ids]
+    masked = mask_each_word(example, dialogue.vocabulary)
+    assert [max(each.labels) for each in masked] == words
+    assert len(words) == 6
+    for each, word in zip(masked, words, strict=True):
+        assert each.input_ids.count(dialogue.vocabulary.mask_id) == 1
+        position = each.labels.index(word)
+        assert each.input_ids[position] == dialogue.vocabulary.mask_id
+        restored = [*each.input_ids[:position], word, *each.input_ids[position + 1 :]]
+        assert restored == list(example.input_ids)
+        assert (each.token_type_ids, each.next_sentence_label) == (example.token_type_ids, 0)

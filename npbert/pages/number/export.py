@@ -1,0 +1,153 @@
+"""What the page gets to know: the model's numbers, some masked sentences, and the lines of npbert that compute them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from npbert.core import IGNORED
+from npbert.layers import SinusoidalPositions
+from npbert.models import BertForMaskedLM, BertForPreTraining
+from npbert.pages.number.source import source_lines
+
+FORMAT = 1
+LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
+"""A model beyond these sizes does not fit on a screen."""
+MOST_TOKENS = 16
+MOST_NUMBERS = 30_000
+"""As text they are about 600 kB: with them the page stays under 1 MB."""
+CONFIG = (
+    *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
+    *("max_position_embeddings", "type_vocab_size", "layer_norm_eps", "hidden_act", "position_embedding_type"),
+    "initializer_range",
+)
+OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01}
+"""AdamW, as npbert.optim has it when it is given nothing else."""
+HEADS = ("bert.pooler.", "seq_relationship.")
+"""What only the loss of the next sentence reads, and so the page does not."""
+
+
+class MaskedSentence(Protocol):
+    """T ids, types and labels, as `npbert.data.Example` has them; a label is IGNORED where nothing is predicted."""
+
+    @property
+    def input_ids(self) -> Sequence[int]: ...
+
+    @property
+    def token_type_ids(self) -> Sequence[int]: ...
+
+    @property
+    def labels(self) -> Sequence[int]: ...
+
+
+def export(
+    model: BertForMaskedLM | BertForPreTraining,
+    examples: Sequence[MaskedSentence],
+    vocabulary: Sequence[str],
+    *,
+    title: str = "Follow one number back",
+    optimizer: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """All that the page knows, as an object for JSON: `format`, `title`, `config`, `vocabulary`, `parameters`,
+    `constants`, `examples`, `source` and `optimizer`.
+
+    model: with a masked-LM head. Its loss is that of the masked words alone: a next-sentence head is left out, and
+    there is no dropout. Numbers are written as float64, of which every digit comes back.
+    examples: the first is what the page shows when it opens; the others are for training, and to be chosen.
+    vocabulary: the V tokens by id.   optimizer: `lr`, `betas`, `eps`, `weight_decay` of AdamW where they are not its own.
+
+    Raises: TypeError for a model without a masked-LM head; ValueError for one that is too large for a page, for no
+    examples, one that is too long or predicts nothing, ids that do not fit, or a vocabulary of another size.
+    """
+    if not isinstance(model, BertForMaskedLM | BertForPreTraining):
+        wanted = "a masked-LM head (BertForMaskedLM or BertForPreTraining)"
+        raise TypeError(
+            f"the page shows how a model fills in masked words: it wants {wanted}, got {type(model).__name__}"
+        )
+    config = model.config
+    _check_size(model)
+    if len(vocabulary) != config.vocab_size:
+        raise ValueError(f"the vocabulary has {len(vocabulary)} tokens, but vocab_size is {config.vocab_size}")
+    if not examples:
+        raise ValueError("the page needs at least one sentence with a masked word, got none")
+    sentences = [_sentence(model, example, vocabulary) for example in examples]
+    unknown = set(optimizer or {}) - set(OPTIMIZER)
+    if unknown:
+        raise ValueError(f"optimizer has {', '.join(sorted(unknown))}, wanted only {', '.join(OPTIMIZER)}")
+    settings = {**OPTIMIZER, **(optimizer or {})}
+    return {
+        "format": FORMAT,
+        "title": title,
+        "config": {name: getattr(config, name) for name in CONFIG},
+        "vocabulary": list(vocabulary),
+        "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
+        "constants": {name: _numbers(value) for name, value in _constants(model).items()},
+        "examples": sentences,
+        "source": source_lines(model, sentences[0]),
+        "optimizer": {**settings, "betas": list(settings["betas"])},
+    }
+
+
+def parameters_of(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
+    """By name, the values of the parameters that the loss of the masked words reads; a tied one once."""
+    return {name: parameter.value for name, parameter in model.named_parameters() if not name.startswith(HEADS)}
+
+
+def _constants(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
+    """Fixed positions, where a model has them in place of learned ones."""
+    positions = model.bert.embeddings.position_embeddings
+    is_fixed = isinstance(positions, SinusoidalPositions)
+    return {"bert.embeddings.position_embeddings.table": positions.table} if is_fixed else {}
+
+
+def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:
+    for name, largest in LARGEST.items():
+        if getattr(model.config, name) > largest:
+            raise ValueError(f"{name} is {getattr(model.config, name)}, too large for the page: at most {largest}")
+    count = sum(value.size for value in [*parameters_of(model).values(), *_constants(model).values()])
+    if count > MOST_NUMBERS:
+        raise ValueError(f"the model has {count:,} numbers, too many for the page: at most {MOST_NUMBERS:,}")
+    for name, value in parameters_of(model).items():
+        if not np.isfinite(value).all():
+            raise ValueError(f"{name} holds numbers that are not finite")
+
+
+def _sentence(
+    model: BertForMaskedLM | BertForPreTraining, example: MaskedSentence, vocabulary: Sequence[str]
+) -> dict[str, Any]:
+    """One example: its lists, checked, and its text. Two sentences stand beside each other with | between them."""
+    config = model.config
+    ids, types, labels = (list(map(int, part)) for part in (example.input_ids, example.token_type_ids, example.labels))
+    if not len(ids) == len(types) == len(labels):
+        lengths = f"{len(ids)}, {len(types)} and {len(labels)}"
+        raise ValueError(f"input_ids, token_type_ids and labels have {lengths} tokens, wanted one length")
+    longest = min(MOST_TOKENS, config.max_position_embeddings)
+    if not 0 < len(ids) <= longest:
+        raise ValueError(f"a sentence has {len(ids)} tokens, wanted 1 to {longest}")
+    targets = [label for label in labels if label != IGNORED]
+    if not targets:
+        raise ValueError(
+            f"nothing is to be predicted in {' '.join(_decode(ids, vocabulary))!r}: all its labels are {IGNORED}"
+        )
+    for name, values, size in (
+        ("input_ids", ids, config.vocab_size),
+        ("token_type_ids", types, config.type_vocab_size),
+        ("labels", targets, config.vocab_size),
+    ):
+        wrong = [value for value in values if not 0 <= value < size]
+        if wrong:
+            raise ValueError(f"{name} has {wrong[0]}, wanted 0 to {size - 1}")
+    words = _decode(ids, vocabulary)
+    text = " ".join(words).removeprefix("[CLS] ").removesuffix(" [SEP]").replace(" [SEP] ", " | ")
+    return {"text": text, "input_ids": ids, "token_type_ids": types, "labels": labels}
+
+
+def _decode(ids: Sequence[int], vocabulary: Sequence[str]) -> list[str]:
+    return [vocabulary[index] if 0 <= index < len(vocabulary) else str(index) for index in ids]
+
+
+def _numbers(value: Any) -> dict[str, Any]:
+    """An array as its shape and its numbers, row by row. (JSON writes a float64 so that every digit comes back.)"""
+    return {"shape": list(value.shape), "values": value.astype(np.float64).ravel().tolist()}

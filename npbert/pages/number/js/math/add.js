@@ -1,0 +1,62 @@
+// Add: y = a + b + …, and Fork, its reverse: one array that is used in several places.
+//
+// A sum hands its gradient to each of its terms, unchanged. And what is used several times moves the loss by all of its
+// uses, so what they bring back is added: where forward forks, backward adds; where forward adds, backward forks.
+
+import {add} from "./tensor.js";
+import {term} from "./terms.js";
+
+export const Add = {
+  kind: "Add",
+  keeps: [],
+  undoing: (arrays) => addends(arrays).map((array) => `d${array.symbol}`).join(" = ") + ` = d${arrays.y.symbol}`,
+
+  forward(inputs) {
+    return {y: Object.values(inputs).reduce(add)};
+  },
+
+  backward({dy}, inputs) {
+    return Object.fromEntries(addendKeys(inputs).map((key) => [`d${key}`, dy]));
+  },
+
+  explain: {
+    y: (arrays, n, i) => ({
+      right: addends(arrays).map((array) => `${array.symbol}[${n}, ${i}]`).join(" + "),
+      terms: addends(arrays).map((array) => term(array.meaning, array.at(n, i))),
+      roads: true,
+      note: "A plain sum.",
+    }),
+    dx: ({dy}, n, i) => ({
+      right: `${dy.symbol}[${n}, ${i}]`,
+      terms: [term("handed on unchanged", dy.at(n, i))],
+      note: "Each term of a sum moves the sum as fast as itself: so the gradient is handed to each of them unchanged.",
+    }),
+  },
+};
+
+const addendKeys = (arrays) => Object.keys(arrays).filter((key) => /^x\d$/.test(key));
+const addends = (arrays) => addendKeys(arrays).map((key) => arrays[key]);
+
+export const Fork = {
+  kind: "Fork",
+  keeps: [],
+  undoing: ({x}) => `d${x.symbol} = the sum of what comes back on all roads`,
+
+  // y0, y1, … are all x itself: one for each road
+  forward({x}, {roads}) {
+    return Object.fromEntries(roads.map((_, road) => [`y${road}`, x]));
+  },
+
+  backward(dys) {
+    return {dx: Object.values(dys).reduce(add)};
+  },
+
+  explain: {
+    dx: (arrays, n, i) => ({
+      right: arrays.settings.roads.map((_, road) => `${arrays[`dy${road}`].symbol}[${n}, ${i}]`).join(" + "),
+      terms: arrays.settings.roads.map((road, number) => term(road, arrays[`dy${number}`].at(n, i))),
+      roads: true,
+      note: "It was used in several places, and moves the loss by all of them: so what comes back is added.",
+    }),
+  },
+};

@@ -1,0 +1,63 @@
+// The check: every derivative that backward found, beside what forward alone says.
+
+import {complexStepIn, fourPointsIn} from "./differences.js";
+import {run} from "./run.js";
+
+const METHODS = {
+  differences: {estimate: fourPointsIn, tolerance: 1e-7},
+  complex: {estimate: complexStepIn, tolerance: 1e-11},
+};
+const SMALLEST_SCALE = 0.01; // a gradient of nearly 0 is compared with a hundredth of the largest
+
+// Check a whole model at one sentence, with the bug planted in backward, if any. The rest is as in `checking`.
+export const checkAll = (model, example, {bug = null, ...options} = {}) =>
+  ranToItsEnd(checking(run(model, example, {bug}), options));
+
+function ranToItsEnd(work) {
+  let next = work.next();
+  while (!next.done) next = work.next();
+  return next.value;
+}
+
+// The check, number by number: yields the share that is done, so that a page can do it a little at a time, and returns
+// {count, ok, worst, first, perParameter: [{name, parameter, count, worst, ok}], method, tolerance}. An error is
+// relative to the derivative. `first` is the first array, on the way back, of which the gradient is wrong.
+//
+// sample: of each array at most so many numbers, spread over it. activations: the arrays on the way, too, so that
+// `first` is where a bug is. method: differences or complex.
+export function* checking(trace, {sample = Infinity, activations = false, method = "differences"} = {}) {
+  const checked = [...trace.arrays.values()].filter(({gradient, parameter}) => gradient && (parameter || activations));
+  const scale = SMALLEST_SCALE * Math.max(...checked.map(({gradient}) => largestIn(trace.arrays.get(gradient).values)));
+  const total = checked.reduce((sum, {values}) => sum + Math.min(sample, values.length), 0);
+  const {estimate, tolerance} = METHODS[method];
+  const perParameter = [];
+  let done = 0;
+  for (const {name, parameter, gradient, shape, values} of checked) {
+    const count = Math.min(sample, values.length);
+    let worst = {error: -1};
+    for (let i = 0; i < count; i++, done++) {
+      const place = Math.floor(i * values.length / count);
+      const where = {name, row: Math.floor(place / shape[1]), column: place % shape[1]};
+      const analytic = trace.arrays.get(gradient).values[place], numeric = estimate(trace, where);
+      const error = Math.abs(analytic - numeric) / Math.max(Math.abs(analytic), Math.abs(numeric), scale);
+      if (!(error <= worst.error)) worst = {...where, analytic, numeric, error};
+      yield done / total;
+    }
+    perParameter.push({name, parameter, count, worst, ok: worst.error <= tolerance});
+  }
+  return {count: total, method, tolerance, ...verdict(trace, perParameter), perParameter};
+}
+
+function verdict(trace, perParameter) {
+  const worst = perParameter.map((one) => one.worst).reduce((a, b) => (b.error <= a.error ? a : b)); // NaN is worse than all
+  const wrong = perParameter.filter(({ok}) => !ok).sort((a, b) => completeAt(trace, a.name) - completeAt(trace, b.name));
+  return {ok: wrong.length === 0, worst, first: wrong[0]?.name ?? null};
+}
+
+// After which step an array's gradient has all that is added to it
+function completeAt(trace, name) {
+  const {gradient} = trace.arrays.get(name);
+  return trace.steps.findLast(({writes}) => writes.includes(gradient))?.index ?? 0;
+}
+
+const largestIn = (values) => values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);

@@ -1,0 +1,56 @@
+// Derivatives without a backward, from forward alone: move a number a little, and look at the loss.
+//
+// The difference (L(x + h) − L(x − h)) / 2h is wrong by about h² for a large h, as the curve bends, and by about 1e-16/h
+// for a small one, as two nearly equal numbers are subtracted. The complex step Im L(x + ih) / h subtracts nothing, so h
+// can be as small as one likes. (Squire & Trapp 1998.)
+
+import {replayed} from "./recorder.js";
+import {run} from "./run.js";
+
+const numberOf = (trace, {name, row, column}) => trace.named.get(name).tensor.at(row, column);
+
+// The loss if one number of a trace had this value: a number, or {re, im}, which gives {re, im}.
+export function lossWith(trace, {name, row, column}, value) {
+  const {tensor} = trace.named.get(name);
+  const loss = replayed(trace.recorder.records, name, tensor.with(row, column, value));
+  return typeof value === "object" ? {re: loss.re[0], im: loss.im?.[0] ?? 0} : loss.re[0];
+}
+
+// The loss if a parameter, or a number on the way, had the value that `where` says; forward goes on from there.
+export const lossAt = (model, example, where) => lossWith(run(model, example, {backward: false}), where, where.value);
+
+export const difference = (model, example, where, h) => differenceIn(run(model, example, {backward: false}), where, h);
+export const complexStep = (model, example, where, h) => complexStepIn(run(model, example, {backward: false}), where, h);
+
+function differenceIn(trace, where, h) {
+  const x = numberOf(trace, where);
+  return (lossWith(trace, where, x + h) - lossWith(trace, where, x - h)) / (2 * h);
+}
+
+export function complexStepIn(trace, where, h = 1e-30) {
+  return lossWith(trace, where, {re: numberOf(trace, where), im: h}).im / h;
+}
+
+// Four points in place of two: most of what the curve's bends do to one pair, the other undoes, up to h⁴.
+export function fourPointsIn(trace, where, h = 1e-3) {
+  return (4 * differenceIn(trace, where, h) - differenceIn(trace, where, 2 * h)) / 3;
+}
+
+// For steps h from 0.1 down to 1e-30, how far each estimate lies from what backward says, relative to it. Below 1e-16 a
+// difference is lost altogether, and null; the complex step is not.
+export function errorsByStep(model, example, where, {bug = null} = {}) {
+  const trace = run(model, example, {bug});
+  const x = numberOf(trace, where);
+  const {gradientName} = trace.named.get(where.name);
+  const derivative = numberOf(trace, {...where, name: gradientName});
+  const error = (estimate) => Math.abs(estimate - derivative) / (Math.abs(derivative) || 1);
+  return STEPS.map((h) => ({
+    h,
+    forward: h < 0.9e-16 ? null : error((lossWith(trace, where, x + h) - trace.loss) / h),
+    central: h < 0.9e-16 ? null : error(differenceIn(trace, where, h)),
+    complex: error(complexStepIn(trace, where, h)),
+  }));
+}
+
+const STEPS = [];
+for (let power = 1; power <= 30; power += power < 16 ? 0.5 : 1) STEPS.push(10 ** -power);

@@ -1,0 +1,43 @@
+// Embedding: y = W[ids].   ids (N,)   weight W (V, D)   y (N, D)
+//
+// dW[v] = Σ dyₙ over all n with idsₙ = v: a row of W that was read n times collects n gradients.
+
+import {rowsAt, scattered} from "./tensor.js";
+import {term} from "./terms.js";
+
+export const Embedding = {
+  kind: "Embedding",
+  keeps: [],
+  undoing: ({weight, y}) => `d${weight.symbol}[v] += d${y.symbol}[n]  for every n whose id is v`,
+
+  forward({weight}, {ids}) {
+    return {y: rowsAt(weight, ids)};
+  },
+
+  backward({dy}, {weight}, {ids}) {
+    return {dweight: scattered(dy, ids, weight.rows)};
+  },
+
+  explain: {
+    y: ({weight, settings}, n, i) => ({
+      right: `${weight.symbol}[${settings.ids[n]}, ${i}]`,
+      terms: [term(weight.rowLabel(settings.ids[n]), weight.at(settings.ids[n], i))],
+      note: "Looked up: the row of the table that this token's id says.",
+    }),
+    dweight: ({dy, settings}, v, i) => ({
+      right: `Σ ${dy.symbol}[n, ${i}] over all n with id ${v}`,
+      terms: settings.ids.flatMap((id, n) => (id === v ? [term(dy.rowLabel(n), dy.at(n, i))] : [])),
+      note: settings.ids.includes(v)
+        ? "A row of the table moves every token that it was read for, so it collects the gradient of each."
+        : "This row was not read in this sentence, so nothing comes back to it from here.",
+    }),
+  },
+};
+
+// Positions that are not learned: a fixed table of sines and cosines.
+export const FixedPositions = {
+  ...Embedding,
+  kind: "SinusoidalPositions",
+  undoing: () => "nothing: the table is fixed",
+  backward: () => ({}),
+};

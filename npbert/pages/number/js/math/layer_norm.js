@@ -1,0 +1,110 @@
+// LayerNorm: y = γ x̂ + β  with  x̂ = (x − μ) / σ,  μ = mean(x),  σ = √(mean((x − μ)²) + eps), means over each row.
+//
+// x (N, D)   gamma γ (1, D)   beta β (1, D)   y (N, D)   mu μ, sigma σ (N, 1)
+//
+// dγ = Σₙ dyₙ x̂ₙ,  dβ = Σₙ dyₙ,  and with dx̂ = γ dy an x has three roads to the loss: through its own x̂, and through μ
+// and σ, which it shares with its whole row:  dx = dx̂/σ − mean(dx̂)/σ − x̂ mean(dx̂ · x̂)/σ.
+
+import {add, divide, meanOfEachRow, plus, squareRoot, subtract, sumOverRows, times} from "./tensor.js";
+import {constant, forEachColumn, forEachRow, functionOf, term} from "./terms.js";
+
+export const LayerNorm = {
+  kind: "LayerNorm",
+  keeps: ["xHat", "sigma"],
+  undoing: ({x, y}) => `d${x.symbol} = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ d${y.symbol}`,
+  workings: {
+    shift: {symbol: "mean(dx̂)", meaning: "What would come of moving the whole row: it cannot matter, as μ is subtracted."},
+    stretch: {symbol: "mean(dx̂ · x̂)", meaning: "What would come of stretching the row: it cannot matter, as σ divides."},
+  },
+
+  forward({x, gamma, beta}, {eps}, given) {
+    const mu = given.mu ?? meanOfEachRow(x);
+    const centred = subtract(x, mu);
+    const sigma = given.sigma ?? squareRoot(plus(meanOfEachRow(times(centred, centred)), eps));
+    const xHat = given.xHat ?? divide(centred, sigma);
+    return {mu, sigma, xHat, y: add(times(gamma, xHat), beta)};
+  },
+
+  backward({dy}, {xHat, sigma, gamma}) {
+    const dgamma = sumOverRows(times(dy, xHat));
+    const dbeta = sumOverRows(dy);
+    const dxHat = times(gamma, dy);
+    const shift = meanOfEachRow(dxHat);
+    const stretch = meanOfEachRow(times(dxHat, xHat));
+    const dx = divide(subtract(subtract(dxHat, shift), times(xHat, stretch)), sigma);
+    return {dgamma, dbeta, dxHat, shift, stretch, dx};
+  },
+
+  explain: {
+    mu: ({x}, n) => ({
+      right: `Σᵢ ${x.symbol}[${n}, i] / D`,
+      terms: forEachColumn(x, (i) => [x.at(n, i), constant("1/D", 1 / x.tensor.columns)]),
+      note: "The mean of the row.",
+    }),
+    sigma: ({x, mu, sigma, settings}, n) => {
+      const D = x.tensor.columns, divisor = sigma.at(n, 0);
+      const share = functionOf(divisor, "1/σ", 1 / divisor.value);
+      const off = (i) => x.at(n, i).value - mu.at(n, 0).value;
+      return {
+        right: `(Σᵢ (${x.symbol}[${n}, i] − μ[${n}])² / D + eps) / σ[${n}]`,
+        terms: [
+          ...forEachColumn(x, (i) => [functionOf(x.at(n, i), "(x − μ)²", off(i) ** 2), constant("1/D", 1 / D), share]),
+          term("eps", constant("eps", settings.eps), share),
+        ],
+        note: "σ is a root, and no sum: but σ = σ²/σ, so each bar shows a feature's share of the variance, divided by σ.",
+      };
+    },
+    xHat: ({x, mu, sigma}, n, i) => {
+      const share = functionOf(sigma.at(n, 0), "1/σ", 1 / sigma.at(n, 0).value);
+      return {
+        right: `(${x.symbol}[${n}, ${i}] − μ[${n}]) / σ[${n}]`,
+        terms: [term("its own x", x.at(n, i), share), term("the row's mean", constant("−1", -1), mu.at(n, 0), share)],
+        note: "How far the number lies above the mean of its row, counted in σ.",
+      };
+    },
+    y: ({gamma, xHat, beta}, n, i) => ({
+      right: `${gamma.symbol}[${i}] · x̂[${n}, ${i}] + ${beta.symbol}[${i}]`,
+      terms: [term("γ · x̂", xHat.at(n, i), gamma.at(0, i)), term("β", beta.at(0, i))],
+      note: "Every feature is stretched by its γ and shifted by its β, both of them learned.",
+    }),
+    dgamma: ({dy, xHat}, _, i) => ({
+      right: `Σₙ x̂[n, ${i}] · ${dy.symbol}[n, ${i}]`,
+      terms: forEachRow(xHat, (n) => [xHat.at(n, i), dy.at(n, i)]),
+      note: "γ stretches this feature in every row, and moves y there x̂ times as fast as itself.",
+    }),
+    dbeta: ({dy}, _, i) => ({
+      right: `Σₙ ${dy.symbol}[n, ${i}]`,
+      terms: forEachRow(dy, (n) => [dy.at(n, i)]),
+      note: "β is added to this feature in every row, and moves y there as fast as itself.",
+    }),
+    dxHat: ({dy, gamma}, n, i) => ({
+      right: `${gamma.symbol}[${i}] · ${dy.symbol}[${n}, ${i}]`,
+      terms: [term("γ · dy", gamma.at(0, i), dy.at(n, i))],
+      note: "As y = γ x̂ + β, x̂ moves its own y γ times as fast.",
+    }),
+    shift: ({dxHat}, n) => ({
+      right: `Σᵢ dx̂[${n}, i] / D`,
+      terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), constant("1/D", 1 / dxHat.tensor.columns)]),
+      note: "The mean of dx̂: the road through μ brings it back to every x of the row.",
+    }),
+    stretch: ({dxHat, xHat}, n) => ({
+      right: `Σᵢ dx̂[${n}, i] · x̂[${n}, i] / D`,
+      terms: forEachColumn(dxHat, (i) => [xHat.at(n, i), dxHat.at(n, i), constant("1/D", 1 / xHat.tensor.columns)]),
+      note: "The mean of dx̂ · x̂: the road through σ brings it back to every x of the row, in proportion to its x̂.",
+    }),
+    dx: ({dxHat, shift, stretch, xHat, sigma}, n, i) => {
+      const share = functionOf(sigma.at(n, 0), "1/σ", 1 / sigma.at(n, 0).value);
+      return {
+        right: `(dx̂[${n}, ${i}] − mean(dx̂)[${n}] − x̂[${n}, ${i}] · mean(dx̂ · x̂)[${n}]) / σ[${n}]`,
+        terms: [
+          term("directly", dxHat.at(n, i), share),
+          term("through the mean μ", constant("−1", -1), shift.at(n, 0), share),
+          term("through the spread σ", constant("−1", -1), stretch.at(n, 0), xHat.at(n, i), share),
+        ],
+        roads: true,
+        note: "Three roads: its own x̂ moves with it; and so do μ and σ, in which it has a share of 1/D, and with them "
+          + "all the row.",
+      };
+    },
+  },
+};

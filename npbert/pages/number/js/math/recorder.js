@@ -1,0 +1,132 @@
+// Recorder: while a sentence goes forward it writes down every step and every array; so backward can undo the steps in
+// reverse order, and every number can say where it comes from.
+
+import {Tensor} from "./tensor.js";
+
+// An array with its name, and what a reader wants to know of it. rows, columns: what they are, as in `labelOf`. head: of
+// which head it is, or null. gradientName: what backward will call its gradient, or this road's share of it; null for
+// none. gradientOf: the name of the array that it is the gradient of.
+export class NamedArray {
+  constructor(about, tensor, tokens, madeBy = null) {
+    this.name = about.name;
+    this.symbol = about.symbol;
+    this.rows = about.rows;
+    this.columns = about.columns;
+    this.head = about.head ?? null;
+    this.meaning = about.meaning;
+    this.parameter = about.parameter ?? false;
+    this.isGradient = about.isGradient ?? false;
+    this.gradientOf = about.gradientOf ?? null;
+    this.gradientName = about.gradientName === undefined ? `d(${about.name})` : about.gradientName;
+    this.gradientSymbol = about.gradientSymbol ?? `d${about.symbol}`;
+    this.madeBy = madeBy;
+    this.tensor = tensor;
+    this.tokens = tokens;
+  }
+
+  // One number of it, as a factor of a term
+  at(row, column) {
+    return {name: this.name, row, column, value: this.tensor.at(row, column), isGradient: this.isGradient};
+  }
+
+  rowLabel(index) { return labelOf(this.rows, index, this.tokens); }
+  columnLabel(index) { return labelOf(this.columns, index, this.tokens); }
+}
+
+const LETTERS = {features: "i", intermediate: "f", positions: "t", types: "s"};
+
+// The row or column `index` of an axis, for people: n = 2, “are”
+function labelOf(axis, index, tokens) {
+  if (axis === "tokens") return `n = ${index}, “${tokens.words[index]}”`;
+  if (axis === "masked") return `m = ${index}, the [MASK] at n = ${tokens.masked[index]}`;
+  if (axis === "vocabulary") return `v = ${index}, “${tokens.vocabulary[index]}”`;
+  return LETTERS[axis] ? `${LETTERS[axis]} = ${index}` : "";
+}
+
+// What an operation calls the arrays of its heads: s0, s1, …
+export const withoutHead = (key) => key.replace(/\d+$/, "");
+export const headIn = (key) => (/\d$/.test(key) ? Number(key.match(/\d+$/)[0]) : null);
+
+export class Recorder {
+  constructor(model, example) {
+    const masked = example.labels.flatMap((label, n) => (label >= 0 ? [n] : []));
+    this.model = model;
+    this.tokens = {words: example.input_ids.map((id) => model.vocabulary[id]), masked, vocabulary: model.vocabulary};
+    this.records = []; // the steps of forward, in order
+    this.arrays = new Map(); // by name
+  }
+
+  // A parameter, ready to be read by a step; two steps that read it get the same. A fixed table is none.
+  parameter(name, symbol, rows, columns, meaning) {
+    if (!this.arrays.has(name)) {
+      const learned = this.model.parameters.get(name);
+      const about = {name, symbol, rows, columns, meaning, parameter: Boolean(learned), gradientName: learned ? undefined : null};
+      this.arrays.set(name, new NamedArray(about, learned ?? this.model.constants.get(name), this.tokens));
+    }
+    return this.arrays.get(name);
+  }
+
+  // Do one step, and write it down. inputs: named arrays by what the operation calls them. outputs: what is to be said
+  // of each array that comes out, by what the operation calls it. Returns them as named arrays.
+  step(operation, {part, title, formula}, inputs, outputs, settings = {}) {
+    const results = operation.forward(tensorsOf(inputs), settings, {}, true);
+    const index = this.records.length;
+    const made = {};
+    for (const key in outputs) {
+      made[key] = new NamedArray(outputs[key], results[key], this.tokens, index);
+      if (!this.arrays.has(made[key].name)) this.arrays.set(made[key].name, made[key]);
+    }
+    this.records.push({index, operation, part, title, formula, inputs, outputs: made, settings});
+    return made;
+  }
+
+  // x is about to be used in several places: one road for each, with a gradient of its own, which backward adds up.
+  fork(operation, about, x, roads) {
+    const outputs = Object.fromEntries(roads.map((road, number) => [`y${number}`, {
+      ...x,
+      gradientName: `d(${x.name}) ${road}`,
+      gradientSymbol: `d${x.symbol} ${road}`,
+    }]));
+    const made = this.step(operation, about, {x}, outputs, {roads});
+    return roads.map((_, number) => made[`y${number}`]);
+  }
+}
+
+export function tensorsOf(arrays) {
+  const tensors = {};
+  for (const key in arrays) tensors[key] = arrays[key].tensor;
+  return tensors;
+}
+
+// The forward once more, with one array changed: only what hangs on it is computed again. Returns the loss (1, 1).
+export function replayed(records, name, changed) {
+  const now = new Map([[name, changed]]);
+  for (const {operation, inputs, outputs, settings} of records) {
+    if (operation.kind === "Fork") continue; // all that comes out of it has the name of what goes in
+    const inside = Object.keys(outputs).find((key) => outputs[key].name === name);
+    const tensors = {};
+    let isTouched = inside !== undefined;
+    for (const key in inputs) {
+      const moved = now.get(inputs[key].name);
+      tensors[key] = moved ?? inputs[key].tensor;
+      if (moved) isTouched = true;
+    }
+    if (!isTouched) continue;
+    const results = operation.forward(tensors, settings, inside ? {[inside]: changed} : {}, false);
+    for (const key in outputs) {
+      const result = key === inside ? null : results[key];
+      if (result && !isSame(result, outputs[key].tensor)) now.set(outputs[key].name, result);
+    }
+  }
+  const {loss} = records.at(-1).outputs;
+  return now.get(loss.name) ?? loss.tensor;
+}
+
+// A row of a table that is not read changes nothing: then nothing after it is computed again.
+const isSame = (a, b) => a.im === null && a.re.every((value, i) => value === b.re[i]);
+
+export const startOfBackward = (share) => {
+  const dloss = new Tensor(1, 1);
+  dloss.re[0] = share;
+  return dloss;
+};

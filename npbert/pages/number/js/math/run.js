@@ -1,0 +1,140 @@
+// run: one sentence forward, then backward, as a trace: the loss, every array, every step.
+
+import {maskedWordLoss} from "./bert.js";
+import {spoiled} from "./bugs.js";
+import {headIn, NamedArray, Recorder, startOfBackward, tensorsOf, withoutHead} from "./recorder.js";
+import {add, tensorOf} from "./tensor.js";
+
+// A model for the page, from what npbert exported.
+export function makeModel(data) {
+  const tensors = (numbers) => new Map(
+    Object.entries(numbers ?? {}).map(([name, {shape, values}]) => [name, tensorOf(shape, values)]));
+  const matrices = Object.keys(data.parameters).filter((name) => data.parameters[name].shape.length > 1);
+  return {
+    config: data.config,
+    vocabulary: data.vocabulary,
+    parameters: tensors(data.parameters),
+    constants: tensors(data.constants), // fixed positions, in a model that has them
+    matrices: new Set(matrices), // weight decay is for these alone
+  };
+}
+
+// Forward, and backward unless `backward` is false. bug: the id of one of BUGS, planted in backward. dloss: what the
+// loss counts for, 1 unless it is a part of a mean.
+export function run(model, example, {bug = null, backward = true, dloss = 1} = {}) {
+  const recorder = new Recorder(model, example);
+  const loss = maskedWordLoss(recorder, example);
+  const trace = {
+    loss: loss.tensor.re[0],
+    recorder,
+    bug,
+    steps: recorder.records.map(forwardStep),
+    named: new Map(recorder.arrays), // every array, with its gradient and its workings
+    origins: new Map(), // name → where it was made: the step, and what its operation calls it
+  };
+  for (const record of recorder.records) {
+    if (record.operation.kind === "Fork") continue; // nothing is made: all roads are x itself
+    for (const [key, array] of Object.entries(record.outputs)) trace.origins.set(array.name, [{record, key}]);
+  }
+  if (backward) goBack(trace, recorder.records, loss, dloss, bug);
+  trace.arrays = new Map([...trace.named.values()].map((array) => [array.name, described(array, trace)]));
+  trace.probabilities = probabilities(trace);
+  return trace;
+}
+
+// The chain rule: the steps in reverse order, each given what the one after it returned.
+function goBack(trace, records, loss, dloss, bug) {
+  const first = new NamedArray(gradientOf(loss), startOfBackward(dloss), loss.tokens, trace.steps.length);
+  trace.named.set(first.name, first);
+  trace.origins.set(first.name, []);
+  for (const record of records.toReversed()) undo(trace, record, bug);
+}
+
+function undo(trace, record, bug) {
+  const {operation, inputs, outputs, settings} = record;
+  const dys = {}; // what has come back to the outputs
+  for (const key in outputs) {
+    const dy = trace.named.get(outputs[key].gradientName);
+    if (dy) dys[`d${key}`] = dy;
+  }
+  const given = tensorsOf(dys), read = {...tensorsOf(inputs), ...tensorsOf(outputs)};
+  const gradients = spoiled(bug, record, given, read, operation.backward(given, read, settings));
+  const index = trace.steps.length;
+  const writes = [], adds = [];
+  for (const key in gradients) {
+    const array = new NamedArray(aboutFound(record, key), gradients[key], trace.recorder.tokens, index);
+    const before = trace.named.get(array.name);
+    if (before) before.tensor = add(before.tensor, array.tensor); // a tied table: both of its uses add to one gradient
+    else trace.named.set(array.name, array);
+    trace.origins.set(array.name, [...(trace.origins.get(array.name) ?? []), {record, key}]);
+    writes.push(array.name);
+    if (inputs[key.slice(1)]?.parameter) adds.push(array.name);
+  }
+  trace.steps.push(backwardStep(record, index, dys, writes, adds));
+}
+
+// What is to be said of the array that backward calls `key`: the gradient of an input or output, or a working of its own.
+function aboutFound({operation, inputs, outputs, part}, key) {
+  const of = key.startsWith("d") ? inputs[key.slice(1)] ?? outputs[key.slice(1)] : undefined;
+  if (of) return gradientOf(of);
+  const {symbol, meaning} = operation.workings[withoutHead(key)];
+  const {rows} = Object.values(outputs).at(-1);
+  return {name: `${part}.${key}`, symbol, meaning, rows, columns: "one", head: headIn(key), isGradient: true, gradientName: null};
+}
+
+function gradientOf({name, symbol, gradientName, gradientSymbol, rows, columns, head}) {
+  const isWhole = gradientName === `d(${name})`;
+  const meaning = `How fast the loss moves with ${symbol}: ∂loss/∂${symbol}${isWhole ? "" : ", as far as this road goes"}.`;
+  return {
+    name: gradientName, symbol: gradientSymbol, rows, columns, head, meaning,
+    isGradient: true, gradientOf: name, gradientName: null,
+  };
+}
+
+// ---- the trace as plain objects, for the page ----
+
+const namesOf = (arrays) => [...new Set(arrays.map((array) => array.name))];
+
+// What forward keeps on the tape, and backward takes off again
+function keptBy({operation, inputs, outputs}) {
+  const kept = [];
+  for (const arrays of [inputs, outputs]) {
+    for (const key in arrays) if (operation.keeps.includes(withoutHead(key))) kept.push(arrays[key]);
+  }
+  return namesOf(kept);
+}
+
+function forwardStep(record) {
+  const {index, part, title, formula, operation, inputs, outputs} = record;
+  const writes = operation.kind === "Fork" ? [] : namesOf(Object.values(outputs));
+  const reads = namesOf(Object.values(inputs));
+  return {index, phase: "forward", part, kind: operation.kind, title, formula, reads, writes, tape: {keeps: keptBy(record)}};
+}
+
+function backwardStep(record, index, dys, writes, adds) {
+  const {part, title, operation, inputs, outputs} = record;
+  const weights = namesOf(Object.values(inputs).filter(({parameter}) => parameter));
+  const takes = keptBy(record);
+  return {
+    index, phase: "backward", part, kind: operation.kind, title: `back: ${title}`, formula: operation.undoing({...inputs, ...outputs}),
+    reads: [...namesOf(Object.values(dys)), ...takes, ...weights], writes, adds, tape: {takes}, undoes: record.index,
+  };
+}
+
+function described(array, trace) {
+  const {name, symbol, tensor, rows, columns, head, meaning, parameter, madeBy, gradientName} = array;
+  const gradient = gradientName && trace.named.has(gradientName) ? gradientName : null;
+  return {
+    name, symbol, shape: tensor.shape, values: tensor.re, rows, columns, head, meaning, parameter, madeBy, gradient,
+    gradientOf: array.gradientOf, isGradient: array.isGradient,
+  };
+}
+
+// Of each masked word: where it is, which word was hidden there, and the probability of every word.
+function probabilities(trace) {
+  const {tensor} = trace.named.get("p");
+  const {labels} = trace.recorder.records.at(-1).settings;
+  return trace.recorder.tokens.masked.map((position, m) => ({
+    position, label: labels[m], values: tensor.re.slice(m * tensor.columns, (m + 1) * tensor.columns),
+  }));
+}

@@ -1,0 +1,209 @@
+// Tensor: a matrix of numbers, real or complex, and what NumPy would do with it.
+//
+// A vector is a matrix with one row. Complex numbers are only there for the complex step (see differences.js): `im` is
+// null for a real matrix, and all functions here take both kinds.
+
+export class Tensor {
+  constructor(rows, columns, isComplex = false) {
+    this.shape = [rows, columns];
+    this.re = new Float64Array(rows * columns);
+    this.im = isComplex ? new Float64Array(rows * columns) : null;
+  }
+
+  get rows() { return this.shape[0]; }
+  get columns() { return this.shape[1]; }
+
+  at(row, column) { return this.re[row * this.shape[1] + column]; }
+
+  // A copy in which one number has another value: a number, or {re, im}.
+  with(row, column, value) {
+    const copy = new Tensor(...this.shape, this.im !== null || typeof value === "object");
+    copy.re.set(this.re);
+    if (this.im) copy.im.set(this.im);
+    const place = row * this.shape[1] + column;
+    copy.re[place] = value.re ?? value;
+    if (copy.im) copy.im[place] = value.im ?? 0;
+    return copy;
+  }
+}
+
+export function tensorOf(shape, values) {
+  const tensor = new Tensor(...(shape.length === 1 ? [1, shape[0]] : shape));
+  tensor.re.set(values);
+  return tensor;
+}
+
+// ---- element by element; a row or column of one stands for all of them, as in NumPy ----
+
+function combined(a, b, real, complex) {
+  const rows = Math.max(a.rows, b.rows), columns = Math.max(a.columns, b.columns);
+  const y = new Tensor(rows, columns, a.im !== null || b.im !== null);
+  const [rowOfA, columnOfA] = stridesOf(a), [rowOfB, columnOfB] = stridesOf(b);
+  const ar = a.re, ai = a.im, br = b.re, bi = b.im, yr = y.re;
+  for (let r = 0, place = 0; r < rows; r++) {
+    let i = r * rowOfA, j = r * rowOfB;
+    for (let c = 0; c < columns; c++, place++, i += columnOfA, j += columnOfB) {
+      if (y.im === null) yr[place] = real(ar[i], br[j]);
+      else complex(ar[i], ai ? ai[i] : 0, br[j], bi ? bi[j] : 0, y, place);
+    }
+  }
+  return y;
+}
+
+// How far the next row, and the next column, is: 0 where the one that there is stands for all
+const stridesOf = (x) => [x.rows === 1 ? 0 : x.columns, x.columns === 1 ? 0 : 1];
+
+function put(y, place, re, im) {
+  y.re[place] = re;
+  y.im[place] = im;
+}
+
+export const add = (a, b) =>
+  combined(a, b, (x, y) => x + y, (ar, ai, br, bi, y, i) => put(y, i, ar + br, ai + bi));
+
+export const subtract = (a, b) =>
+  combined(a, b, (x, y) => x - y, (ar, ai, br, bi, y, i) => put(y, i, ar - br, ai - bi));
+
+export const times = (a, b) =>
+  combined(a, b, (x, y) => x * y, (ar, ai, br, bi, y, i) => put(y, i, ar * br - ai * bi, ar * bi + ai * br));
+
+export const divide = (a, b) =>
+  combined(a, b, (x, y) => x / y, (ar, ai, br, bi, y, i) => {
+    const size = br * br + bi * bi;
+    put(y, i, (ar * br + ai * bi) / size, (ai * br - ar * bi) / size);
+  });
+
+export function each(x, real, complex) {
+  const y = new Tensor(x.rows, x.columns, x.im !== null);
+  for (let i = 0; i < x.re.length; i++) {
+    if (x.im === null) y.re[i] = real(x.re[i]);
+    else put(y, i, ...complex(x.re[i], x.im[i]));
+  }
+  return y;
+}
+
+export const scaled = (x, factor) => each(x, (re) => re * factor, (re, im) => [re * factor, im * factor]);
+export const plus = (x, number) => each(x, (re) => re + number, (re, im) => [re + number, im]);
+export const exponential = (x) => each(x, Math.exp, complexExp);
+export const logarithm = (x) => each(x, Math.log, (re, im) => [Math.log(Math.hypot(re, im)), Math.atan2(im, re)]);
+export const squareRoot = (x) => each(x, Math.sqrt, complexRoot);
+export const tanhOf = (x) => each(x, Math.tanh, complexTanh);
+
+export function complexExp(re, im) {
+  const size = Math.exp(re);
+  return [size * Math.cos(im), size * Math.sin(im)];
+}
+
+function complexRoot(re, im) { // for a positive real part
+  const root = Math.sqrt((Math.hypot(re, im) + re) / 2);
+  return [root, im / (2 * root)];
+}
+
+function complexTanh(re, im) { // tanh(a + bi) = (sinh 2a + i sin 2b) / (cosh 2a + cos 2b); beyond 20 the cosh is all
+  if (im === 0 || Math.abs(re) > 20) return [Math.tanh(re), 4 * Math.sin(2 * im) * Math.exp(-2 * Math.abs(re)) / 2];
+  const below = Math.cosh(2 * re) + Math.cos(2 * im);
+  return [Math.sinh(2 * re) / below, Math.sin(2 * im) / below];
+}
+
+// ---- sums and products ----
+
+// a b: y[n, o] = Σᵢ a[n, i] b[i, o]
+export function product(a, b) {
+  if (a.columns !== b.rows) throw new Error(`a product of (${a.shape}) and (${b.shape})`);
+  const y = new Tensor(a.rows, b.columns, a.im !== null || b.im !== null);
+  addProduct(a.re, b.re, y.re, a, b, 1);
+  if (a.im) addProduct(a.im, b.re, y.im, a, b, 1);
+  if (b.im) addProduct(a.re, b.im, y.im, a, b, 1);
+  if (a.im && b.im) addProduct(a.im, b.im, y.re, a, b, -1); // i² = −1
+  return y;
+}
+
+function addProduct(left, right, y, a, b, sign) {
+  const inner = a.columns, columns = b.columns;
+  for (let n = 0; n < a.rows; n++) {
+    for (let i = 0; i < inner; i++) {
+      const factor = sign * left[n * inner + i];
+      for (let o = 0; o < columns; o++) y[n * columns + o] += factor * right[i * columns + o];
+    }
+  }
+}
+
+// The numbers of x in another order: y[r, c] is x at the place that `from` says.
+function rearranged(x, rows, columns, from) {
+  const y = new Tensor(rows, columns, x.im !== null);
+  for (let r = 0, place = 0; r < rows; r++) {
+    for (let c = 0; c < columns; c++, place++) {
+      const at = from(r, c);
+      y.re[place] = x.re[at];
+      if (x.im) y.im[place] = x.im[at];
+    }
+  }
+  return y;
+}
+
+export const transposed = (x) => rearranged(x, x.columns, x.rows, (r, c) => c * x.columns + r);
+
+// x[rows], as for a lookup in a table
+export const rowsAt = (x, rows) => rearranged(x, rows.length, x.columns, (r, c) => rows[r] * x.columns + c);
+
+// x[:, first:first + count], as for one head of several
+export const columnsOf = (x, first, count) => rearranged(x, x.rows, count, (r, c) => r * x.columns + first + c);
+
+// Heads beside each other again: the reverse of columnsOf
+export function sideBySide(parts) {
+  const width = parts[0].columns;
+  const y = new Tensor(parts[0].rows, width * parts.length, parts.some((part) => part.im));
+  parts.forEach((part, h) => {
+    for (let r = 0; r < y.rows; r++) {
+      for (let c = 0; c < width; c++) {
+        y.re[r * y.columns + h * width + c] = part.re[r * width + c];
+        if (part.im) y.im[r * y.columns + h * width + c] = part.im[r * width + c];
+      }
+    }
+  });
+  return y;
+}
+
+// y[ids[n]] += x[n] for every n; y has `rows` rows. The reverse of rowsAt.
+export function scattered(x, ids, rows) {
+  const y = new Tensor(rows, x.columns);
+  ids.forEach((id, n) => {
+    for (let c = 0; c < x.columns; c++) y.re[id * x.columns + c] += x.re[n * x.columns + c];
+  });
+  return y;
+}
+
+// Σₙ xₙ: (N, D) → (1, D)
+export function sumOverRows(x) {
+  const y = new Tensor(1, x.columns, x.im !== null);
+  for (let i = 0; i < x.re.length; i++) {
+    y.re[i % x.columns] += x.re[i];
+    if (x.im) y.im[i % x.columns] += x.im[i];
+  }
+  return y;
+}
+
+// (N, D) → (N, 1)
+export function sumOfEachRow(x, factor = 1) {
+  const y = new Tensor(x.rows, 1, x.im !== null);
+  for (let r = 0, i = 0; r < x.rows; r++) {
+    for (let c = 0; c < x.columns; c++, i++) {
+      y.re[r] += x.re[i] * factor;
+      if (x.im) y.im[r] += x.im[i] * factor;
+    }
+  }
+  return y;
+}
+
+export const meanOfEachRow = (x) => sumOfEachRow(x, 1 / x.columns); // (N, D) → (N, 1)
+
+// The largest real part of each row, as a real number: it is only ever subtracted, and what comes of it cancels. (N, 1)
+export function largestOfEachRow(x) {
+  const y = new Tensor(x.rows, 1);
+  y.re.fill(-Infinity);
+  for (let i = 0; i < x.re.length; i++) {
+    const row = Math.floor(i / x.columns);
+    if (x.re[i] > y.re[row]) y.re[row] = x.re[i];
+  }
+  return y;
+}

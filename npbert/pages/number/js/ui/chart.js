@@ -1,0 +1,90 @@
+/* Curves as a drawing: axes with few ticks, lines told apart by dashes as well as by colour, and marks. */
+
+import {make, makeSvg} from "./dom.js";
+import {plainNumber} from "./format.js";
+
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 80, 14, 12, 44];
+
+/** A figure. lines: {label, look, points: [[x, y]]}; marks: {label, look, x, y}; x and y: {label, log, from, to};
+    notes: {text, x, y} written into it. Where an axis is `log`, points that are not above 0 lie on its edge. */
+export function chart({title, lines, marks = [], notes = [], x, y}) {
+  const scaleX = scaleOf(x, LEFT, WIDTH - RIGHT);
+  const scaleY = scaleOf(y, HEIGHT - BOTTOM, TOP);
+  const drawing = makeSvg(
+    "svg",
+    {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title},
+    ...ticksOf(x).map((tick) => gridX(tick, scaleX(tick), x)),
+    ...ticksOf(y).map((tick) => gridY(tick, scaleY(tick), y)),
+    makeSvg("text", {x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, class: "axis"}, x.label),
+    makeSvg("text", {x: -(TOP + HEIGHT - BOTTOM) / 2, y: 13, class: "axis", transform: "rotate(-90)"}, y.label),
+    ...notes.map((note) => makeSvg("text", {x: scaleX(note.x), y: scaleY(note.y), class: "note"}, note.text)),
+    makeSvg("g", {class: "curves"}, ...lines.map(({look, points}) => curve(look, points, scaleX, scaleY))),
+    ...marks.map(({look, x: at, y: value, label}) => {
+      const dot = makeSvg("circle", {cx: scaleX(at), cy: scaleY(value), r: 6, class: `mark ${look}`});
+      dot.append(makeSvg("title", {}, label));
+      return dot;
+    }),
+  );
+  const keys = [...lines, ...marks].map(({label, look}) => make("span", {class: "key"}, sample(look), label));
+  return make("figure", {class: "chart"}, drawing, make("figcaption", {}, ...keys));
+}
+
+function curve(look, points, scaleX, scaleY) {
+  const path = points.map(([px, py], index) => `${index ? "L" : "M"}${scaleX(px).toFixed(1)} ${scaleY(py).toFixed(1)}`);
+  return makeSvg("path", {d: path.join(""), class: `curve ${look}`});
+}
+
+/** A bit of the line, for the list of what is what. */
+function sample(look) {
+  const line = makeSvg("path", {d: "M1 6H27", class: `curve ${look}`});
+  const dot = makeSvg("circle", {cx: 14, cy: 6, r: 5, class: `mark ${look}`});
+  return makeSvg("svg", {viewBox: "0 0 28 12", class: "sample", "aria-hidden": "true"}, look.startsWith("mark-") ? dot : line);
+}
+
+/** Where on the drawing a value lies; what is outside the axis lies a little beyond its end. */
+function scaleOf({log, from, to}, start, end) {
+  const place = log ? (value) => Math.log10(Math.max(value, from)) : (value) => value;
+  const [low, high] = [place(from), place(to)];
+  return (value) => {
+    const share = (place(value) - low) / (high - low || 1);
+    return start + (end - start) * Math.max(-0.02, Math.min(1.02, share));
+  };
+}
+
+/** Four to eight round values. */
+function ticksOf({log, from, to}) {
+  if (log) {
+    const [low, high] = [Math.ceil(Math.log10(from)), Math.floor(Math.log10(to))];
+    const every = Math.max(1, Math.ceil((high - low) / 7));
+    const powers = Array.from({length: high - low + 1}, (_, index) => high - index);
+    return powers.filter((power) => power % every === 0).map((power) => 10 ** power);
+  }
+  const rough = (to - from) / 5;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const every = [1, 2, 5, 10].map((times) => times * unit).find((size) => size >= rough);
+  const first = Math.ceil(from / every);
+  const count = Math.floor(to / every) - first + 1;
+  return Array.from({length: count}, (_, index) => (first + index) * every);
+}
+
+function gridX(tick, at, {log}) {
+  const line = makeSvg("path", {d: `M${at} ${TOP}V${HEIGHT - BOTTOM}`, class: "grid"});
+  return makeSvg("g", {}, line, makeSvg("text", {x: at, y: HEIGHT - BOTTOM + 16, class: "tick"}, tickText(tick, log)));
+}
+
+function gridY(tick, at, {log}) {
+  const line = makeSvg("path", {d: `M${LEFT} ${at}H${WIDTH - RIGHT}`, class: "grid"});
+  return makeSvg("g", {}, line, makeSvg("text", {x: LEFT - 6, y: at + 4, class: "tick end"}, tickText(tick, log)));
+}
+
+function tickText(tick, log) {
+  return log ? `1e${Math.round(Math.log10(tick))}`.replace("-", "\u2212") : plainNumber(Number(tick.toPrecision(6)));
+}
+
+/** An axis that holds all the values, with a little room at both ends. */
+export function axisFor(values, label) {
+  const finite = values.filter(Number.isFinite);
+  const [low, high] = [Math.min(...finite), Math.max(...finite)];
+  const room = 0.06 * (high - low) || 0.1 * Math.abs(high) || 1;
+  return {label, from: low - room, to: high + room};
+}

@@ -1,0 +1,102 @@
+/* An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or −.
+   Every cell can be pointed at, reached with the arrow keys, and chosen. */
+
+import {make} from "./dom.js";
+import {shortNumber} from "./format.js";
+import {indexLabel, leavesOut, shownOf} from "./labels.js";
+
+/** The table of one array of the trace. Words of the vocabulary always go down, so a wide array lies on its side. */
+export function heatMap(array) {
+  const isTurned = array.columns === "vocabulary" && array.rows !== "vocabulary";
+  const [down, across] = isTurned ? ["columns", "rows"] : ["rows", "columns"];
+  const [downCount, acrossCount] = isTurned ? [array.shape[1], array.shape[0]] : array.shape;
+  const [downShown, acrossShown] = [shownOf(array[down], downCount), shownOf(array[across], acrossCount)];
+  const largest = array.values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+  const rows = downShown.map((i) =>
+    make(
+      "tr",
+      {},
+      make("th", {scope: "row"}, make("bdi", {}, indexLabel(array[down], i))),
+      ...acrossShown.map((j) => (isTurned ? cell(array, j, i, largest) : cell(array, i, j, largest))),
+    ),
+  );
+  const size = acrossShown.length > 20 ? "tiny" : acrossShown.length > 10 ? "small" : "usual";
+  const table = make(
+    "table",
+    {role: "grid", class: `heat ${size}`, "aria-label": `${array.symbol}: ${array.meaning}`, "data-array": array.name},
+    make("thead", {}, headings(array[across], acrossShown)),
+    make("tbody", {}, ...rows),
+  );
+  table.querySelector("td").tabIndex = 0;
+  const parts = [make("div", {class: "scrolls heat-box"}, table)];
+  if (leavesOut(array[down], downCount)) {
+    parts.push(make("p", {class: "quiet left-out"}, `${downShown.length} of its ${downCount} words are shown`));
+  }
+  return make("div", {class: "heat-whole"}, ...parts);
+}
+
+function headings(kind, shown) {
+  const isWords = ["tokens", "masked", "vocabulary"].includes(kind);
+  const cells = shown.map((j) => {
+    const label = make("bdi", {}, indexLabel(kind, j));
+    return make("th", {scope: "col", class: isWords ? "upright" : ""}, label);
+  });
+  return make("tr", {}, make("td", {class: "corner"}), ...cells);
+}
+
+function cell(array, row, column, largest) {
+  const value = array.values[row * array.shape[1] + column];
+  const share = Math.round((100 * Math.abs(value)) / largest);
+  const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
+  const attributes = {role: "gridcell", tabindex: -1, class: `${sign}${share > 55 ? " strong" : ""}`};
+  const place = {"data-row": row, "data-column": column, style: `--share: ${share}%`};
+  return make("td", {...attributes, ...place}, shortNumber(value));
+}
+
+/** Which number a cell is: {name, row, column}, or null for what is no cell. */
+export function placeOfCell(element) {
+  const found = element.closest?.("td[data-row]");
+  if (!found) {
+    return null;
+  }
+  const name = found.closest("table").dataset.array;
+  return {name, row: Number(found.dataset.row), column: Number(found.dataset.column)};
+}
+
+/** The cell of a number, where it is on the stage, or null. */
+export function cellOfPlace(root, {name, row, column}) {
+  return root.querySelector(
+    `table[data-array="${CSS.escape(name)}"] td[data-row="${row}"][data-column="${column}"]`,
+  );
+}
+
+/** Inside a heat map the arrow keys, Home and End move from cell to cell. Returns whether the key was one of them. */
+export function moveInHeatMap(event) {
+  const here = event.target.closest?.("td[data-row]");
+  const row = here?.parentElement;
+  if (!here || event.altKey || event.ctrlKey || event.metaKey) {
+    return false;
+  }
+  const cells = [...row.querySelectorAll("td[data-row]")];
+  const number = cells.indexOf(here);
+  const inRow = (other) => other?.querySelectorAll("td[data-row]")[number];
+  const next = {
+    ArrowLeft: () => cells[number - 1],
+    ArrowRight: () => cells[number + 1],
+    ArrowUp: () => inRow(row.previousElementSibling),
+    ArrowDown: () => inRow(row.nextElementSibling),
+    Home: () => cells[0],
+    End: () => cells.at(-1),
+  }[event.key];
+  if (!next) {
+    return false;
+  }
+  const there = next();
+  if (there) {
+    here.tabIndex = -1;
+    there.tabIndex = 0;
+    there.focus();
+  }
+  event.preventDefault();
+  return true;
+}

@@ -1,0 +1,85 @@
+/* What stands beside a row or above a column: the words, where rows are words. */
+
+import {state} from "./state.js";
+
+const MANY_WORDS = 24;
+
+/** The label of row or column `index` of that kind. */
+export function indexLabel(kind, index) {
+  const {vocabulary} = state.data;
+  const {input_ids: ids} = state.example;
+  if (kind === "tokens") {
+    const isRepeated = ids.indexOf(ids[index]) !== ids.lastIndexOf(ids[index]);
+    return vocabulary[ids[index]] + (isRepeated ? ` (${index})` : "");
+  }
+  if (kind === "masked") {
+    return `[MASK] at ${maskedPositions()[index]}`;
+  }
+  if (kind === "vocabulary") {
+    return vocabulary[index];
+  }
+  return kind === "one" ? "" : String(index);
+}
+
+/** Where a word is hidden. */
+export function maskedPositions() {
+  return state.example.labels.flatMap((label, position) => (label === -100 ? [] : [position]));
+}
+
+/** Which rows or columns of that kind are shown, by number: of a long vocabulary, only words that matter here. */
+export function shownOf(kind, count) {
+  const all = Array.from({length: count}, (_, index) => index);
+  if (kind !== "vocabulary" || count <= MANY_WORDS || state.allWords) {
+    return all;
+  }
+  const matters = new Set(wordsThatMatter());
+  return all.filter((index) => matters.has(index));
+}
+
+/** True where a heat map of this kind leaves words out. */
+export function leavesOut(kind, count) {
+  return shownOf(kind, count).length < count;
+}
+
+/** The words of the sentence, the answers, the best guesses, and the chosen one. */
+function wordsThatMatter() {
+  const {example, trace, chosen} = state;
+  const answers = example.labels.filter((label) => label !== -100);
+  const guesses = trace.probabilities.flatMap(({values}) => bestOf(values, 4));
+  const array = chosen && trace.arrays.get(chosen.name);
+  const followed = !array ? [] : array.rows === "vocabulary" ? [chosen.row] : [chosen.column];
+  return [...example.input_ids, ...answers, ...guesses, ...(followed ?? [])];
+}
+
+/** The numbers of the `count` largest values, the largest first. */
+export function bestOf(values, count) {
+  const order = Array.from(values, (_, index) => index).sort((a, b) => values[b] - values[a]);
+  return order.slice(0, count);
+}
+
+/** What a number is called: Q[“are”, 3]. */
+export function nameOf(array, row, column) {
+  const [rows, columns] = array.shape;
+  const places = [];
+  if (rows > 1 || array.rows !== "one") {
+    places.push(placeOf(array.rows, row));
+  }
+  if (columns > 1 || array.columns !== "one") {
+    places.push(placeOf(array.columns, column));
+  }
+  return array.symbol + (places.length ? `[${places.join(", ")}]` : "");
+}
+
+function placeOf(kind, index) {
+  return ["tokens", "vocabulary"].includes(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index);
+}
+
+/** layers.0.attention -> layer 0, attention: the path of a part in words. */
+export function partInWords(part) {
+  const words = part
+    .replace(/^bert\./, "")
+    .replace(/encoder\.layers\.(\d+)/, "layer $1")
+    .replaceAll("predictions", "head")
+    .split(".");
+  return words.map((word) => word.replaceAll("_", " ")).join(" › ");
+}

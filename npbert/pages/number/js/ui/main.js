@@ -1,0 +1,29 @@
+/* The page begins here: the data is read, the sentence computed, and everything drawn. */
+
+import {explain, makeModel, run} from "../math/index.js";
+import {choose, chooseSentence, goToStep} from "./actions.js";
+import {showBreak} from "./break.js";
+import {byId} from "./dom.js";
+import {showFollowed} from "./follow.js";
+import {showTools} from "./tools.js";
+import {showMove} from "./move.js";
+import {showProof} from "./proof.js";
+import {showSentence} from "./sentence.js";
+import {showSource} from "./source.js";
+import {showStage} from "./stage.js";
+import {state} from "./state.js";
+import {showStepSize} from "./step_size.js";
+import {showTabs} from "./tabs.js";
+import {showTape} from "./tape.js";
+import {showTrain} from "./train.js";
+import {showTransport} from "./transport.js";
+
+state.data = JSON.parse(byId("data").textContent);
+state.model = makeModel(state.data);
+globalThis.npbert = {state, explain, run, goToStep, choose}; // for whoever opens the browser's console
+for (const show of [showTools, showTabs, showSentence, showTransport, showStage, showFollowed, showSource, showTape,
+  showMove, showStepSize, showBreak, showTrain]) {
+  show();
+}
+chooseSentence(state.data.examples[0]);
+showProof();

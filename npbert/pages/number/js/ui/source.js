@@ -1,0 +1,35 @@
+/* npbert's own lines that compute the step, lit: the layer's first, then who called it. */
+
+import {linesOf} from "../math/index.js";
+import {byId, make} from "./dom.js";
+import {state, watch} from "./state.js";
+
+/** Draw it, and again with every step. */
+export function showSource() {
+  watch(["trace", "step"], drawSource);
+}
+
+function drawSource() {
+  const frames = linesOf(state.data, state.trace.steps[state.step]);
+  if (!frames.length) {
+    byId("source").replaceChildren(make("p", {class: "quiet"}, "No lines of npbert were recorded for this step."));
+    return;
+  }
+  byId("source").replaceChildren(...frames.map((frame, depth) => shownFrame(frame, depth)));
+  for (const box of byId("source").querySelectorAll("details[open] pre")) {
+    const lit = box.querySelector(".lit");
+    box.scrollTop = lit ? lit.offsetTop - box.clientHeight / 3 : 0;
+  }
+}
+
+function shownFrame({file, function: name, first, lines, lit}, depth) {
+  const isLit = new Set(lit);
+  const text = lines.map((line, index) => {
+    const number = first + index;
+    const attributes = {class: isLit.has(number) ? "line lit" : "line", "data-line": number};
+    return make("span", attributes, `${line}\n`);
+  });
+  const title = `${file}, ${lit.length === 1 ? `line ${lit[0]}` : `lines ${lit[0]} to ${lit.at(-1)}`}`;
+  const summary = make("summary", {}, make("code", {}, name ?? ""), make("span", {class: "quiet"}, ` ${title}`));
+  return make("details", {open: depth === 0}, summary, make("pre", {tabindex: 0, "aria-label": title}, ...text));
+}

@@ -1,0 +1,142 @@
+/* The stage: one step, the arrays that it reads and writes, each with its gradient under it. */
+
+import {goToStep, isKnown, stepThatMakes} from "./actions.js";
+import {byId, make, makeButton} from "./dom.js";
+import {counted} from "./format.js";
+import {cellOfPlace, heatMap} from "./heatmap.js";
+import {partInWords} from "./labels.js";
+import {state, watch} from "./state.js";
+
+/** Draw it, and again with every step. */
+export function showStage() {
+  watch(["trace", "step", "allWords"], drawStage);
+  watch(["chosen"], () => (needsMoreWords() ? drawStage() : markChosen()));
+}
+
+function drawStage() {
+  const {trace, step} = state;
+  const now = trace.steps[step];
+  const isBackward = now.phase === "backward";
+  const focused = focusedPlace();
+  const forward = isBackward && now.undoes !== null && now.undoes !== undefined ? trace.steps[now.undoes] : now;
+  const title = make("h2", {id: "step-title"}, now.title);
+  const where = make("p", {class: "where"}, make("span", {class: `phase ${now.phase}`}, now.phase), " ");
+  where.append(make("span", {class: "quiet"}, `${partInWords(now.part)} · ${now.kind}`));
+  const formula = now.title.includes(now.formula) ? null : make("p", {class: "formula"}, now.formula);
+  byId("stage-head").replaceChildren(...[where, title, formula].filter(Boolean));
+  byId("stage").replaceChildren(...groupsOf(now, forward));
+  markChosen();
+  if (focused) {
+    cellOfPlace(byId("stage"), focused)?.focus();
+  }
+}
+
+/** What goes in, the parameters, what comes out: the same places forward and backward. */
+function groupsOf(now, forward) {
+  const array = (name) => state.trace.arrays.get(name);
+  const isParameter = (name) => array(name).parameter;
+  const isValue = (name) => array(name).gradientOf === null;
+  const inputs = forward.reads.filter((name) => isValue(name) && !isParameter(name));
+  const parameters = forward.reads.filter(isParameter);
+  const outputs = forward.writes.filter(isValue);
+  const shown = new Set([...inputs, ...parameters, ...outputs]);
+  const isShown = (name) => shown.has(name) || shown.has(array(name).gradientOf);
+  const others = [...now.reads, ...now.writes, ...(now.adds ?? [])].filter((name) => !isShown(name));
+  const groups = [
+    ["goes in", inputs],
+    ["parameters", parameters],
+    ["comes out", outputs],
+    ["also at work", [...new Set(others)]],
+  ].filter(([, names]) => names.length);
+  return groups.map(([title, names]) =>
+    make(
+      "section",
+      {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
+      make("h3", {}, title),
+      make("div", {class: "figures"}, ...names.map((name) => figure(array(name), now))),
+    ),
+  );
+}
+
+/** One array, and its gradient under it: those parts of it that this step reads or makes, or else the whole. */
+function figure(array, now) {
+  const parts = [captioned(array, now)];
+  if (now.phase === "backward") {
+    const {arrays} = state.trace;
+    const atWork = [...now.reads, ...now.writes].filter((name) => arrays.get(name).gradientOf === array.name);
+    if (atWork.length) {
+      parts.push(...[...new Set(atWork)].map((name) => captioned(arrays.get(name), now)));
+    } else if (array.gradient) {
+      const gradient = arrays.get(array.gradient);
+      parts.push(isKnown(gradient.name, state.step) ? captioned(gradient, now) : notYet(gradient));
+    }
+  }
+  return make("div", {class: "figure"}, ...parts);
+}
+
+function captioned(array, now) {
+  const role = roleOf(array.name, now);
+  const [rows, columns] = array.shape;
+  const caption = make("figcaption", {}, make("strong", {}, array.symbol), " ");
+  caption.append(make("span", {class: "quiet"}, `${rows} × ${columns}`));
+  if (role) {
+    caption.append(" ", make("span", {class: "role"}, role));
+  }
+  caption.append(make("span", {class: "meaning"}, array.meaning));
+  return make("figure", {class: role ? `captioned ${role}` : "captioned"}, caption, heatMap(array));
+}
+
+function roleOf(name, now) {
+  if (now.adds?.includes(name)) {
+    return "added to";
+  }
+  if (now.writes.includes(name)) {
+    return "made now";
+  }
+  return now.reads.includes(name) ? "read" : "";
+}
+
+function notYet(gradient) {
+  const step = stepThatMakes(gradient.name);
+  const text = `${gradient.symbol} is known after step ${step + 1}`;
+  return make("p", {class: "not-yet"}, makeButton(text, () => goToStep(step)));
+}
+
+/** Mark the chosen number, and its value or gradient beside it. */
+function markChosen() {
+  const stage = byId("stage");
+  for (const cell of stage.querySelectorAll("td.chosen, td.twin")) {
+    cell.classList.remove("chosen", "twin");
+    cell.removeAttribute("aria-selected");
+  }
+  const {chosen, trace} = state;
+  if (!chosen) {
+    return;
+  }
+  const {gradient, gradientOf} = trace.arrays.get(chosen.name);
+  const cell = cellOfPlace(stage, chosen);
+  cell?.classList.add("chosen");
+  cell?.setAttribute("aria-selected", "true");
+  const twin = gradient ?? gradientOf;
+  if (twin) {
+    cellOfPlace(stage, {...chosen, name: twin})?.classList.add("twin");
+  }
+}
+
+/** Is the chosen number in an array of the stage, but its word left out? */
+function needsMoreWords() {
+  const {chosen} = state;
+  const isThere = chosen && byId("stage").querySelector(`table[data-array="${CSS.escape(chosen.name)}"]`);
+  return Boolean(isThere) && !cellOfPlace(byId("stage"), chosen);
+}
+
+function focusedPlace() {
+  const cell = document.activeElement?.closest?.("#stage td[data-row]");
+  return cell && {name: cell.closest("table").dataset.array, row: cell.dataset.row, column: cell.dataset.column};
+}
+
+/** How many numbers an array list has, in words. */
+export function numbersIn(names) {
+  const count = names.reduce((sum, name) => sum + state.trace.arrays.get(name).values.length, 0);
+  return counted(count, "number");
+}

@@ -1,0 +1,32 @@
+/* What the page shows at the moment, and who draws it again when that changes. */
+
+export const state = {
+  data: null, // what export.py wrote
+  model: null, // its parameters, which training and dragging change
+  example: null, // the sentence: input_ids, token_type_ids, labels
+  trace: null, // one forward and backward of the model on it
+  step: 0, // which of trace.steps is on the stage
+  chosen: null, // {name, row, column}: the number that is followed
+  trail: [], // the numbers chosen on the way to it, itself the last
+  bug: null, // the id of the planted bug
+  view: "step", // which tab is open
+  isPlaying: false,
+  allWords: false, // show every word of the vocabulary, or only those that matter here
+};
+
+const watchers = [];
+
+/** draw(state) is called whenever one of these names changes. */
+export function watch(names, draw) {
+  watchers.push({names, draw});
+}
+
+/** Change the state, and draw again what depends on what changed. */
+export function change(changes) {
+  Object.assign(state, changes);
+  for (const {names, draw} of watchers) {
+    if (names.some((name) => name in changes)) {
+      draw(state);
+    }
+  }
+}

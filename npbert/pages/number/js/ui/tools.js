@@ -1,0 +1,76 @@
+/* Pointing at numbers, and how they are shown: light or dark, with or without digits, few words or all. */
+
+import {choose} from "./actions.js";
+import {byId, make} from "./dom.js";
+import {exactNumber, signedNumber} from "./format.js";
+import {titleOf, valueAt} from "./follow.js";
+import {placeOfCell} from "./heatmap.js";
+import {change, state} from "./state.js";
+
+/** Listen to the buttons, and to pointer and focus over all heat maps. */
+export function showTools() {
+  byId("theme").addEventListener("click", changeTheme);
+  byId("digits").addEventListener("click", () => showPressed(byId("digits"), document.body.classList.toggle("digits")));
+  byId("all-words").addEventListener("click", () => {
+    change({allWords: !state.allWords});
+    showPressed(byId("all-words"), state.allWords);
+  });
+  for (const name of ["pointerover", "focusin"]) {
+    document.addEventListener(name, (event) => showReadout(event.target));
+  }
+  document.addEventListener("scroll", hideReadout, {capture: true, passive: true});
+  byId("stage").addEventListener("click", (event) => chooseAt(event.target));
+  byId("stage").addEventListener("keydown", (event) => {
+    if ((event.key === "Enter" || event.key === " ") && chooseAt(event.target)) {
+      event.preventDefault();
+    }
+  });
+}
+
+function showPressed(button, isOn) {
+  button.setAttribute("aria-showPressed", String(isOn));
+}
+
+function changeTheme() {
+  const root = document.documentElement;
+  const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+  showPressed(byId("theme"), !isDark);
+}
+
+function chooseAt(element) {
+  const place = placeOfCell(element);
+  if (place) {
+    choose(place);
+    if (matchMedia("(max-width: 60rem)").matches) {
+      byId("follow").scrollIntoView({block: "nearest"});
+    }
+  }
+  return place !== null;
+}
+
+/** The number under the pointer, or that has the focus, with every digit, beside it. */
+function showReadout(element) {
+  const place = element instanceof Element ? placeOfCell(element) : null;
+  if (!place || !state.trace.arrays.has(place.name)) {
+    hideReadout();
+    return;
+  }
+  const {gradient, gradientOf} = state.trace.arrays.get(place.name);
+  const readout = byId("readout");
+  readout.replaceChildren(make("strong", {}, `${titleOf(place)} = ${exactNumber(valueAt(place))}`));
+  const other = gradient ?? gradientOf;
+  if (other) {
+    const twin = {...place, name: other};
+    readout.append(make("span", {}, `${titleOf(twin)} = ${signedNumber(valueAt(twin))}`));
+  }
+  readout.hidden = false;
+  const {left, bottom, top} = element.closest("td").getBoundingClientRect();
+  const {offsetWidth, offsetHeight} = readout;
+  readout.style.left = `${Math.max(4, Math.min(left, document.documentElement.clientWidth - offsetWidth - 4))}px`;
+  readout.style.top = `${bottom + 6 + offsetHeight > innerHeight ? top - offsetHeight - 6 : bottom + 6}px`;
+}
+
+function hideReadout() {
+  byId("readout").hidden = true;
+}

@@ -1,0 +1,135 @@
+/* Train: steps of AdamW in the page, on all its sentences. The words above and the attention here change with them. */
+
+import {makeTrainer, resetParameters} from "../math/index.js";
+import {runAgain} from "./actions.js";
+import {axisFor, chart} from "./chart.js";
+import {byId, make} from "./dom.js";
+import {counted, plainNumber} from "./format.js";
+import {heatMap} from "./heatmap.js";
+import {partInWords} from "./labels.js";
+import {change, state, watch} from "./state.js";
+
+const IN_A_BATCH = 8;
+const TRAIN_AT_ONCE = 60; // of training between two pictures
+const MEAN_OF = 20;
+let trainer = null;
+let losses = [];
+let isRunning = false;
+let exported = null; // the parameters as they came
+
+/** Listen to the buttons; draw when the tab is open. */
+export function showTrain() {
+  exported = valuesOf(state.model);
+  byId("train-one").addEventListener("click", () => trainSteps(1));
+  byId("train-ten").addEventListener("click", () => trainSteps(10));
+  byId("train-run").addEventListener("click", toggleRunning);
+  byId("train-fresh").addEventListener("click", () => startOver(() => resetParameters(state.model, 1 + losses.length)));
+  byId("train-trained").addEventListener("click", () => startOver(() => restore(state.model, exported)));
+  byId("train-rate").addEventListener("input", drawRate);
+  byId("train-rate").value = Math.log10(state.data.optimizer.lr);
+  watch(["view", "trace"], () => state.view === "train" && drawTrain());
+  watch(["view"], () => state.view !== "train" && isRunning && toggleRunning());
+  drawRate();
+}
+
+/** A copy of all parameters, by name. */
+export function valuesOf(model) {
+  return new Map([...model.parameters].map(([name, tensor]) => [name, Float64Array.from(tensor.re)]));
+}
+
+/** Put such a copy back. */
+export function restore(model, values) {
+  for (const [name, tensor] of model.parameters) {
+    tensor.re.set(values.get(name));
+  }
+}
+
+/** Some of the sentences, drawn anew for every step. */
+export function drawnBatch(random = Math.random) {
+  const {examples} = state.data;
+  const count = Math.min(IN_A_BATCH, examples.length);
+  const order = examples.map((example) => ({example, key: random()})).sort((a, b) => a.key - b.key);
+  return order.slice(0, count).map(({example}) => example);
+}
+
+function startOver(setParameters) {
+  setParameters();
+  trainer = null;
+  losses = [];
+  change({chosen: null, trail: []});
+  runAgain();
+}
+
+function trainSteps(count) {
+  const until = performance.now() + (count === Infinity ? TRAIN_AT_ONCE : Infinity);
+  trainer ??= makeTrainer(state.model, {...state.data.optimizer, lr: learningRate()});
+  for (let done = 0; done < count && performance.now() < until; done += 1) {
+    trainer.lr = learningRate();
+    losses.push(trainer.step(drawnBatch(), {bug: state.bug}).loss);
+  }
+  runAgain();
+}
+
+function toggleRunning() {
+  isRunning = !isRunning;
+  byId("train-run").textContent = isRunning ? "❚❚ Stop" : "▶ Train";
+  byId("train-run").setAttribute("aria-pressed", String(isRunning));
+  const again = () => {
+    if (isRunning) {
+      trainSteps(Infinity);
+      setTimeout(again, 0);
+    }
+  };
+  again();
+}
+
+function learningRate() {
+  return 10 ** Number(byId("train-rate").value);
+}
+
+function drawRate() {
+  const text = plainNumber(Number(learningRate().toPrecision(2)));
+  byId("train-rate-value").textContent = text;
+  byId("train-rate").setAttribute("aria-valuetext", text);
+}
+
+function drawTrain() {
+  const said = losses.length ? `${counted(losses.length, "step")}, loss of the last batch ${plainNumber(losses.at(-1))}` : "no step yet";
+  byId("train-said").textContent = said;
+  byId("train-chart").replaceChildren(...(losses.length > 1 ? [lossChart()] : []));
+  byId("train-attention").replaceChildren(...attentionMaps());
+}
+
+function lossChart() {
+  const points = losses.map((loss, index) => [index + 1, loss]);
+  const mean = runningMean(losses, MEAN_OF);
+  return chart({
+    title: "the loss of each step of training",
+    lines: [
+      {label: "loss of each batch", look: "faint", points},
+      {label: `mean of ${MEAN_OF} steps`, look: "solid", points: mean.map((loss, index) => [index + 1, loss])},
+    ],
+    x: {label: "step", from: 1, to: Math.max(10, losses.length)},
+    y: {...axisFor([...losses, 0], "loss"), from: 0},
+  });
+}
+
+/** The mean of each value and those before it, up to `count` of them. */
+export function runningMean(values, count) {
+  return values.map((_, index) => {
+    const part = values.slice(Math.max(0, index + 1 - count), index + 1);
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
+}
+
+/** Who looks at whom, in each head of each layer. */
+function attentionMaps() {
+  const {steps, arrays} = state.trace;
+  const names = steps.filter(({kind, phase}) => kind === "Softmax" && phase === "forward").flatMap(({writes}) => writes);
+  return names.map((name) => {
+    const array = arrays.get(name);
+    const part = steps[array.madeBy].part.replace(/\.dot_product$/, "");
+    const title = make("figcaption", {}, make("strong", {}, array.symbol), ` ${partInWords(part)}`);
+    return make("figure", {class: "captioned"}, title, heatMap(array));
+  });
+}

@@ -1,0 +1,59 @@
+"""What a report is put together from: sections, pictures with their words, tables, and numbers as people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from npbert.pages.html import escape
+from npbert.plots.svg import inline_svg
+
+
+def section(name: str, title: str, *content: str) -> str:
+    """A part of the page that the list at its top leads to."""
+    return f'<section id="{name}">\n<h2>{escape(title)}</h2>\n' + "\n".join(content) + "\n</section>"
+
+
+def picture(figure: Any, name: str, alt: str, caption: str) -> str:
+    """A figure with what it shows and how it is read. alt: in short, for those who cannot see it. Both are no HTML."""
+    drawn = inline_svg(figure, name, alt)
+    return f'<figure><div class="scrolls">{drawn}</div>\n<figcaption>{escape(caption)}</figcaption></figure>'
+
+
+def paragraph(text: str) -> str:
+    """A text, which is no HTML."""
+    return f"<p>{escape(text)}</p>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str) -> str:
+    """A table whose cells are HTML; the first of each row is its head. A wide one scrolls by itself."""
+    top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    lines = [f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>' for row in rows]
+    body = "\n".join(lines)
+    return (
+        f'<div class="scrolls" tabindex="0"><table class="{kind}"><thead><tr>{top}</tr></thead>\n'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def text(value: object) -> str:
+    """A user's text as HTML, which turns nothing beside it."""
+    return f"<bdi>{escape(value)}</bdi>"
+
+
+def percent(share: float | None) -> str:
+    """A probability, as 12 % or 0.4 %."""
+    if share is None:
+        return "–"
+    return (
+        f"{share:.0%}"
+        if share >= 0.0995 or share == 0
+        else f"{share:.1%}"
+        if share >= 0.001
+        else "<\N{NO-BREAK SPACE}0.1%"
+    )
+
+
+def number(value: float | None) -> str:
+    """A number with four digits."""
+    return "–" if value is None else f"{value:.4g}"

@@ -1,0 +1,52 @@
+"""Run: all that a run of training has left, read and looked over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from npbert.files import FileError
+from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_rows
+from npbert.training.plot import PLOT_FILE
+from npbert.training.run_folder import MODEL_FOLDER
+from npbert.training.settings import SETTINGS_FILE, read_settings
+
+
+class Run(NamedTuple):
+    """The folder of a run, its settings by name, and the rows of its three files; `ended`: whether it is over."""
+
+    folder: Path
+    settings: dict[str, Any]
+    metrics: list[dict[str, Any]]
+    layers: list[dict[str, Any]]
+    shown: list[dict[str, Any]]
+    ended: bool
+
+    @property
+    def step(self) -> int:
+        """How far it is, as far as it says."""
+        return max(row["step"] for row in self.metrics)
+
+    @property
+    def model(self) -> Path:
+        """The folder of the best model so far, if there is one yet."""
+        return self.folder / MODEL_FOLDER
+
+
+def read_run(folder: str | Path) -> Run:
+    """The run in `folder`. While it goes on, that is what it has written so far. (Extra: train.)
+
+    Raises: FileError that names what is missing or wrong: no folder of a run, no numbers yet, a row that is none;
+    OSError.
+    """
+    folder = Path(folder)
+    if not folder.is_dir() or not (folder / SETTINGS_FILE).is_file():
+        what = f"it has no {SETTINGS_FILE}" if folder.is_dir() else "there is no such folder"
+        raise FileError(f"{folder} is not the folder of a run: {what}; npbert pretrain and npbert finetune make one")
+    metrics, layers, shown = (read_rows(folder / name) for name in (METRICS_FILE, LAYERS_FILE, SHOWN_FILE))
+    if not metrics:
+        raise FileError(f"{folder / METRICS_FILE} has no numbers yet: there is nothing to report")
+    for name, value in ((name, value) for row in metrics for name, value in row.items()):
+        if not isinstance(value, int | float | None):
+            raise FileError(f"{folder / METRICS_FILE}: {name} is {value!r}, wanted a number")
+    return Run(folder, read_settings(folder / SETTINGS_FILE), metrics, layers, shown, (folder / PLOT_FILE).exists())

@@ -1,0 +1,121 @@
+// What the page's arithmetic says, for Python to compare: `node arithmetic.mjs FOLDER_OF_MATH QUESTIONS.json ANSWERS.json`.
+
+import {readFileSync, writeFileSync} from "node:fs";
+import {pathToFileURL} from "node:url";
+
+const [folder, questions, answers] = process.argv.slice(2);
+const load = (name) => import(pathToFileURL(`${folder}/${name}.js`));
+const math = await load("index");
+const {realErf, complexErf} = await load("erf");
+const asked = JSON.parse(readFileSync(questions));
+
+// A trace as JSON: arrays by name, steps as they are
+function written(trace) {
+  const arrays = [...trace.arrays.values()].map((array) => [array.name, {...array, values: [...array.values]}]);
+  return {loss: trace.loss, steps: trace.steps, arrays: Object.fromEntries(arrays), probabilities: trace.probabilities};
+}
+
+// explain for every number of every array: how many there are, and what is wrong with them
+function explained(trace) {
+  const wrong = [];
+  let count = 0;
+  for (const {name, shape: [rows, columns], values} of trace.arrays.values()) {
+    for (let place = 0; place < rows * columns; place++, count++) {
+      const fault = faultOf(math.explain(trace, name, Math.floor(place / columns), place % columns), values[place], trace);
+      if (fault) wrong.push(`${name} ${place}: ${fault}`);
+    }
+  }
+  return {count, wrong};
+}
+
+function faultOf({formula, terms, total, value, note}, number, trace) {
+  const size = terms.reduce((sum, term) => sum + Math.abs(term.value), 0);
+  if (value !== number || !(Math.abs(total - number) <= 1e-12 * size)) return `${total} is not ${number}`;
+  if (!formula.includes("=") && terms.length !== 1) return `no formula: ${formula}`;
+  if (note.length < 5 || terms.some(({label}) => label.length === 0)) return "no words";
+  for (const {factors, value: product, goes} of terms) {
+    const made = factors.reduce((result, factor) => result * factor.value, 1);
+    if (factors.length && !(Math.abs(made - product) <= 1e-15 * Math.abs(product))) return "not the product of its factors";
+    for (const {name, row, column} of [...factors, ...(goes ? [goes] : [])]) {
+      if (name !== null && !isThere(trace, name, row, column)) return `leads to ${name} [${row}, ${column}]`;
+    }
+  }
+  return null;
+}
+
+function isThere(trace, name, row, column) {
+  const array = trace.arrays.get(name);
+  return array && row >= 0 && row < array.shape[0] && column >= 0 && column < array.shape[1];
+}
+
+// The losses of some steps of training from fresh weights
+function losses(data, bug, steps) {
+  const model = math.makeModel(data);
+  math.resetParameters(model, 1);
+  const trainer = math.makeTrainer(model, {...data.optimizer, lr: 0.02});
+  return Array.from({length: steps}, () => trainer.step(data.examples, {bug}).loss);
+}
+
+const checked = (model, example, options) => {
+  const {count, ok, worst, first, perParameter} = math.checkAll(model, example, options);
+  return {count, ok, worst, first, wrong: perParameter.filter((one) => !one.ok).map(({name}) => name)};
+};
+
+function answered(data) {
+  const model = math.makeModel(data);
+  const traces = data.examples.map((example) => math.run(model, example));
+  const trainer = math.makeTrainer(model, data.optimizer);
+  const answer = {
+    traces: traces.map(written),
+    explained: traces.map(explained),
+    unlit: traces[0].steps.filter((step) => math.linesOf(data, step).length === 0),
+    lines: math.linesOf(data, traces[0].steps.find(({kind}) => kind === "Linear")),
+    differences: checked(model, data.examples[0], {sample: 12}),
+    complex: checked(model, data.examples[1], {method: "complex", activations: true}),
+  };
+  answer.training = Array.from({length: 5}, () => trainer.step(data.examples));
+  answer.trained = Object.fromEntries([...model.parameters].map(([name, {re}]) => [name, [...re]]));
+  return answer;
+}
+
+function broken(data) {
+  const model = math.makeModel(data);
+  return Object.fromEntries(math.BUGS.map((bug) => [bug.id, {
+    ...bug,
+    check: checked(model, data.examples[1], {bug: bug.id, method: "complex", activations: true}),
+    losses: losses(data, bug.id, 40),
+    differs: explained(math.run(model, data.examples[1], {bug: bug.id})).wrong.length,
+  }]));
+}
+
+function moved(data) {
+  const model = math.makeModel(data), [example] = data.examples;
+  const {name, row, column} = asked.moved;
+  const trace = math.run(model, example);
+  return {
+    losses: asked.moved.values.map((value) => math.lossAt(model, example, {name, row, column, value})),
+    difference: math.difference(model, example, asked.moved, 1e-4),
+    complex: math.complexStep(model, example, asked.moved, 1e-30),
+    errors: math.errorsByStep(model, example, asked.moved),
+    untouched: trace.loss === math.run(model, example).loss,
+  };
+}
+
+function fresh(data) {
+  const values = (seed) => {
+    const model = math.makeModel(data);
+    math.resetParameters(model, seed);
+    return Object.fromEntries([...model.parameters].map(([name, {re}]) => [name, [...re]]));
+  };
+  return {one: values(1), again: values(1), another: values(2)};
+}
+
+writeFileSync(answers, JSON.stringify({
+  models: asked.models.map(answered),
+  broken: broken(asked.models[0]),
+  right: losses(asked.models[0], null, 40),
+  moved: moved(asked.models[0]),
+  fresh: fresh(asked.models[0]),
+  erf: asked.erf.map(realErf),
+  complexErf: asked.complexErf.map(([re, im]) => complexErf(re, im)),
+}));

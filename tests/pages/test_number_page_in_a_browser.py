@@ -1,0 +1,211 @@
+"""The page "Follow one number back" as a reader uses it: stepping, pointing, following, in a real browser."""
+
+import math
+
+import numpy as np
+import pytest
+
+from npbert import Tape
+from npbert.data import collate
+from npbert.pages.number.page import write_number_page
+from tests.pages.number import EXAMPLES, HOSTILE, VOCABULARY, small_model
+
+QUERY = "bert.encoder.layers.0.attention.query"
+STEP, TRACE = "npbert.state.step", "npbert.state.trace"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write_number_page(small_model(), EXAMPLES, VOCABULARY, path)
+    return path
+
+
+@pytest.fixture
+def page(open_page, path):
+    return open_page(path)
+
+
+def cell(name, row, column):
+    return f'#stage table[data-array="{name}"] td[data-row="{row}"][data-column="{column}"]'
+
+
+def gradients(example):
+    """The loss and the gradients, by name, as npbert has them."""
+    model, tape = small_model(), Tape()
+    model.zero_grad()
+    loss = model.loss(collate([example], pad_id=0), tape).loss
+    model.loss_backward(1.0, tape)
+    return loss, {name: parameter.grad for name, parameter in model.named_parameters()}
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_its_numbers_are_those_of_npbert(page, number):
+    page.select_option("#sentences", str(number))
+    loss, wanted = gradients(EXAMPLES[number])
+    assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss, rel=1e-12)
+    assert page.inner_text("#loss") == f"{loss:.5g}"
+    found = page.evaluate(
+        f"Object.fromEntries([...{TRACE}.arrays.values()].filter(a => a.parameter)"
+        f".map(a => [a.name, Array.from({TRACE}.arrays.get(a.gradient).values)]))"
+    )
+    assert found.keys() == wanted.keys()
+    for name, gradient in wanted.items():
+        np.testing.assert_allclose(
+            np.reshape(found[name], gradient.shape), gradient, rtol=0, atol=1e-12 * abs(gradient).max() + 1e-300
+        )
+
+
+def test_it_proves_its_own_backward_when_it_opens(page):
+    page.wait_for_selector("#proof.good")
+    report = page.evaluate("npbert.proof")
+    count = sum(parameter.value.size for parameter in small_model().parameters())
+    assert report["count"] == count
+    assert report["wrong"] == []
+    assert 0 < report["worst"]["error"] < 1e-7
+    assert f"✓ Checked: {count}\xa0derivatives" in page.inner_text("#proof")
+
+
+def test_keys_and_buttons_step(page):
+    last = page.evaluate(f"{TRACE}.steps.length") - 1
+    loss = page.evaluate(f"{TRACE}.steps.findLastIndex(step => step.phase === 'forward')")
+    for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("ArrowRight", last),
+                      ("Home", 0), ("ArrowLeft", 0)]:  # fmt: skip
+        page.keyboard.press(key)
+        assert page.evaluate(STEP) == step, key
+    for button, step in [("forward", 1), ("forward", 2), ("back", 1), ("loss", loss), ("last", last), ("first", 0)]:
+        page.click(f"#go-{button}")
+        assert page.evaluate(STEP) == step, button
+        assert page.inner_text("#step-count") == f"{step + 1} / {last + 1}"
+    page.locator("#scrubber").fill("5")
+    assert page.evaluate(STEP) == 5
+    assert page.inner_text("#step-title") == page.evaluate(f"{TRACE}.steps[5].title")
+    assert "step 6 of" in page.text_content("#step-said")
+    page.click("#map button.backward:has-text('layer 0 attention')")
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].part").startswith("bert.encoder.layers.0.attention")
+    assert page.inner_text(".phase") == "backward"
+    assert page.locator("#map .here").count() == 1
+
+
+def test_space_plays_until_it_is_pressed_again(open_page, path):
+    page = open_page(path)
+    page.keyboard.press(" ")
+    assert page.get_attribute("#go-play", "aria-pressed") == "true"
+    page.wait_for_function(f"{STEP} === 2")
+    page.keyboard.press(" ")
+    assert page.get_attribute("#go-play", "aria-pressed") == "false"
+    stopped = page.evaluate(STEP)
+    page.wait_for_timeout(1200)
+    assert page.evaluate(STEP) == stopped
+
+
+def test_the_tape_fills_then_empties(page):
+    sizes = []
+    for _ in range(page.evaluate(f"{TRACE}.steps.length")):
+        sizes.append(page.locator("#tape-stack li").count())
+        page.keyboard.press("ArrowRight")
+    top = sizes.index(max(sizes))
+    assert sizes[: top + 1] == sorted(sizes[: top + 1])
+    assert sizes[top:] == sorted(sizes[top:], reverse=True)
+    assert sizes[0] == sizes[-1] == 0
+    assert max(sizes) > 10
+    assert "empty again" in page.inner_text("#tape-news")
+
+
+def test_the_lines_that_compute_a_step_are_lit(page):
+    from pathlib import Path
+
+    import npbert
+
+    for part, phase, wanted in [(QUERY, "forward", "matmul(x, self.weight.value"), (QUERY, "backward", "matmul(x.T, dy)")]:
+        page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{part}' && s.phase === '{phase}'))")
+        lit = page.locator("#source details[open] .lit")
+        assert any(wanted in text for text in lit.all_text_contents())
+        lines = (Path(npbert.__file__).parent / "layers/linear.py").read_text(encoding="utf-8").splitlines()
+        for line in page.locator("#source details[open] .line").all():
+            assert line.text_content().rstrip("\n") == lines[int(line.get_attribute("data-line")) - 1]
+
+
+def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus(page):
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{QUERY}'))")
+    value = small_model().bert.encoder.layers[0].attention.query.weight.value
+    page.hover(cell(f"{QUERY}.weight", 1, 2))
+    assert page.inner_text("#readout strong").endswith(f"[1, 2] = {value[1, 2]}".replace("-", "\u2212"))
+    page.focus(cell(f"{QUERY}.weight", 0, 0))
+    for key, row, column in [("ArrowRight", 0, 1), ("ArrowDown", 1, 1), ("End", 1, 3), ("ArrowRight", 1, 3),
+                             ("ArrowUp", 0, 3), ("Home", 0, 0), ("ArrowLeft", 0, 0)]:  # fmt: skip
+        page.keyboard.press(key)
+        assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [row, column], key
+        assert f"[{row}, {column}] = " in page.inner_text("#readout strong")
+    page.keyboard.press("Enter")
+    assert page.evaluate("npbert.state.chosen") == {"name": f"{QUERY}.weight", "row": 0, "column": 0}
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "scrubber"
+    assert page.is_visible("#followed")
+
+
+def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
+    name = f"d({QUERY}.weight)"
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(s => s.part === '{QUERY}'))")
+    page.click(cell(name, 1, 2))
+    bars = page.locator(".bars button.bar")
+    assert bars.count() == len(EXAMPLES[0].input_ids)  # a term for each token
+    terms = [float(text.replace("\u2212", "-")) for text in page.locator(".bars .bar-value").all_inner_texts()]
+    grad = gradients(EXAMPLES[0])[1][f"{QUERY}.weight"][1, 2]
+    assert sum(terms) == pytest.approx(grad, rel=1e-3, abs=1e-8)
+    assert page.locator("#stage td.chosen").count() == page.locator("#stage td.twin").count() == 1
+    bars.nth(3).hover()
+    assert page.locator("#stage td.lit").count() >= 2
+    steps, seen = [page.evaluate(STEP)], 1
+    while page.evaluate("npbert.state.chosen.name") != "d(loss)" and seen < 40:
+        widths = [abs(float(text.replace("\u2212", "-"))) for text in page.locator(".bars:first-of-type .bar-value").all_inner_texts()]
+        bars.nth(int(np.argmax(widths))).click()
+        steps.append(page.evaluate(STEP))
+        seen += 1
+        assert page.locator(".trail li").count() == seen
+        assert page.evaluate("document.activeElement.id") == "followed-title"
+    assert page.evaluate("npbert.state.chosen.name") == "d(loss)"
+    assert steps == sorted(steps, reverse=True)
+    page.click(".trail li:first-child button")
+    assert page.evaluate("npbert.state.chosen.name") == name
+    assert page.evaluate(STEP) == steps[0]
+    page.click("#ways >> text=Its value")
+    assert page.evaluate("npbert.state.chosen.name") == f"{QUERY}.weight"
+    page.click("#ways >> text=Its gradient")
+    page.click("button[aria-label='follow no number']")
+    assert page.evaluate("npbert.state.chosen") is None
+    assert page.is_visible("#follow-hint")
+    page.click("#try-one")
+    assert page.evaluate("npbert.state.chosen.name").startswith("d(")
+
+
+def test_hostile_words_show_as_text(page):
+    page.select_option("#sentences", "2")
+    assert page.locator("#words .word").all_inner_texts() == [VOCABULARY[index] for index in EXAMPLES[2].input_ids]
+    assert HOSTILE[0] in page.locator("#stage th").all_inner_texts()
+    assert page.locator("script").count() == 2
+
+
+def test_another_answer_is_another_loss(page):
+    page.select_option("#guesses select", "8")
+    loss, _ = gradients(EXAMPLES[0].__class__(EXAMPLES[0].input_ids, EXAMPLES[0].token_type_ids, [-100, -100, -100, 8, -100, -100], 0))
+    assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss, rel=1e-12)
+    assert page.evaluate("document.activeElement.matches('#guesses select')")
+    right = page.inner_text("#guesses .is-right .number")
+    assert float(right.removesuffix("\xa0%")) == pytest.approx(100 * math.exp(-loss), abs=0.51)
+
+
+def test_how_numbers_are_shown(page):
+    def width():
+        return page.locator("#stage td[data-row]").first.bounding_box()["width"]
+
+    narrow = width()
+    page.click("#digits")
+    assert width() > narrow
+    page.click("#digits")
+    assert width() == narrow
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != background
+    page.click("#theme")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == background

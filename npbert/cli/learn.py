@@ -11,10 +11,24 @@ from typing import Any
 import numpy as np
 
 from npbert.data import load_dialogue
-from npbert.learn import FOLDER, RIGHT, WRONG, Exercise, check, demo, exercise_of, find, option_of, words, write_missing
+from npbert.learn import (
+    FOLDER,
+    RIGHT,
+    WRONG,
+    Exercise,
+    check,
+    demo,
+    exercise_of,
+    find,
+    folder_of,
+    option_of,
+    words,
+    write_missing,
+)
 from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.show import show
+from npbert.suggest import did_you_mean
 
 ACTIONS = ("check", "hint", "show", "demo")
 _POLL = 0.2  # seconds between two looks at the files
@@ -42,7 +56,7 @@ def add_learn_command(commands: Any) -> None:
     command = commands.add_parser(
         "learn", help="learn backpropagation by writing it", description=_DESCRIPTION, epilog=_EPILOG
     )
-    command.add_argument("action", metavar="ACTION", nargs="?", choices=ACTIONS, help=f"one of {', '.join(ACTIONS)}")
+    command.add_argument("action", metavar="ACTION", nargs="?", help=f"one of {', '.join(ACTIONS)}")
     command.add_argument("exercise", metavar="EXERCISE", nargs="?", help="its number, as 02, its name or its file")
     command.add_argument("number", metavar="N", nargs="?", type=int, help="which hint, 1 to 3")
     command.add_argument("--folder", metavar="FOLDER", default=FOLDER, help=f"where the files are (default: {FOLDER})")
@@ -51,7 +65,9 @@ def add_learn_command(commands: Any) -> None:
 
 
 def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
-    folder = Path(args.folder)
+    folder = folder_of(args.folder)
+    if args.action not in (None, *ACTIONS):
+        command.error(_no_action(args.action))
     if args.action in ("hint", "show") and args.exercise is None:
         command.error(f"say of which exercise, as in npbert learn {args.action} 02")
     if args.exercise is not None and args.action in (None, "demo"):
@@ -65,6 +81,15 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     return actions[args.action](args, folder)
 
 
+def _no_action(given: str) -> str:
+    """What to say of a word that is no action: it may be an exercise."""
+    try:
+        exercise_of(given)
+    except ValueError:
+        return f"ACTION is {given!r}, wanted one of {', '.join(ACTIONS)}{did_you_mean(given, ACTIONS)}"
+    return f"say what to do with exercise {given}: npbert learn check {given}, hint {given} or show {given}"
+
+
 def _write(args: argparse.Namespace, folder: Path) -> int:
     written = write_missing(folder)
     first = next(iter(EXERCISES.values()))
@@ -73,7 +98,8 @@ def _write(args: argparse.Namespace, folder: Path) -> int:
         print(f"{len(written)} exercises written into {folder}{'' if folder.is_absolute() else '/'}" if len(written) > 1
               else f"{folder / written[0].file_name} written")  # fmt: skip
     else:
-        print(f"all {len(EXERCISES)} exercises are in {folder} already; nothing was changed")
+        where = "this folder" if folder == Path() else folder
+        print(f"all {len(EXERCISES)} exercises are in {where} already; nothing was changed")
     print(f"\nBegin with {folder / first.file_name}: it says what to do. Then:\n")
     print(f"  npbert learn check {first.code}{option}        is it right? If not, what is wrong, and why")
     print(f"  npbert learn check --watch{option}   the same, whenever you save a file")
@@ -115,7 +141,8 @@ def _check_all(chosen: list[tuple[Exercise, Path]], option: str) -> int:
 
 
 def _watch(chosen: list[tuple[Exercise, Path]], option: str) -> int:
-    print("watching: save a file, and it is checked; Ctrl-C ends it", flush=True)
+    what = f"{len(chosen)} files in {chosen[0][1].parent}/" if len(chosen) > 1 else str(chosen[0][1])
+    print(f"watching {what}: nothing is checked until you save; each save is checked then. Ctrl-C ends it", flush=True)
     for exercise, path in _saved(chosen):
         verdict = check(exercise, path)
         print(f"\n{time.strftime('%H:%M:%S')}  {words.answer(exercise, verdict, option)}", flush=True)

@@ -5,7 +5,7 @@ compared with the library's numbers, and then with those of every mistake that i
 """
 
 from npbert.learn.exercise import Chapter, Exercise, Finding, Mistake, Mistakes, Part
-from npbert.learn.folder import FOLDER, exercise_of, find, option_of, write_missing
+from npbert.learn.folder import FOLDER, exercise_of, find, folder_of, option_of, write_missing
 from npbert.learn.process import TIME_LIMIT, check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict, judge_file
 
@@ -17,6 +17,7 @@ __all__ = [
     "Mistakes",
     "Finding",
     "FOLDER",
+    "folder_of",
     "write_missing",
     "exercise_of",
     "find",

@@ -6,12 +6,14 @@ import linecache
 import re
 import traceback
 import types
+from bdb import BdbQuit
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.learn.exercise import Finding
+from npbert.learn.stuck import help_with
 
 MOST_SHAPES = 8
 _READ_ONLY = ("read-only", "cannot modify")
@@ -25,6 +27,7 @@ class Failure(NamedTuple):
     """An exception: its kind and message, and where in the learner's file it came up.
 
     line, file: 0 and "" where none of the learner's lines took part. shapes: of the arrays that this line could see.
+    help: what to do about it, if it is known.
     """
 
     kind: str
@@ -33,6 +36,7 @@ class Failure(NamedTuple):
     code: str = ""
     shapes: str = ""
     file: str = ""
+    help: str = ""
 
     @property
     def is_blank(self) -> bool:
@@ -57,41 +61,46 @@ class Failure(NamedTuple):
                 )
             )
         else:
-            says, because = f"{where} stops with {self.kind}: {self.message}", ""
+            says, because = f"{where} stops with {self.kind}: {self.message}", self.help
         shapes = f"What is there: {self.shapes}" if self.shapes else ""
         return Finding(says, "\n\n".join(filter(None, (shown, shapes, because))))
 
 
-def attempt(call: Callable[[], Any], *files: str | None) -> Any:
-    """call(), or the Failure that it ends in. files: the learner's, to tell where."""
+def attempt(call: Callable[[], Any], *files: str | None, given: frozenset[str] = frozenset()) -> Any:
+    """call(), or the Failure that it ends in. files: the learner's, to tell where. given: names of functions in them
+    that are not the learner's own; the line that called these is told."""
     try:
         with np.errstate(all="ignore"):
             return call()
     except (Exception, SystemExit) as error:
-        return failure_of(error, *files)
+        return failure_of(error, *files, given=given)
 
 
-def failure_of(error: BaseException, *files: str | None) -> Failure:
+def failure_of(error: BaseException, *files: str | None, given: frozenset[str] = frozenset()) -> Failure:
     """The exception, with the last line of the learner's files that took part in it."""
     message = " ".join(str(error).split()) or "it says no more"
     if isinstance(error, SystemExit):
         message = "the file ends the program; take the exit() out"
+    if isinstance(error, BdbQuit):
+        message = "breakpoint() ends the check"
     found: tuple[types.FrameType, int] | None = None
     for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename in files:
+        in_own_code = found is not None and found[0].f_code.co_name not in given
+        if frame.f_code.co_filename in files and not (in_own_code and frame.f_code.co_name in given):
             found = frame, line
     if found is None:
-        return Failure(type(error).__name__, message)
+        return Failure(type(error).__name__, message, help=help_with(error, "", {}))
     frame, line = found
     file = frame.f_code.co_filename
     linecache.checkcache(file)
     code = linecache.getline(file, line).strip()
-    return Failure(type(error).__name__, message, line, code, _shapes(frame.f_locals), file)
+    help_ = help_with(error, code, frame.f_locals)
+    return Failure(type(error).__name__, message, line, code, _shapes(frame.f_locals), file, help_)
 
 
 def sentence(text: str) -> str:
-    """Begun with a capital, but where that is a name, as dx; and ended."""
-    begun = text if re.match(r"d\w*\b", text) else text[:1].upper() + text[1:]
+    """Begun with a capital, but where that is a name, as dx, y or value_and_slope; and ended."""
+    begun = text if re.match(r"(d\w*|[xyp]|\w+_\w+)\b", text) else text[:1].upper() + text[1:]
     return begun if begun.endswith((".", "?", ":")) or "\n" in begun else f"{begun}."
 
 

@@ -41,6 +41,12 @@ class Mistake:
         return Finding(self.says, self.because)
 
 
+def both(one: Mistake, other: Mistake, thing: Any) -> Mistake:
+    """Two mistakes at once. thing: with both of them in it."""
+    because = "\n\n".join([f"And there is more: {other.says}", one.because, other.because])
+    return Mistake(f"{one.name} and {other.name}", one.says, because, thing)
+
+
 class Mistakes(list[Mistake]):
     """The known mistakes of one class or function. Used as a decorator, it adds another one:
 

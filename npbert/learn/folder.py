@@ -12,6 +12,13 @@ from npbert.suggest import did_you_mean
 FOLDER = "backprop"
 
 
+def folder_of(name: str) -> Path:
+    """The folder of this name; where we are, if the usual one is meant and we are in it already."""
+    is_inside = name == FOLDER and not Path(FOLDER).exists()
+    here = any(Path(exercise.file_name).is_file() for exercise in EXERCISES.values())
+    return Path() if is_inside and here else Path(name)
+
+
 def write_missing(folder: Path) -> list[Exercise]:
     """Write the exercises that are not in the folder yet, and return them. Nothing that is there is changed.
 
@@ -56,4 +63,4 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
 
 def option_of(folder: Path) -> str:
     """What a command needs to find the folder: nothing for the usual one."""
-    return "" if str(folder) == FOLDER else f" --folder {folder}"
+    return "" if folder == folder_of(FOLDER) else f" --folder {folder}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,14 @@ from npbert.layers import Dropout
 from npbert.learn.attempt import Failure, attempt, sentence
 from npbert.learn.exercise import Finding, Mistake
 from npbert.learn.numbers import Numbers, NumbersPart, Recognise
+from npbert.learn.roads import Roads
 
 ADDED = "after two backwards"
 BETWEEN = "when another call comes between"
 MANY = 100
 """Parameters that are so many that they are not checked one by one."""
 RESTING = "when nothing is dropped"
+UNTAPED = "without a tape"
 
 
 def layer_part(
@@ -29,11 +33,14 @@ def layer_part(
     *,
     names: dict[str, str] | None = None,
     recognise: Recognise | None = None,
+    roads: Roads | None = None,
+    pairs: Callable[[], Iterable[Mistake]] = tuple,
+    advise: Callable[[Failure], str] = lambda failure: "",
 ) -> NumbersPart:
     """The part of an exercise that asks for the layer of this setting.
 
     names: what the learner calls the gradients, by the name of the input or parameter: {"weight": "dW"}. Else they are
-    `dx` for an input x, and `the gradient of weight` for a parameter. recognise: as of a NumbersPart.
+    `dx` for an input x, and `the gradient of weight` for a parameter. All others: as of a NumbersPart.
     """
     return NumbersPart(
         name=setting.layer_class.__name__,
@@ -42,7 +49,11 @@ def layer_part(
         mistakes=mistakes,
         prove=lambda thing: prove_layer(setting, thing),
         explain=lambda thing: explain_layer(setting, thing, names or {}),
+        first=lambda given, right: damaged(f"{_given(setting)[1:]} {UNTAPED}", given, right),
         recognise=recognise,
+        roads=roads,
+        pairs=pairs,
+        advise=advise,
     )
 
 
@@ -60,10 +71,12 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: di
     others = tuple(read_only(different(value)) for value in inputs)
     drawn = np.random.default_rng([seed, 4])
 
+    without = layer.forward(*frozen, tape=Tape(copy_of(rng), keeps=False))
     tape = Tape(copy_of(rng))
     y = layer.forward(*frozen, tape=tape)
     dy = tuple(read_only(drawn.standard_normal(np.shape(part))) for part in as_tuple(y))
-    numbers: Numbers = {"y": np.copy(as_tuple(y)[0])}
+    y_name = _given(setting)[1:]
+    numbers: Numbers = {y_name: np.copy(as_tuple(y)[0]), f"{y_name} {UNTAPED}": np.copy(as_tuple(without)[0])}
     called = _input_names(layer, inputs, names)
     numbers.update(zip(called, _backward(layer, y, dy, tape, called), strict=True))
     parameters = {names.get(name, f"the gradient of {name}"): part for name, part in named_parameters(layer)}
@@ -82,7 +95,7 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: di
     if setting.layer_class is Dropout or any(isinstance(part, Dropout) for _, part in named_parts(layer)):
         tape = Tape()
         layer.forward(*frozen, tape=tape)
-        resting = _backward(layer, y, dy, tape, called)
+        resting = _backward(layer, y, dy, tape, called, f" {RESTING}")
         numbers.update({f"{name} {RESTING}": dx for name, dx in zip(called, resting, strict=True)})
     return numbers
 
@@ -93,17 +106,20 @@ def _input_names(layer: Any, inputs: tuple[Any, ...], names: dict[str, str]) -> 
     return [names.get(name, f"d{name}") for name in floats]
 
 
-def _backward(layer: Any, y: Any, dy: tuple[Any, ...], tape: Tape, called: list[str]) -> list[Any]:
+def _backward(layer: Any, y: Any, dy: tuple[Any, ...], tape: Tape, called: list[str], when: str = "") -> list[Any]:
     """Copies of what backward returns. Raises: GradientError where it is not a gradient for each input."""
     dx = layer.backward(dy if isinstance(y, tuple) else dy[0], tape)
     found = () if dx is None else as_tuple(dx)
     if len(found) != len(called):
         given = f"{len(found)} things" if len(found) > 1 else "one thing"
         if not called:
-            raise GradientError(f"backward returns {given}, wanted nothing: no input has a gradient")
+            hint = ", and that of a parameter is handed over with add_grad" if list(named_parameters(layer)) else ""
+            raise GradientError(f"backward returns {given}, wanted nothing: no input has a gradient{hint}")
         wanted = " and ".join(called)
         if not found:
-            raise GradientError(f"backward returns nothing, wanted {wanted}: does it end with a `return`?")
+            is_forked = when or "if " in _source(layer)
+            hint = "is there a `return` on every way past the `if`?" if is_forked else "does it end with a `return`?"
+            raise GradientError(f"backward returns nothing{when}, wanted {wanted}: {hint}")
         raise GradientError(f"backward returns {given}, wanted {wanted}")
     for name, part in zip(called, found, strict=True):
         if not isinstance(part, np.ndarray):
@@ -132,13 +148,52 @@ def explain_layer(setting: Setting, layer_class: type[Any], names: dict[str, str
     found = []
     for finding in report.diagnosis:
         called = names.get(finding.where, f"d{finding.where}")
-        found.append((called, sentence(re.sub(rf"\bd{re.escape(finding.where)}\b", called, finding.text))))
+        text = in_the_learners_letters(finding.text, _given(setting))
+        for name, gradient in {finding.where: called, **names}.items():
+            text = re.sub(rf"\bd{re.escape(name)}\b", gradient, text)
+        found.append((called, sentence(text)))
     return found
+
+
+def in_the_learners_letters(text: str, given: str) -> str:
+    """What the gradient check says, with the names that stand in the exercise.
+
+    given: what backward is given, as `dc`; so c is what forward returns. The number that the gradient check derives is
+    called L, and not S, as S may be the scores.
+    """
+    text = re.sub(r"\bmakes S\b", "makes L", text)
+    text = re.sub(r"\bS = Σ dy · y", "L = Σ dy · y", text)
+    text = text.replace("so dS/d", "so dL/d")
+    return re.sub(r"\bdy\b", given, re.sub(r"(?<!\w)y(?!\w)", given[1:], text)) if given != "dy" else text
+
+
+def _given(setting: Setting) -> str:
+    """What the backward of the layer calls the gradient that it is given: `dy`, `dc`, `dloss`."""
+    return list(inspect.signature(setting.layer_class.backward).parameters)[1]
 
 
 def _check(layer: Any) -> Any:
     """One by one, or along directions where there are many derivatives."""
     return check_gradients if sum(p.value.size for _, p in named_parameters(layer)) <= MANY else check_directions
+
+
+def damaged(name: str, given: Numbers, right: Numbers) -> Finding | None:
+    """Whether forward, which stood there when the file was made, gives something else."""
+    if np.shape(given[name]) == right[name].shape and np.allclose(given[name], right[name], rtol=1e-9, atol=1e-12):
+        return None
+    return Finding(
+        f"forward does not give the right {name.partition(' ')[0]}: it was finished when the file was made.",
+        "Something in it, or in what it calls, was changed. Put that right first: backward is compared with the "
+        "derivative of the right forward. To see how it was, write the exercises into another folder: "
+        "`npbert learn --folder again`.",
+    )
+
+
+def _source(layer: Any) -> str:
+    try:
+        return inspect.getsource(type(layer).backward)
+    except (OSError, TypeError):
+        return ""
 
 
 def _file(layer_class: type[Any]) -> str:

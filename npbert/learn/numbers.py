@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -10,14 +10,20 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.diagnosis.shapes import cause_of_shape
 from npbert.learn.attempt import Failure, attempt, sentence
 from npbert.learn.exercise import Finding, Mistake, Part
+from npbert.learn.roads import Roads
 
 Numbers = dict[str, Array]
 Recognise = Callable[[Numbers, Numbers], Finding | None]
 SEEDS = (0, 1, 2)
 MOST_NAMES = 5
 _SMALLEST_SCALE = 1e-2
+_DRAWN = (
+    "Something is drawn here that nobody can repeat, with np.random or a generator of your own. What forward drew is "
+    "kept, and is given to backward; backward itself draws nothing."
+)
 
 
 @dataclass(frozen=True)
@@ -26,8 +32,10 @@ class NumbersPart(Part):
 
     prove(thing): what else is wrong with something whose numbers are right. explain(thing): what is true of an answer
     that is none of the known mistakes, as (the name of an array, a sentence), the most telling first.
-    recognise(given, right): a mistake whose numbers nobody can know, because they are drawn, say. tolerance: relative
-    to the largest number of an array.
+    first(given, right): what has to be put right before anything else. recognise(given, right): a mistake whose numbers
+    nobody can know, because they are drawn, say. roads: what the arrays are sums of. pairs(): two mistakes in
+    one, which are tried when no others explain everything. advise(failure): what may help
+    where the learner's code stops. tolerance: relative to the largest number of an array.
     """
 
     name: str
@@ -38,18 +46,30 @@ class NumbersPart(Part):
     explain: Callable[[Any], Sequence[tuple[str, str]]] | None = None
     tolerance: float = 1e-9
     seeds: tuple[int, ...] = SEEDS
+    first: Recognise | None = None
     recognise: Recognise | None = None
+    roads: Roads | None = None
+    pairs: Callable[[], Iterable[Mistake]] = tuple
+    advise: Callable[[Failure], str] = lambda failure: ""
 
     def judge(self, thing: Any) -> Finding | None:
         file = _file_of(thing)
-        given = [attempt(lambda seed=seed: self.numbers(thing, seed), file) for seed in self.seeds]  # type: ignore[misc]
+        given = [self._numbers_of(thing, seed, file) for seed in self.seeds]
         right = [_known(self.numbers, self.right, seed) for seed in self.seeds]
         blank = next((answer for answer in given if isinstance(answer, Failure) and answer.is_blank), None)
         if blank is not None:
             raise NotImplementedError(blank.line)
         if any(map(self.wrong_names, given, right)):
-            return self._explain(thing, given, right)
+            is_whole = self.first is not None and not isinstance(given[0], Failure)
+            first = self.first(given[0], right[0]) if self.first and is_whole else None
+            return first or self._explain(thing, given, right)
         return self.prove(thing)
+
+    def _numbers_of(self, thing: Any, seed: int, file: str | None) -> Any:
+        """What it computes, or where it stops."""
+        own = getattr(self.mistakes, "method", None)
+        there = frozenset(vars(self.right)) - {own} if own else frozenset()
+        return attempt(lambda: self.numbers(thing, seed), file, given=there)
 
     def wrong_names(self, given: Numbers | Failure, right: Numbers) -> list[str]:
         """The arrays that are not what they should be."""
@@ -60,6 +80,7 @@ class NumbersPart(Part):
     def _explain(self, thing: Any, given: list[Any], right: list[Numbers]) -> Finding:
         """The known mistakes that together explain the wrong arrays, the first in full; and what no one explains."""
         unexplained = {name for one, other in zip(given, right, strict=True) for name in self.wrong_names(one, other)}
+        every = set(unexplained)
         explained = [(self._explained(mistake, given, right), mistake) for mistake in self.mistakes]
         for names, mistake in explained:
             if names == unexplained:  # one mistake alone says more than two together
@@ -69,6 +90,12 @@ class NumbersPart(Part):
             if names and names <= unexplained:
                 chosen.append(mistake)
                 unexplained -= names
+        for mistake in self.pairs() if unexplained else ():
+            names = self._explained(mistake, given, right)
+            if names in (every, unexplained):
+                chosen = [mistake, *chosen] if names != every else [mistake]
+                unexplained = set()
+                break
         rest = self._unknown(thing, given, right, unexplained) if unexplained else None
         if not chosen:
             return rest or Finding("")
@@ -102,9 +129,12 @@ class NumbersPart(Part):
         """What can be said of these wrong arrays, which are those of no known mistake."""
         failure = next((answer for answer in given if isinstance(answer, Failure)), None)
         if failure is not None:
-            return failure.finding
-        answer, wanted = next(
-            (one, other) for one, other in zip(given, right, strict=True) if names & set(self.wrong_names(one, other))
+            says, because = failure.finding
+            return Finding(says, "\n\n".join(filter(None, (because, self.advise(failure)))))
+        seed, answer, wanted = next(
+            (seed, one, other)
+            for seed, one, other in zip(self.seeds, given, right, strict=True)
+            if names & set(self.wrong_names(one, other))
         )
         recognised = self.recognise(answer, wanted) if self.recognise else None
         if recognised is not None:
@@ -115,20 +145,49 @@ class NumbersPart(Part):
         if one is None:
             return Finding(f"There is no {wrong[0]}.")
         if np.shape(one) != shape:
-            return Finding(sentence(f"{wrong[0]} has the shape {np.shape(one)}, wanted {shape}"))
+            cause = cause_of_shape(one, wanted[wrong[0]])
+            cause = cause and f": {cause}"
+            return Finding(sentence(f"{wrong[0]} has the shape {np.shape(one)}, wanted {shape}{cause}"))
+        again = self._numbers_of(thing, seed, None)
+        if not isinstance(again, Failure) and not self._same(again.get(wrong[0]), one, {}):
+            return Finding(
+                sentence(f"{wrong[0]} is another one each time, though all that is given is the same"), _DRAWN
+            )
         if not np.isfinite(one).all():
-            return Finding(sentence(f"{wrong[0]} holds numbers that are not finite (NaN or infinite)"))
+            told = [text for _, text in self.explain(thing)] if self.explain else []
+            says = sentence(f"{wrong[0]} holds numbers that are not finite (NaN or infinite)")
+            return Finding(says, "\n\n".join(told))
         if not np.any(one):
             return Finding(sentence(f"{wrong[0]} is 0 throughout"))
         fine = without_echoes([name for name in wanted if name not in all_wrong])
         fine = [name for name in fine if not any(name.startswith(f"{other} ") for other in wrong)]
         also = f"; {_listed(fine)} {'is' if len(fine) == 1 else 'are'}" if fine else ""
         says = f"{_listed(wrong)} {'is' if len(wrong) == 1 else 'are'} not right{also}"
+        on_roads = self._on_roads(answer, wanted, wrong, seed)
+        if on_roads is not None:
+            return Finding(on_roads.says, "\n\n".join([on_roads.because, sentence(says)]))
         if self.explain is None:
             return Finding(sentence(says), described(wrong[0], one, wanted[wrong[0]]))
         told = [text for name, text in self.explain(thing) if name in wrong or name not in wanted]
         first, *others = [*told, sentence(says)]
         return Finding(first, "\n\n".join(others))
+
+    def _on_roads(self, answer: Numbers, wanted: Numbers, wrong: Sequence[str], seed: int) -> Finding | None:
+        """What the roads say of the first of the wrong arrays of which they say anything, and of others like it."""
+        if self.roads is None:
+            return None
+        of_roads = {road: _known(self.numbers, thing, seed) for road, thing in self.roads.things.items()}
+        told: dict[str, Finding] = {}
+        for name in wrong:
+            arrays = {road: numbers[name] for road, numbers in of_roads.items()}
+            found = self.roads.told(name, np.asarray(answer[name]), wanted[name], arrays)
+            if found is not None:
+                told[name] = found
+        if not told:
+            return None
+        first, *others = told.values()
+        more = [sentence(f"And {other.says}") for other in others]
+        return Finding(sentence(first.says), "\n\n".join([first.because, *more]))
 
 
 @cache

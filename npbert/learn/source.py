@@ -47,7 +47,8 @@ def exercise_file(
     commands = (
         f"Is it right?   npbert learn check {number:02}\n"
         f"A hint:        npbert learn hint {number:02}\n"
-        f"To read:       {chapter}"
+        f"To read:       {chapter}\n"
+        f"               (Chapters show the finished lines, too: if you want to find them yourself, try first.)"
     )
     body = "\n\n\n".join(thing.strip("\n") for thing in things)
     lines = sorted(

@@ -16,6 +16,7 @@ from npbert.learn.exercise import Exercise, Finding
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 MOST_PRINTED = 2000
+_AGAIN = "It was there when the file was made. To start again, rename the file: `npbert learn` writes a new one."
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,11 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding]:
             kind = "class" if isinstance(part.right, type) else "function" if callable(part.right) else "name"
             return WRONG, Finding(
                 f"There is no {kind} {part.name} in {path.name}.",
-                "It was there when the file was made. To start again, rename the file: `npbert learn` writes a new "
-                "one.",
+                _AGAIN,
             )
+        gone = _gone(exercise, part.name, thing)
+        if gone:
+            return WRONG, Finding(f"There is no {gone} in {part.name} any more.", _AGAIN)
         finding: Finding | None
         try:
             finding = part.judge(thing)
@@ -73,6 +76,16 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding]:
             return WRONG, Finding(finding.says if is_named else f"{part.name}: {finding.says}", because)
         right.append(part.name)
     return RIGHT, Finding("")
+
+
+def _gone(exercise: Exercise, name: str, thing: Any) -> str:
+    """A method that is the learner's to write, and is not in their class any more; or ""."""
+    methods = [method for owner, _, method in (blank.partition(".") for blank in exercise.blanks) if owner == name]
+    for method in methods if isinstance(thing, type) else ():
+        owner = next((each for each in thing.__mro__ if method in vars(each)), object)
+        if owner is object or owner.__module__.startswith("npbert."):
+            return method
+    return ""
 
 
 def load(path: Path, text: str) -> ModuleType | Failure:

@@ -16,6 +16,7 @@ _LARGE = ("Encoder", "Checkpointed", "Bert", "MultiHead")
 NEEDED = "a reshape stands where a transposition is needed"
 CUT_SHORT = "dx = 1 · x as the factor (dy · y / x) + 0 · x inside the other factor"
 LAST = "dx is what comes out when only the last time counts that a row is read"
+OTHER_ROWS = "the rows of dx are rows of dy, but not the right ones: row 0 is dy[0, 0], where dy[1, 0] is right"
 SORTED = "dx is what comes out when the numbers of the rows are sorted first"
 EMPTY = "dx is 0 everywhere, though y moves with x"
 TABLE_EMPTY = "dtable is 0 everywhere, though y moves with table"
@@ -34,14 +35,17 @@ SAID = {
     "MultiHeadAttention, dot_product: query_taken_for_key": ("product", "dq is dS · q, where dS · k is right"),
     "MultiHeadAttention, dot_product: key_taken_for_value": ("example", "in dot_product (key_taken_for_value), dk is"),
     "DotProductAttention, all: kept_of_the_first_head": ("example", "dk is wrong, for example at k["),
-    "DotProductAttention, all: queries_left_unscaled": (
+    "DotProductAttention, all: scale_forgotten_in_dq": (
         "factor",
         "dq is 1.732 times too large, everywhere: it is √3, and 3 is the number of columns of a head",
     ),
     "DotProductAttention, all: rows_mixed_up_in_backward": ("order", "dk has the right numbers, but its rows are shif"),
     "EncoderLayer, attention: keys_never_learn": ("ledger", f"in attention (keys_never_learn), {NO_KEY}"),
     "MultiHeadAttention, all: keys_never_learn": ("ledger", NO_KEY),
-    "Checkpointed, all: other_dropout_the_second_time": ("example", "is wrong, for example at layer."),
+    "Checkpointed, all: other_dropout_the_second_time": (
+        "dropout",
+        "without dropout backward is right: what is wrong has to do with dropout",
+    ),
     "EncoderLayer, some rows look, all: residual_lost": (
         "ledger",
         'what attention_norm.backward is given = 1 · through feed_forward + 0 · past it: "past it" is missing',
@@ -54,8 +58,14 @@ SAID = {
         "another",
         "what feed_forward.backward is given is what dropout.backward is given",
     ),
-    "GELU, all: slope_of_the_tanh_form": ("example", "dx is wrong, for example with x = [[ 0.2, −0.5], "),
-    "TanhGELU, all: slope_of_the_erf_form": ("example", "dx is wrong, for example with x = [[ 0.2, −0.5], "),
+    "GELU, all: slope_of_the_tanh_form": (
+        "slope",
+        "dx is dy · (the slope of GELU's tanh form), where dy · (Φ(x) + x φ(x))",
+    ),
+    "TanhGELU, all: slope_of_the_erf_form": (
+        "slope",
+        "dx is dy · (Φ(x) + x φ(x)), where dy · (the slope of GELU's tanh form)",
+    ),
     "FeedForward, gelu, activation: product_rule_cut_short": (
         "ledger",
         f"in activation (product_rule_cut_short), {CUT_SHORT}",
@@ -112,9 +122,9 @@ SAID = {
     "BertForPreTraining, model.bert.gather: read_in_vain": ("zero", EMPTY),
     "BertForPreTraining, model.gather: read_in_vain": ("zero", EMPTY),
     "BertModel, gather: every_row_is_pooled": ("place", "the rows that rows does not name: it should be 0 there"),
-    "BertForTokenClassification, model.unpack: taken_from_the_first_places": ("example", "in model.unpack ("),
-    "BertForQuestionAnswering, model.unpack: taken_from_the_first_places": ("example", "in model.unpack ("),
-    "Unpack, all: taken_from_the_first_places": ("example", "dx is wrong, for example"),
+    "BertForTokenClassification, model.unpack: taken_from_the_first_places": ("rows", OTHER_ROWS),
+    "BertForQuestionAnswering, model.unpack: taken_from_the_first_places": ("rows", OTHER_ROWS),
+    "Unpack, all: taken_from_the_first_places": ("rows", OTHER_ROWS),
     "MeanPooling, all: divided_by_the_longest": (
         "place",
         "dx is right but for the rows 4, 5, 6, 7 (counted from 0): the",
@@ -157,8 +167,8 @@ SAID = {
         "every gradient has the wrong sign, everywhere",
     ),
     "BertForMultipleChoice, model.loss_function: ChoicesOfAllQuestionsCompete": (
-        "example",
-        "in model.loss_function (Ch",
+        "terms",
+        "dlogits is softmax(scores, axis=0) · dloss/n − onehot · dloss/n: ",
     ),
 }
 """Of each twin whose derivative is wrong: the kind of the first finding, and what it says."""

@@ -73,6 +73,16 @@ def test_into_another_folder(learn, tmp_path):
     assert "npbert learn hint 03 --folder my/own" in " ".join(learn("check", "3", "--folder", "my/own")[1].split())
 
 
+def test_inside_the_folder_itself(learn, tmp_path, monkeypatch):
+    learn()
+    monkeypatch.chdir(tmp_path / "backprop")
+    status, out, _ = learn("check", "2")
+    assert (status, out.splitlines()[0]) == (1, "02 Linear: not begun")
+    assert "all 15 exercises are in this folder already" in learn()[1]
+    assert "npbert learn check 01 " in learn()[1]
+    assert not (tmp_path / "backprop/backprop").exists()
+
+
 def test_check_of_one_in_its_states(learn, tmp_path):
     learn()
     status, out, _ = learn("check", "2")
@@ -164,6 +174,7 @@ def test_one_line_says_what_is_wrong(arguments, says, learn, tmp_path):
         ("hint 2 4", "there is no hint 4: each exercise has three"),
         ("check 2 1", "there is no place for '1'"),
         ("hint 2 --watch", "--watch belongs to npbert learn check"),
+        ("02", "say what to do with exercise 02: npbert learn check 02, hint 02 or show 02"),
         ("chek", "ACTION is 'chek', wanted one of check, hint, show, demo; did you mean check?"),
     ],
 )
@@ -193,7 +204,8 @@ def test_a_file_is_checked_whenever_it_is_saved(learn, tmp_path, in_this_process
 
     saving = threading.Thread(target=save)
     saving.start()
-    assert learn("check", "--watch")[0] == 130
+    status, out, _ = learn("check", "--watch")
+    assert (status, out.partition(":")[0]) == (130, f"watching 15 files in backprop{os.sep}")
     saving.join()
     assert checked == [3, 2, 3]
 

@@ -115,7 +115,7 @@ def test_a_chapter_has_the_title_that_it_is_called_by(chapter):
     assert path.read_text(encoding="utf-8").startswith(f"# {chapter.number}. {chapter.title}\n")
 
 
-CAUGHT = ("WRONG", "is set by backward", "a gradient of shape")
+CAUGHT = ("WRONG", "is set by backward", "a gradient of shape", "forward gives another y without a tape")
 LAYERS = {
     name: (part, mistake)
     for name, (part, mistake) in MISTAKES.items()

@@ -1,7 +1,7 @@
 """Wrong answers of exercises, planted in the blocks of the catalogue. (The others: tests/learn/test_exercises.py.)"""
 
 from npbert.learn.exercises import attention_of_one_head as one_head
-from npbert.learn.exercises import cross_entropy, dropout, embedding, gelu, layer_norm, linear, softmax
+from npbert.learn.exercises import cross_entropy, dropout, embedding, gelu, layer_norm_mistakes, linear, softmax
 from tests.planted import plant
 from tests.planted.contracts import SETS
 
@@ -18,8 +18,10 @@ plant("BertForSequenceClassification", "BertForQuestionAnswering", part="model.l
     cross_entropy.dloss_is_ignored
 )
 plant("Embedding")(embedding.last_of_repeated_ids_wins)
-plant("LayerNorm")(layer_norm.gamma_out_of_the_sums)
-plant("LayerNorm")(layer_norm.eps_out_of_the_derivative)
+plant("LayerNorm")(layer_norm_mistakes.gamma_out_of_the_sums)
+plant("LayerNorm")(layer_norm_mistakes.eps_out_of_the_derivative)
 plant("Dropout")(dropout.backward_scaled_by_one_over_p)
 plant("DotProductAttention", method="attend_backward")(one_head.key_gradient_reshaped)
-plant("DotProductAttention", method="attend_backward")(one_head.queries_left_unscaled)
+plant("DotProductAttention", method="attend_backward")(
+    next(mistake.thing.attend_backward for mistake in one_head.WRONG if mistake.name == "scale_forgotten_in_dq")
+)

@@ -13,8 +13,9 @@ from npbert.gradcheck.diagnosis.example import counterexample
 from npbert.gradcheck.diagnosis.explain import findings_of
 from npbert.gradcheck.diagnosis.factors import cause_of, how_large
 from npbert.gradcheck.diagnosis.finding import Case, Finding, d, listed
+from npbert.gradcheck.diagnosis.formula import Formula
 from npbert.gradcheck.diagnosis.heads import heads_of, wrong_in_heads
-from npbert.gradcheck.diagnosis.roads import Formula
+from npbert.gradcheck.diagnosis.parts import is_right_along_directions
 from npbert.gradcheck.diagnosis.slopes import wrong_slope
 from npbert.gradcheck.diagnosis.surroundings import Known
 from npbert.gradcheck.diagnosis.wiring import Trace, wrong_between
@@ -47,15 +48,27 @@ def findings_of_arrays(
             case = _case(name, wrong, right, known, formulas)
             if trace and name in known.inputs:
                 array = function.inputs[function.float_inputs[name]]
-                case = replace(case, roads=trace.roads_from(None, array, right[name]) or case.roads)
+                roads = trace.roads_from(None, array, right[name]) or case.roads
+                case = replace(case, roads=roads, others={**case.others, **trace.given})
             here = list(findings_of(case))
             is_little = name in known.inputs and all(finding.what == "place" for finding in here)
             found += (list(_inside(case, function, known)) or here) if is_little else here
     yield from found
     if all(finding.what == "place" and ": " not in finding.text for finding in found):
+        none: list[Finding] = []
+        yield from or_else(none, lambda: list(_right_without_dropout(function, report)))
         example = counterexample(function, names)
         if example:
             yield example
+
+
+def _right_without_dropout(function: ScalarFunction, report: Report) -> Iterator[Finding]:
+    if function.rng is None:
+        return
+    resting = ScalarFunction(function.layer, tuple(function.inputs), None, 0)
+    is_drawn = any((one != other).any() for one, other in zip(function.outputs(), resting.outputs(), strict=True))
+    if is_drawn and is_right_along_directions(resting, report.tolerances):
+        yield Finding("dropout", "", "without dropout backward is right: what is wrong has to do with dropout")
 
 
 def _inside(case: Case, function: ScalarFunction, known: Known) -> Iterator[Finding]:
@@ -125,6 +138,8 @@ def _case(name: str, wrong: Gradients, right: Gradients, known: Known, formulas:
         known.places(of),
         known.heads,
         known.lengths,
+        cuts=formula.cuts,
+        terms=formula.terms,
     )
 
 

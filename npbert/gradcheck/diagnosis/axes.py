@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.diagnosis.finding import Case, Finding, along, listed
+from npbert.gradcheck.diagnosis.factors import fits
+from npbert.gradcheck.diagnosis.finding import Case, Finding, along, d, listed
 
 
 def factor_along_an_axis(case: Case) -> Iterator[Finding]:
@@ -34,11 +35,25 @@ def error_along_an_axis(case: Case) -> Iterator[Finding]:
         item, line = along(axis, case.right.ndim)
         text = f"{case.d} is off by the same number in every {item} of a {line}: {listed(map(float, amount.ravel()))}"
         if case.explains(case.right + case.wrong.mean(axis=axis, keepdims=True)):
-            text += f", which is its mean there, as if the mean over each {line} was not subtracted"
+            text += f", which is its mean there, as if the mean over each {line} was not subtracted, or another number"
         elif case.explains(case.right - case.right.mean(axis=axis, keepdims=True)):
             text += f", as if the mean over each {line} was subtracted, and should not be"
         yield Finding("axis error", case.name, text)
         return
+
+
+def error_is_a_known(case: Case) -> Iterator[Finding]:
+    """A known array came in as a term, some times: a small whole number of them."""
+    gradients = {d(name): array for name, array in case.others.items()}
+    for name, array in (case.known | gradients).items():
+        if not fits(array, case.right.shape):
+            continue
+        for count in (1, -1, 2, -2):
+            if case.explains(case.right + count * array, fitted=1):
+                times = "" if abs(count) == 1 else "2 · "
+                where = "added to it" if count > 0 else "subtracted from it"
+                yield Finding("known error", case.name, f"{case.d} is right, but {times}{name} is {where}")
+                return
 
 
 def error_along_a_known(case: Case) -> Iterator[Finding]:
@@ -54,8 +69,7 @@ def error_along_a_known(case: Case) -> Iterator[Finding]:
                     "known error",
                     case.name,
                     f"{case.d} is off by a multiple of {name} in each {line}: {listed(map(float, amount.ravel()))} "
-                    f"times, as if a road was lost, or came in, that goes through one number of each {line}, such as "
-                    "a sum, a norm or a σ",
+                    f"times, as if a term with {name} was lost, or came in, or had another factor in each {line}",
                 )
                 return
 

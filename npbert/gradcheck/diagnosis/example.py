@@ -13,6 +13,7 @@ from npbert.compute import Array
 from npbert.core import named_parameters
 from npbert.gradcheck.derivatives import by_number
 from npbert.gradcheck.diagnosis.finding import Finding, d
+from npbert.gradcheck.diagnosis.surroundings import numbers_of
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import is_float_array
 from npbert.gradcheck.report import FINITE_DIFFERENCES, Gradients
@@ -82,7 +83,8 @@ def _in_numbers(function: ScalarFunction) -> str:
     shown |= {name: value for name, value in function.named_inputs() if isinstance(value, np.ndarray)}
     shown |= {"dy": function.dy[0]} if len(function.dy) == 1 else {}
     is_short = sum(map(np.size, shown.values())) <= _MOST_SHOWN and len(shown) <= _MOST_ARRAYS
-    return ", ".join(f"{name} = {_array(value)}" for name, value in shown.items()) if is_short else ""
+    numbers = [f"{name} = {value:g}" for name, value in numbers_of(function.layer).items()]
+    return ", ".join([*numbers, *(f"{name} = {_array(value)}" for name, value in shown.items())]) if is_short else ""
 
 
 def _array(array: Any) -> str:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.diagnosis.axes import error_along_a_known, error_along_an_axis, factor_along_an_axis
+from npbert.gradcheck.diagnosis.axes import (
+    error_along_a_known,
+    error_along_an_axis,
+    error_is_a_known,
+    factor_along_an_axis,
+)
 from npbert.gradcheck.diagnosis.factors import constant_factor, known_factor
-from npbert.gradcheck.diagnosis.finding import Case, Finding, listed
+from npbert.gradcheck.diagnosis.finding import Case, Finding, d, listed
 from npbert.gradcheck.diagnosis.formulas import wrong_formula
 from npbert.gradcheck.diagnosis.ledger import ledger
 from npbert.gradcheck.diagnosis.order import another_gradient, wrong_order
 from npbert.gradcheck.diagnosis.places import wrong_places
 from npbert.gradcheck.diagnosis.products import wrong_product
+from npbert.gradcheck.diagnosis.rows import rows_of_another
 from npbert.gradcheck.diagnosis.shapes import wrong_kind
+from npbert.gradcheck.diagnosis.terms import wrong_terms
 
 
 def explain(
@@ -100,6 +108,11 @@ def _not_moved(case: Case) -> Iterator[Finding]:
         yield Finding("should be zero", case.name, text)
 
 
+def _product_with_gradients(case: Case) -> Iterator[Finding]:
+    """As wrong_product; the other gradients may be factors, too."""
+    return wrong_product(replace(case, known=case.known | {d(name): other for name, other in case.others.items()}))
+
+
 def _some(array: Array) -> str:
     return listed(map(float, array.ravel()), 4)
 
@@ -113,8 +126,12 @@ _GROUPS: tuple[tuple[Statement, ...], ...] = (
     (constant_factor,),
     (wrong_formula,),
     (known_factor,),
-    (factor_along_an_axis, error_along_an_axis, another_gradient, wrong_order, ledger),
+    (wrong_terms,),
+    (ledger,),
+    (factor_along_an_axis, error_along_an_axis, another_gradient, wrong_order),
+    (error_is_a_known,),
+    (_product_with_gradients,),
     (error_along_a_known,),
-    (wrong_product,),
     (wrong_places,),
+    (rows_of_another,),
 )

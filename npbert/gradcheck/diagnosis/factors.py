@@ -42,7 +42,7 @@ def how_large(factor: float, count: int = 2) -> str:
     if math.isclose(factor, -1, rel_tol=_SAME):
         return f"has the wrong sign{everywhere}"
     if factor < 0:
-        return f"is {number(factor)} times what it should be{everywhere}, the sign is wrong, too"
+        return f"is {number(factor)} times what is right{everywhere}, and has the wrong sign"
     return f"is {number(max(factor, 1 / factor))} times too {'large' if factor > 1 else 'small'}{everywhere}"
 
 
@@ -71,15 +71,15 @@ def known_factor(case: Case) -> Iterator[Finding]:
 
 def factors_of(case: Case, part: Array, rest: Array | float) -> Iterator[str]:
     """In words, the known arrays that `part` must be multiplied with so that with `rest` it is the wrong gradient."""
-    known = {name: array for name, array in case.known.items() if _fits(array, part.shape)}
+    known = {name: array for name, array in case.known.items() if fits(array, part.shape)}
     with np.errstate(all="ignore"):
         for name, array in known.items():
             for power, text in _POWERS.items():
-                if case.explains(rest + part * array**power, fitted=1):
+                if case.right.size > 1 and case.explains(rest + part * array**power):
                     yield text.format(name)
                     return
         for (name, array), (other, divisor) in itertools.permutations(known.items(), 2):
-            if name.startswith("the ") != other.startswith("the ") or not (_is_plain(name) and _is_plain(other)):
+            if name.startswith("the ") != other.startswith("the ") or not (is_plain(name) and is_plain(other)):
                 continue
             if case.explains(rest + part * array / divisor, fitted=1):
                 is_divisor = name.startswith("the ") and other.startswith("the ")
@@ -89,12 +89,13 @@ def factors_of(case: Case, part: Array, rest: Array | float) -> Iterator[str]:
                 return
 
 
-def _is_plain(name: str) -> bool:
+def is_plain(name: str) -> bool:
     """Whether it names a thing, and is no formula such as 1 − y."""
     return not any(sign in name for sign in "−/·²")
 
 
-def _fits(array: Array, shape: tuple[int, ...]) -> bool:
+def fits(array: Array, shape: tuple[int, ...]) -> bool:
+    """Whether it broadcasts to the shape."""
     try:
         return np.broadcast_shapes(array.shape, shape) == shape
     except ValueError:
@@ -106,12 +107,19 @@ def _by_value(sizes: dict[str, int]) -> dict[int, str]:
     for name, size in sizes.items():
         if size > 1:
             names.setdefault(size, []).append(name)
-    return {size: " and ".join(of_size[:2]) for size, of_size in names.items()}
+    return {size: _both(*of_size[:2]) for size, of_size in names.items()}
+
+
+def _both(one: str, other: str = "") -> str:
+    """the number of rows of x and y"""
+    (of, _, _), (of_other, _, name) = one.rpartition(" "), other.rpartition(" ")
+    return " and ".join(filter(None, [one, name if of and of == of_other else other]))
 
 
 def _of_constants() -> Iterator[tuple[float, str]]:
     yield 1, ""
     yield 2, "as if something was counted twice, or a ½ was left out"
+    yield 2 * math.sqrt(2), "it is 2√2, as if a ½ and a 1/√2 were left out"
     yield 1 / 2, "as if a 2 was left out, such as that of a square, or a ½ came in"
     for name, value in {"√2": math.sqrt(2), "√π": math.sqrt(math.pi), "√(2π)": math.sqrt(2 * math.pi)}.items():
         yield value, f"it is {name}, as if 1/{name} was left out"
@@ -135,6 +143,9 @@ def _of_numbers(numbers: dict[str, float]) -> Iterator[tuple[float, str]]:
             yield 1 - value, f"{said}, as if a division by 1 − {name} was left out"
             yield 1 / (1 - value), f"{said}, as if it was divided by 1 − {name} once too often"
             yield (1 - value) / value, f"{said}, as if {name} stood where 1 − {name} belongs"
+            yield (1 - value) * value, f"{said}, as if {name} stood where 1/(1 − {name}) belongs"
+            yield math.sqrt(1 - value), f"{said}, as if a division by √(1 − {name}) was left out"
+            yield 1 / math.sqrt(1 - value), f"{said}, as if it was divided by √(1 − {name}) once too often"
 
 
 def _of_roots(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:

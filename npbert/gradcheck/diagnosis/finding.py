@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -35,9 +35,25 @@ class Finding(NamedTuple):
         return self.text
 
 
+class Term(NamedTuple):
+    """One term of a formula.
+
+    road: what it is called.   forms: by how they are written, what people write for it, the right one first, without
+    its sign.   sign: of the right one, 1 or −1.   legend: what the letters mean.
+    """
+
+    road: str
+    forms: dict[str, Array]
+    sign: int
+    legend: str = ""
+
+
 @dataclass(frozen=True)
 class Case:
-    """A wrong gradient beside the right one, and what is known of the layer: see `explain`."""
+    """A wrong gradient beside the right one, and what is known of the layer: see `explain`.
+
+    cuts: other ways than `roads` to cut the right gradient into parts. terms: of the formula that it is.
+    """
 
     wrong: Array
     right: Array
@@ -52,6 +68,8 @@ class Case:
     heads: int = 1
     lengths: tuple[int, ...] = ()
     called: str = ""
+    cuts: tuple[dict[str, Array], ...] = ()
+    terms: Callable[[], tuple[Term, ...]] = tuple
 
     @cached_property
     def error(self) -> Array:

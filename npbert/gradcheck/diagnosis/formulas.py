@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.diagnosis.factors import is_plain
 from npbert.gradcheck.diagnosis.finding import Case, Finding
 
 
 def wrong_formula(case: Case) -> Iterator[Finding]:
     """One of the mistakes that are known, or an array that is known, as it is."""
     for name, array in case.known.items():
-        if array.shape == case.wrong.shape and case.explains(array, fitted=1):
+        if is_plain(name) and array.shape == case.wrong.shape and case.explains(array, fitted=1):
             yield Finding("formula", case.name, f"{case.d} is {name} itself")
             return
     for text, array in case.mistakes.items():
@@ -49,7 +50,20 @@ def of_softmax(dp: Array, p: Array) -> dict[str, Array]:
         "p is left out of Σ dp · p": p * (dp - dp.sum(axis=-1, keepdims=True)),
         "p stands outside of the sum in place of inside": p * dp - p * p * dp.sum(axis=-1, keepdims=True),
         "p is left out before Σ dp · p": p * dp - total,
+        "softmax is applied to dp, where its derivative should be": _softmax(dp),
+        "softmax is taken of p once more, in place of p": _of(_softmax(p), dp),
+        "dp is subtracted from p, as in cross-entropy with softmax": p - dp,
+        "p is subtracted from dp, as in cross-entropy with softmax": dp - p,
     }
+
+
+def _of(p: Array, dp: Array) -> Array:
+    return p * (dp - (dp * p).sum(axis=-1, keepdims=True))
+
+
+def _softmax(x: Array) -> Array:
+    p = np.exp(x - x.max(axis=-1, keepdims=True))
+    return p / p.sum(axis=-1, keepdims=True)
 
 
 def of_cross_entropy(p: Array, one_hot: Array, share: float) -> dict[str, Array]:

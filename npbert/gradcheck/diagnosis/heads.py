@@ -17,7 +17,7 @@ from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import copy_of
 
 _MOST_ROWS = 100
-_LEGEND = "P is softmax(q kᵀ/√d), A the same after dropout; dS is the gradient of q kᵀ"
+_LEGEND = "P is softmax(q kᵀ/√d), A the same after dropout; dS is the gradient of q kᵀ, so 1/√d is in it"
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ def wrong_in_heads(case: Case, heads: list[Head], *, is_of_queries: bool) -> Ite
 def _common_product(array: Array, heads: list[Head], accuracy: float, *, is_of_queries: bool) -> str | None:
     """The first product of two matrices that is the part of the array in every head."""
     texts: dict[str, None] | None = None
+    array = array.reshape(-1, array.shape[-1])
     for head in heads:
         part = array[head.queries if is_of_queries else head.keys]
         fitting = {
@@ -57,20 +58,28 @@ def _common_product(array: Array, heads: list[Head], accuracy: float, *, is_of_q
 
 
 def heads_of(function: ScalarFunction, num_heads: int) -> list[Head]:
-    """The heads, if y is A v, and A the same for every v, for the first three float inputs; else none."""
+    """The heads, if y is A v, and A the same for every v, for the first three float inputs; else none.
+
+    They are rows of tokens (N, D) with their Sequences, or sequences of one length (B, T, D).
+    """
     positions = list(function.float_inputs.values())
     inputs = [np.asarray(function.inputs[position]) for position in positions]
-    if len(inputs) != 3 or any(array.ndim != 2 or len(array) > _MOST_ROWS for array in inputs):
+    shapes = [array.shape for array in inputs]
+    if len(shapes) != 3 or len({shape[:-2] for shape in shapes}) > 1 or not all(1 < len(shape) < 4 for shape in shapes):
         return []
-    q, k, v = inputs
     sequences = next((value for value in function.inputs if isinstance(value, Sequences)), None)
-    looking, lengths = ([len(q)], [len(k)]) if sequences is None else (sequences.looking, sequences.lengths)
+    looking, lengths = ([shape[0]] if len(shape) == 2 else [shape[1]] * shape[0] for shape in shapes[:2])
+    if sequences is not None:
+        looking, lengths = sequences.looking.tolist(), sequences.lengths.tolist()
+    q, k, v = (array.reshape(-1, array.shape[-1]) for array in inputs)
+    if max(len(q), len(k)) > _MOST_ROWS:
+        return []
     fits = q.shape[1] == k.shape[1] and q.shape[1] % num_heads == 0 == k.shape[1] % num_heads and v.shape == k.shape
-    if not fits or sum(looking) != len(q) or sum(lengths) != len(k) or [dy.shape for dy in function.dy] != [q.shape]:
+    if not fits or sum(looking) != len(q) or sum(lengths) != len(k) or [dy.shape for dy in function.dy] != shapes[:1]:
         return []
     columns = list(_slices([q.shape[1] // num_heads] * num_heads))
     weights = _weights(function, positions[2], [part.start for part in columns])
-    dy, heads = function.dy[0], []
+    dy, heads = function.dy[0].reshape(q.shape), []
     for rows, others in zip(_slices(looking), _slices(lengths), strict=True):
         for number, part in enumerate(columns):
             of_query, of_key = (rows, part), (others, part)
@@ -82,12 +91,12 @@ def heads_of(function: ScalarFunction, num_heads: int) -> list[Head]:
 def _weights(function: ScalarFunction, position: int, firsts: list[int]) -> Array:
     """A (H, M, N): what y is at the first column of each head when the values are 1 in one row and 0 in the others."""
     columns = []
-    for row in range(len(function.inputs[position])):
+    for row in np.ndindex(function.inputs[position].shape[:-1]):
         inputs = list(function.inputs)
         inputs[position] = np.zeros_like(inputs[position])
         inputs[position][row] = 1
-        y = function.layer.forward(*inputs, tape=Tape(copy_of(function.rng), keeps=False))
-        columns.append(np.asarray(y)[:, firsts].T)
+        y = np.asarray(function.layer.forward(*inputs, tape=Tape(copy_of(function.rng), keeps=False)))
+        columns.append(y.reshape(-1, y.shape[-1])[:, firsts].T)
     return np.stack(columns, axis=-1)
 
 
@@ -95,8 +104,9 @@ def _matrices(q: Array, k: Array, v: Array, dy: Array, a: Array) -> dict[str, Ar
     scores = q @ k.T / math.sqrt(q.shape[1])
     p = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=-np.inf))
     p /= p.sum(axis=-1, keepdims=True)
+    p = a if np.allclose(a.sum(axis=-1), 1) else p  # without dropout; then keys that are masked have no say
     da = dy @ v.T
-    dp = da * a / p
+    dp = da * np.divide(a, p, out=np.zeros_like(p), where=p > 0)
     over = f"/√{q.shape[1]}"
     ds = {
         "dS": p * (dp - (dp * p).sum(axis=-1, keepdims=True)),

@@ -12,23 +12,37 @@ from npbert.gradcheck.diagnosis.factors import cause_of, factors_of
 from npbert.gradcheck.diagnosis.finding import ACCURACY, Case, Finding, d, number
 
 _IS_WHOLE = 1e-6
+_MOST_ADDED = 5  # roads that are told as a sum
 
 
 def ledger(case: Case) -> Iterator[Finding]:
     """The wrong gradient as a sum of the roads, each some times, or with a known factor on one of them."""
-    roads = {name: road for name, road in case.roads.items() if np.any(road)}
-    if len(roads) < 2 or not _is_right(case, list(roads.values())):
+    cuts = [{name: road for name, road in cut.items() if np.any(road)} for cut in (case.roads, *case.cuts)]
+    cuts = [cut for cut in cuts if len(cut) > 1 and _is_right(case, list(cut.values()))]
+    told = ((cut, _counts(case, list(cut.values()))) for cut in cuts)
+    counted = [(cut, counts) for cut, counts in told if counts is not None]
+    if counted:
+        roads, counts = min(counted, key=lambda of: sum(count not in (0, 1, -1) for count in of[1]))
+        yield Finding("ledger", case.name, _told(case, dict(zip(roads, counts, strict=True))))
         return
-    counts = _counts(case, list(roads.values()))
-    if counts is not None:
-        sum_of_roads = " + ".join(f"{_count(count)} · {name}" for name, count in zip(roads, counts, strict=True))
-        sum_of_roads = sum_of_roads.replace("+ −", "− ")
-        said = [_about(case, name, count) for name, count in zip(roads, counts, strict=True)]
-        about = "; ".join(text for text in said if text)
-        yield Finding("ledger", case.name, f"{case.d} = {sum_of_roads}: {about}")
-        return
-    found = list(_another_on_a_road(case, roads)) or list(_factor_on_a_road(case, roads))
-    yield from found
+    for roads in cuts:
+        found = list(_another_on_a_road(case, roads)) or list(_factor_on_a_road(case, roads))
+        if found:
+            yield from found
+            return
+
+
+def _told(case: Case, counts: dict[str, float]) -> str:
+    """dx = 1 · directly + 0 · through μ: "through μ" is missing"""
+    alike: dict[float, list[str]] = {}
+    for name, count in counts.items():
+        if count != 1:
+            alike.setdefault(count, []).append(f'"{name}"')
+    about = "; ".join(_about(case, names, count) for count, names in alike.items())
+    if len(counts) > _MOST_ADDED:
+        return f"in {case.d}, {about}; the rest is right"
+    sum_of_roads = " + ".join(f"{_count(count)} · {name}" for name, count in counts.items())
+    return f"{case.d} = {sum_of_roads.replace('+ −', '− ')}: {about}"
 
 
 def _is_right(case: Case, roads: list[Array]) -> bool:
@@ -51,15 +65,16 @@ def _count(count: float) -> str:
     return f"{count:.0f}".replace("-", "−") if count == round(count) else number(count)
 
 
-def _about(case: Case, name: str, count: float) -> str:
-    if count == 1:
-        return ""
+def _about(case: Case, names: list[str], count: float) -> str:
+    *most, last = names
+    name = f"{', '.join(most)} and {last}" if most else last
+    is_, has = ("are", "have") if most else ("is", "has")
     if count == 0:
-        return f'"{name}" is missing'
+        return f"{name} {is_} missing"
     if count == -1:
-        return f'"{name}" has the wrong sign'
+        return f"{name} {has} the wrong sign"
     cause = cause_of(count, case.sizes, case.numbers)
-    return f'"{name}" is there {_count(count)} times' + (f" ({cause})" if cause else "")
+    return f"{name} {is_} there {_count(count)} times" + (f" ({cause})" if cause else "")
 
 
 def _another_on_a_road(case: Case, roads: dict[str, Array]) -> Iterator[Finding]:

@@ -42,8 +42,11 @@ def _orders(case: Case) -> Iterator[tuple[str, Array]]:
         yield from _permuted_heads(right, case.heads)
     for axis, item in _items(right):
         yield f"its {plural(item)} are in the reverse order", np.flip(right, axis)
-        for steps in range(1, right.shape[axis]):
-            yield f"its {plural(item)} are shifted by {steps}", np.roll(right, steps, axis)
+        count = right.shape[axis]
+        for by in range(1, count // 2 + 1):
+            text = f"its {plural(item)} are shifted by {by}"
+            yield f"{text} ({item} {by} has what belongs in {item} 0)", np.roll(right, by, axis)
+            yield f"{text} ({item} 0 has what belongs in {item} {by})", np.roll(right, -by, axis)
     if right.ndim == 2:
         yield from _of_pieces(case)
     for axis, item in _items(right):

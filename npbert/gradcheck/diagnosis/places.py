@@ -26,6 +26,11 @@ def wrong_places(case: Case) -> Iterator[Finding]:
         count, text = min(fitting, key=lambda of: of[0])
         if np.count_nonzero(wrong) * 2 > count:
             yield Finding("place", case.name, f"{case.d} is right but for {text}{_there(case)}")
+            return
+    count, size = np.count_nonzero(wrong), case.right.size
+    for array, says in ((case.wrong, "are 0, and should not be"), (case.right, "should be 0, and are not")):
+        if case.is_zero(array[wrong]) and not case.is_zero(array):
+            yield Finding("place", case.name, f"{case.d} is right but for {count} of its {size} numbers: they {says}")
 
 
 def _tells(case: Case, place: Array) -> bool:
@@ -50,6 +55,7 @@ def _common(case: Case) -> Iterator[tuple[str, Array]]:
     for axis, item in enumerate(names):
         yield f"the first {item}", index[axis] == 0
         yield f"the last {item}", index[axis] == shape[axis] - 1
+        yield f"every {item} after the first", index[axis] > 0
     if len(shape) == 2:
         yield "the diagonal", index[0] == index[1]
         yield "what is above the diagonal", index[0] < index[1]

@@ -56,7 +56,7 @@ def matrix_products(known: dict[str, Array], shape: tuple[int, ...]) -> Iterator
     """A B for each two of the arrays, with either or both transposed, or reshaped as if they were."""
     forms: dict[str, Array] = {}
     for name, array in known.items():
-        short = f"({name})" if " " in name else name
+        short = f"({name})" if {" ", "/"} & set(name) else name
         forms |= {short: array, f"{short}ᵀ": array.T}
         if array.shape[0] != array.shape[1]:
             forms[f"{short}.reshape{array.shape[::-1]}"] = array.reshape(array.shape[::-1])

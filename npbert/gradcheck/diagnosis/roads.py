@@ -8,41 +8,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.diagnosis.formula import NO_FORMULA, Formula, Surroundings
 from npbert.gradcheck.diagnosis.formulas import of_cross_entropy, of_normalizing, of_softmax
-
-Roads = dict[str, Array]
+from npbert.gradcheck.diagnosis.roads_of_rows import of_reading, of_rows
+from npbert.gradcheck.diagnosis.written import terms_of_cross_entropy, terms_of_normalizing, terms_of_softmax
 
 _MEANS: tuple[Callable[..., Array], ...] = (np.mean, np.sum)
 _EPS = (0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-
-
-class Formula(NamedTuple):
-    """The roads whose sum is a gradient; wrong gradients that people write, by the words that tell of them; and the
-    arrays that the formula is made of."""
-
-    roads: Roads
-    mistakes: dict[str, Array]
-    known: dict[str, Array]
-
-
-NO_FORMULA = Formula({}, {}, {})
-
-
-class Surroundings(NamedTuple):
-    """What the formulas are made of: an input, dy, y, the vectors and small numbers of the layer, ids and labels."""
-
-    x: Array
-    dy: Array
-    y: Array
-    vectors: list[Array]
-    eps: list[float]
-    ids: list[Array]
-    is_elementwise: bool
 
 
 def formula_of(right: Array, around: Surroundings) -> Formula:
@@ -72,7 +49,20 @@ def _layer_norm(right: Array, around: Surroundings) -> Iterator[Formula]:
             "through σ": -x_hat * (dx_hat * x_hat).mean(axis=-1, keepdims=True) / sigma,
         }
         yield Formula(
-            roads, of_normalizing(around.dy, gamma, x_hat, sigma, np.mean, is_centred=True), _named("σ", sigma, x_hat)
+            roads,
+            of_normalizing(around.dy, gamma, x_hat, sigma, np.mean, is_centred=True),
+            _named("σ", sigma, x_hat),
+            partial(
+                terms_of_normalizing,
+                around.dy,
+                gamma,
+                x_hat,
+                sigma,
+                _others(around, gamma),
+                tuple(roads),
+                is_mean=True,
+                name="σ",
+            ),
         )
 
 
@@ -94,6 +84,17 @@ def _norm(right: Array, around: Surroundings) -> Iterator[Formula]:
                 roads,
                 of_normalizing(around.dy, gamma, x_hat, size, mean, is_centred=False),
                 _named("the norm", size, x_hat),
+                partial(
+                    terms_of_normalizing,
+                    around.dy,
+                    gamma,
+                    x_hat,
+                    size,
+                    _others(around, gamma),
+                    tuple(roads),
+                    is_mean=mean is np.mean,
+                    name="the norm",
+                ),
             )
 
 
@@ -105,7 +106,13 @@ def _softmax(right: Array, around: Surroundings) -> Iterator[Formula]:
         "through its own exponential": dy * p,
         "through the sum of all": -p * (dy * p).sum(axis=-1, keepdims=True),
     }
-    yield Formula(roads, of_softmax(dy, p) if dy.ndim > 1 else {}, {"p": p})
+    by_whose = {
+        "through its own p, the diagonal": dy * p * (1 - p),
+        "through the other p of its row": -p * ((dy * p).sum(axis=-1, keepdims=True) - dy * p),
+    }
+    if dy.ndim > 1:
+        yield Formula(roads, of_softmax(dy, p), {"p": p}, partial(terms_of_softmax, dy, p, tuple(roads)), (by_whose,))
+    yield Formula(roads, {}, {"p": p}, cuts=(by_whose,))
     yield Formula(
         {"directly": dy, "through the logarithm of the sum": -p * dy.sum(axis=-1, keepdims=True)}, {}, {"p": p}
     )
@@ -120,37 +127,13 @@ def _cross_entropy(right: Array, around: Surroundings) -> Iterator[Formula]:
         one_hot = (labels[:, None] == np.arange(x.shape[1])) * 1.0
         p = _probabilities(x) * is_target[:, None]
         for count in dict.fromkeys([int(is_target.sum()), 1]):
-            share = float(np.sum(dy)) / count if count else 0.0
+            dloss = float(np.sum(dy))
+            share = dloss / count if count else 0.0
             roads = {"the probabilities": p * share, "the right answers": -one_hot * share}
-            yield Formula(roads, of_cross_entropy(p, one_hot, share), {"p": p})
-
-
-def _embedding(right: Array, around: Surroundings) -> Iterator[Formula]:
-    """Rows that are read by their numbers: what the last that read a row brings back, and what those before it do."""
-    dy = around.dy
-    for ids in around.ids:
-        is_one_row_each = dy.shape == (*ids.shape, *right.shape[1:]) and right.ndim > 1
-        if not is_one_row_each or ids.size == 0 or ids.min() < 0 or ids.max() >= len(right):
-            continue
-        flat, rows = ids.ravel(), dy.reshape(ids.size, *right.shape[1:])
-        first, last, total, in_order = (np.zeros_like(right) for _ in range(4))
-        last[flat], first[flat[::-1]] = rows, rows[::-1]  # of a number that is there twice, NumPy keeps the last
-        np.add.at(total, flat, rows)
-        np.add.at(in_order, np.sort(flat), rows)
-        times = 1.0 * np.bincount(flat, minlength=len(right)).reshape(-1, *[1] * (right.ndim - 1))
-        roads = {
-            "the rows that are read once": np.where(times == 1, total, 0),
-            "of the others, the first time": np.where(times > 1, first, 0),
-            "the last time": np.where(times > 1, last, 0),
-            "the times between": np.where(times > 2, total - first - last, 0),
-        }
-        mistakes = {
-            "only the last time counts that a row is read": last,
-            "only the first time counts that a row is read": first,
-            "the numbers of the rows are sorted first": in_order,
-            "the times that a row is read are averaged, and not added": total / np.maximum(times, 1),
-        }
-        yield Formula(roads, mistakes, {"how often each row is read": times})
+            by = " · dloss/n" if count > 1 else " · dloss"
+            shares = {by: share, " · dloss": dloss, "/n": 1 / max(count, 1), "": 1.0, " · dloss/N": dloss / len(x)}
+            terms = partial(terms_of_cross_entropy, x, labels, shares, tuple(roads))
+            yield Formula(roads, of_cross_entropy(p, one_hot, share), {"p": p}, terms)
 
 
 def _product_rule(right: Array, around: Surroundings) -> Iterator[Formula]:
@@ -171,6 +154,10 @@ def _scaled(around: Surroundings) -> Iterator[tuple[Array | float, float]]:
     yield from itertools.product(gammas, dict.fromkeys([*around.eps, *_EPS]))
 
 
+def _others(around: Surroundings, gamma: Array | float) -> list[Array]:
+    return [vector for vector in around.vectors if vector is not gamma and vector.shape == np.shape(gamma)]
+
+
 def _named(name: str, size: Array, x_hat: Array) -> dict[str, Array]:
     return {name: size, "x̂": x_hat, f"x̂ / {name}": x_hat / size}
 
@@ -185,6 +172,7 @@ _FORMULAS: tuple[Callable[[Array, Surroundings], Iterator[Formula]], ...] = (
     _norm,
     _softmax,
     _cross_entropy,
-    _embedding,
+    of_reading,
+    of_rows,
     _product_rule,
 )

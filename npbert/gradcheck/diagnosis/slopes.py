@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from npbert.compute import Array
+from npbert.compute import Array, erf
 from npbert.gradcheck.diagnosis.finding import ACCURACY, Case, Finding
 
 _MOST_TERMS = 2
@@ -28,9 +29,32 @@ def wrong_slope(case: Case, x: Array, y: Array, dy: Array) -> Iterator[Finding]:
 
 def _terms(x: Array, y: Array) -> dict[str, Array]:
     with np.errstate(all="ignore"):
-        terms = {"1": np.ones_like(x), "x": x, "y": y, "x²": x * x, "y²": y * y, "x · y": x * y, "y / x": y / x}
+        terms = {"1": np.ones_like(x), "x": x, "y": y, "x²": x * x, "y²": y * y, "x · y": x * y}
+        terms |= {**_of_activations(x), "y / x": y / x, "y · (1 − y / x)": y * (1 - y / x)}
     terms |= {"[x > 0]": (x > 0) * 1.0, "[x < 0]": (x < 0) * 1.0}
     return {name: array for name, array in terms.items() if np.isfinite(array).all()}
+
+
+def _of_activations(x: Array) -> dict[str, Array]:
+    """What the slopes of the usual activations are made of. Φ is the normal distribution, φ its density."""
+    big_phi, phi = 0.5 * (1 + erf(x, divisor=math.sqrt(2))), np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    s, u = 1 / (1 + np.exp(-x)), math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    t, of_u = 1 / (1 + np.exp(-1.702 * x)), math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+    return {
+        "Φ(x)": big_phi,
+        "φ(x)": phi,
+        "erf(x/√2)": 2 * big_phi - 1,
+        "x φ(x)": x * phi,
+        "x² φ(x)": x * x * phi,
+        "x φ(x)²": x * phi * phi,
+        "Φ(x) φ(x)": big_phi * phi,
+        "x Φ(x) (1 − Φ(x))": x * big_phi * (1 - big_phi),
+        "the slope of GELU's tanh form": 0.5 * (1 + np.tanh(u)) + 0.5 * x * of_u * (1 - np.tanh(u) ** 2),
+        "the slope of x · sigmoid(1.702 x)": t + 1.702 * x * t * (1 - t),
+        "sigmoid(x)": s,
+        "sigmoid(x) (1 − sigmoid(x))": s * (1 - s),
+        "x sigmoid(x) (1 − sigmoid(x))": x * s * (1 - s),
+    }
 
 
 def _formula(gradient: Array, terms: dict[str, Array], dy: Array, allowed: float) -> str | None:

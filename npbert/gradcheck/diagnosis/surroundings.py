@@ -11,7 +11,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Sequences, named_parts
-from npbert.gradcheck.diagnosis.roads import NO_FORMULA, Formula, Surroundings, formula_of
+from npbert.gradcheck.diagnosis.formula import NO_FORMULA, Formula, Surroundings
+from npbert.gradcheck.diagnosis.roads import formula_of
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import is_whole
 from npbert.gradcheck.report import FINITE_DIFFERENCES
@@ -40,7 +41,7 @@ class Known:
         integers = {name: value for name, value in function.named_arrays() if is_whole(value)}
         sequences = next((value for value in function.inputs if isinstance(value, Sequences)), None)
         lengths = () if sequences is None else tuple(map(int, sequences.lengths))
-        y, numbers, counts = function.outputs(), _numbers(function.layer), _counts(function.layer)
+        y, numbers, counts = function.outputs(), numbers_of(function.layer), _counts(function.layer)
         if all(np.size(dy) == 1 for dy in function.dy):
             numbers |= {"dy": float(function.dy[0])} if len(function.dy) == 1 else {}
         heads = counts.get("num_heads", 1)
@@ -103,8 +104,8 @@ class Known:
                 yield f"the rows where {name} is not negative", flat >= 0
             if right.ndim == 2 and len(flat) == rows and 0 <= flat.max(initial=-1) < right.shape[1]:
                 named = flat[:, None] == np.arange(right.shape[1])
-                yield f"the columns that {name} names, one in each row", named
-                yield f"the columns that {name} does not name in that row", ~named
+                yield f"the number of each row that stands in the column which {name} names", named
+                yield f"the numbers of each row outside of the column which {name} names for it", ~named
             if flat.min(initial=0) >= 0 and 0 <= flat.max(initial=-1) < rows:
                 times = np.bincount(flat, minlength=rows)
                 yield f"the rows that {name} names more than once", times > 1
@@ -148,7 +149,7 @@ def _names_of_outputs(count: int) -> list[str]:
     return ["y"] if count == 1 else [f"y[{number}]" for number in range(count)]
 
 
-def _numbers(layer: Any) -> dict[str, float]:
+def numbers_of(layer: Any) -> dict[str, float]:
     """The floats among the attributes of the layer and its parts, such as p and eps."""
     return {
         name: value

@@ -66,6 +66,11 @@ class Trace:
             function.layer.backward(function.dy if isinstance(y, tuple | list) else function.dy[0], tape)
         return trace
 
+    @property
+    def given(self) -> dict[str, Array]:
+        """What the backward of each part was given, in words."""
+        return {f"what {step.name}.backward is given": step.dy for step in self.steps if is_float_array(step.dy)}
+
     def gradient_of_output(self, step: Step) -> Array:
         """∂S/∂y of a call."""
         return self._gradient(step, step.y.shape, None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.accumulating import MEANS, accumulate, accumulated
-from npbert.learn.exercises.clipping import CLIPS, clipped
+from npbert.learn.exercises.accumulating import MEANS, accumulate, accumulated, explain_shares, nothing_returned
+from npbert.learn.exercises.clipping import CLIPS, clipped, explain_clipping
 from npbert.learn.numbers import NumbersPart
 from npbert.learn.source import exercise_file, function_source
 from npbert.optim import clip_by_global_norm
@@ -30,8 +30,9 @@ where 1.0 is dloss: how much the loss of this piece counts in the whole.
 """
 CLIP_TEXT = """Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.
 
-The joint norm is √(Σ over all parameters and all of their numbers of grad²). Change each parameter.grad in place.
-Where the norm is not above max_norm, nothing is changed. A parameter that is given twice counts once: it is one.
+The joint norm is the length of all gradients in one row: √(Σ grad²), summed over all numbers of all parameters.
+Change each parameter.grad in place, as in parameter.grad[...] *= factor. Where the norm is not above max_norm,
+nothing is changed. A parameter that is given twice counts once: it is one.
 """
 HINTS = (
     "A mean of means is not the mean of all, unless all pieces have as many targets. A piece with n of N targets "
@@ -50,8 +51,16 @@ EXERCISE = Exercise(
     chapter=chapter(8),
     hints=HINTS,
     parts=(
-        NumbersPart("accumulate", accumulate, accumulated, MEANS),
-        NumbersPart("clip_by_global_norm", clip_by_global_norm, clipped, CLIPS, tolerance=1e-5),
+        NumbersPart("accumulate", accumulate, accumulated, MEANS, explain=explain_shares, recognise=nothing_returned),
+        NumbersPart(
+            "clip_by_global_norm",
+            clip_by_global_norm,
+            clipped,
+            CLIPS,
+            tolerance=1e-5,
+            explain=explain_clipping,
+            recognise=nothing_returned,
+        ),
     ),
     source=lambda: exercise_file(
         13,

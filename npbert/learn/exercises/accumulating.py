@@ -10,7 +10,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED, Init, Tape
 from npbert.layers import Linear, SoftmaxCrossEntropy
-from npbert.learn.exercise import Mistakes
+from npbert.learn.attempt import Failure, attempt
+from npbert.learn.exercise import Finding, Mistakes
 from npbert.learn.numbers import Numbers
 
 Piece = tuple[Array, Array]
@@ -28,6 +29,7 @@ def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]
 
 
 MEANS = Mistakes(accumulate)
+_WEIGHT, _MEAN = "the gradient of weight", "the mean that is returned"
 
 
 def _pieces(rng: np.random.Generator) -> list[Piece]:
@@ -41,10 +43,16 @@ def accumulated(thing: Any, seed: int) -> Numbers:
     layer.bias.add_grad(np.ones(5))  # something is there already
     mean = thing(layer, SoftmaxCrossEntropy(), _pieces(rng))
     return {
-        "the gradient of weight": layer.weight.grad,
+        _WEIGHT: layer.weight.grad,
         "the gradient of bias": layer.bias.grad,
-        "the mean that is returned": np.asarray(np.nan if mean is None else mean, float),
+        **({} if mean is None else {_MEAN: np.asarray(mean, float)}),
     }
+
+
+def nothing_returned(given: Numbers, right: Numbers) -> Finding | None:
+    """Whether the mean is missing."""
+    missing = next((name for name in right if name not in given), None)
+    return Finding("Nothing is returned.", f"Wanted {missing}: does it end with a `return`?") if missing else None
 
 
 def _shared(
@@ -110,7 +118,7 @@ def sum_over_targets(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[
 
 
 @MEANS(
-    "The gradient is right, but what is returned is the mean of the pieces' means.",
+    "What is returned is the mean of the pieces' means.",
     "The loss counts in the same shares as the gradient: the sum of n/N · the mean of each piece.",
 )
 def returns_the_mean_of_means(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
@@ -133,3 +141,109 @@ def cleared_before_each(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequen
 def cleared_at_the_beginning(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
     layer.zero_grad()
     return _shared(layer, loss, pieces, _of_all)
+
+
+@MEANS(
+    "Label 0 is not counted as a target, and it is one: a class like any other.",
+    "Only −100 (IGNORED) is no target: n is (labels != IGNORED).sum().",
+)
+def label_0_not_counted(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+    counts = [int((labels > 0).sum()) for _, labels in pieces]
+    return _shared(layer, loss, pieces, lambda number, pieces: counts[number] / sum(counts))
+
+
+@MEANS(
+    "The ignored labels are counted, and the targets are not.",
+    "n is (labels != IGNORED).sum(): the labels that are not −100.",
+)
+def ignored_counted(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+    counts = [int((labels == IGNORED).sum()) for _, labels in pieces]
+    return _shared(layer, loss, pieces, lambda number, pieces: counts[number] / sum(counts))
+
+
+@MEANS(
+    "The gradient is that of the sum of the pieces' means: dloss is 1 for each of them.",
+    "dloss says how much the loss of a piece counts in the whole: loss.backward(n / N, tape).",
+)
+def gradient_of_the_sum(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+    return _shared(layer, loss, pieces, lambda number, pieces: 1.0, _of_all)
+
+
+@MEANS(
+    "The gradient is that of the sum over all targets: N times too large.",
+    "dloss says how much the loss of a piece counts in the whole, n / N: the division by N is missing there.",
+)
+def gradient_not_divided(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+    return _shared(layer, loss, pieces, lambda number, pieces: float(_targets(number, pieces)), _of_all)
+
+
+@MEANS(
+    "What is returned is the sum of the pieces' means.",
+    "The loss counts in the same shares as the gradient: the sum of n/N · the mean of each piece.",
+)
+def returns_the_sum_of_means(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+    return _shared(layer, loss, pieces, _of_all, lambda number, pieces: 1.0)
+
+
+@MEANS(
+    "In the gradient the pieces have each other's shares, the last that of the first.",
+    "As if one tape was used for all: it gives back what was put on it last first. A tape of its own for each piece, "
+    "and backward right after its forward.",
+)
+def shares_turned_around(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+    return _shared(layer, loss, pieces, lambda number, pieces: _of_all(len(pieces) - 1 - number, pieces), _of_all)
+
+
+@MEANS(
+    "The shares are upside down: N/n, and should be n/N.",
+    "A piece with n of all N targets counts n/N: more, where it has more of them.",
+)
+def shares_upside_down(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+    return _shared(layer, loss, pieces, lambda number, pieces: 1 / _of_all(number, pieces))
+
+
+@MEANS(
+    "All is divided by the number of pieces once more.",
+    "The shares n/N add up to 1 already: what is multiplied by them is a mean, and is not divided again.",
+)
+def divided_by_pieces_too(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+    return _shared(layer, loss, pieces, lambda number, pieces: _of_all(number, pieces) / len(pieces))
+
+
+def explain_shares(thing: Any) -> list[tuple[str, str]]:
+    """How much each piece counts in the gradient, and in what is returned."""
+    seeds = range(6)
+    given = [attempt(lambda seed=seed: accumulated(thing, seed)) for seed in seeds]  # type: ignore[misc]
+    if any(isinstance(each, Failure) or _MEAN not in each for each in given):
+        return []
+    alone = [[accumulated(_only(number), seed) for number in range(3)] for seed in seeds]
+    wanted = np.array([_of_all(number, _pieces(np.random.default_rng(0))) for number in range(3)])
+    told = []
+    in_gradient = _shares([given[0][_WEIGHT].ravel()], [[each[_WEIGHT].ravel() for each in alone[0]]])
+    in_mean = _shares(
+        [each[_MEAN].ravel() for each in given], [[each[_MEAN].ravel() for each in of_seed] for of_seed in alone]
+    )
+    for name, what, shares in ((_WEIGHT, "In the gradient", in_gradient), (_MEAN, "In the mean", in_mean)):
+        if shares is not None and not np.allclose(shares, wanted, atol=1e-6):
+            told.append((name, f"{what}, the three pieces count {_three(shares)}; it should be {_three(wanted)}."))
+    why = "They have 6, 1 and 2 of 9 targets, and a piece with n of all N counts n / N."
+    return [*told, ("", why)] if told else []
+
+
+def _only(number: int) -> Callable[..., float]:
+    """accumulate with the mean of one piece, which counts 1."""
+    return lambda layer, loss, pieces: _shared(layer, loss, pieces, lambda n, _: float(n == number))
+
+
+def _shares(given: list[Array], alone: list[list[Array]]) -> Array | None:
+    """What the pieces have to be multiplied with to add up to what is given, if anything does."""
+    matrix, whole = np.concatenate([np.stack(each, axis=1) for each in alone]), np.concatenate(given)
+    shares = np.linalg.lstsq(matrix, whole, rcond=None)[0]
+    return shares if np.allclose(matrix @ shares, whole, rtol=0, atol=1e-9 * max(1.0, np.abs(whole).max())) else None
+
+
+def _three(shares: Array) -> str:
+    first, second, third = (
+        f"{float(share):.4g}".replace("-", "−") for share in np.where(abs(shares) < 1e-9, 0, shares)
+    )
+    return f"{first}, {second} and {third}"

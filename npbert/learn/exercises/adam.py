@@ -9,12 +9,13 @@ import numpy as np
 from npbert.core import Parameter
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise, Mistakes
-from npbert.learn.exercises import adam_step
+from npbert.learn.exercises import adam_moves, adam_step, adam_variants
+from npbert.learn.exercises.adam_explained import explain_decay, explain_step
 from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import Blank, class_source, exercise_file
 from npbert.optim import Adam, AdamW
 
-OPTIONS = {"lr": 0.1, "betas": (0.8, 0.95), "eps": 1e-2}
+OPTIONS: dict[str, Any] = {"lr": 0.1, "betas": (0.8, 0.95), "eps": 1e-2}
 STEPS = (1, 2, 5)
 
 TEXT = """
@@ -116,10 +117,53 @@ def matrices_spared(self: AdamW, parameter: Parameter) -> float:
 
 @WRONG_DECAY(
     "Nothing is decayed.",
-    "For a matrix, kept is 1 − lr · λ, with λ = self.weight_decay.",
+    "For a matrix, kept is 1 − lr · λ, with λ = self.weight_decay; and step multiplies each value by "
+    "self.kept(parameter).",
 )
 def no_decay(self: AdamW, parameter: Parameter) -> float:
     return 1.0
+
+
+@WRONG_DECAY(
+    "kept returns the value that is left, and should return the factor alone, 1 − lr · λ.",
+    "step multiplies the value by what kept returns: it is one number, and 1 where nothing is decayed.",
+)
+class ValueReturned(adam_step.Worked, AdamW):
+    def kept(self, parameter: Parameter) -> Any:
+        return parameter.value * super().kept(parameter)
+
+
+@WRONG_DECAY(
+    "The decay comes after the step, and should come before it.",
+    "θ ← (1 − lr · λ) θ, and then the step: the step itself is not decayed. The order is the one of the class: first "
+    "parameter.value *= self.kept(parameter), then parameter.value -= ….",
+)
+class DecayedAfterTheStep(adam_moves.StepChanged, AdamW):
+    one = adam_moves.kept_after
+
+
+@WRONG_DECAY(
+    "λ is divided by lr, and should be multiplied with it: 1 − lr · λ.",
+    "θ ← θ − lr · λ θ: as the steps become smaller towards the end, so does the decay.",
+)
+def decay_over_lr(self: AdamW, parameter: Parameter) -> float:
+    return 1 - self.weight_decay / self.lr if parameter.value.ndim > 1 else 1.0
+
+
+@WRONG_DECAY(
+    "kept is the decay itself with a minus, −lr · λ, and should be 1 − lr · λ.",
+    "A value is multiplied by what kept returns: nearly 1, so that it shrinks a little.",
+)
+def one_forgotten(self: AdamW, parameter: Parameter) -> float:
+    return -self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0
+
+
+@WRONG_DECAY(
+    "λ is missing: kept is 1 − lr, and should be 1 − lr · λ.",
+    "λ is self.weight_decay.",
+)
+def decay_by_lr(self: AdamW, parameter: Parameter) -> float:
+    return 1 - self.lr if parameter.value.ndim > 1 else 1.0
 
 
 EXERCISE = Exercise(
@@ -129,8 +173,21 @@ EXERCISE = Exercise(
     chapter=chapter(8),
     hints=HINTS,
     parts=(
-        NumbersPart("Adam", Adam, _numbers, adam_step.WRONG),
-        NumbersPart("AdamW", AdamW, lambda thing, seed: _numbers(thing, seed, weight_decay=0.3), WRONG_DECAY),
+        NumbersPart(
+            "Adam",
+            Adam,
+            _numbers,
+            adam_variants.WRONG,
+            explain=lambda thing: explain_step(thing, OPTIONS),
+            pairs=adam_moves.two_at_once,
+        ),
+        NumbersPart(
+            "AdamW",
+            AdamW,
+            lambda thing, seed: _numbers(thing, seed, weight_decay=0.3),
+            WRONG_DECAY,
+            explain=lambda thing: explain_decay(thing, OPTIONS),
+        ),
     ),
     source=lambda: exercise_file(
         14,

@@ -66,8 +66,9 @@ def counted_from_zero(self: Worked, m: Array, v: Array) -> tuple[Array, Array]:
 
 
 @WRONG(
-    "t is always 1: the steps are not counted, so every step is corrected like the first.",
-    "self.steps += 1 at the beginning of each step. The correction fades as t grows.",
+    "Every step is corrected like the first, by 1 − β₁ and 1 − β₂, as if t stayed 1.",
+    "At step t it is 1 − β₁ᵗ, (1 - beta1**self.steps), so that the correction fades. And self.steps has to be kept: "
+    "self.steps += 1 at the beginning of each step.",
     method="corrected",
 )
 def not_counted(self: Worked, m: Array, v: Array) -> tuple[Array, Array]:
@@ -165,6 +166,17 @@ def eps_forgotten(self: Worked, m_hat: Array, v_hat: Array) -> Array:
 )
 def uphill(self: Worked, m_hat: Array, v_hat: Array) -> Array:
     return -m_hat / (np.sqrt(v_hat) + self.eps)
+
+
+@WRONG(
+    "β₁ and β₂ are swapped throughout: self.betas is (β₁, β₂), in this order.",
+    "m is made and corrected with the first of them, and v with the second.",
+)
+def betas_swapped(self: Worked, scale: float = 1.0) -> None:
+    betas = self.betas
+    self.betas = betas[::-1]
+    Worked.step(self, scale)
+    self.betas = betas
 
 
 @WRONG(

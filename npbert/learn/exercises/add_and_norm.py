@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -10,6 +11,7 @@ from npbert.blocks import EncoderLayer
 from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import Sequences, Tape
+from npbert.learn.attempt import Failure
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise, Mistakes
 from npbert.learn.layers import layer_part
@@ -191,13 +193,56 @@ def swapped(self: EncoderLayer, dy: Array, tape: Tape) -> tuple[Array, Array]:
     return dz, past + dqueries
 
 
+@WRONG(
+    "The residual is in dz, too: dz has ds added, which belongs to dx alone.",
+    "What is added after attention is x, the rows that look: x + Dropout(attention(x, z)). z goes into attention and "
+    "nowhere else, so dz is what attention returns for it.",
+)
+def residual_to_both(self: EncoderLayer, dy: Array, tape: Tape) -> tuple[Array, Array]:
+    past, dqueries, dz = _backward(self, dy, tape)
+    return past + dqueries, past + dz
+
+
+@WRONG(
+    "dx is dqueries + dz: the residual is lost, and dz, which is the gradient of the other input, has come in.",
+    "x went past attention and into it as the rows that look: dx = ds + dqueries. dz is returned beside it.",
+)
+def inputs_added_up(self: EncoderLayer, dy: Array, tape: Tape) -> tuple[Array, Array]:
+    _, dqueries, dz = _backward(self, dy, tape)
+    return dqueries + dz, dz
+
+
+@WRONG(
+    "In both halves the residual carries the gradient past the norm, as if the norm stood on the other road alone.",
+    "That would be right for u + f(LayerNorm(u)), which is called pre-norm. Here it is LayerNorm(u + f(u)): both roads "
+    "go through the norm, so each residual gets ds, what the norm's backward returns.",
+)
+def pre_norm(self: EncoderLayer, dy: Array, tape: Tape) -> tuple[Array, Array]:
+    ds = self.output_norm.backward(dy, tape)
+    dh = dy + self.feed_forward.backward(self.dropout.backward(ds, tape), tape)
+    ds = self.attention_norm.backward(dh, tape)
+    dqueries, dz = self.attention.backward(self.dropout.backward(ds, tape), tape)
+    return dh + dqueries, dz
+
+
+def advise(failure: Failure) -> str:
+    """What comes next, where the tape has something else on top."""
+    top = re.search(r"on top of the tape is what (?:another )?(\w+)", failure.message)
+    if failure.kind != "TapeError" or top is None:
+        return ""
+    return (
+        f"What lies on top was put there last, so its backward is the next to be called: that of a {top[1]}. The whole "
+        "order is output_norm, dropout, feed_forward, attention_norm, dropout, attention."
+    )
+
+
 EXERCISE = Exercise(
     number=9,
     slug="add_and_norm",
     title="residuals, add & norm",
     chapter=chapter(3),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG),),
+    parts=(layer_part(SETTING, WRONG, advise=advise),),
     source=lambda: exercise_file(9, "residuals, add & norm", chapter(3), TEXT, [class_source(EncoderLayer, BLANK)]),
     blanks=("EncoderLayer.backward",),
 )

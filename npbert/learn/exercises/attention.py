@@ -54,7 +54,17 @@ EXERCISE = Exercise(
     title="attention",
     chapter=chapter(6),
     hints=HINTS,
-    parts=(layer_part(one_head.ONE_HEAD, one_head.WRONG), layer_part(heads.HEADS, heads.WRONG)),
+    parts=(
+        layer_part(one_head.ONE_HEAD, one_head.WRONG, roads=one_head.ONE_HEADS_ROADS, pairs=one_head.two_at_once),
+        layer_part(
+            heads.HEADS,
+            heads.WRONG,
+            recognise=heads.not_merged,
+            roads=heads.HEADS_ROADS,
+            pairs=heads.two_at_once,
+            advise=heads.advise,
+        ),
+    ),
     source=lambda: exercise_file(
         10,
         "attention",

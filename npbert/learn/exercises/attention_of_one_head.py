@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,82 +11,158 @@ import numpy as np
 from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import Sequences
+from npbert.gradcheck import GradientError
 from npbert.layers import DotProductAttention
 from npbert.layers.softmax import softmax_backward
-from npbert.learn.exercise import Mistakes
+from npbert.learn.exercise import Mistake, Mistakes, both
+from npbert.learn.exercises.attention_steps import (
+    ROADS,
+    WHY_ROADS,
+    Attended,
+    Steps,
+    ToScores,
+    Wrong,
+    both_of_them,
+    pairs,
+    same,
+    scales,
+    softmaxes,
+    turned,
+)
+from npbert.learn.roads import Roads
+
+N, H, D, M, T = 2, 3, 5, 7, 11  # sequences, heads, features of a head, queries, keys: no two with a common factor
+
+
+def _why(shape: tuple[int, ...], x: Array, q: Array) -> str:
+    """What a wrong shape is, if it is one that has a name."""
+    if shape == turned(x).shape:
+        return ": the last two axes are swapped"
+    if shape in ((N, H, M, D), (N, H, T, D)):
+        return f": that is the shape of {'q' if shape == q.shape else 'k and v'}. The order is dq, dk, dv"
+    return ""
+
+
+def _checked(cls: type[Any], init: Any) -> Any:
+    """A layer whose attend_backward is looked at before anything is done with what it returns."""
+
+    def attend_backward(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None) -> Any:
+        found = cls.attend_backward(self, dc, q, k, v, p, mask)
+        if not isinstance(found, tuple | list) or len(found) != 3:
+            count = len(found) if isinstance(found, tuple | list) else 1
+            given = "nothing" if found is None else "one thing" if count == 1 else f"{count} things"
+            raise GradientError(f"attend_backward returns {given}, wanted dq, dk and dv")
+        for name, dx, x in zip(("dq", "dk", "dv"), found, (q, k, v), strict=True):
+            if np.shape(dx) != x.shape:
+                raise GradientError(f"{name} has the shape {np.shape(dx)}, wanted {x.shape}{_why(np.shape(dx), x, q)}")
+        return found
+
+    return type(cls.__name__, (cls,), {"attend_backward": attend_backward, "__module__": "checked"})(H, 0.3)
+
 
 ONE_HEAD = Setting(
     DotProductAttention,
-    lambda cls, init: cls(1, 0.3),
+    _checked,
     lambda rng: (
-        rng.standard_normal((5, 3)),
-        rng.standard_normal((7, 3)),
-        rng.standard_normal((7, 3)),
-        Sequences(np.array([7]), np.array([5])),
+        rng.standard_normal((N * M, H * D)),
+        rng.standard_normal((N * T, H * D)),
+        rng.standard_normal((N * T, H * D)),
+        Sequences(np.array([T] * N), np.array([M] * N)),
     ),
 )
 WRONG = Mistakes(DotProductAttention, "attend_backward")
 
-Changes = Callable[..., Any]
+Changes = Callable[[Attended, Attended], Any]
 
 
-def attend_in_another_way(
-    dc: Array,
-    q: Array,
-    k: Array,
-    v: Array,
-    p: Array,
-    apply: Changes = lambda x: x,
-    *,
-    to_s: Changes = softmax_backward,
-    scale: float | None = None,
-) -> tuple[Array, Array, Array, Array]:
-    """dq, dk, dv and ds, with another backward of softmax or another scale."""
-    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    ds = to_s(apply(dc @ v.swapaxes(-1, -2)), p) * scale
-    return ds @ k, ds.swapaxes(-1, -2) @ q, apply(p).swapaxes(-1, -2) @ dc, ds
+def _method(steps: Steps, change: Changes) -> Any:
+    """attend_backward with these steps: change(the right gradients, those of the steps) is returned."""
+
+    def attend_backward(
+        self: DotProductAttention, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
+    ) -> Any:
+        def apply(x: Array) -> Array:
+            return self.dropout.apply(x, mask)
+
+        given = dc, q, k, v, p, self.num_heads, apply
+        return change(Steps().of(*given), steps.of(*given))
+
+    return attend_backward
 
 
-def _of(layer: DotProductAttention, mask: Array | None) -> Changes:
-    return lambda x: layer.dropout.apply(x, mask)
-
-
-@WRONG(
-    "1/√d is missing in dQ and dK.",
-    "S = Q Kᵀ/√d: every score was divided by √d, so what comes back from it is, too.",
+_DROPPED = (
+    "A = Dropout(P): a weight that was dropped had no say, so nothing comes back to it, and what was kept was scaled."
 )
-def scale_forgotten(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None) -> Any:
-    return attend_in_another_way(dc, q, k, v, p, _of(self, mask), scale=1.0)[:3]
-
-
-@WRONG(
-    "1/√d is missing in dQ; dK has it.",
-    "It divides the whole product Q Kᵀ, so it stands in the gradients of both factors.",
+_DROPOUTS: tuple[tuple[str, str, str, ToScores], ...] = (
+    (
+        "dropout_forgotten_in_ds",
+        "The dropout of the weights is left out on the way to dQ and dK: dP is self.dropout.apply(dA, mask).",
+        _DROPPED,
+        lambda da, p, apply: softmax_backward(da, p),
+    ),
+    (
+        "dropout_after_softmax",
+        "Dropout is undone after softmax, and should be undone before it: dP is self.dropout.apply(dA, mask).",
+        "forward went S, P = softmax(S), A = Dropout(P). Backward goes the other way: from dA through dropout to dP, "
+        "and then through softmax to dS.",
+        lambda da, p, apply: apply(softmax_backward(da, p)),
+    ),
+    (
+        "dropout_before_and_after_softmax",
+        "Dropout is undone before softmax and after it once more: it stands only between dA and dP.",
+        "dS = softmax_backward(self.dropout.apply(dA, mask), p), and nothing was dropped from the scores S.",
+        lambda da, p, apply: apply(softmax_backward(apply(da), p)),
+    ),
+    (
+        "dropout_undone_twice",
+        "Dropout is undone twice on the way to dQ and dK.",
+        "dP is self.dropout.apply(dA, mask), once. dA = dC Vᵀ has no dropout in it.",
+        lambda da, p, apply: softmax_backward(apply(apply(da)), p),
+    ),
+    (
+        "softmax_of_the_dropped",
+        "Softmax is undone with A, the weights after dropout, and should be undone with P: softmax_backward(dP, p).",
+        "What softmax gave is p; dropout came afterwards. A is for dV alone.",
+        lambda da, p, apply: softmax_backward(apply(da), apply(p)),
+    ),
+    (
+        "softmax_of_the_dropped_alone",
+        "Softmax is undone with A, the weights after dropout, and the way back through dropout is left out.",
+        "dP is self.dropout.apply(dA, mask), and what softmax gave is p: dS = softmax_backward(dP, p). A is for dV.",
+        lambda da, p, apply: softmax_backward(da, apply(p)),
+    ),
 )
-def queries_left_unscaled(
-    self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
-) -> Any:
-    dq, dk, dv, _ = attend_in_another_way(dc, q, k, v, p, _of(self, mask))
-    return dq * math.sqrt(q.shape[-1]), dk, dv
 
 
-@WRONG(
-    "1/√d is missing in dK; dQ has it.",
-    "It divides the whole product Q Kᵀ, so it stands in the gradients of both factors.",
-)
-def scale_forgotten_in_dk(
-    self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
-) -> Any:
-    dq, dk, dv, _ = attend_in_another_way(dc, q, k, v, p, _of(self, mask))
-    return dq, dk * math.sqrt(q.shape[-1]), dv
+def _ways() -> Iterator[Wrong]:
+    """Wrong ways back to the scores: through softmax, through dropout, and both."""
+    for name, says, because, to_scores in _DROPOUTS:
+        yield Wrong(name, says, because, Steps(to_scores=to_scores), both_of_them)
+    for each in softmaxes():
+        yield each
+        undropped = replace(each.steps, to_scores=_without_dropout(each.steps.to_scores))
+        says = f"{each.says} And dropout is left out on the way there."
+        yield Wrong(f"{each.name}_and_no_dropout", says, f"{each.because} {_DROPPED}", undropped, both_of_them)
 
 
-@WRONG(
-    "dQ and dK are divided by d, and should be divided by √d.",
-    "forward divided the scores by √d, the square root of the number of features of a head.",
-)
-def divided_by_d(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None) -> Any:
-    return attend_in_another_way(dc, q, k, v, p, _of(self, mask), scale=1 / q.shape[-1])[:3]
+def _without_dropout(to_scores: ToScores) -> ToScores:
+    return lambda da, p, apply: to_scores(da, p, same)
+
+
+for each in (*scales(), *_ways()):
+    method = _method(each.steps, each.change)
+    method.__name__ = each.name
+    WRONG(each.says, each.because)(method)
+
+
+def two_at_once() -> Iterator[Mistake]:
+    """A wrong way back to the scores and a wrong scale."""
+    known = {mistake.name: mistake for mistake in WRONG}
+    for one, other, steps in pairs(_ways()):
+        thing = type(
+            "two", (DotProductAttention,), {"attend_backward": _method(steps, both_of_them), "__module__": "mistakes"}
+        )
+        yield both(known[one.name], known[other.name], thing)
 
 
 @WRONG(
@@ -94,50 +170,10 @@ def divided_by_d(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, m
     "Qᵀ dS is the gradient of Kᵀ, with d rows and T columns. A reshape keeps the order in memory and so mixes the "
     "keys up; a transposition swaps the axes. Directly: dK = dSᵀ Q.",
 )
-def key_gradient_reshaped(
-    self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
-) -> Any:
-    dq, dk, dv, _ = attend_in_another_way(dc, q, k, v, p, _of(self, mask))
-    return dq, dk.swapaxes(-1, -2).reshape(dk.shape), dv
-
-
-@WRONG(
-    "The derivative of softmax is left out: dS is dP itself.",
-    "Between the scores and the weights stands softmax. dS = softmax_backward(dP, p), which is p · (dP − Σ dP p), row "
-    "by row.",
-)
-def softmax_left_out(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None) -> Any:
-    return attend_in_another_way(dc, q, k, v, p, _of(self, mask), to_s=lambda dp, p: dp)[:3]
-
-
-@WRONG(
-    "dS is p · dP: the sum over the row was not subtracted.",
-    "Raising one score takes from all other weights of its query. dS = p · (dP − Σ dP p) with the sum along the row, "
-    "which is softmax_backward(dP, p).",
-)
-def softmax_cut_short(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None) -> Any:
-    return attend_in_another_way(dc, q, k, v, p, _of(self, mask), to_s=lambda dp, p: dp * p)[:3]
-
-
-@WRONG(
-    "dS is p (1 − p) · dP, which is the diagonal alone of the derivative of softmax.",
-    "Raising one score takes from all other weights of its query. dS = p · (dP − Σ dP p) with the sum along the row, "
-    "which is softmax_backward(dP, p).",
-)
-def softmax_diagonal(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None) -> Any:
-    return attend_in_another_way(dc, q, k, v, p, _of(self, mask), to_s=lambda dp, p: dp * p * (1 - p))[:3]
-
-
-@WRONG(
-    "Softmax is undone down the columns, over the queries: each row, over the keys, is a distribution.",
-    "p (…, M, T) adds up to 1 along its last axis. softmax_backward sums along that axis.",
-)
-def softmax_over_the_queries(
-    self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
-) -> Any:
-    return attend_in_another_way(
-        dc, q, k, v, p, _of(self, mask), to_s=lambda dp, p: p * (dp - (dp * p).sum(axis=-2, keepdims=True))
-    )[:3]
+def key_gradient_reshaped(self: Any, *given: Any) -> Any:
+    return _method(Steps(), lambda right, _: (right.dq, turned(right.dk).reshape(right.dk.shape), right.dv))(
+        self, *given
+    )
 
 
 @WRONG(
@@ -147,19 +183,7 @@ def softmax_over_the_queries(
 def dropout_forgotten_in_dv(
     self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
 ) -> Any:
-    dq, dk, _, _ = attend_in_another_way(dc, q, k, v, p, _of(self, mask))
-    return dq, dk, p.swapaxes(-1, -2) @ dc
-
-
-@WRONG(
-    "The dropout of the weights is left out on the way to dQ and dK: dP is self.dropout.apply(dA, mask).",
-    "A = Dropout(P): a weight that was dropped had no say, so nothing comes back to it, and what was kept was scaled.",
-)
-def dropout_forgotten_in_ds(
-    self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
-) -> Any:
-    dq, dk, _, _ = attend_in_another_way(dc, q, k, v, p)
-    return dq, dk, attend_in_another_way(dc, q, k, v, p, _of(self, mask))[2]
+    return _method(Steps(), lambda right, _: (right.dq, right.dk, turned(p) @ dc))(self, dc, q, k, v, p, mask)
 
 
 @WRONG(
@@ -167,15 +191,36 @@ def dropout_forgotten_in_ds(
     "dV = Aᵀ dC, and on the way to dQ and dK stands dP = self.dropout.apply(dA, mask).",
 )
 def dropout_forgotten(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None) -> Any:
-    return attend_in_another_way(dc, q, k, v, p)[:3]
+    return Steps().of(dc, q, k, v, p, self.num_heads)
+
+
+@WRONG(
+    "1/√d has come into dV, and belongs to dQ and dK alone.",
+    "Only the scores were divided by √d. C = A V has no such factor: dV = Aᵀ dC.",
+)
+def values_scaled(self: Any, *given: Any) -> Any:
+    return _method(Steps(), lambda right, _: (right.dq, right.dk, right.dv / np.sqrt(D)))(self, *given)
 
 
 @WRONG(
     "The three gradients are in the wrong order: dK stands where dV should, and dV where dK should.",
     "backward returns them in the order of forward's inputs: dq, dk, dv.",
 )
-def keys_and_values_swapped(
-    self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
-) -> Any:
-    dq, dk, dv, _ = attend_in_another_way(dc, q, k, v, p, _of(self, mask))
-    return dq, dv, dk
+def keys_and_values_swapped(self: Any, *given: Any) -> Any:
+    return _method(Steps(), lambda right, _: (right.dq, right.dv, right.dk))(self, *given)
+
+
+ONE_HEADS_ROADS = Roads(
+    {
+        name: type(
+            DotProductAttention.__name__,
+            (DotProductAttention,),
+            {"attend_backward": _method(steps, lambda _, road: road), "__module__": "mistakes"},
+        )
+        for name, steps in ROADS.items()
+    },
+    WHY_ROADS,
+    {"the number of features of a head": D, "the number of keys": T, "the number of queries": M},
+    {"p of dropout": 0.3},
+)
+__all__ = ["ONE_HEAD", "ONE_HEADS_ROADS", "WRONG", "Wrong"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,20 @@ from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.layers.softmax import softmax, softmax_backward
-from npbert.learn.exercise import Mistakes
-from npbert.learn.exercises.attention_of_one_head import attend_in_another_way
+from npbert.learn.attempt import Failure
+from npbert.learn.exercise import Finding, Mistake, Mistakes, both
+from npbert.learn.exercises.attention_steps import (
+    ROADS,
+    WHY_ROADS,
+    Attended,
+    Steps,
+    both_of_them,
+    pairs,
+    scales,
+    softmaxes,
+)
+from npbert.learn.numbers import Numbers
+from npbert.learn.roads import Roads
 
 
 class PaddedAttention(Layer):
@@ -53,17 +66,40 @@ class PaddedAttention(Layer):
         return x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
 
 
+N, H, D, T = 5, 2, 3, 7  # sequences, heads, features of a head, tokens: no two with a common factor
+LENGTHS = np.array([7, 2, 6, 7, 4])
+
 HEADS = Setting(
     PaddedAttention,
-    lambda cls, init: cls(2),
-    lambda rng: (*(rng.standard_normal((3, 5, 6)) for _ in "qkv"), np.array([[1] * 5, [1, 1, 0, 0, 0], [1] * 4 + [0]])),
+    lambda cls, init: cls(H),
+    lambda rng: (*(rng.standard_normal((N, T, H * D)) for _ in "qkv"), (np.arange(T) < LENGTHS[:, None]) * 1),
 )
 WRONG = Mistakes(PaddedAttention, "backward")
+Changes = Callable[[Attended, Attended], Any]
 
 
-def _heads(layer: PaddedAttention, dc: Array, tape: Tape, **changes: Any) -> list[Array]:
+def _heads(layer: PaddedAttention, dc: Array, tape: Tape, steps: Steps | None = None) -> Attended:
+    """In heads."""
     q, k, v, p = tape.take(layer)
-    return [*attend_in_another_way(layer.split(dc), q, k, v, p, **changes)[:3]]
+    return (steps or Steps()).of(layer.split(dc), q, k, v, p, layer.num_heads)
+
+
+def _method(steps: Steps, change: Changes) -> Any:
+    """backward with these steps: change(the right gradients in heads, those of the steps), merged."""
+
+    def backward(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
+        q, k, v, p = tape.take(self)
+        given = self.split(dc), q, k, v, p, self.num_heads
+        return tuple(map(self.merge, change(Steps().of(*given), steps.of(*given))))
+
+    return backward
+
+
+for each in (*scales(), *softmaxes()):
+    if not each.name.startswith("scale_queries"):  # there are as many queries as keys
+        method = _method(each.steps, each.change)
+        method.__name__ = each.name
+        WRONG(each.says, each.because)(method)
 
 
 @WRONG(
@@ -82,23 +118,7 @@ def heads_reshaped(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
 )
 def dc_reshaped(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
     q, k, v, p = tape.take(self)
-    return tuple(map(self.merge, attend_in_another_way(dc.reshape(q.shape), q, k, v, p)[:3]))
-
-
-@WRONG(
-    "dQ and dK are divided by √D, with all features, and should be divided by √d, with those of a head.",
-    "Each head compares vectors of d = D/H features: the √d of forward is math.sqrt(q.shape[-1]), of q in heads.",
-)
-def scale_of_all_heads(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
-    return tuple(map(self.merge, _heads(self, dc, tape, scale=1 / math.sqrt(dc.shape[-1]))))
-
-
-@WRONG(
-    "1/√d is missing in dQ and dK.",
-    "S = Q Kᵀ/√d: every score was divided by √d, so what comes back from it is, too.",
-)
-def scale_forgotten_with_heads(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
-    return tuple(map(self.merge, _heads(self, dc, tape, scale=1.0)))
+    return tuple(map(self.merge, Steps().of(dc.reshape(q.shape), q, k, v, p, H)))
 
 
 @WRONG(
@@ -109,7 +129,7 @@ def scale_forgotten_with_heads(self: PaddedAttention, dc: Array, tape: Tape) -> 
 def padded_queries_stopped(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
     q, k, v, p = tape.take(self)
     is_key = p.sum(axis=(1, 2), keepdims=True) > 0  # (B, 1, 1, T)
-    return tuple(map(self.merge, attend_in_another_way(self.split(dc) * is_key.swapaxes(-1, -2), q, k, v, p)[:3]))
+    return tuple(map(self.merge, Steps().of(self.split(dc) * is_key.swapaxes(-1, -2), q, k, v, p, H)))
 
 
 @WRONG(
@@ -118,7 +138,8 @@ def padded_queries_stopped(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
     "dS = p · (dP − Σ dP p). Without the factor p the padding learns, too.",
 )
 def padding_learns(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
-    return tuple(map(self.merge, _heads(self, dc, tape, to_s=lambda dp, p: dp - (dp * p).sum(axis=-1, keepdims=True))))
+    steps = Steps(to_scores=lambda dp, p, _: dp - (dp * p).sum(axis=-1, keepdims=True))
+    return tuple(map(self.merge, _heads(self, dc, tape, steps)))
 
 
 @WRONG(
@@ -128,3 +149,128 @@ def padding_learns(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
 )
 def heads_averaged(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
     return tuple(self.merge(dx / self.num_heads) for dx in _heads(self, dc, tape))
+
+
+def two_at_once() -> Iterator[Mistake]:
+    """A wrong way back through softmax and a wrong scale."""
+    known = {mistake.name: mistake for mistake in WRONG}
+    for one, other, steps in pairs(softmaxes()):
+        if other.name in known:
+            yield both(
+                known[one.name],
+                known[other.name],
+                type("two", (PaddedAttention,), {"backward": _method(steps, both_of_them), "__module__": "mistakes"}),
+            )
+
+
+def _product_wrong(name: str, says: str, because: str, change: Callable[..., Any]) -> None:
+    """A known mistake: change(right, p, dc, ds) is what is merged."""
+
+    def backward(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
+        q, k, v, p = tape.take(self)
+        dc = self.split(dc)
+        ds = softmax_backward(dc @ v.swapaxes(-1, -2), p) / math.sqrt(q.shape[-1])
+        right = Attended(ds @ k, ds.swapaxes(-1, -2) @ q, p.swapaxes(-1, -2) @ dc)
+        return tuple(map(self.merge, change(right, q, k, p, dc, ds)))
+
+    backward.__name__ = name
+    WRONG(says, because)(backward)
+
+
+_SQUARE = "As there are as many queries as keys here, the shapes fit either way."
+_product_wrong(
+    "weights_not_transposed",
+    "dV is P dC, and should be Pᵀ dC: p was not transposed.",
+    f"A row of p is a query, a column is a key. A value collects from all queries that looked at it. {_SQUARE}",
+    lambda right, q, k, p, dc, ds: (right.dq, right.dk, p @ dc),
+)
+_product_wrong(
+    "scores_not_transposed",
+    "dK is dS Q/√d, and should be dSᵀ Q/√d: ds was not transposed.",
+    f"A row of dS is a query, a column is a key. A key collects from all queries that looked at it. {_SQUARE}",
+    lambda right, q, k, p, dc, ds: (right.dq, ds @ q, right.dv),
+)
+_product_wrong(
+    "scores_transposed",
+    "dQ is dSᵀ K/√d, and should be dS K/√d: ds was transposed, and should not be.",
+    f"A row of dS is a query, a column is a key. A query collects from all keys that it looked at. {_SQUARE}",
+    lambda right, q, k, p, dc, ds: (ds.swapaxes(-1, -2) @ k, right.dk, right.dv),
+)
+_product_wrong(
+    "key_gradient_reshaped",
+    "dK has the right shape, but the wrong order: Qᵀ dS was reshaped, where it has to be transposed.",
+    "Qᵀ dS is the gradient of Kᵀ, with d rows and T columns. Directly: dK = dSᵀ Q/√d.",
+    lambda right, q, k, p, dc, ds: (right.dq, right.dk.swapaxes(-1, -2).reshape(right.dk.shape), right.dv),
+)
+_product_wrong(
+    "keys_and_queries_swapped",
+    "dQ is made with Q, and dK with K: each factor gets the gradient times the other one.",
+    "S = Q Kᵀ/√d, so dQ = dS K/√d and dK = dSᵀ Q/√d.",
+    lambda right, q, k, p, dc, ds: (ds @ q, ds.swapaxes(-1, -2) @ k, right.dv),
+)
+
+
+_ORDER = "backward returns the gradients in the order of forward's inputs: dq, dk, dv."
+_product_wrong(
+    "queries_and_keys_exchanged",
+    "The gradients are in the wrong order: dK stands where dQ should, and dQ where dK should.",
+    _ORDER,
+    lambda right, *_: (right.dk, right.dq, right.dv),
+)
+_product_wrong(
+    "keys_and_values_exchanged",
+    "The gradients are in the wrong order: dK stands where dV should, and dV where dK should.",
+    _ORDER,
+    lambda right, *_: (right.dq, right.dv, right.dk),
+)
+_product_wrong(
+    "queries_and_values_exchanged",
+    "The gradients are in the wrong order: dV stands where dQ should, and dQ where dV should.",
+    _ORDER,
+    lambda right, *_: (right.dv, right.dk, right.dq),
+)
+_product_wrong(
+    "values_first",
+    "The gradients are in the wrong order: they come as dv, dq, dk.",
+    _ORDER,
+    lambda right, *_: (right.dv, right.dq, right.dk),
+)
+_product_wrong(
+    "values_scaled",
+    "1/√d has come into dV, and belongs to dQ and dK alone.",
+    "Only the scores were divided by √d. C = P V has no such factor: dV = Pᵀ dC.",
+    lambda right, *_: (right.dq, right.dk, right.dv / np.sqrt(D)),
+)
+
+
+def not_merged(given: Numbers, right: Numbers) -> Finding | None:
+    """Whether a gradient is still in heads."""
+    for name in ("dq", "dk", "dv"):
+        if name in given and given[name].shape == (N, H, T, D):
+            says = f"{name} is still in heads, {(N, H, T, D)}, and should be {(N, T, H * D)}."
+            return Finding(says, f"self.merge({name}) puts the heads side by side again: (B, H, T, d) -> (B, T, D).")
+    return None
+
+
+def advise(failure: Failure) -> str:
+    """Where the code stops: whether dc is still in one piece."""
+    is_whole = (
+        failure.kind == "ValueError"
+        and f"dc {(N, T, H * D)}" in failure.shapes
+        and f"q {(N, H, T, D)}" in failure.shapes
+    )
+    return "dc is (B, T, D) there, and q, k, v are in heads, (B, H, T, d): self.split(dc) first." if is_whole else ""
+
+
+HEADS_ROADS = Roads(
+    {
+        name: type(
+            PaddedAttention.__name__,
+            (PaddedAttention,),
+            {"backward": _method(steps, lambda _, road: road), "__module__": "mistakes"},
+        )
+        for name, steps in ROADS.items()
+    },
+    WHY_ROADS,
+    {"the number of features of a head": D, "the number of tokens": T, "the number of heads": H},
+)

@@ -175,6 +175,57 @@ def ignored_rows_left_out(self: SoftmaxCrossEntropy, dloss: float, tape: Tape) -
     return right[right.any(axis=1)]
 
 
+def _of_scores(name: str, says: str, because: str, p: Callable[..., Array]) -> None:
+    """p(scores, largest, total) stands for the probabilities."""
+
+    def backward(self: SoftmaxCrossEntropy, dloss: float, tape: Tape) -> Array:
+        is_target, targets, scores, largest, total = tape.take(self)
+        dlogits = np.zeros((len(is_target), scores.shape[1]))
+        onehot = np.eye(scores.shape[1])[targets]
+        dlogits[is_target] = (p(scores, largest, total) - onehot) * dloss / len(targets)
+        return dlogits
+
+    backward.__name__ = name
+    WRONG(says, because)(backward)
+
+
+_of_scores(
+    "largest_not_subtracted",
+    "p is e^score / total, but total is the sum of e^(score − largest): the largest has to be subtracted above, too.",
+    "e^(score − largest) is e^score / e^largest. What is divided by e^largest below has to be divided by it above: "
+    "p = np.exp(scores - largest) / total, and each row of p adds up to 1.",
+    lambda scores, largest, total: np.exp(scores) / total,
+)
+_of_scores(
+    "scores_for_p",
+    "The scores stand where p belongs: dlogits is (scores − onehot) · dloss / n.",
+    "p is softmax of the scores, p = np.exp(scores - largest) / total.",
+    lambda scores, largest, total: scores,
+)
+_of_scores(
+    "log_p_for_p",
+    "log p stands where p belongs: dlogits is (log p − onehot) · dloss / n.",
+    "The logarithm is in the loss. Its derivative, together with that of softmax, is p − onehot, with p itself.",
+    lambda scores, largest, total: scores - largest - np.log(total),
+)
+_of_scores(
+    "softmax_over_the_rows",
+    "p is taken down the columns: each column adds up to 1, and each row should.",
+    "Each row is a distribution over the classes. total holds the sums of the rows, of shape (n, 1): "
+    "p = np.exp(scores - largest) / total.",
+    lambda scores, largest, total: np.exp(scores) / np.exp(scores).sum(axis=0),
+)
+
+
+@WRONG(
+    "1 is subtracted in the columns of all labels, in every row; it belongs to one column of each row.",
+    "p[:, targets] takes whole columns. p[np.arange(len(targets)), targets] takes from each row the number of its own "
+    "label.",
+)
+def labels_of_all_rows(self: SoftmaxCrossEntropy, dloss: float, tape: Tape) -> Array:
+    return _backward(self, dloss, tape, row=lambda p, onehot: p - onehot.any(axis=0))
+
+
 EXERCISE = Exercise(
     number=5,
     slug="cross_entropy",

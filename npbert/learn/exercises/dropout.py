@@ -8,6 +8,7 @@ from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import Tape
 from npbert.layers import Dropout
+from npbert.learn.attempt import Failure
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise, Finding, Mistakes
 from npbert.learn.layers import layer_part
@@ -35,15 +36,17 @@ HINTS = (
     "Return self.apply(dy, mask). Or in full: dy if mask is None, else dy * mask / (1 - self.p).",
 )
 FRESH = Finding(
-    "backward drops other numbers than forward did: it has a mask of its own.",
-    "Some numbers that forward dropped get a gradient, and some that it kept get none. Nothing is drawn in backward: "
-    "use the mask that was kept on the tape.",
+    "backward drops other numbers than forward did.",
+    "Some numbers that forward dropped get a gradient, and some that it kept get none. Use the mask as it was kept on "
+    "the tape: nothing is drawn anew, and each number has a place of its own in it.",
 )
 
 
 def fresh_mask(given: Numbers, right: Numbers) -> Finding | None:
     """Whether each dx is 0 or what a kept number has, but at places that forward does not know."""
     dx, wanted = given["dx"], right["dx"]
+    if dx.shape != wanted.shape:
+        return None
     both = (dx != 0) & (wanted != 0)
     has_too_many, has_too_few = ((dx != 0) & (wanted == 0)).any(), ((dx == 0) & (wanted != 0)).any()
     is_fresh = both.any() and np.allclose(dx[both], wanted[both]) and has_too_many and has_too_few
@@ -129,13 +132,47 @@ def scaled_in_evaluation(self: Dropout, dy: Array, tape: Tape) -> Array:
     return dy / (1 - self.p) if mask is None else self.apply(dy, mask)
 
 
+@WRONG(
+    "dx holds the numbers that were kept and no others: dy[mask] takes them out of their rows.",
+    "dx has the shape of x, and 0 where x was dropped: multiply by the mask, dy * mask, where True counts as 1.",
+)
+def kept_alone(self: Dropout, dy: Array, tape: Tape) -> Array:
+    mask = tape.take(self)[2]
+    return dy if mask is None else dy[mask] / (1 - self.p)
+
+
+@WRONG(
+    "dx holds the numbers that were kept and no others, and they lack their factor 1/(1 − p).",
+    "dx has the shape of x, and 0 where x was dropped: multiply by the mask, dy * mask, where True counts as 1. And "
+    "what was kept was multiplied by 1/(1 − p).",
+)
+def kept_alone_unscaled(self: Dropout, dy: Array, tape: Tape) -> Array:
+    mask = tape.take(self)[2]
+    return dy if mask is None else dy[mask]
+
+
+@WRONG(
+    "What was dropped has a gradient: dx is dy there, and should be 0.",
+    "A number that was set to 0 had no say in the loss. The others are right: dy / (1 − p).",
+)
+def dropped_handed_on(self: Dropout, dy: Array, tape: Tape) -> Array:
+    return _scaled(tape.take(self)[2], dy, 1 / (1 - self.p), 1.0)
+
+
+def advise(failure: Failure) -> str:
+    """Where backward has put something on the tape."""
+    if failure.kind != "TapeError" or "still holds" not in failure.message:
+        return ""
+    return "Backward takes what forward kept off the tape, and puts nothing on it. Does it call self.forward?"
+
+
 EXERCISE = Exercise(
     number=8,
     slug="dropout",
     title="dropout",
     chapter=chapter(7),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, recognise=fresh_mask),),
+    parts=(layer_part(SETTING, WRONG, recognise=fresh_mask, advise=advise),),
     source=lambda: exercise_file(8, "dropout", chapter(7), TEXT, [class_source(Dropout, BLANK)]),
     blanks=("Dropout.backward",),
 )

@@ -114,6 +114,17 @@ def order_lost(self: Embedding, dy: Array, tape: Tape) -> None:
     np.add.at(self.weight.grad, np.sort(tape.take(self)), dy)
 
 
+@WRONG(
+    "dW has the table itself inside: it should begin with zeros, and it began with a copy of W.",
+    "The gradient says how fast the loss moves with each number of W, and not where that number is. "
+    "dW = np.zeros_like(self.weight.value), and then each dy[n] is added to row ids[n].",
+)
+def table_inside(self: Embedding, dy: Array, tape: Tape) -> None:
+    dw = self.weight.value.copy()
+    np.add.at(dw, tape.take(self), dy)
+    self.weight.add_grad(dw)
+
+
 EXERCISE = Exercise(
     number=6,
     slug="embedding",

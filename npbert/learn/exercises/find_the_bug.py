@@ -69,6 +69,8 @@ Try to find them by reading. If you are stuck, let the computer look:
 
     layer, inputs, rng = CATALOGUE["Linear"].make(A)
     print(check_gradients(layer, *inputs, rng=rng))
+
+For J it is CATALOGUE["FeedForward, gelu"].
 """
 HINTS = (
     "Ask of each line: which line of forward does it undo? What was averaged there has to be divided by the same "

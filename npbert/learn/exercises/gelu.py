@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from npbert.catalogue import Setting
 from npbert.compute import Array
+from npbert.gradcheck import GradientError
 from npbert.layers import GELU, TanhGELU
 from npbert.layers.gelu import _cdf, _density
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Mistakes
+from npbert.learn.exercise import Exercise, Finding, Mistakes
 from npbert.learn.layers import layer_part
+from npbert.learn.numbers import Numbers
 from npbert.learn.source import Blank, class_source, exercise_file, function_source
 
-SETTING = Setting(GELU, lambda cls, init: cls(), lambda rng: (1.5 * rng.standard_normal((7, 5)),))
+
+def _checked(cls: type[Any], init: Any) -> Any:
+    """A layer that says so when value_and_slope does not return two arrays like x."""
+
+    def value_and_slope(self: Any, x: Array) -> Any:
+        found = cls.value_and_slope(self, x)
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            given = "nothing" if found is None else "one array" if isinstance(found, np.ndarray) else "something else"
+            raise GradientError(f"value_and_slope returns {given}, wanted two arrays: return y, slope")
+        for name, part in zip(("y", "slope"), found, strict=True):
+            if np.shape(part) != x.shape:
+                raise GradientError(f"the {name} of value_and_slope has the shape {np.shape(part)}, wanted {x.shape}")
+        return tuple(found)
+
+    return type(cls.__name__, (cls,), {"value_and_slope": value_and_slope})()
+
+
+SETTING = Setting(GELU, _checked, lambda rng: (1.5 * rng.standard_normal((7, 5)),))
 WRONG = Mistakes(GELU, "value_and_slope")
 
 TEXT = """
@@ -127,13 +147,39 @@ def slope_of_the_tanh_form(self: GELU, x: Array) -> tuple[Array, Array]:
     return self.value(x), TanhGELU().value_and_slope(x)[1]
 
 
+@WRONG(
+    "φ(x) has e^(+x²/2): the minus in its exponent is lost.",
+    "A density falls to both sides of 0. In Python, -x ** 2 is −(x²), but (-x) ** 2 is x²: np.exp(-x * x / 2).",
+)
+def exponent_without_minus(self: GELU, x: Array) -> tuple[Array, Array]:
+    return self.value(x), _cdf(x) + x * np.exp(x * x / 2) / math.sqrt(2 * math.pi)
+
+
+@WRONG(
+    "value_and_slope returns its two arrays in the wrong order: the slope came first, and y should.",
+    "forward takes what it returns apart as y, slope = …: return y, slope.",
+)
+def value_and_slope_swapped(self: GELU, x: Array) -> tuple[Array, Array]:
+    return _cdf(x) + x * _density(x), self.value(x)
+
+
+def wrong_value(given: Numbers, right: Numbers) -> Finding | None:
+    """Whether the first of what value_and_slope returns is not y."""
+    if np.allclose(given["y"], right["y"], rtol=1e-9, atol=1e-12):
+        return None
+    return Finding(
+        "The first of the two arrays that value_and_slope returns is not y = x Φ(x).",
+        "forward hands it on as y. self.value(x) is y; what is to be found is the second, its slope: return y, slope.",
+    )
+
+
 EXERCISE = Exercise(
     number=3,
     slug="gelu",
     title="GELU",
     chapter=chapter(1),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG),),
+    parts=(layer_part(SETTING, WRONG, recognise=wrong_value),),
     source=lambda: exercise_file(
         3,
         "GELU",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import Tape
@@ -37,7 +39,8 @@ BLANK = Blank(
 HINTS = (
     "Take one number, W[i, o]. Which y does it move, and how fast? Those of column o, one in every row n, each x[n, i] "
     "times as fast. So dW[i, o] is a sum over n.",
-    "A sum over the index in the middle is a matrix product: Σₙ x[n, i] dy[n, o] is the product of x transposed with "
+    "Σₙ x[n, i] dy[n, o] is a matrix product: n, which is summed over, has to be the second index of the left matrix "
+    "and the first of the right one. It is the first of both, so x is transposed: it is the product of xᵀ with "
     "dy. The shapes allow nothing else: from (N, I) and (N, O) you need (I, O).",
     "dW is xᵀ dy. b[o] is added to every row, so its gradient is the sum of column o of dy. And x[n, i] moves the "
     "whole row y[n], with the weights W[i, :], so dx is dy Wᵀ.",
@@ -174,6 +177,23 @@ def bias_forgotten(self: Linear, dy: Array, tape: Tape) -> Array:
 )
 def weight_forgotten(self: Linear, dy: Array, tape: Tape) -> Array:
     return _backward(self, dy, tape, dw=lambda x, dy, w: None)
+
+
+@WRONG(
+    "dx is made with dW, and should be made with W: it is dy Wᵀ.",
+    "x[n, i] moves y[n, o] W[i, o] times as fast, so the weight itself is what brings dy back: self.weight.value.",
+)
+def input_with_gradient(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dx=lambda x, dy, w: dy @ (x.T @ dy).T)
+
+
+@WRONG(
+    "dW has the share of the last row alone: those of the rows before it are lost.",
+    "Every row is multiplied by W, so every row has a say: dW is the sum of all of them, dW += np.outer(x[n], dy[n]), "
+    "or all at once xᵀ dy.",
+)
+def last_row_alone(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dw=lambda x, dy, w: np.outer(x[-1], dy[-1]))
 
 
 EXERCISE = Exercise(

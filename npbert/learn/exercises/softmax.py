@@ -140,6 +140,16 @@ def averaged_over_the_leading_axis(self: Softmax, dp: Array, tape: Tape) -> Arra
     return Softmax.backward(self, dp, tape) / len(dp)
 
 
+@WRONG(
+    "The terms for k ≠ j have the wrong sign: they are −pₖ pⱼ dpₖ, and were added.",
+    "Raising an x lowers all other p of its row: ∂pₖ/∂xⱼ = −pₖ pⱼ for k ≠ j, with a minus.",
+)
+def others_added(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    own = dp * p
+    return own * (1 - p) + p * (own.sum(axis=-1, keepdims=True) - own)
+
+
 EXERCISE = Exercise(
     number=4,
     slug="softmax",

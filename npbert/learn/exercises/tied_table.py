@@ -2,51 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from npbert.catalogue import Setting
-from npbert.compute import Array
-from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Mistakes
+from npbert.learn.exercise import Exercise
+from npbert.learn.exercises.tied_table_mistakes import ROADS, SETTING, WRONG, TiedTable
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file
-
-
-class TiedTable(Layer):
-    """logits = a h Eᵀ + c  with  h = E[ids].
-
-    ids (N,)   table E (V, D)   bias c (V,)   scale a: a fixed number   logits (N, V)
-
-    E is read at the beginning, where it turns ids into vectors, and multiplied at the end, where it turns vectors into
-    scores. In BERT all encoder layers stand between the two; here there is a number.
-    """
-
-    def __init__(self, num_embeddings: int, features: int, init: Init) -> None:
-        self.table = init.normal(num_embeddings, features)
-        self.bias = init.zeros(num_embeddings)
-        self.scale = 0.7
-
-    def forward(self, ids: Array, tape: Tape = NO_TAPE) -> Array:
-        h = self.table.value[ids]  # (N, D)
-        tape.keep(self, ids, h)
-        return self.scale * h @ self.table.value.T + self.bias.value
-
-    def backward(self, dlogits: Array, tape: Tape) -> None:
-        """dE has two parts: a dlogitsᵀ h, as the decoder, and the rows of dh = a dlogits E, as the embedding."""
-        ids, h = tape.take(self)
-        if dlogits.shape != (len(ids), len(self.bias.value)):
-            raise ValueError(f"dlogits is {dlogits.shape}, wanted {(len(ids), len(self.bias.value))}")
-        self.table.add_grad(self.scale * dlogits.T @ h)
-        self.bias.add_grad(dlogits.sum(axis=0))
-        np.add.at(self.table.grad, ids, self.scale * dlogits @ self.table.value)
-
-
-SETTING = Setting(TiedTable, lambda cls, init: cls(7, 3, init), lambda rng: (rng.permutation([4, 1, 4, 6, 4]),))
-WRONG = Mistakes(TiedTable, "backward")
 
 TEXT = """
 BERT has one table of word vectors, and uses it twice: at the beginning it looks up the vector of each word, and at the
@@ -60,6 +20,9 @@ BLANK = Blank(
     """Add dE to the gradient of self.table and dc to that of self.bias. Return nothing: ids have no gradient.
 
     dlogits (N, V)   dE (V, D)   dc (V,)   h (N, D): the rows of the table that were read
+
+    self.table.value is E, and self.table.grad its gradient. add_grad adds a whole array of E's shape to it;
+    np.add.at(self.table.grad, ids, rows) adds rows to those that ids names, each as often as it is named.
     """,
     given=2,
 )
@@ -72,149 +35,13 @@ HINTS = (
     "self.table.add_grad(a * dlogits.T @ h), and np.add.at(self.table.grad, ids, dh).",
 )
 
-Change = Callable[[TiedTable, Array, Array, Array], Any]
-
-
-def _decoder(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
-    return layer.scale * dlogits.T @ h
-
-
-def _embedding(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
-    dtable = np.zeros_like(layer.table.value)
-    np.add.at(dtable, ids, layer.scale * dlogits @ layer.table.value)
-    return dtable
-
-
-def _nothing(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
-    return np.zeros_like(layer.table.value)
-
-
-def _backward(
-    layer: TiedTable,
-    dlogits: Array,
-    tape: Tape,
-    decoder: Change = _decoder,
-    embedding: Change = _embedding,
-    bias: Callable[[Array], Array] = lambda dlogits: dlogits.sum(axis=0),
-) -> None:
-    """The right backward, but for what is given in another way."""
-    ids, h = tape.take(layer)
-    layer.table.add_grad(decoder(layer, dlogits, ids, h) + embedding(layer, dlogits, ids, h))
-    layer.bias.add_grad(bias(dlogits))
-
-
-@WRONG(
-    "The decoder's share of the table is lost: only the rows that were read learn.",
-    "The table is multiplied at the end, too, and there every row has a say, those of words that were never read as "
-    "well: a dlogitsᵀ h belongs to dE.",
-)
-def decoder_forgets_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, decoder=_nothing)
-
-
-@WRONG(
-    "The embedding's share of the table is lost: only its use as the decoder learns.",
-    "h was read from the table. What comes back to h, dh = a dlogits E, goes to the rows that were read: "
-    "np.add.at(self.table.grad, ids, dh).",
-)
-def embedding_forgets_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, embedding=_nothing)
-
-
-@WRONG(
-    "Where an id is repeated, only the last of its gradients counts.",
-    "`grad[ids] += dh` writes each row once. np.add.at(self.table.grad, ids, dh) adds them all.",
-)
-def last_of_repeated_ids_wins(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    def embedding(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
-        dtable = np.zeros_like(layer.table.value)
-        dtable[ids] = layer.scale * dlogits @ layer.table.value
-        return dtable
-
-    _backward(self, dlogits, tape, embedding=embedding)
-
-
-@WRONG(
-    "The embedding's share overwrites the decoder's, in the rows that were read.",
-    "`grad[ids] = dh` sets what should be added. Both uses add to one gradient: np.add.at(self.table.grad, ids, dh).",
-)
-def embedding_overwrites(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    ids, h = tape.take(self)
-    dtable = _decoder(self, dlogits, ids, h)
-    dtable[ids] = self.scale * dlogits @ self.table.value
-    self.table.add_grad(dtable)
-    self.bias.add_grad(dlogits.sum(axis=0))
-
-
-@WRONG(
-    "The two shares are averaged, but they have to be added.",
-    "Each use moves the loss by itself, and both effects happen at once: the gradient is their sum, not their mean.",
-)
-def shares_averaged(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(
-        self,
-        dlogits,
-        tape,
-        decoder=lambda *given: _decoder(*given) / 2,
-        embedding=lambda *given: _embedding(*given) / 2,
-    )
-
-
-@WRONG(
-    "The factor a is missing in dE.",
-    "The scores were multiplied by self.scale, so what comes back through them, on both roads, is, too.",
-)
-def scale_forgotten(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(
-        self,
-        dlogits,
-        tape,
-        decoder=lambda layer, *given: _decoder(layer, *given) / layer.scale,
-        embedding=lambda layer, *given: _embedding(layer, *given) / layer.scale,
-    )
-
-
-@WRONG(
-    "The factor a is missing in the decoder's share of dE; the embedding's has it.",
-    "The scores were multiplied by self.scale, so what comes back through them, on both roads, is, too.",
-)
-def scale_forgotten_in_the_decoder(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, decoder=lambda layer, *given: _decoder(layer, *given) / layer.scale)
-
-
-@WRONG(
-    "The factor a is missing in the embedding's share of dE; the decoder's has it.",
-    "The scores were multiplied by self.scale, so what comes back through them, on both roads, is, too.",
-)
-def scale_forgotten_in_the_embedding(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, embedding=lambda layer, *given: _embedding(layer, *given) / layer.scale)
-
-
-@WRONG(
-    "The gradient of the table is set, but it should be added to what is there.",
-    "Even alone the table is used twice, and a batch may come in parts: everybody adds, and zero_grad is called by "
-    "whoever trains.",
-)
-def table_set(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    self.table.zero_grad()
-    _backward(self, dlogits, tape)
-
-
-@WRONG(
-    "dc is multiplied by a, but the bias is added after the scale.",
-    "logits = a h Eᵀ + c: a step in c is a step of the same size in the logits of every row. dc = Σₙ dlogitsₙ.",
-)
-def bias_scaled(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, bias=lambda dlogits: self.scale * dlogits.sum(axis=0))
-
-
 EXERCISE = Exercise(
     number=11,
     slug="tied_table",
     title="the tied table",
     chapter=chapter(7),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, names={"table": "dE", "bias": "dc"}),),
+    parts=(layer_part(SETTING, WRONG, names={"table": "dE", "bias": "dc"}, roads=ROADS),),
     source=lambda: exercise_file(11, "the tied table", chapter(7), TEXT, [class_source(TiedTable, BLANK)]),
     blanks=("TiedTable.backward",),
 )

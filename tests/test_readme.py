@@ -75,6 +75,7 @@ def test_the_reading_order_is_that_of_the_code(package):
     homes = [getattr(getattr(module, name), "__module__", "").split(".") for name in module.__all__]
     files = dict.fromkeys((home[1], home[-1]) for home in homes if home[0] == "npbert")
     listed = iter([(room, word) for room, text in TREE.items() for word in re.findall(r"\w+", text)])
+    files = [file for file in files if file[0] in TO_READ]
     assert [file for file in files if file not in listed] == [], "not there, or not in this order"  # `in` moves on
 
 

@@ -20,9 +20,13 @@ from npbert.cli.fill_mask import add_fill_mask_command
 from npbert.cli.gradcheck import add_gradcheck_command
 from npbert.cli.learn import add_learn_command
 from npbert.cli.log import USUAL, messages_on_standard_error
+from npbert.cli.page import add_page_command
 from npbert.cli.params import add_params_command
 from npbert.cli.parser import Parser
+from npbert.cli.plot import add_plot_command
+from npbert.cli.report import add_report_command
 from npbert.cli.search import add_search_command
+from npbert.cli.site import add_site_command
 from npbert.cli.tag import add_tag_command
 from npbert.cli.training import add_training_commands
 from npbert.cli.vocab import add_vocab_command
@@ -75,8 +79,12 @@ def _parser() -> Parser:
     add_answer_command(commands)
     add_vocab_command(commands)
     add_training_commands(commands)
+    add_report_command(commands)
+    add_plot_command(commands)
     add_params_command(commands)
+    add_page_command(commands)
     add_learn_command(commands)
+    add_site_command(commands)
     add_gradcheck_command(commands)
     names = ", ".join(commands.choices)
     parser.set_defaults(run=lambda _: parser.error(f"say which command, one of {names}"))

@@ -54,7 +54,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "patience": "N",
     },
     "what is kept": {"save_every": "STEPS", "log_every": "STEPS", "keep_state": ""},
-    "how to save memory": {"parts": "N", "gradient_checkpointing": ""},
+    "how to save memory": {"parts": "N", "gradient_checkpointing": "", "share_state": ""},
 }
 """Which settings belong together in --help, and what the value of each is called there; a switch has no value."""
 

@@ -15,8 +15,8 @@ _DESCRIPTION = """Write a page, one HTML file for a browser, that shows a small 
 backward step by step, and where each number comes from. It needs no network."""
 
 _EPILOG = """examples:
-  npbert page folder "how are [MASK]" --output page.html
-  npbert page folder "how are [MASK]" "my [MASK] is juliet" --answer you name --output page.html
+  npbert page folder "how are [MASK]" "i am [MASK]" --output page.html
+  npbert page folder "how are [MASK]" --answer you --output page.html
 
 The model has to be small enough to be seen: up to 32 wide, 4 layers, 16 tokens."""
 

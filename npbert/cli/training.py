@@ -6,6 +6,7 @@ import argparse
 import math
 import sys
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,15 @@ from typing import Any
 from npbert.cli.options import add_options, given_options, read_options
 from npbert.cli.task_folder import command_of
 from npbert.cli.text import write_json_lines
+from npbert.compute import num_threads
 from npbert.data.tokenizer import Tokenizer
 from npbert.extras import import_extra
 from npbert.files import FileError
+from npbert.messages import counted
 from npbert.models import load_config
 from npbert.training.evaluate import Judged, evaluate_files
 from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.parallel import Communicator, in_silence, share_cores, world
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.run_folder import FREE, MODEL_FOLDER
 from npbert.training.settings import SETTINGS_FILE, load_settings
@@ -86,6 +90,19 @@ def add_training_commands(commands: Any) -> None:
 
 
 def _train(args: argparse.Namespace) -> int:
+    """One run, on one process, or on all that a launcher has started, of which the first speaks for all."""
+    communicator = world()
+    try:
+        with communicator.ending_together(), nullcontext() if communicator.is_first else in_silence():
+            share_cores(communicator)
+            return _train_on(args, communicator)
+    except Exception:
+        if communicator.is_first:
+            raise
+        return 1  # all have failed alike
+
+
+def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
     kind, run_class = _RUNS[args.command]
     folder = Path(args.folder)
     import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
@@ -106,17 +123,21 @@ def _train(args: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         if args.resume:  # a head that was new when the run began is in its state now
             warnings.filterwarnings("ignore", "not from .*, but new: ")
-        run = run_class(settings, folder)
+        run = run_class(settings, folder, communicator=communicator)
     print(run.summary(), flush=True)
+    if communicator.size > 1:
+        print(f"shared by {communicator.size} processes, with {counted(num_threads(), 'thread')} each", flush=True)
     try:
         numbers = run.trainer.train()
     except KeyboardInterrupt:
-        print(
-            f"\nstopped at step {run.trainer.step}; to go on: npbert {args.command} {folder} --resume", file=sys.stderr
-        )
+        if communicator.is_first:
+            say = f"\nstopped at step {run.trainer.step}; to go on: npbert {args.command} {folder} --resume"
+            print(say, file=sys.stderr)
         return 130
     task = run.task if isinstance(run, Finetuning) else None
     _print_table(numbers, run.baselines, task=task)
+    if not communicator.is_first:
+        return 0  # whose files they are says what is in them
     trainer = run.trainer
     print(f"after {trainer.step} steps; the model of step {trainer.progress.best_step} is in {folder / MODEL_FOLDER}")
     megabytes = (folder / STATE_FILE).stat().st_size / 1e6

@@ -10,7 +10,9 @@ WIDTHS = (360, 1600)
 @pytest.fixture(scope="session")
 def browser():
     """One for all tests."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+    )
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("there is no chromium: apt-get install chromium")

@@ -1,6 +1,9 @@
 """Models and sentences small enough for the page, and everything that npbert computes of them on the way."""
 
+import shutil
+
 import numpy as np
+import pytest
 
 from npbert import (
     IGNORED,
@@ -18,7 +21,7 @@ from npbert.data import Example
 from npbert.layers import dot_product_attention
 from npbert.models.packed_batch import PackedBatch
 
-VOCABULARY = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", *"how are you hello i am romeo and".split()]
+VOCABULARY = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", *("how", "are", "you", "hello", "i", "am", "romeo", "and")]
 
 
 def example(text):
@@ -28,7 +31,9 @@ def example(text):
         words += [*part.split(), "[SEP]"]
         kinds += [kind] * (len(part.split()) + 1)
     hidden = [word.startswith("[") and word not in VOCABULARY for word in words]
-    ids = [VOCABULARY.index(word.strip("[]") if is_hidden else word) for word, is_hidden in zip(words, hidden, strict=True)]
+    ids = [
+        VOCABULARY.index(word.strip("[]") if is_hidden else word) for word, is_hidden in zip(words, hidden, strict=True)
+    ]
     labels = [word if is_hidden else IGNORED for word, is_hidden in zip(ids, hidden, strict=True)]
     return Example([3 if is_hidden else word for word, is_hidden in zip(ids, hidden, strict=True)], kinds, labels, 0)
 
@@ -78,7 +83,7 @@ def batch_of(examples):
 
 
 def loss_and_gradients(model, examples):
-    """The loss of the masked words alone, and the gradient of each parameter by name, as npbert's own model has them."""
+    """The loss of the masked words alone, and the gradient of each parameter by name, by npbert's own model."""
     model.zero_grad()
     tape, batch = Tape(), batch_of(examples)
     losses = model.loss(batch, tape)
@@ -148,3 +153,46 @@ class Watched:
         self.dlogits = cross_entropy.backward(1.0, tape)
         model.bert.encode_backward(model.gather.backward(model.predictions.backward(self.dlogits, tape), tape), tape)
         tape.check_empty()
+
+    def arrays(self, steps, arrays):
+        """By the page's names, what npbert had at each step."""
+        wanted = {"d(logits)": self.dlogits}
+        undone = {(step["part"], step["kind"]): step for step in steps if step["phase"] == "backward"}
+        for step in steps:
+            part, kind = step["part"], step["kind"]
+            if step["phase"] == "backward" or part not in self.forward or kind in ("Add", "Fork"):
+                continue
+            (x, y), (dy, dx) = self.forward[part], self.backward[part]
+            layer = part.removesuffix(".attention.dot_product")
+            if kind in ("Scores", "Softmax"):
+                continue
+            made = step["writes"][-1 if kind == "LayerNorm" else 0]
+            wanted.update({made: y, f"d({made})": dy})
+            if kind == "WeightedMean":
+                wanted.update({f"d({layer}.{symbol})": gradient for symbol, gradient in zip("QKV", dx, strict=True)})
+            elif kind not in ("Embedding", "SinusoidalPositions", "Decoder"):
+                wanted[step["reads"][0]] = x
+                (into,) = (w for w in undone[part, kind]["writes"] if arrays[w]["gradientOf"] == step["reads"][0])
+                wanted[into] = dx
+            if kind == "LayerNorm":
+                _, wanted[f"{part}.xHat"], wanted[f"{part}.sigma"] = self.normalized[part]
+        count = len(self.softmax) // 2
+        for number, (first, second) in enumerate(self.softmax):
+            is_forward = number < count
+            layer = number if is_forward else 2 * count - 1 - number  # backward ends with the first layer
+            for symbol, heads in zip("SP" if is_forward else "PS", (first, second), strict=True):
+                for head, array in enumerate(heads):
+                    name = f"bert.encoder.layers.{layer}.{symbol}.{head}"
+                    wanted[name if is_forward else f"d({name})"] = array
+        for layer in range(count):
+            _, (dx, dz) = self.backward[f"bert.encoder.layers.{layer}"]
+            wanted[f"d(bert.encoder.layers.{layer}.x)"] = dx + dz
+        return wanted
+
+
+def find_node():
+    """Node, or the one that comes with playwright."""
+    if found := shutil.which("node"):
+        return found
+    driver = pytest.importorskip("playwright._impl._driver", reason="there is no node: install Node.js, or playwright")
+    return str(driver.compute_driver_executable()[0])

@@ -7,7 +7,11 @@ import numpy as np
 from npbert import IGNORED, BertConfig, BertForMaskedLM, randomize
 from npbert.data import Example
 
-VOCABULARY = [*"[PAD] [CLS] [SEP] [MASK] how are you hello i am well where".split(), "<script>alert(1)</script>", '"\'&']
+VOCABULARY = [
+    *["[PAD]", "[CLS]", "[SEP]", "[MASK]", "how", "are", "you", "hello", "i", "am", "well", "where"],
+    "<script>alert(1)</script>",
+    "\"'&",
+]
 HOSTILE = VOCABULARY[-2:]
 SIZES = {"hidden_size": 4, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 6}
 EXAMPLES = [

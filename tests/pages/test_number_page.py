@@ -89,7 +89,9 @@ def test_it_is_written_whole_or_not_at_all(tmp_path):
     write_number_page(small_model(), EXAMPLES, VOCABULARY, path, title="of <b>words</b>")
     written = path.read_text(encoding="utf-8")
     assert "<title>of &lt;b&gt;words&lt;/b&gt;</title>" in written
-    too_large = BertForMaskedLM(BertConfig(hidden_size=64, num_hidden_layers=1, num_attention_heads=2, vocab_size=14))
+    too_large = BertForMaskedLM(
+        BertConfig(hidden_size=64, num_hidden_layers=1, num_attention_heads=2, vocab_size=14), rng=None
+    )
     with pytest.raises(ValueError, match="hidden_size is 64, too large"):
         write_number_page(too_large, EXAMPLES, VOCABULARY, path)
     with pytest.raises(ValueError, match="nothing is to be predicted"):

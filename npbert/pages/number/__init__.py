@@ -1,1 +1,6 @@
-"""Follow one number back: a page that shows a small BERT whole, forward and backward, and where every number is from."""
+"""Follow one number back: a page on which a small BERT is seen whole, and every number says where it is from."""
+
+from npbert.pages.number.export import export
+from npbert.pages.number.page import number_page, write_number_page
+
+__all__ = ["export", "number_page", "write_number_page"]

@@ -56,7 +56,8 @@ def export(
     model: with a masked-LM head. Its loss is that of the masked words alone: a next-sentence head is left out, and
     there is no dropout. Numbers are written as float64, of which every digit comes back.
     examples: the first is what the page shows when it opens; the others are for training, and to be chosen.
-    vocabulary: the V tokens by id.   optimizer: `lr`, `betas`, `eps`, `weight_decay` of AdamW where they are not its own.
+    vocabulary: the V tokens by id. optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW in the page, where they
+    are not npbert's own.
 
     Raises: TypeError for a model without a masked-LM head; ValueError for one that is too large for a page, for no
     examples, one that is too long or predicts nothing, ids that do not fit, or a vocabulary of another size.
@@ -98,8 +99,8 @@ def parameters_of(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]
 def _constants(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
     """Fixed positions, where a model has them in place of learned ones."""
     positions = model.bert.embeddings.position_embeddings
-    is_fixed = isinstance(positions, SinusoidalPositions)
-    return {"bert.embeddings.position_embeddings.table": positions.table} if is_fixed else {}
+    name = "bert.embeddings.position_embeddings.table"
+    return {name: positions.table} if isinstance(positions, SinusoidalPositions) else {}
 
 
 def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:

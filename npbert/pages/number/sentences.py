@@ -37,7 +37,8 @@ def masked_sentences(
             raise ValueError(f"{text[:60]!r} has {len(encoding.ids)} tokens, wanted at most {longest}")
     masks = sum(encoding.ids.count(tokenizer.mask_id) for encoding in encodings)
     if answers and len(answers) != masks:
-        raise ValueError(f"there are {masks} {MASK} in all, but {len(answers)} answers: wanted one for each, or none")
+        given = f"{len(answers)} answer{'s' * (len(answers) > 1)}"
+        raise ValueError(f"{given} for {masks} {MASK}: wanted one for each, or none")
     right = iter(_ids_of(answers, tokenizer) if answers else _guesses(model, tokenizer, encodings))
     return [_example(encoding, tokenizer.mask_id, right) for encoding in encodings]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, MaskedLMHead, MultiHeadAttention
@@ -151,10 +151,11 @@ def _with_helpers(call: Call) -> Road:
 
 
 def _frame(call: Call, lines: Iterable[int]) -> dict[str, Any]:
-    """A function with the lines of it that count; a check of what was handed in computes nothing."""
+    """A function with the lines of it that count: its head, and a check of what was handed in, compute nothing."""
     name, last = functions_in(call.file)[call.first]
     text = text_of(call.file)
-    shown = [line for line in dict.fromkeys(lines) if not text[line - 1].strip().startswith("check_")]
+    shown = [line for line in dict.fromkeys(lines) if line > call.first]
+    shown = [line for line in shown if not text[line - 1].strip().startswith("check_")]
     return {"file": _short(call.file), "function": name, "from": call.first, "to": last, "lines": shown}
 
 

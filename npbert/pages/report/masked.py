@@ -14,7 +14,7 @@ _STEPS = 6
 _WORDS = (
     "These sentences are always the same. The model has never seen them in training if the run has a held-out text. "
     "Words of them are hidden, and numbered here. Under each step stands what the model then thought most probable, "
-    "with its probability; below it, the word that was hidden, with the one that it had. ✓ marks a right guess. "
+    "with its probability; below it, the hidden word, with how probable that was to it. ✓ marks a right guess. "
     "At first the guesses are the commonest words; later they depend on the sentence."
 )
 

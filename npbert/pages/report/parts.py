@@ -15,8 +15,11 @@ def section(name: str, title: str, *content: str) -> str:
 
 
 def picture(figure: Any, name: str, alt: str, caption: str) -> str:
-    """A figure with what it shows and how it is read. alt: in short, for those who cannot see it. Both are no HTML."""
-    drawn = inline_svg(figure, name, alt)
+    """A figure with what it shows and how it is read.
+
+    name: another for each of a page. alt: what it shows, for those who cannot see it; no HTML, nor is the caption.
+    """
+    drawn = inline_svg(figure, f"picture-{name}", alt)
     return f'<figure><div class="scrolls">{drawn}</div>\n<figcaption>{escape(caption)}</figcaption></figure>'
 
 
@@ -26,9 +29,15 @@ def paragraph(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str) -> str:
-    """A table whose cells are HTML; the first of each row is its head. A wide one scrolls by itself."""
+    """A table whose cells are HTML; the first of each row is its head. A wide one scrolls by itself.
+
+    head: above the columns, plain words of our own. kind: how it looks, as in report.css.
+    """
     top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
-    lines = [f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{cell}</td>" for cell in row[1:])}</tr>' for row in rows]
+    lines = []
+    for first, *rest in rows:
+        cells = (f'<td data-head="{name}">{cell}</td>' for name, cell in zip(head[1:], rest, strict=True))
+        lines.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>')
     body = "\n".join(lines)
     return (
         f'<div class="scrolls" tabindex="0"><table class="{kind}"><thead><tr>{top}</tr></thead>\n'

@@ -123,7 +123,7 @@ def attention_section(run: Run) -> str:
         tokens = example
         batch = Batch(np.array([[numbers.get(token, tokenizer.unk_id) for token in tokens]]))
     else:
-        (encoding,) = tokenizer.encode([example], max_length=_TOKENS)
+        (encoding,) = tokenizer.encode([_whole(example)], max_length=_TOKENS)
         tokens, batch = encoding.tokens, tokenizer.batch([encoding])
     count = len(bert.encoder.layers)
     layers = np.unique(np.linspace(1, count, min(count, _LAYERS)).round().astype(int)).tolist()
@@ -150,6 +150,11 @@ def _example(row: dict[str, Any]) -> Any:
     lengths = sorted(((len("".join(text)), text) for text in texts), key=lambda pair: pair[0])
     fitting = [text for length, text in lengths if length <= _CHARACTERS] or [text for _, text in lengths[:1]]
     return fitting[-1] if fitting else None
+
+
+def _whole(text: Any) -> Any:
+    """The text, or pair, without halves of characters."""
+    return tuple(map(_whole, text)) if isinstance(text, tuple) else text.encode("utf-8", "replace").decode()
 
 
 def _text(kind: str, one: dict[str, Any]) -> str | tuple[str, str]:

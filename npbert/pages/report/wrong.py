@@ -23,8 +23,14 @@ def wrong_section(row: dict[str, Any]) -> str:
         words = f"Of {count:,} held-out examples, {row['wrong']:,} are wrong at step {row['step']:,}."
         words += f" Here are {len(worst)} of them." if row.get("wrong", 0) > len(worst) else ""
         words += f" {_ORDER}" if kind in ("labels", "choices", "answers") and worst else ""
+    if kind == "labels" and _is_always_the_same(row["counts"]):
+        words += " It gives every example the same label: it needs more steps, or another learning rate."
     words += f" {_HOW[kind]}" if kind in _HOW and worst else ""
     return section("wrong", title, paragraph(words), _KINDS[kind](worst) if worst else "")
+
+
+def _is_always_the_same(counts: Sequence[Sequence[int]]) -> bool:
+    return sum(any(column) for column in zip(*counts, strict=True)) == 1
 
 
 def _labels(worst: Sequence[dict[str, Any]]) -> str:
@@ -68,6 +74,8 @@ def _tags(worst: Sequence[dict[str, Any]]) -> str:
 
 def _tagged(words: Sequence[str], tags: Sequence[str]) -> str:
     """The words, each name in them marked with its type; where tags make no names, each word with its tag."""
+    if len(words) != len(tags):
+        raise ValueError(f"{len(words)} words have {len(tags)} tags")
     try:
         spans = {entity.start: entity for entity in find_entities(tags)}
     except ValueError:

@@ -1,4 +1,4 @@
-// What the page's arithmetic says, for Python to compare: `node arithmetic.mjs FOLDER_OF_MATH QUESTIONS.json ANSWERS.json`.
+// What the page's arithmetic says, for Python to compare: `node arithmetic.mjs FOLDER_OF_MATH QUESTIONS ANSWERS`.
 
 import {readFileSync, writeFileSync} from "node:fs";
 import {pathToFileURL} from "node:url";
@@ -21,7 +21,8 @@ function explained(trace) {
   let count = 0;
   for (const {name, shape: [rows, columns], values} of trace.arrays.values()) {
     for (let place = 0; place < rows * columns; place++, count++) {
-      const fault = faultOf(math.explain(trace, name, Math.floor(place / columns), place % columns), values[place], trace);
+      const explanation = math.explain(trace, name, Math.floor(place / columns), place % columns);
+      const fault = faultOf(explanation, values[place], trace);
       if (fault) wrong.push(`${name} ${place}: ${fault}`);
     }
   }
@@ -35,7 +36,7 @@ function faultOf({formula, terms, total, value, note}, number, trace) {
   if (note.length < 5 || terms.some(({label}) => label.length === 0)) return "no words";
   for (const {factors, value: product, goes} of terms) {
     const made = factors.reduce((result, factor) => result * factor.value, 1);
-    if (factors.length && !(Math.abs(made - product) <= 1e-15 * Math.abs(product))) return "not the product of its factors";
+    if (factors.length && !(Math.abs(made - product) <= 1e-15 * Math.abs(product))) return "no product of its factors";
     for (const {name, row, column} of [...factors, ...(goes ? [goes] : [])]) {
       if (name !== null && !isThere(trace, name, row, column)) return `leads to ${name} [${row}, ${column}]`;
     }
@@ -49,11 +50,11 @@ function isThere(trace, name, row, column) {
 }
 
 // The losses of some steps of training from fresh weights
-function losses(data, bug, steps) {
+function losses(data, bug, steps = 20) {
   const model = math.makeModel(data);
   math.resetParameters(model, 1);
   const trainer = math.makeTrainer(model, {...data.optimizer, lr: 0.02});
-  return Array.from({length: steps}, () => trainer.step(data.examples, {bug}).loss);
+  return Array.from({length: steps}, () => trainer.step(data.examples.slice(0, 3), {bug}).loss);
 }
 
 const checked = (model, example, options) => {
@@ -71,7 +72,7 @@ function answered(data) {
     unlit: traces[0].steps.filter((step) => math.linesOf(data, step).length === 0),
     lines: math.linesOf(data, traces[0].steps.find(({kind}) => kind === "Linear")),
     differences: checked(model, data.examples[0], {sample: 12}),
-    complex: checked(model, data.examples[1], {method: "complex", activations: true}),
+    complex: checked(model, data.examples[0], {method: "complex", activations: true}),
   };
   answer.training = Array.from({length: 5}, () => trainer.step(data.examples));
   answer.trained = Object.fromEntries([...model.parameters].map(([name, {re}]) => [name, [...re]]));
@@ -82,10 +83,31 @@ function broken(data) {
   const model = math.makeModel(data);
   return Object.fromEntries(math.BUGS.map((bug) => [bug.id, {
     ...bug,
-    check: checked(model, data.examples[1], {bug: bug.id, method: "complex", activations: true}),
-    losses: losses(data, bug.id, 40),
-    differs: explained(math.run(model, data.examples[1], {bug: bug.id})).wrong.length,
+    check: checked(model, data.examples[1], {bug: bug.id, method: "complex", activations: true, sample: 5}),
+    losses: losses(data, bug.id),
   }]));
+}
+
+// A trace is of the model as it was: what it says after a step of training, and the loss then
+function keptWhileTraining(data) {
+  const model = math.makeModel(data), [example] = data.examples;
+  const trace = math.run(model, example);
+  const value = trace.arrays.get(asked.moved.name).values[0];
+  math.makeTrainer(model, data.optimizer).step(data.examples);
+  const again = math.lossWith(trace, {...asked.moved, row: 0, column: 0}, value);
+  return {before: trace.loss, again, after: math.run(model, example).loss};
+}
+
+// A model that is certain of the right word: its loss, and all its gradients, are nearly 0
+function certain(data) {
+  const model = math.makeModel(data), [example] = data.examples;
+  const label = example.labels.find((one) => one >= 0);
+  const checks = [8, 12, 16, 40].map((bias) => {
+    model.parameters.get("predictions.bias").re[label] = bias;
+    const {ok, worst} = checked(model, example, {sample: 20});
+    return {loss: math.run(model, example).loss, ok, worst, found: !checked(model, example, {sample: 20, bug: "norm-spread"}).ok};
+  });
+  return checks;
 }
 
 function moved(data) {
@@ -94,10 +116,13 @@ function moved(data) {
   const trace = math.run(model, example);
   return {
     losses: asked.moved.values.map((value) => math.lossAt(model, example, {name, row, column, value})),
+    complexLosses: asked.models.map((one) => asked.complex.map((where) =>
+      math.lossAt(math.makeModel(one), one.examples[0], where))),
     difference: math.difference(model, example, asked.moved, 1e-4),
     complex: math.complexStep(model, example, asked.moved, 1e-30),
     errors: math.errorsByStep(model, example, asked.moved),
     untouched: trace.loss === math.run(model, example).loss,
+    kept: keptWhileTraining(data),
   };
 }
 
@@ -110,12 +135,15 @@ function fresh(data) {
   return {one: values(1), again: values(1), another: values(2)};
 }
 
+const [first] = asked.models;
 writeFileSync(answers, JSON.stringify({
   models: asked.models.map(answered),
-  broken: broken(asked.models[0]),
-  right: losses(asked.models[0], null, 40),
-  moved: moved(asked.models[0]),
-  fresh: fresh(asked.models[0]),
+  broken: broken(first),
+  right: losses(first, null),
+  explainedWrong: explained(math.run(math.makeModel(first), first.examples[0], {bug: "norm-spread"})).wrong,
+  moved: moved(first),
+  fresh: fresh(first),
+  certain: certain(first),
   erf: asked.erf.map(realErf),
   complexErf: asked.complexErf.map(([re, im]) => complexErf(re, im)),
 }));

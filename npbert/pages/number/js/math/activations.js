@@ -9,7 +9,7 @@ import {functionOf, term} from "./terms.js";
 
 const GELU = {
   kind: "GELU",
-  formula: "y = x Φ(x)", // Φ: the probability that a standard normal number is smaller
+  formula: (y, x) => `${y} = ${x} Φ(${x})`, // Φ: the probability that a standard normal number is smaller
   slopeFormula: "Φ(x) + x φ(x)", // the product rule; φ = Φ′
   value: (x) => times(x, normalBelow(x)),
   slope: (x) => add(normalBelow(x), times(x, normalDensity(x))),
@@ -23,7 +23,8 @@ const normalDensity = (x) => scaled(exponential(scaled(times(x, x), -0.5)), 1 / 
 const CUBIC = 0.044715;
 const SCALE = Math.sqrt(2 / Math.PI);
 const cube = (x) => times(x, times(x, x));
-const tanhInside = (x) => tanhOf(scaled(add(x, scaled(cube(x), CUBIC)), SCALE)); // tanh u,  u = √(2/π) (x + 0.044715 x³)
+// tanh u  with  u = √(2/π) (x + 0.044715 x³)
+const tanhInside = (x) => tanhOf(scaled(add(x, scaled(cube(x), CUBIC)), SCALE));
 const tanhBelow = (x) => scaled(plus(tanhInside(x), 1), 0.5);
 
 // ½ x (1 − tanh² u) u′
@@ -35,7 +36,7 @@ function tanhSlopeInside(x) {
 
 const TanhGELU = {
   kind: "TanhGELU",
-  formula: "y = ½ x (1 + tanh u),  u = √(2/π) (x + 0.044715 x³)",
+  formula: (y, x) => `${y} = ½ ${x} (1 + tanh u),  u = √(2/π) (${x} + 0.044715 ${x}³)`,
   slopeFormula: "½ (1 + tanh u) + ½ x (1 − tanh² u) u′",
   value: (x) => times(x, tanhBelow(x)),
   slope: (x) => add(tanhBelow(x), tanhSlopeInside(x)),
@@ -47,7 +48,7 @@ const isPositive = (x) => each(x, (re) => (re > 0 ? 1 : 0), (re) => [re > 0 ? 1 
 
 const ReLU = {
   kind: "ReLU",
-  formula: "y = max(x, 0)",
+  formula: (y, x) => `${y} = max(${x}, 0)`,
   slopeFormula: "1 where x > 0, else 0",
   value: (x) => times(x, isPositive(x)),
   slope: isPositive,
@@ -80,13 +81,14 @@ function elementwise(activation) {
       },
       slope: ({x}, n, f) => ({
         right: activation.slopeFormula,
-        terms: activation.slopeTerms(x.tensor).map(([label, part]) => term(label, functionOf(x.at(n, f), label, part.at(n, f)))),
+        terms: activation.slopeTerms(x.tensor).map(([label, part]) =>
+          term(label, functionOf(x.at(n, f), label, part.at(n, f)))),
         note: "The slope of the curve at this x. It is computed on the way forward, for the way back.",
       }),
       dx: ({dy, slope}, n, f) => ({
         right: `${dy.symbol}[${n}, ${f}] · f′[${n}, ${f}]`,
         terms: [term("dy · slope", slope.at(n, f), dy.at(n, f))],
-        note: "Each x moves its own y alone, as fast as the curve is steep there. Where it is flat, nothing comes back.",
+        note: "Each x moves its own y alone, as fast as the curve is steep. Where it is flat, nothing comes back.",
       }),
     },
   };
@@ -96,6 +98,7 @@ const ACTIVATIONS = {gelu: elementwise(GELU), gelu_new: elementwise(TanhGELU), r
 ACTIVATIONS.gelu_pytorch_tanh = ACTIVATIONS.gelu_new;
 
 export function activationNamed(name) {
-  if (!ACTIVATIONS[name]) throw new Error(`hidden_act is ${name}, wanted one of ${Object.keys(ACTIVATIONS).join(", ")}`);
+  const names = Object.keys(ACTIVATIONS);
+  if (!names.includes(name)) throw new Error(`hidden_act is ${name}, wanted one of ${names.join(", ")}`);
   return ACTIVATIONS[name];
 }

@@ -2,8 +2,8 @@
 //
 // q, k, v, c (T, D): each head has its own d = D / H columns of them.   S, P (T, T): a row looks, a column is looked at
 //
-// A product hands each factor the gradient times the other factor, transposed so that the shapes fit; and 1/√d stands in
-// the gradients of both Q and K.
+// A product hands each factor the gradient times the other factor, transposed so that the shapes fit; and 1/√d stands
+// in the gradients of both Q and K.
 
 import {columnsOf, divide, exponential, largestOfEachRow, product, scaled, sideBySide, subtract, sumOfEachRow, times, transposed} from "./tensor.js";
 import {constant, forEachColumn, forEachRow, functionOf, range, term} from "./terms.js";
@@ -64,8 +64,8 @@ export const Scores = {
 
 const headAt = (array, column, settings) => Math.floor(column * settings.heads / array.tensor.columns);
 
-// pⱼ = e^(sⱼ) / Σₖ e^(sₖ) along each row. Raising an s raises its own p, and takes from all others, so that the sum stays 1:
-// ds = p · (dp − Σₖ dpₖ pₖ)
+// pⱼ = e^(sⱼ) / Σₖ e^(sₖ) along each row. Raising an s raises its own p, and takes from all others, so that the sum
+// stays 1:  ds = p · (dp − Σₖ dpₖ pₖ)
 export const Softmax = {
   kind: "Softmax",
   keeps: ["p"],
@@ -93,11 +93,12 @@ export const Softmax = {
       const row = range(s.tensor.columns, (k) => s.tensor.at(n, k));
       const largest = Math.max(...row);
       const total = row.reduce((sum, score) => sum + Math.exp(score - largest), 0);
+      const raised = functionOf(s.at(n, m), "e^S", Math.exp(s.tensor.at(n, m) - largest));
       return {
         right: `e^S[${n}, ${m}] / Σₖ e^S[${n}, k]`,
-        terms: [term(s.columnLabel(m), functionOf(s.at(n, m), "e^S", Math.exp(s.tensor.at(n, m) - largest)), constant("1/Σ e^S", 1 / total))],
-        note: "Its share of the row's exponentials: the row adds up to 1. (The largest S is subtracted from all of them "
-          + "first, which changes no share.)",
+        terms: [term(s.columnLabel(m), raised, constant("1/Σ e^S", 1 / total))],
+        note: "Its share of the row's exponentials: the row adds up to 1. (The largest S is subtracted from all of "
+          + "them first, which changes no share.)",
       };
     },
     lean: (arrays, n, _, h) => {
@@ -160,8 +161,8 @@ export const WeightedMean = {
       return {
         right: `Σₙ ${p.symbol}[n, ${m}] · ${dc.symbol}[n, ${i}]`,
         terms: forEachRow(dc, (n) => [p.at(n, m), dc.at(n, i)]),
-        note: "What a token offers is taken by every token that looks at it: each brings back its dC, times how much it "
-          + "looked.",
+        note: "What a token offers is taken by every token that looks at it: each brings back its dC, times how "
+          + "much it looked.",
       };
     },
     dp: ({v, dc, settings}, n, m, h) => {

@@ -104,7 +104,7 @@ export const BUGS = [
     name: "embedding: of a repeated id, the last wins",
     right: "dW[id] += dy[n]  for every n",
     line: "dW[id] = dy[n]  for every n",
-    text: "A row that was read several times has to collect from all of its tokens. (In NumPy, `dW[ids] += dy` has this bug.)",
+    text: "A row that was read several times collects from all its tokens. (In NumPy, `dW[ids] += dy` has this bug.)",
     wrong: ({found, dys: {dy}, settings: {ids}}) => {
       const dweight = new Tensor(...found.dweight.shape);
       ids.forEach((id, n) => dweight.re.set(rowsAt(dy, [n]).re, id * dy.columns));
@@ -117,7 +117,7 @@ export const BUGS = [
     name: "linear: the bias takes the mean over the rows",
     right: "db = Σₙ dyₙ",
     line: "db = mean over n of dyₙ",
-    text: "The bias is added to every row, so it collects from all of them; only the loss is a mean, and that is in dy.",
+    text: "The bias is added to every row, so it collects from all; only the loss is a mean, and that is in dy.",
     wrong: ({found, dys: {dy}}) => ({dbias: scaled(found.dbias, 1 / dy.rows)}),
   },
   {
@@ -134,7 +134,7 @@ export const BUGS = [
 // What backward finds with the bug planted: in most steps, what the right one found.
 export function spoiled(id, {operation, settings, part}, dys, arrays, found) {
   const bug = BUGS.find((one) => one.id === id);
-  if (id !== null && !bug) throw new Error(`there is no bug ${id}, wanted one of ${BUGS.map((one) => one.id).join(", ")}`);
+  if (id !== null && !bug) throw new Error(`no bug is called ${id}: they are ${BUGS.map((one) => one.id).join(", ")}`);
   if (!bug?.kinds.includes(operation.kind) || !(bug.isAt?.(part) ?? true)) return found;
   return {...found, ...bug.wrong({found, dys, arrays, settings})};
 }

@@ -7,7 +7,8 @@ const METHODS = {
   differences: {estimate: fourPointsIn, tolerance: 1e-7},
   complex: {estimate: complexStepIn, tolerance: 1e-11},
 };
-const SMALLEST_SCALE = 0.01; // a gradient of nearly 0 is compared with a hundredth of the largest
+const SMALLEST_SHARE = 0.01; // a gradient of nearly 0 is compared with a hundredth of the largest of all,
+const SMALLEST = 1e-4; // or with this, where all are small: of a smaller one, a difference of losses has too few digits
 
 // Check a whole model at one sentence, with the bug planted in backward, if any. The rest is as in `checking`.
 export const checkAll = (model, example, {bug = null, ...options} = {}) =>
@@ -27,7 +28,8 @@ function ranToItsEnd(work) {
 // `first` is where a bug is. method: differences or complex.
 export function* checking(trace, {sample = Infinity, activations = false, method = "differences"} = {}) {
   const checked = [...trace.arrays.values()].filter(({gradient, parameter}) => gradient && (parameter || activations));
-  const scale = SMALLEST_SCALE * Math.max(...checked.map(({gradient}) => largestIn(trace.arrays.get(gradient).values)));
+  const largest = Math.max(...checked.map(({gradient}) => largestIn(trace.arrays.get(gradient).values)));
+  const scale = Math.max(SMALLEST_SHARE * largest, SMALLEST);
   const total = checked.reduce((sum, {values}) => sum + Math.min(sample, values.length), 0);
   const {estimate, tolerance} = METHODS[method];
   const perParameter = [];
@@ -49,8 +51,9 @@ export function* checking(trace, {sample = Infinity, activations = false, method
 }
 
 function verdict(trace, perParameter) {
-  const worst = perParameter.map((one) => one.worst).reduce((a, b) => (b.error <= a.error ? a : b)); // NaN is worse than all
-  const wrong = perParameter.filter(({ok}) => !ok).sort((a, b) => completeAt(trace, a.name) - completeAt(trace, b.name));
+  const worst = perParameter.map((one) => one.worst).reduce((a, b) => (b.error <= a.error ? a : b)); // NaN is worst
+  const wrong = perParameter.filter(({ok}) => !ok);
+  wrong.sort((a, b) => completeAt(trace, a.name) - completeAt(trace, b.name));
   return {ok: wrong.length === 0, worst, first: wrong[0]?.name ?? null};
 }
 

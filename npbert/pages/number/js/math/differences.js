@@ -1,12 +1,13 @@
 // Derivatives without a backward, from forward alone: move a number a little, and look at the loss.
 //
-// The difference (L(x + h) − L(x − h)) / 2h is wrong by about h² for a large h, as the curve bends, and by about 1e-16/h
-// for a small one, as two nearly equal numbers are subtracted. The complex step Im L(x + ih) / h subtracts nothing, so h
-// can be as small as one likes. (Squire & Trapp 1998.)
+// The difference (L(x + h) − L(x − h)) / 2h is wrong by about h² for a large h, as the curve bends, and by about
+// 1e-16/h for a small one, as two nearly equal numbers are subtracted. The complex step Im L(x + ih) / h subtracts
+// nothing, so h can be as small as one likes. (Squire & Trapp 1998.)
 
 import {replayed} from "./recorder.js";
 import {run} from "./run.js";
 
+const forwardOf = (model, example) => run(model, example, {backward: false});
 const numberOf = (trace, {name, row, column}) => trace.named.get(name).tensor.at(row, column);
 
 // The loss if one number of a trace had this value: a number, or {re, im}, which gives {re, im}.
@@ -17,10 +18,11 @@ export function lossWith(trace, {name, row, column}, value) {
 }
 
 // The loss if a parameter, or a number on the way, had the value that `where` says; forward goes on from there.
-export const lossAt = (model, example, where) => lossWith(run(model, example, {backward: false}), where, where.value);
+export const lossAt = (model, example, where) => lossWith(forwardOf(model, example), where, where.value);
 
-export const difference = (model, example, where, h) => differenceIn(run(model, example, {backward: false}), where, h);
-export const complexStep = (model, example, where, h) => complexStepIn(run(model, example, {backward: false}), where, h);
+// ∂loss/∂number, by a central difference and by the complex step
+export const difference = (model, example, where, h) => differenceIn(forwardOf(model, example), where, h);
+export const complexStep = (model, example, where, h) => complexStepIn(forwardOf(model, example), where, h);
 
 function differenceIn(trace, where, h) {
   const x = numberOf(trace, where);

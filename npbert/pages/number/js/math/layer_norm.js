@@ -2,8 +2,8 @@
 //
 // x (N, D)   gamma γ (1, D)   beta β (1, D)   y (N, D)   mu μ, sigma σ (N, 1)
 //
-// dγ = Σₙ dyₙ x̂ₙ,  dβ = Σₙ dyₙ,  and with dx̂ = γ dy an x has three roads to the loss: through its own x̂, and through μ
-// and σ, which it shares with its whole row:  dx = dx̂/σ − mean(dx̂)/σ − x̂ mean(dx̂ · x̂)/σ.
+// dγ = Σₙ dyₙ x̂ₙ,  dβ = Σₙ dyₙ,  and with dx̂ = γ dy an x has three roads to the loss: through its own x̂, and through
+// μ and σ, which it shares with its whole row:  dx = dx̂/σ − mean(dx̂)/σ − x̂ mean(dx̂ · x̂)/σ.
 
 import {add, divide, meanOfEachRow, plus, squareRoot, subtract, sumOverRows, times} from "./tensor.js";
 import {constant, forEachColumn, forEachRow, functionOf, term} from "./terms.js";
@@ -13,8 +13,8 @@ export const LayerNorm = {
   keeps: ["xHat", "sigma"],
   undoing: ({x, y}) => `d${x.symbol} = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ d${y.symbol}`,
   workings: {
-    shift: {symbol: "mean(dx̂)", meaning: "What would come of moving the whole row: it cannot matter, as μ is subtracted."},
-    stretch: {symbol: "mean(dx̂ · x̂)", meaning: "What would come of stretching the row: it cannot matter, as σ divides."},
+    shift: {symbol: "mean(dx̂)", meaning: "What moving the whole row would bring: nothing, as μ is subtracted."},
+    stretch: {symbol: "mean(dx̂ · x̂)", meaning: "What stretching the row would bring: nothing, as σ divides."},
   },
 
   forward({x, gamma, beta}, {eps}, given) {
@@ -51,7 +51,7 @@ export const LayerNorm = {
           ...forEachColumn(x, (i) => [functionOf(x.at(n, i), "(x − μ)²", off(i) ** 2), constant("1/D", 1 / D), share]),
           term("eps", constant("eps", settings.eps), share),
         ],
-        note: "σ is a root, and no sum: but σ = σ²/σ, so each bar shows a feature's share of the variance, divided by σ.",
+        note: "σ is a root, and no sum; but σ = σ²/σ, so each bar is a feature's share of the variance, over σ.",
       };
     },
     xHat: ({x, mu, sigma}, n, i) => {

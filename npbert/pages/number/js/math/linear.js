@@ -10,8 +10,8 @@ import {forEachColumn, forEachRow, term} from "./terms.js";
 export const Linear = {
   kind: "Linear",
   keeps: ["x"],
-  undoing: ({y, x, weight, bias}) =>
-    `d${weight.symbol} = ${x.symbol}ᵀ d${y.symbol},  d${bias.symbol} = Σₙ d${y.symbol}ₙ,  d${x.symbol} = d${y.symbol} ${weight.symbol}ᵀ`,
+  undoing: ({y, x, weight: {symbol: W}, bias}) =>
+    `d${W} = ${x.symbol}ᵀ d${y.symbol},  d${bias.symbol} = Σₙ d${y.symbol}ₙ,  d${x.symbol} = d${y.symbol} ${W}ᵀ`,
 
   forward({x, weight, bias}) {
     return {y: add(product(x, weight), bias)};
@@ -28,7 +28,7 @@ export const Linear = {
         ...forEachColumn(x, (i) => [x.at(n, i), weight.at(i, o)]),
         term(`the bias, ${bias.symbol}`, bias.at(0, o)),
       ],
-      note: "Every feature of the row votes, and W says how much each vote counts; the bias is added whatever they say.",
+      note: "Every feature of the row votes, and W says how much each vote counts; the bias comes on top.",
     }),
     dweight: ({x, dy}, i, o) => ({
       right: `Σₙ ${x.symbol}[n, ${i}] · ${dy.symbol}[n, ${o}]`,
@@ -39,12 +39,12 @@ export const Linear = {
     dbias: ({dy}, _, o) => ({
       right: `Σₙ ${dy.symbol}[n, ${o}]`,
       terms: forEachRow(dy, (n) => [dy.at(n, o)]),
-      note: "The bias is added to every row, and moves each output as fast as itself: so it collects dy from every row.",
+      note: "The bias is added to every row, and moves each output as fast as itself: it collects dy from every row.",
     }),
     dx: ({dy, weight}, n, i) => ({
       right: `Σₒ ${dy.symbol}[${n}, o] · ${weight.symbol}[${i}, o]`,
       terms: forEachColumn(dy, (o) => [dy.at(n, o), weight.at(i, o)]),
-      note: "This number votes in every output of its row, W times as fast: so every dy of the row comes back, times W.",
+      note: "This number votes in every output of its row, W times as fast: every dy of the row comes back, times W.",
     }),
   },
 };

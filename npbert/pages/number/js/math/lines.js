@@ -2,7 +2,8 @@
 
 // The innermost function first: [{file, function, first, lines: [text], lit: [line numbers]}]
 export function linesOf(data, step) {
-  const found = data.source.steps.find(({part, phase, kind}) => part === step.part && phase === step.phase && kind === step.kind);
+  const found = data.source.steps.find(({part, phase, kind}) =>
+    part === step.part && phase === step.phase && kind === step.kind);
   return (found?.frames ?? []).toReversed().map((frame) => ({
     file: frame.file, function: frame.function, ...excerpt(data.source.files[frame.file], frame), lit: frame.lines,
   }));

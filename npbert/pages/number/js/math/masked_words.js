@@ -39,7 +39,8 @@ export const Gather = {
 export const Decoder = {
   kind: "Decoder",
   keeps: ["h"],
-  undoing: ({h, table, bias}) => `d${table.symbol} += dlogitsᵀ ${h.symbol},  d${bias.symbol} = Σₘ dlogitsₘ,  d${h.symbol} = dlogits ${table.symbol}`,
+  undoing: ({h, table: {symbol: E}, bias}) =>
+    `d${E} += dlogitsᵀ ${h.symbol},  d${bias.symbol} = Σₘ dlogitsₘ,  d${h.symbol} = dlogits ${E}`,
 
   forward({h, table, bias}) {
     return {logits: add(product(h, transposed(table)), bias)};
@@ -61,7 +62,7 @@ export const Decoder = {
     dtable: ({h, dlogits}, v, i) => ({
       right: `Σₘ ${h.symbol}[m, ${i}] · dlogits[m, ${v}]`,
       terms: range(h.tensor.rows, (m) => term(`as an answer: ${h.rowLabel(m)}`, h.at(m, i), dlogits.at(m, v))),
-      note: "The table is used twice, and collects from both: here as the answers that each masked word is compared with.",
+      note: "The table is used twice, and collects from both: here as the answers that a masked word is compared with.",
     }),
     dbias: ({dlogits}, _, v) => ({
       right: `Σₘ dlogits[m, ${v}]`,
@@ -71,7 +72,7 @@ export const Decoder = {
     dh: ({dlogits, table}, m, i) => ({
       right: `Σᵥ dlogits[${m}, v] · ${table.symbol}[v, ${i}]`,
       terms: forEachColumn(dlogits, (v) => [dlogits.at(m, v), table.at(v, i)]),
-      note: "The row is compared with every word: the right one pulls, and every other pushes, as much as it is believed.",
+      note: "The row is compared with every word: the right one pulls, every other pushes, as much as it is believed.",
     }),
   },
 };
@@ -86,7 +87,7 @@ export const CrossEntropy = {
     const centred = subtract(logits, largestOfEachRow(logits));
     const total = sumOfEachRow(exponential(centred)); // (M, 1)
     const p = given.p ?? divide(exponential(centred), total);
-    const logP = given.p ? logarithm(p) : subtract(centred, logarithm(total)); // needs no logarithm of a p that may be 0
+    const logP = given.p ? logarithm(p) : subtract(centred, logarithm(total)); // a p may be 0, which has no logarithm
     const M = labels.length;
     const loss = new Tensor(1, 1, logP.im !== null);
     labels.forEach((label, m) => {
@@ -119,14 +120,15 @@ export const CrossEntropy = {
       right: "Σₘ −ln p[m, label] / M",
       terms: settings.labels.map((label, m) => {
         const right = p.at(m, label);
-        return term(p.rowLabel(m), functionOf(right, "−ln p", -Math.log(right.value)), constant("1/M", 1 / settings.labels.length));
+        const surprise = functionOf(right, "−ln p", -Math.log(right.value));
+        return term(p.rowLabel(m), surprise, constant("1/M", 1 / settings.labels.length));
       }),
       note: "How surprised the model is by the right words, on average: 0 if it was certain of each of them.",
     }),
     dlogits: ({p, dloss, settings}, m, v) => {
       const M = settings.labels.length, isLabel = settings.labels[m] === v;
       const start = constant("dloss", dloss.at(0, 0).value);
-      const pulls = constant(isLabel ? "−1: this is the right word" : "0: this is not the right word", isLabel ? -1 : 0);
+      const pulls = isLabel ? constant("−1: this is the right word", -1) : constant("0: this is not the right word", 0);
       return {
         right: `(p[${m}, ${v}] − ${isLabel ? 1 : 0}) / M`,
         terms: [
@@ -134,8 +136,8 @@ export const CrossEntropy = {
           term("what is right", pulls, constant("1/M", 1 / M), start),
         ],
         roads: true,
-        note: "A step against it pulls up the right word by what its probability lacks to 1, and pushes down every other "
-          + "by its own probability.",
+        note: "A step against it pulls up the right word by what its probability lacks to 1, and pushes down every "
+          + "other by its own probability.",
       };
     },
   },

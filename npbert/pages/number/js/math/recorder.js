@@ -1,11 +1,11 @@
 // Recorder: while a sentence goes forward it writes down every step and every array; so backward can undo the steps in
 // reverse order, and every number can say where it comes from.
 
-import {Tensor} from "./tensor.js";
+import {copied, Tensor} from "./tensor.js";
 
-// An array with its name, and what a reader wants to know of it. rows, columns: what they are, as in `labelOf`. head: of
-// which head it is, or null. gradientName: what backward will call its gradient, or this road's share of it; null for
-// none. gradientOf: the name of the array that it is the gradient of.
+// An array with its name, and what a reader wants to know of it. rows, columns: what they are, as in `labelOf`. head:
+// of which head it is, or null. gradientName: what backward will call its gradient, or this road's share of it; null
+// for none. gradientOf: the name of the array that it is the gradient of.
 export class NamedArray {
   constructor(about, tensor, tokens, madeBy = null) {
     this.name = about.name;
@@ -56,12 +56,14 @@ export class Recorder {
     this.arrays = new Map(); // by name
   }
 
-  // A parameter, ready to be read by a step; two steps that read it get the same. A fixed table is none.
+  // A parameter as it is now, ready to be read by a step; two steps that read it get the same. A fixed table is none.
   parameter(name, symbol, rows, columns, meaning) {
     if (!this.arrays.has(name)) {
       const learned = this.model.parameters.get(name);
-      const about = {name, symbol, rows, columns, meaning, parameter: Boolean(learned), gradientName: learned ? undefined : null};
-      this.arrays.set(name, new NamedArray(about, learned ?? this.model.constants.get(name), this.tokens));
+      const about = {name, symbol, rows, columns, meaning, parameter: true};
+      const fixed = {...about, parameter: false, gradientName: null};
+      const tensor = learned ? copied(learned) : this.model.constants.get(name); // training changes the model, no trace
+      this.arrays.set(name, new NamedArray(learned ? about : fixed, tensor, this.tokens));
     }
     return this.arrays.get(name);
   }

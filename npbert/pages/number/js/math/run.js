@@ -37,7 +37,7 @@ export function run(model, example, {bug = null, backward = true, dloss = 1} = {
     for (const [key, array] of Object.entries(record.outputs)) trace.origins.set(array.name, [{record, key}]);
   }
   if (backward) goBack(trace, recorder.records, loss, dloss, bug);
-  trace.arrays = new Map([...trace.named.values()].map((array) => [array.name, described(array, trace)]));
+  trace.arrays = new Map([...trace.named.values()].map((array) => [array.name, asPlainObject(array, trace)]));
   trace.probabilities = probabilities(trace);
   return trace;
 }
@@ -73,18 +73,19 @@ function undo(trace, record, bug) {
   trace.steps.push(backwardStep(record, index, dys, writes, adds));
 }
 
-// What is to be said of the array that backward calls `key`: the gradient of an input or output, or a working of its own.
+// What is said of the array that backward calls `key`: the gradient of an input or output, or a working of its own.
 function aboutFound({operation, inputs, outputs, part}, key) {
   const of = key.startsWith("d") ? inputs[key.slice(1)] ?? outputs[key.slice(1)] : undefined;
   if (of) return gradientOf(of);
   const {symbol, meaning} = operation.workings[withoutHead(key)];
   const {rows} = Object.values(outputs).at(-1);
-  return {name: `${part}.${key}`, symbol, meaning, rows, columns: "one", head: headIn(key), isGradient: true, gradientName: null};
+  const about = {name: `${part}.${key}`, symbol, meaning, rows, columns: "one", head: headIn(key)};
+  return {...about, isGradient: true, gradientName: null};
 }
 
 function gradientOf({name, symbol, gradientName, gradientSymbol, rows, columns, head}) {
   const isWhole = gradientName === `d(${name})`;
-  const meaning = `How fast the loss moves with ${symbol}: ∂loss/∂${symbol}${isWhole ? "" : ", as far as this road goes"}.`;
+  const meaning = `How fast the loss moves with ${symbol}${isWhole ? "" : " on this road"}: ∂loss/∂${symbol}.`;
   return {
     name: gradientName, symbol: gradientSymbol, rows, columns, head, meaning,
     isGradient: true, gradientOf: name, gradientName: null,
@@ -108,7 +109,8 @@ function forwardStep(record) {
   const {index, part, title, formula, operation, inputs, outputs} = record;
   const writes = operation.kind === "Fork" ? [] : namesOf(Object.values(outputs));
   const reads = namesOf(Object.values(inputs));
-  return {index, phase: "forward", part, kind: operation.kind, title, formula, reads, writes, tape: {keeps: keptBy(record)}};
+  const {kind} = operation;
+  return {index, phase: "forward", part, kind, title, formula, reads, writes, tape: {keeps: keptBy(record)}};
 }
 
 function backwardStep(record, index, dys, writes, adds) {
@@ -116,12 +118,13 @@ function backwardStep(record, index, dys, writes, adds) {
   const weights = namesOf(Object.values(inputs).filter(({parameter}) => parameter));
   const takes = keptBy(record);
   return {
-    index, phase: "backward", part, kind: operation.kind, title: `back: ${title}`, formula: operation.undoing({...inputs, ...outputs}),
+    index, phase: "backward", part, kind: operation.kind,
+    title: `back: ${title}`, formula: operation.undoing({...inputs, ...outputs}),
     reads: [...namesOf(Object.values(dys)), ...takes, ...weights], writes, adds, tape: {takes}, undoes: record.index,
   };
 }
 
-function described(array, trace) {
+function asPlainObject(array, trace) {
   const {name, symbol, tensor, rows, columns, head, meaning, parameter, madeBy, gradientName} = array;
   const gradient = gradientName && trace.named.has(gradientName) ? gradientName : null;
   return {

@@ -17,14 +17,19 @@ export class Tensor {
 
   // A copy in which one number has another value: a number, or {re, im}.
   with(row, column, value) {
-    const copy = new Tensor(...this.shape, this.im !== null || typeof value === "object");
-    copy.re.set(this.re);
-    if (this.im) copy.im.set(this.im);
+    const copy = copied(this, typeof value === "object");
     const place = row * this.shape[1] + column;
     copy.re[place] = value.re ?? value;
     if (copy.im) copy.im[place] = value.im ?? 0;
     return copy;
   }
+}
+
+export function copied(x, isComplex = false) {
+  const copy = new Tensor(...x.shape, x.im !== null || isComplex);
+  copy.re.set(x.re);
+  if (x.im) copy.im.set(x.im);
+  return copy;
 }
 
 export function tensorOf(shape, values) {

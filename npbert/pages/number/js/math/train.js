@@ -65,7 +65,8 @@ export function resetParameters(model, seed, std = model.config.initializer_rang
   }
 }
 
-// Numbers from normal(0, 1): the same for the same seed. (Uniform ones by Tommy Ettinger's mulberry32; Box & Muller 1958.)
+// Numbers from normal(0, 1), the same for the same seed. (Uniform ones by mulberry32, Tommy Ettinger's; Box & Muller
+// 1958.)
 function normalNumbers(seed) {
   let state = seed >>> 0;
   const uniform = () => { // above 0, up to 1

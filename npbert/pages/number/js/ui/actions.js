@@ -1,16 +1,16 @@
-/* What a reader can do. Every button, key and drag ends in one of these. */
+// What a reader can do. Every button, key and drag ends in one of these.
 
 import {run} from "../math/index.js";
 import {change, state} from "./state.js";
 
-/** Compute the sentence again, forward and backward, with the model as it is now. */
+// Compute the sentence again, forward and backward, with the model as it is now.
 export function runAgain(changes = {}) {
   Object.assign(state, changes);
   const trace = run(state.model, state.example, {bug: state.bug});
   change({...changes, trace, step: Math.min(state.step, trace.steps.length - 1)});
 }
 
-/** Show step `number`, or the nearest that there is. */
+// Show step `number`, or the nearest that there is.
 export function goToStep(number) {
   const step = Math.max(0, Math.min(number, state.trace.steps.length - 1));
   if (step !== state.step) {
@@ -18,35 +18,35 @@ export function goToStep(number) {
   }
 }
 
-/** Another sentence: an example of the data. */
+// Another sentence: an example of the data.
 export function chooseSentence(example) {
   const {input_ids, token_type_ids, labels} = example;
   forget();
   runAgain({example: {...example, input_ids: [...input_ids], token_type_ids, labels: [...labels]}});
 }
 
-/** Another answer for a hidden word: the loss is then that of this word. */
+// Another answer for a hidden word: the loss is then that of this word.
 export function chooseAnswer(position, word) {
   const labels = state.example.labels.map((label, index) => (index === position ? word : label));
   runAgain({example: {...state.example, labels}});
 }
 
-/** Plant a bug in the backward, or take it out: null. */
+// Plant a bug in the backward, or take it out: null.
 export function plantBug(bug) {
   runAgain({bug});
 }
 
-/** Follow this number: a new trail begins. */
+// Follow this number: a new trail begins.
 export function choose(place) {
   change({chosen: place, trail: [place]});
 }
 
-/** From the number that is followed go on to one that it is made of: the stage shows the step that makes it. */
+// From the number that is followed go on to one that it is made of: the stage shows the step that makes it.
 export function follow(place) {
   goTo(place, [...state.trail, place]);
 }
 
-/** Back to an earlier number of the trail. */
+// Back to an earlier number of the trail.
 export function goBackTo(index) {
   goTo(state.trail[index], state.trail.slice(0, index + 1));
 }
@@ -56,14 +56,14 @@ function goTo(place, trail) {
   change({chosen: place, trail, step});
 }
 
-/** Follow no number. */
+// Follow no number.
 export function forget() {
   if (state.chosen) {
     change({chosen: null, trail: []});
   }
 }
 
-/** The last step that writes an array, or adds to it; for a parameter the first that reads it; null for an unknown. */
+// The last step that writes an array, or adds to it; for a parameter the first that reads it; null for an unknown.
 export function stepThatMakes(name) {
   const {steps} = state.trace;
   const makes = steps.findLastIndex((step) => step.writes.includes(name) || (step.adds ?? []).includes(name));
@@ -71,7 +71,7 @@ export function stepThatMakes(name) {
   return found >= 0 ? found : null;
 }
 
-/** Is this array of the trace known when this step is done? */
+// Is this array of the trace known when this step is done?
 export function isKnown(name, step) {
   const {steps, arrays} = state.trace;
   const isMade = arrays.get(name).madeBy !== null || arrays.get(name).gradientOf !== null;

@@ -1,12 +1,13 @@
-/* Curves as a drawing: axes with few ticks, lines told apart by dashes as well as by colour, and marks. */
+// Curves as a drawing: axes with few ticks, lines told apart by dashes as well as by colour, and marks.
 
 import {make, makeSvg} from "./dom.js";
 import {plainNumber} from "./format.js";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 80, 14, 12, 44];
 
-/** A figure. lines: {label, look, points: [[x, y]]}; marks: {label, look, x, y}; x and y: {label, log, from, to};
-    notes: {text, x, y} written into it. Where an axis is `log`, points that are not above 0 lie on its edge. */
+// A figure. lines: {label, look, points: [[x, y]]}; marks: {label, look, x, y}; x and y: {label, log, from, to};
+// notes: {text, x, y, end} written into it, from x on (end: start) or up to it (end). Where an axis is `log`, points that
+// are not above 0 lie on its edge.
 export function chart({title, lines, marks = [], notes = [], x, y}) {
   const scaleX = scaleOf(x, LEFT, WIDTH - RIGHT);
   const scaleY = scaleOf(y, HEIGHT - BOTTOM, TOP);
@@ -17,7 +18,9 @@ export function chart({title, lines, marks = [], notes = [], x, y}) {
     ...ticksOf(y).map((tick) => gridY(tick, scaleY(tick), y)),
     makeSvg("text", {x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, class: "axis"}, x.label),
     makeSvg("text", {x: -(TOP + HEIGHT - BOTTOM) / 2, y: 13, class: "axis", transform: "rotate(-90)"}, y.label),
-    ...notes.map((note) => makeSvg("text", {x: scaleX(note.x), y: scaleY(note.y), class: "note"}, note.text)),
+    ...notes.map((note) =>
+      makeSvg("text", {x: scaleX(note.x), y: scaleY(note.y), class: `note ${note.end}`}, note.text),
+    ),
     makeSvg("g", {class: "curves"}, ...lines.map(({look, points}) => curve(look, points, scaleX, scaleY))),
     ...marks.map(({look, x: at, y: value, label}) => {
       const dot = makeSvg("circle", {cx: scaleX(at), cy: scaleY(value), r: 6, class: `mark ${look}`});
@@ -34,14 +37,18 @@ function curve(look, points, scaleX, scaleY) {
   return makeSvg("path", {d: path.join(""), class: `curve ${look}`});
 }
 
-/** A bit of the line, for the list of what is what. */
+// A bit of the line, for the list of what is what.
 function sample(look) {
   const line = makeSvg("path", {d: "M1 6H27", class: `curve ${look}`});
   const dot = makeSvg("circle", {cx: 14, cy: 6, r: 5, class: `mark ${look}`});
-  return makeSvg("svg", {viewBox: "0 0 28 12", class: "sample", "aria-hidden": "true"}, look.startsWith("mark-") ? dot : line);
+  return makeSvg(
+    "svg",
+    {viewBox: "0 0 28 12", class: "sample", "aria-hidden": "true"},
+    look.startsWith("mark-") ? dot : line,
+  );
 }
 
-/** Where on the drawing a value lies; what is outside the axis lies a little beyond its end. */
+// Where on the drawing a value lies; what is outside the axis lies a little beyond its end.
 function scaleOf({log, from, to}, start, end) {
   const place = log ? (value) => Math.log10(Math.max(value, from)) : (value) => value;
   const [low, high] = [place(from), place(to)];
@@ -51,7 +58,7 @@ function scaleOf({log, from, to}, start, end) {
   };
 }
 
-/** Four to eight round values. */
+// Four to eight round values.
 function ticksOf({log, from, to}) {
   if (log) {
     const [low, high] = [Math.ceil(Math.log10(from)), Math.floor(Math.log10(to))];
@@ -81,7 +88,7 @@ function tickText(tick, log) {
   return log ? `1e${Math.round(Math.log10(tick))}`.replace("-", "\u2212") : plainNumber(Number(tick.toPrecision(6)));
 }
 
-/** An axis that holds all the values, with a little room at both ends. */
+// An axis that holds all the values, with a little room at both ends.
 export function axisFor(values, label) {
   const finite = values.filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];

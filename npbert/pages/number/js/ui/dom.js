@@ -1,12 +1,12 @@
-/* Making elements. Whatever comes from the data is put in as text, never as HTML. */
+// Making elements. Whatever comes from the data is put in as text, never as HTML.
 
-/** <tag …attributes>children</tag>. A child is an element, a text, or null. An attribute that is false or null is left
-    out; one that begins with "on" is a function to call. */
+// <tag …attributes>children</tag>. A child is an element, a text, or null. An attribute that is false or null is left
+// out; one that begins with "on" is a function to call.
 export function make(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for a part of a drawing. */
+// The same for a part of a drawing.
 export function makeSvg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
@@ -25,12 +25,12 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** The element of page.html with this id. */
+// The element of page.html with this id.
 export function byId(id) {
   return document.getElementById(id);
 }
 
-/** A button that does one thing. */
+// A button that does one thing.
 export function makeButton(text, onclick, attributes = {}) {
   return make("button", {type: "button", onclick, ...attributes}, text);
 }

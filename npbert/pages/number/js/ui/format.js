@@ -1,49 +1,51 @@
-/* Numbers and names as a reader wants them. */
+// Numbers and names as a reader wants them.
 
 const MINUS = "\u2212";
 
-/** A number with its sign, as short as a cell: +0.12, −3.4, +2e-5. */
+// A number with its sign, as short as a cell: +0.12, −3.4, +2e-5.
 export function shortNumber(value) {
   const size = Math.abs(value);
   if (size === 0) {
     return "0";
   }
-  const digits = size >= 100 ? size.toPrecision(3) : size >= 0.01 ? size.toFixed(2) : size.toExponential(0);
-  return signOf(value) + (size >= 1e5 ? size.toExponential(0) : digits);
+  if (size >= 1e5 || size < 0.001) {
+    return signOf(value) + exponent(size, 0);
+  }
+  return signOf(value) + (size >= 100 ? size.toFixed(0) : size.toFixed(size >= 0.01 ? 2 : 3));
 }
 
-/** A number with five digits that count. */
+// A number with five digits that count.
 export function plainNumber(value) {
   const size = Math.abs(value);
   if (size === 0 || !Number.isFinite(value)) {
     return value === 0 ? "0" : String(value);
   }
-  const isUsual = size >= 1e-4 && size < 1e6;
+  const isUsual = size >= 1e-3 && size < 1e6;
   return (value < 0 ? MINUS : "") + (isUsual ? String(Number(size.toPrecision(5))) : exponent(size));
 }
 
-/** The same, with its sign always. */
+// The same, with its sign always.
 export function signedNumber(value) {
   return value > 0 ? `+${plainNumber(value)}` : plainNumber(value);
 }
 
-/** Every digit that a float64 has. */
+// Every digit that a float64 has.
 export function exactNumber(value) {
   return String(value).replaceAll("-", MINUS);
 }
 
-/** 3.2e-11, for errors. */
+// 3.2e-11, for errors.
 export function smallNumber(value) {
   return value === 0 ? "0" : value.toExponential(1).replace("-", MINUS);
 }
 
-/** 0.8312 -> 83 %; the small and the nearly sure keep what makes them so. */
+// 0.8312 -> 83 %; the small and the nearly sure keep what makes them so.
 export function percent(value) {
   const hundredths = 100 * value;
   return `${hundredths >= 10 && hundredths < 99.5 ? hundredths.toFixed(0) : hundredths.toFixed(1)}\u00a0%`;
 }
 
-/** 1234 -> 1,234 */
+// 1234 -> 1,234
 export function counted(count, word = "") {
   const number = count.toLocaleString("en-US");
   return word ? `${number}\u00a0${word}${count === 1 ? "" : "s"}` : number;
@@ -53,7 +55,7 @@ function signOf(value) {
   return value > 0 ? "+" : value < 0 ? MINUS : "";
 }
 
-function exponent(size) {
-  const [digits, power] = size.toExponential(3).split("e");
+function exponent(size, places = 3) {
+  const [digits, power] = size.toExponential(places).split("e");
   return `${Number(digits)}e${power.replace("+", "").replace("-", MINUS)}`;
 }

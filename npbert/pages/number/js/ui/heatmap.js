@@ -1,11 +1,11 @@
-/* An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or −.
-   Every cell can be pointed at, reached with the arrow keys, and chosen. */
+// An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or −.
+// Every cell can be pointed at, reached with the arrow keys, and chosen.
 
 import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
 import {indexLabel, leavesOut, shownOf} from "./labels.js";
 
-/** The table of one array of the trace. Words of the vocabulary always go down, so a wide array lies on its side. */
+// The table of one array of the trace. Words of the vocabulary always go down, so a wide array lies on its side.
 export function heatMap(array) {
   const isTurned = array.columns === "vocabulary" && array.rows !== "vocabulary";
   const [down, across] = isTurned ? ["columns", "rows"] : ["rows", "columns"];
@@ -48,12 +48,16 @@ function cell(array, row, column, largest) {
   const value = array.values[row * array.shape[1] + column];
   const share = Math.round((100 * Math.abs(value)) / largest);
   const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
-  const attributes = {role: "gridcell", tabindex: -1, class: `${sign}${share > 55 ? " strong" : ""}`};
+  const attributes = {
+    role: "gridcell",
+    tabindex: -1,
+    class: `${sign}${share > 62 ? " strong" : ""}${share > 82 ? " full" : ""}`,
+  };
   const place = {"data-row": row, "data-column": column, style: `--share: ${share}%`};
   return make("td", {...attributes, ...place}, shortNumber(value));
 }
 
-/** Which number a cell is: {name, row, column}, or null for what is no cell. */
+// Which number a cell is: {name, row, column}, or null for what is no cell.
 export function placeOfCell(element) {
   const found = element.closest?.("td[data-row]");
   if (!found) {
@@ -63,14 +67,12 @@ export function placeOfCell(element) {
   return {name, row: Number(found.dataset.row), column: Number(found.dataset.column)};
 }
 
-/** The cell of a number, where it is on the stage, or null. */
+// The cell of a number, where it is on the stage, or null.
 export function cellOfPlace(root, {name, row, column}) {
-  return root.querySelector(
-    `table[data-array="${CSS.escape(name)}"] td[data-row="${row}"][data-column="${column}"]`,
-  );
+  return root.querySelector(`table[data-array="${CSS.escape(name)}"] td[data-row="${row}"][data-column="${column}"]`);
 }
 
-/** Inside a heat map the arrow keys, Home and End move from cell to cell. Returns whether the key was one of them. */
+// Inside a heat map the arrow keys, Home and End move from cell to cell. Returns whether the key was one of them.
 export function moveInHeatMap(event) {
   const here = event.target.closest?.("td[data-row]");
   const row = here?.parentElement;

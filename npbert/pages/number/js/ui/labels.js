@@ -1,10 +1,11 @@
-/* What stands beside a row or above a column: the words, where rows are words. */
+// What stands beside a row or above a column: the words, where rows are words.
 
+import {counted} from "./format.js";
 import {state} from "./state.js";
 
 const MANY_WORDS = 24;
 
-/** The label of row or column `index` of that kind. */
+// The label of row or column `index` of that kind.
 export function indexLabel(kind, index) {
   const {vocabulary} = state.data;
   const {input_ids: ids} = state.example;
@@ -13,7 +14,7 @@ export function indexLabel(kind, index) {
     return vocabulary[ids[index]] + (isRepeated ? ` (${index})` : "");
   }
   if (kind === "masked") {
-    return `[MASK] at ${maskedPositions()[index]}`;
+    return indexLabel("tokens", maskedPositions()[index]);
   }
   if (kind === "vocabulary") {
     return vocabulary[index];
@@ -21,12 +22,32 @@ export function indexLabel(kind, index) {
   return kind === "one" ? "" : String(index);
 }
 
-/** Where a word is hidden. */
+const AXES = {
+  tokens: "token",
+  masked: "hidden word",
+  features: "feature",
+  intermediate: "wide feature",
+  vocabulary: "word",
+  positions: "place",
+  types: "sentence",
+};
+
+// The shape of an array in words: 6 tokens × 8 features, of head 0.
+export function shapeInWords({shape, rows, columns, head}) {
+  const axes = [
+    [rows, shape[0]],
+    [columns, shape[1]],
+  ].filter(([kind]) => AXES[kind]);
+  const words = axes.map(([kind, count]) => counted(count, AXES[kind])).join(" × ") || "one number";
+  return head === null ? words : `${words}, head ${head}`;
+}
+
+// Where a word is hidden.
 export function maskedPositions() {
   return state.example.labels.flatMap((label, position) => (label === -100 ? [] : [position]));
 }
 
-/** Which rows or columns of that kind are shown, by number: of a long vocabulary, only words that matter here. */
+// Which rows or columns of that kind are shown, by number: of a long vocabulary, only words that matter here.
 export function shownOf(kind, count) {
   const all = Array.from({length: count}, (_, index) => index);
   if (kind !== "vocabulary" || count <= MANY_WORDS || state.allWords) {
@@ -36,12 +57,12 @@ export function shownOf(kind, count) {
   return all.filter((index) => matters.has(index));
 }
 
-/** True where a heat map of this kind leaves words out. */
+// True where a heat map of this kind leaves words out.
 export function leavesOut(kind, count) {
   return shownOf(kind, count).length < count;
 }
 
-/** The words of the sentence, the answers, the best guesses, and the chosen one. */
+// The words of the sentence, the answers, the best guesses, and the chosen one.
 function wordsThatMatter() {
   const {example, trace, chosen} = state;
   const answers = example.labels.filter((label) => label !== -100);
@@ -51,13 +72,13 @@ function wordsThatMatter() {
   return [...example.input_ids, ...answers, ...guesses, ...(followed ?? [])];
 }
 
-/** The numbers of the `count` largest values, the largest first. */
+// The numbers of the `count` largest values, the largest first.
 export function bestOf(values, count) {
   const order = Array.from(values, (_, index) => index).sort((a, b) => values[b] - values[a]);
   return order.slice(0, count);
 }
 
-/** What a number is called: Q[“are”, 3]. */
+// What a number is called: Q[“are”, 3].
 export function nameOf(array, row, column) {
   const [rows, columns] = array.shape;
   const places = [];
@@ -71,10 +92,10 @@ export function nameOf(array, row, column) {
 }
 
 function placeOf(kind, index) {
-  return ["tokens", "vocabulary"].includes(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index);
+  return ["tokens", "masked", "vocabulary"].includes(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index);
 }
 
-/** layers.0.attention -> layer 0, attention: the path of a part in words. */
+// layers.0.attention -> layer 0, attention: the path of a part in words.
 export function partInWords(part) {
   const words = part
     .replace(/^bert\./, "")

@@ -1,4 +1,4 @@
-/* The page begins here: the data is read, the sentence computed, and everything drawn. */
+// The page begins here: the data is read, the sentence computed, and everything drawn.
 
 import {explain, makeModel, run} from "../math/index.js";
 import {choose, chooseSentence, goToStep} from "./actions.js";
@@ -21,8 +21,20 @@ import {showTransport} from "./transport.js";
 state.data = JSON.parse(byId("data").textContent);
 state.model = makeModel(state.data);
 globalThis.npbert = {state, explain, run, goToStep, choose}; // for whoever opens the browser's console
-for (const show of [showTools, showTabs, showSentence, showTransport, showStage, showFollowed, showSource, showTape,
-  showMove, showStepSize, showBreak, showTrain]) {
+for (const show of [
+  showTools,
+  showTabs,
+  showSentence,
+  showTransport,
+  showStage,
+  showFollowed,
+  showSource,
+  showTape,
+  showMove,
+  showStepSize,
+  showBreak,
+  showTrain,
+]) {
   show();
 }
 chooseSentence(state.data.examples[0]);

@@ -1,18 +1,17 @@
-/* Move a weight: the loss really moves, since the page computes the model again. Beside it what backward had said. */
+// Move a weight: the loss really moves, since the page computes the model again. Beside it what backward had said.
 
 import {difference, lossWith} from "../math/index.js";
 import {runAgain} from "./actions.js";
 import {axisFor, chart} from "./chart.js";
 import {byId, make} from "./dom.js";
 import {exactNumber, plainNumber, signedNumber} from "./format.js";
-import {titleOf, valueAt} from "./follow.js";
-import {chosenValue, derivativeAt} from "./place.js";
+import {chosenValue, derivativeAt, titleOf, valueAt} from "./place.js";
 import {state, watch} from "./state.js";
 
 const POINTS = 61;
-let now = null; // {place, value, slope, curve, axis, reach, moved}
+let now = null; // {place, value, slope, reach, curve, moved, lossThere, h}
 
-/** Listen to the slider and the buttons; draw when the tab is opened, or when the model changes under it. */
+// Listen to the slider and the buttons; draw when the tab is opened, or when the model changes under it.
 export function showMove() {
   byId("move-slider").addEventListener("input", (event) => moveTo(now.value + now.reach * Number(event.target.value)));
   byId("move-back").addEventListener("click", () => moveTo(now.value));
@@ -20,12 +19,12 @@ export function showMove() {
   watch(["view", "trace", "chosen"], () => state.view === "move" && begin());
 }
 
-/** The loss, were this number another. */
+// The loss, were this number another.
 export function lossIfMoved(value) {
   return lossWith(state.trace, now.place, value);
 }
 
-/** The number that the slider moves, its value and what backward says of it. */
+// The number that the slider moves, its value and what backward says of it.
 export function movedNumber() {
   return now;
 }
@@ -35,10 +34,8 @@ function begin() {
   const value = valueAt(place);
   now = {place, value, slope: derivativeAt(place), reach: Math.max(1, 2 * Math.abs(value)), moved: value};
   const from = value - now.reach;
-  now.curve = Array.from({length: POINTS}, (_, index) => {
-    const x = from + (2 * now.reach * index) / (POINTS - 1);
-    return [x, lossIfMoved(x)];
-  });
+  const places = Array.from({length: POINTS}, (_, index) => from + (2 * now.reach * index) / (POINTS - 1));
+  now.curve = places.map((x) => [x, lossIfMoved(x)]).filter(([, loss]) => Number.isFinite(loss));
   byId("move-name").textContent = titleOf(place);
   byId("move-meaning").textContent = state.trace.arrays.get(place.name).meaning;
   byId("move-keep").hidden = !state.trace.arrays.get(place.name).parameter;
@@ -59,7 +56,7 @@ function moveTo(value) {
   byId("move-value").title = exactNumber(value);
   byId("move-loss").textContent = plainNumber(there);
   byId("move-loss").title = exactNumber(there);
-  byId("move-slope").textContent = slope === null ? "unknown" : signedNumber(slope);
+  byId("move-slope").textContent = slope === null ? "not kept" : signedNumber(slope);
   byId("move-said").replaceChildren(...sentence(moved, loss, there, slope));
   byId("move-back").disabled = byId("move-keep").disabled = moved === 0;
   drawCurve();
@@ -67,22 +64,38 @@ function moveTo(value) {
 
 function sentence(moved, loss, there, slope) {
   if (moved === 0) {
-    return ["Drag it. The curve is the loss at every value; the dashed line is what backward says about it from here."];
+    const dashed = slope === null ? "" : "; the dashed line is what backward says about it from here";
+    return [`Drag it. The curve is the loss at every value${dashed}.`];
+  }
+  if (!Number.isFinite(there)) {
+    return ["Here the loss has no value: a probability, or a spread, cannot be this number."];
   }
   const expected = slope === null ? "" : ` The slope alone had promised ${plainNumber(loss + slope * moved)}.`;
   const verb = there > loss ? "rose" : there < loss ? "fell" : "stayed";
-  return ["You moved it by ", make("strong", {}, signedNumber(moved)), `, and the loss ${verb} from ${plainNumber(loss)} to `,
-    make("strong", {}, plainNumber(there)), `.${expected}`];
+  return [
+    "You moved it by ",
+    make("strong", {}, signedNumber(moved)),
+    `, and the loss ${verb} from ${plainNumber(loss)} to `,
+    make("strong", {}, plainNumber(there)),
+    `.${expected}`,
+  ];
 }
 
-/** The curve, the tangent of backward, the secant of the difference that is chosen below, and where the number is. */
+// The curve, the tangent of backward, the secant of the difference that is chosen below, and where the number is.
 export function drawCurve() {
   const {curve, value, slope, reach, moved, lossThere, h} = now;
   const {loss} = state.trace;
   const lines = [{label: "the loss", look: "solid", points: curve}];
   const x = {label: titleOf(now.place), from: value - reach, to: value + reach};
-  const y = axisFor(curve.map(([, at]) => at), "loss");
-  const line = (through, rise) => clipped([value - reach, value + reach].map((at) => [at, through + rise * (at - value)]), y);
+  const y = axisFor(
+    curve.map(([, at]) => at),
+    "loss",
+  );
+  const line = (through, rise) =>
+    clipped(
+      [value - reach, value + reach].map((at) => [at, through + rise * (at - value)]),
+      y,
+    );
   if (slope !== null) {
     lines.push({label: "tangent: what backward says", look: "dashed", points: line(loss, slope)});
   }
@@ -92,23 +105,31 @@ export function drawCurve() {
     const rise = difference(state.model, state.example, now.place, h);
     lines.push({label: "secant: the finite difference", look: "dotted", points: line(middle, rise)});
   }
-  marks.push({label: "where it is", look: "mark-full", x: moved, y: lossThere});
+  if (Number.isFinite(lossThere)) {
+    marks.push({label: "where it is", look: "mark-full", x: moved, y: lossThere});
+  }
   const title = `the loss over ${titleOf(now.place)}, with the tangent that backward gives`;
   byId("move-chart").replaceChildren(chart({title, lines, marks, x, y}));
 }
 
-/** The part of a straight line that lies inside the drawing. */
+// The part of a straight line that lies inside the drawing.
 function clipped([[x0, y0], [x1, y1]], {from, to}) {
   const rise = (y1 - y0) / (x1 - x0);
   if (rise === 0) {
-    return [[x0, y0], [x1, y1]];
+    return [
+      [x0, y0],
+      [x1, y1],
+    ];
   }
   const ends = [from, to].map((edge) => x0 + (edge - y0) / rise).sort((a, b) => a - b);
   const [left, right] = [Math.max(x0, ends[0]), Math.min(x1, ends[1])];
-  return [[left, y0 + rise * (left - x0)], [right, y0 + rise * (right - x0)]];
+  return [
+    [left, y0 + rise * (left - x0)],
+    [right, y0 + rise * (right - x0)],
+  ];
 }
 
-/** The model has the new value from now on. */
+// The model has the new value from now on.
 function keep() {
   const {name, row, column} = now.place;
   const tensor = state.model.parameters.get(name);

@@ -1,4 +1,4 @@
-/* The sentence at the top: its words, what is hidden, what the model guesses, and the loss. */
+// The sentence at the top: its words, what is hidden, what the model guesses, and the loss.
 
 import {chooseAnswer, chooseSentence} from "./actions.js";
 import {byId, make} from "./dom.js";
@@ -8,7 +8,7 @@ import {state, watch} from "./state.js";
 
 const GUESSES = 3;
 
-/** Draw it, and again with another sentence or another model. */
+// Draw it, and again with another sentence or another model.
 export function showSentence() {
   const {examples} = state.data;
   const options = examples.map(({text}, index) => make("option", {value: index}, text));
@@ -26,10 +26,11 @@ function drawSentence() {
   byId("words").replaceChildren(...words);
   byId("guesses").replaceChildren(...maskedPositions().map((position, index) => hiddenWord(position, index)));
   byId("loss").textContent = plainNumber(trace.loss);
-  byId("loss-note").textContent = maskedPositions().length > 1 ? "the mean of −ln p over the hidden words" : "−ln p of the hidden word";
+  byId("loss-note").textContent =
+    maskedPositions().length > 1 ? "the mean of −ln p over the hidden words" : "−ln p of the hidden word";
 }
 
-/** Which word is hidden at one place, to be chosen anew, and the best guesses as bars. */
+// Which word is hidden at one place, to be chosen anew, and the best guesses as bars.
 function hiddenWord(position, index) {
   const {data, example, trace} = state;
   const probabilities = trace.probabilities[index].values;
@@ -51,5 +52,12 @@ function guess(word, probability, isRight) {
   const name = make("bdi", {}, word);
   const mark = make("span", {class: "right"}, isRight ? "✓" : "");
   const track = make("span", {class: "guess-bar", style: `--width: ${100 * probability}%`, "aria-hidden": "true"});
-  return make("li", {class: isRight ? "is-right" : ""}, mark, name, track, make("span", {class: "number"}, percent(probability)));
+  return make(
+    "li",
+    {class: isRight ? "is-right" : ""},
+    mark,
+    name,
+    track,
+    make("span", {class: "number"}, percent(probability)),
+  );
 }

@@ -1,10 +1,10 @@
-/* npbert's own lines that compute the step, lit: the layer's first, then who called it. */
+// npbert's own lines that compute the step, lit: the layer's first, then who called it.
 
 import {linesOf} from "../math/index.js";
 import {byId, make} from "./dom.js";
 import {state, watch} from "./state.js";
 
-/** Draw it, and again with every step. */
+// Draw it, and again with every step.
 export function showSource() {
   watch(["trace", "step"], drawSource);
 }
@@ -24,10 +24,11 @@ function drawSource() {
 
 function shownFrame({file, function: name, first, lines, lit}, depth) {
   const isLit = new Set(lit);
+  const indent = Math.min(...lines.filter((line) => line.trim()).map((line) => line.search(/\S/)));
   const text = lines.map((line, index) => {
     const number = first + index;
     const attributes = {class: isLit.has(number) ? "line lit" : "line", "data-line": number};
-    return make("span", attributes, `${line}\n`);
+    return make("span", attributes, `${line.slice(indent)}\n`);
   });
   const title = `${file}, ${lit.length === 1 ? `line ${lit[0]}` : `lines ${lit[0]} to ${lit.at(-1)}`}`;
   const summary = make("summary", {}, make("code", {}, name ?? ""), make("span", {class: "quiet"}, ` ${title}`));

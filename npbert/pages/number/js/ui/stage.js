@@ -1,13 +1,14 @@
-/* The stage: one step, the arrays that it reads and writes, each with its gradient under it. */
+// The stage: one step, the arrays that it reads and writes, each with its gradient under it.
 
 import {goToStep, isKnown, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
-import {counted} from "./format.js";
 import {cellOfPlace, heatMap} from "./heatmap.js";
-import {partInWords} from "./labels.js";
+import {partInWords, shapeInWords} from "./labels.js";
 import {state, watch} from "./state.js";
 
-/** Draw it, and again with every step. */
+const BACKWARD = "The step undone: from the gradient of what came out come those of what went in.";
+
+// Draw it, and again with every step.
 export function showStage() {
   watch(["trace", "step", "allWords"], drawStage);
   watch(["chosen"], () => (needsMoreWords() ? drawStage() : markChosen()));
@@ -20,8 +21,9 @@ function drawStage() {
   const focused = focusedPlace();
   const forward = isBackward && now.undoes !== null && now.undoes !== undefined ? trace.steps[now.undoes] : now;
   const title = make("h2", {id: "step-title"}, now.title);
-  const where = make("p", {class: "where"}, make("span", {class: `phase ${now.phase}`}, now.phase), " ");
-  where.append(make("span", {class: "quiet"}, `${partInWords(now.part)} · ${now.kind}`));
+  const how = isBackward ? `. ${BACKWARD}` : "";
+  const place = make("span", {class: "quiet"}, ` ${partInWords(now.part)} · ${now.kind}${how}`);
+  const where = make("p", {class: "where"}, make("span", {class: `phase ${now.phase}`}, now.phase), place);
   const formula = now.title.includes(now.formula) ? null : make("p", {class: "formula"}, now.formula);
   byId("stage-head").replaceChildren(...[where, title, formula].filter(Boolean));
   byId("stage").replaceChildren(...groupsOf(now, forward));
@@ -31,7 +33,7 @@ function drawStage() {
   }
 }
 
-/** What goes in, the parameters, what comes out: the same places forward and backward. */
+// What goes in, the parameters, what comes out: the same places forward and backward.
 function groupsOf(now, forward) {
   const array = (name) => state.trace.arrays.get(name);
   const isParameter = (name) => array(name).parameter;
@@ -42,10 +44,11 @@ function groupsOf(now, forward) {
   const shown = new Set([...inputs, ...parameters, ...outputs]);
   const isShown = (name) => shown.has(name) || shown.has(array(name).gradientOf);
   const others = [...now.reads, ...now.writes, ...(now.adds ?? [])].filter((name) => !isShown(name));
+  const isBack = now.phase === "backward";
   const groups = [
-    ["goes in", inputs],
+    [isBack ? "went in" : "goes in", inputs],
     ["parameters", parameters],
-    ["comes out", outputs],
+    [isBack ? "came out" : "comes out", outputs],
     ["also at work", [...new Set(others)]],
   ].filter(([, names]) => names.length);
   return groups.map(([title, names]) =>
@@ -58,7 +61,7 @@ function groupsOf(now, forward) {
   );
 }
 
-/** One array, and its gradient under it: those parts of it that this step reads or makes, or else the whole. */
+// One array, and its gradient under it: those parts of it that this step reads or makes, or else the whole.
 function figure(array, now) {
   const parts = [captioned(array, now)];
   if (now.phase === "backward") {
@@ -71,18 +74,23 @@ function figure(array, now) {
       parts.push(isKnown(gradient.name, state.step) ? captioned(gradient, now) : notYet(gradient));
     }
   }
-  return make("div", {class: "figure"}, ...parts);
+  return make("div", {class: parts.length > 2 ? "figure of-many" : "figure"}, ...parts);
 }
 
+// An array under its symbol. What a gradient is need not be said under each: it is that of the array above it.
 function captioned(array, now) {
   const role = roleOf(array.name, now);
-  const [rows, columns] = array.shape;
-  const caption = make("figcaption", {}, make("strong", {}, array.symbol), " ");
-  caption.append(make("span", {class: "quiet"}, `${rows} × ${columns}`));
+  const caption = make("figcaption", {title: array.meaning}, make("strong", {}, array.symbol), " ");
   if (role) {
-    caption.append(" ", make("span", {class: "role"}, role));
+    caption.append(make("span", {class: "role"}, role), " ");
   }
-  caption.append(make("span", {class: "meaning"}, array.meaning));
+  if (!array.gradientOf) {
+    const words = [
+      make("span", {class: "shape"}, shapeInWords(array)),
+      make("span", {class: "meaning"}, array.meaning),
+    ];
+    caption.append(...words);
+  }
   return make("figure", {class: role ? `captioned ${role}` : "captioned"}, caption, heatMap(array));
 }
 
@@ -99,10 +107,14 @@ function roleOf(name, now) {
 function notYet(gradient) {
   const step = stepThatMakes(gradient.name);
   const text = `${gradient.symbol} is known after step ${step + 1}`;
-  return make("p", {class: "not-yet"}, makeButton(text, () => goToStep(step)));
+  return make(
+    "p",
+    {class: "not-yet"},
+    makeButton(text, () => goToStep(step)),
+  );
 }
 
-/** Mark the chosen number, and its value or gradient beside it. */
+// Mark the chosen number, and its value or gradient beside it.
 function markChosen() {
   const stage = byId("stage");
   for (const cell of stage.querySelectorAll("td.chosen, td.twin")) {
@@ -123,7 +135,7 @@ function markChosen() {
   }
 }
 
-/** Is the chosen number in an array of the stage, but its word left out? */
+// Is the chosen number in an array of the stage, but its word left out?
 function needsMoreWords() {
   const {chosen} = state;
   const isThere = chosen && byId("stage").querySelector(`table[data-array="${CSS.escape(chosen.name)}"]`);
@@ -133,10 +145,4 @@ function needsMoreWords() {
 function focusedPlace() {
   const cell = document.activeElement?.closest?.("#stage td[data-row]");
   return cell && {name: cell.closest("table").dataset.array, row: cell.dataset.row, column: cell.dataset.column};
-}
-
-/** How many numbers an array list has, in words. */
-export function numbersIn(names) {
-  const count = names.reduce((sum, name) => sum + state.trace.arrays.get(name).values.length, 0);
-  return counted(count, "number");
 }

@@ -1,4 +1,4 @@
-/* What the page shows at the moment, and who draws it again when that changes. */
+// What the page shows at the moment, and who draws it again when that changes.
 
 export const state = {
   data: null, // what export.py wrote
@@ -16,12 +16,12 @@ export const state = {
 
 const watchers = [];
 
-/** draw(state) is called whenever one of these names changes. */
+// draw(state) is called whenever one of these names changes.
 export function watch(names, draw) {
   watchers.push({names, draw});
 }
 
-/** Change the state, and draw again what depends on what changed. */
+// Change the state, and draw again what depends on what changed.
 export function change(changes) {
   Object.assign(state, changes);
   for (const {names, draw} of watchers) {

@@ -1,4 +1,4 @@
-/* The step h of a finite difference: too large and the curve bends within it, too small and rounding is all there is. */
+// The step h of a finite difference: too large and the curve bends within it, too small and rounding is all there is.
 
 import {complexStep, difference, errorsByStep} from "../math/index.js";
 import {chart} from "./chart.js";
@@ -10,7 +10,7 @@ import {state, watch} from "./state.js";
 const LOWEST_ERROR = 1e-17; // an error of 0 is drawn here, since a logarithm has no place for it
 const LOWEST_STEP = 1e-20;
 
-/** Listen to the slider of h; draw after the curve, when another number is moved. */
+// Listen to the slider of h; draw after the curve, when another number is moved.
 export function showStepSize() {
   byId("h-slider").addEventListener("input", drawStepSize);
   watch(["view", "trace", "chosen"], () => state.view === "move" && drawStepSize());
@@ -21,6 +21,11 @@ function drawStepSize() {
   const {place, slope, value} = moved;
   const h = 10 ** Number(byId("h-slider").value);
   moved.h = h;
+  byId("h-part").hidden = slope === null;
+  if (slope === null) {
+    drawCurve();
+    return;
+  }
   const {model, example, trace} = state;
   const forward = (lossIfMoved(value + h) - trace.loss) / h;
   const ways = {forward, central: difference(model, example, place, h), complex: complexStep(model, example, place, h)};
@@ -52,7 +57,7 @@ function wayRow(name, found, slope) {
   );
 }
 
-/** How far from backward, relative to it. */
+// How far from backward, relative to it.
 function errorOf(found, slope) {
   return Math.abs(found - slope) / (Math.abs(slope) || 1);
 }
@@ -66,8 +71,8 @@ function chartOfErrors(errors, h, error) {
     {label: "complex step", look: "solid", points: line("complex")},
   ];
   const notes = [
-    {text: "← rounding: two losses too alike", x: 10 ** -19.6, y: 1e1},
-    {text: "truncation: the curve bends →", x: 10 ** -7.6, y: 1e1},
+    {text: "← rounding: too alike", x: 10 ** -19.6, y: 1e1, end: "start"},
+    {text: "truncation: it bends →", x: 10 ** -0.4, y: 1e1, end: "end"},
   ];
   return chart({
     title: "the error of each way to differentiate, against h",

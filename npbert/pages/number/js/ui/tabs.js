@@ -1,11 +1,11 @@
-/* The four things to do, as tabs: one is on the stage. */
+// The four things to do, as tabs: one is on the stage.
 
 import {byId} from "./dom.js";
 import {change, state, watch} from "./state.js";
 
 const VIEWS = ["step", "move", "break", "train"];
 
-/** Listen to the tabs: a click, or the arrow keys among them. */
+// Listen to the tabs: a click, or the arrow keys among them.
 export function showTabs() {
   for (const view of VIEWS) {
     const tab = byId(`tab-${view}`);

@@ -1,4 +1,4 @@
-/* The tape: a stack of what forward kept for backward, as it is after this step. */
+// The tape: a stack of what forward kept for backward, as it is after this step.
 
 import {byId, make} from "./dom.js";
 import {counted} from "./format.js";
@@ -7,12 +7,12 @@ import {state, watch} from "./state.js";
 
 const READABLE = 4; // entries at the top that are shown in words
 
-/** Draw it, and again with every step. */
+// Draw it, and again with every step.
 export function showTape() {
   watch(["trace", "step"], drawTape);
 }
 
-/** What is on the tape after step `last`, the top last: {part, names} each. */
+// What is on the tape after step `last`, the top last: {part, names} each.
 export function tapeAfter(steps, last) {
   const stack = [];
   for (const {part, tape} of steps.slice(0, last + 1)) {
@@ -46,7 +46,10 @@ function drawTape() {
   const isNew = Boolean(tape.keeps?.length);
   const entries = stack.toReversed().map(({part, names}, depth) => {
     const text = `${list(names)} · ${partInWords(part)}`;
-    const attributes = {class: `${depth < READABLE ? "words" : "thin"}${isNew && depth === 0 ? " new" : ""}`, title: text};
+    const attributes = {
+      class: `${depth < READABLE ? "words" : "thin"}${isNew && depth === 0 ? " new" : ""}`,
+      title: text,
+    };
     return make("li", attributes, depth < READABLE ? text : make("span", {class: "hidden"}, text));
   });
   byId("tape-stack").replaceChildren(...entries);

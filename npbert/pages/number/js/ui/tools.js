@@ -1,13 +1,13 @@
-/* Pointing at numbers, and how they are shown: light or dark, with or without digits, few words or all. */
+// Pointing at numbers, and how they are shown: light or dark, with or without digits, few words or all.
 
 import {choose} from "./actions.js";
 import {byId, make} from "./dom.js";
 import {exactNumber, signedNumber} from "./format.js";
-import {titleOf, valueAt} from "./follow.js";
 import {placeOfCell} from "./heatmap.js";
+import {titleOf, valueAt} from "./place.js";
 import {change, state} from "./state.js";
 
-/** Listen to the buttons, and to pointer and focus over all heat maps. */
+// Listen to the buttons, and to pointer and focus over all heat maps.
 export function showTools() {
   byId("theme").addEventListener("click", changeTheme);
   byId("digits").addEventListener("click", () => showPressed(byId("digits"), document.body.classList.toggle("digits")));
@@ -28,12 +28,14 @@ export function showTools() {
 }
 
 function showPressed(button, isOn) {
-  button.setAttribute("aria-showPressed", String(isOn));
+  button.setAttribute("aria-pressed", String(isOn));
 }
 
 function changeTheme() {
   const root = document.documentElement;
-  const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const isDark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = isDark ? "light" : "dark";
   showPressed(byId("theme"), !isDark);
 }
@@ -49,7 +51,7 @@ function chooseAt(element) {
   return place !== null;
 }
 
-/** The number under the pointer, or that has the focus, with every digit, beside it. */
+// The number under the pointer, or that has the focus, with every digit, beside it.
 function showReadout(element) {
   const place = element instanceof Element ? placeOfCell(element) : null;
   if (!place || !state.trace.arrays.has(place.name)) {

@@ -1,4 +1,4 @@
-/* Train: steps of AdamW in the page, on all its sentences. The words above and the attention here change with them. */
+// Train: steps of AdamW in the page, on all its sentences. The words above and the attention here change with them.
 
 import {makeTrainer, resetParameters} from "../math/index.js";
 import {runAgain} from "./actions.js";
@@ -17,7 +17,7 @@ let losses = [];
 let isRunning = false;
 let exported = null; // the parameters as they came
 
-/** Listen to the buttons; draw when the tab is open. */
+// Listen to the buttons; draw when the tab is open.
 export function showTrain() {
   exported = valuesOf(state.model);
   byId("train-one").addEventListener("click", () => trainSteps(1));
@@ -32,19 +32,19 @@ export function showTrain() {
   drawRate();
 }
 
-/** A copy of all parameters, by name. */
+// A copy of all parameters, by name.
 export function valuesOf(model) {
   return new Map([...model.parameters].map(([name, tensor]) => [name, Float64Array.from(tensor.re)]));
 }
 
-/** Put such a copy back. */
+// Put such a copy back.
 export function restore(model, values) {
   for (const [name, tensor] of model.parameters) {
     tensor.re.set(values.get(name));
   }
 }
 
-/** Some of the sentences, drawn anew for every step. */
+// Some of the sentences, drawn anew for every step.
 export function drawnBatch(random = Math.random) {
   const {examples} = state.data;
   const count = Math.min(IN_A_BATCH, examples.length);
@@ -94,7 +94,9 @@ function drawRate() {
 }
 
 function drawTrain() {
-  const said = losses.length ? `${counted(losses.length, "step")}, loss of the last batch ${plainNumber(losses.at(-1))}` : "no step yet";
+  const said = losses.length
+    ? `${counted(losses.length, "step")}, loss of the last batch ${plainNumber(losses.at(-1))}`
+    : "no step yet";
   byId("train-said").textContent = said;
   byId("train-chart").replaceChildren(...(losses.length > 1 ? [lossChart()] : []));
   byId("train-attention").replaceChildren(...attentionMaps());
@@ -114,7 +116,7 @@ function lossChart() {
   });
 }
 
-/** The mean of each value and those before it, up to `count` of them. */
+// The mean of each value and those before it, up to `count` of them.
 export function runningMean(values, count) {
   return values.map((_, index) => {
     const part = values.slice(Math.max(0, index + 1 - count), index + 1);
@@ -122,10 +124,12 @@ export function runningMean(values, count) {
   });
 }
 
-/** Who looks at whom, in each head of each layer. */
+// Who looks at whom, in each head of each layer.
 function attentionMaps() {
   const {steps, arrays} = state.trace;
-  const names = steps.filter(({kind, phase}) => kind === "Softmax" && phase === "forward").flatMap(({writes}) => writes);
+  const names = steps
+    .filter(({kind, phase}) => kind === "Softmax" && phase === "forward")
+    .flatMap(({writes}) => writes);
   return names.map((name) => {
     const array = arrays.get(name);
     const part = steps[array.madeBy].part.replace(/\.dot_product$/, "");

@@ -1,4 +1,4 @@
-/* Stepping: buttons, a scrubber under a map of all steps, the keys, and playing. */
+// Stepping: buttons, a scrubber under a map of all steps, the keys, and playing.
 
 import {forget, goToStep} from "./actions.js";
 import {byId, make} from "./dom.js";
@@ -9,7 +9,7 @@ import {change, state, watch} from "./state.js";
 const SECONDS_PER_STEP = 0.9;
 let timer = null;
 
-/** Draw it, listen to its buttons and to the keyboard. */
+// Draw it, listen to its buttons and to the keyboard.
 export function showTransport() {
   const clicks = {
     first: () => goToStep(0),
@@ -29,7 +29,7 @@ export function showTransport() {
   watch(["view"], () => state.isPlaying && togglePlay());
 }
 
-/** The step that computes the loss: the last one forward. */
+// The step that computes the loss: the last one forward.
 export function lossStep() {
   return state.trace.steps.findLastIndex((step) => step.phase === "forward");
 }
@@ -47,7 +47,7 @@ function drawTransport() {
   byId("go-first").disabled = byId("go-back").disabled = step === 0;
   byId("go-last").disabled = byId("go-forward").disabled = step === steps.length - 1;
   byId("go-play").textContent = isPlaying ? "❚❚ Pause" : "▶ Play";
-  byId("go-play").setAttribute("aria-keyPressed", String(isPlaying));
+  byId("go-play").setAttribute("aria-pressed", String(isPlaying));
   for (const part of byId("map").children) {
     const isHere = step >= Number(part.dataset.from) && step <= Number(part.dataset.to);
     part.classList.toggle("here", isHere);
@@ -55,7 +55,7 @@ function drawTransport() {
   }
 }
 
-/** A button for every part of the model, as wide as it has steps: forward, and the same ones backward. */
+// A button for every part of the model, as wide as it has steps: forward, and the same ones backward.
 function drawMap() {
   const stretches = [];
   state.trace.steps.forEach((step, index) => {
@@ -76,7 +76,7 @@ function drawMap() {
   byId("map").replaceChildren(...parts);
 }
 
-/** Which part of the model a step belongs to, in few words. */
+// Which part of the model a step belongs to, in few words.
 function stretchOf({part, kind}) {
   const layer = part.match(/layers\.(\d+)\.?(\w*)/);
   if (layer) {
@@ -109,7 +109,7 @@ function playOn() {
   }
 }
 
-/** The keys: → ← Home End step, space plays, Escape leaves a heat map, then the number that is followed. */
+// The keys: → ← Home End step, space plays, Escape leaves a heat map, then the number that is followed.
 function keyPressed(event) {
   if (moveInHeatMap(event) || event.altKey || event.ctrlKey || event.metaKey || state.view !== "step") {
     return;

@@ -1,0 +1,102 @@
+"""`npbert plot`: a picture of attention, of gradients, of vectors or of a run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npbert.cli.parser import Parser
+from npbert.cli.task_folder import model_folder
+from npbert.cli.text import check_output, name_of, read_lines
+from npbert.data.masking import mask_words
+from npbert.files import FileError
+from npbert.inference import Embed, FillMask
+from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
+from npbert.plots.drawing import kind_of
+
+_DESCRIPTION = """Draw a picture, as PNG, SVG or PDF: how its name ends says which."""
+
+_EPILOG = """examples:
+  npbert plot attention folder "the cat sat on the mat" --output heads.png
+  npbert plot gradients folder "the cat sat on the mat" --output gradients.svg
+  npbert plot embeddings folder sentences.txt --output map.png
+  npbert plot curves run --output curves.pdf"""
+
+_KINDS = {
+    "attention": "where the heads of a model look in a text, or in a pair of texts",
+    "gradients": "how large the gradient is in each layer, when words of a text are hidden",
+    "embeddings": "the vectors of texts, on the plane in which they differ most",
+    "curves": "the numbers of a run, by step",
+}
+
+
+def add_plot_command(commands: Any) -> None:
+    """Add the command, with a command of its own for each picture."""
+    command = commands.add_parser(
+        "plot", help="draw attention, gradients, vectors or a run", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    pictures = command.add_subparsers(
+        prog="npbert plot", title="pictures", dest="picture", metavar="PICTURE", required=True, parser_class=Parser
+    )
+    made = {}
+    for name, words in _KINDS.items():
+        made[name] = pictures.add_parser(name, help=words, description=f"Draw {words}.")
+        folder = "the folder of a run" if name == "curves" else "the folder of a checkpoint or of a run"
+        made[name].add_argument("folder", metavar="FOLDER", help=folder)
+        made[name].set_defaults(run=_plot)
+    for name, most in (("attention", "one text, or a pair"), ("gradients", "one or more texts")):
+        made[name].add_argument("text", nargs="+", metavar="TEXT", help=most)
+    made["attention"].add_argument("--layers", nargs="+", type=int, metavar="N",
+                                   help="these layers alone, from 1 on, or from -1 at the end")  # fmt: skip
+    made["gradients"].add_argument("--seed", type=int, default=0, metavar="N", help="which words are hidden (0)")
+    made["embeddings"].add_argument("input", metavar="FILE", help="a text on each line; with a tab and a label after "
+                                    "it, the label is drawn")  # fmt: skip
+    for each in made.values():
+        each.add_argument("--output", required=True, metavar="FILE", help="the picture: .png, .svg or .pdf")
+        each.finish()
+
+
+def _plot(args: argparse.Namespace) -> int:
+    kind_of(args.output)
+    check_output(args.output)
+    figure = {"attention": _attention, "gradients": _gradients, "embeddings": _embeddings, "curves": _curves}
+    save_figure(figure[args.picture](args), Path(args.output))
+    return 0
+
+
+def _attention(args: argparse.Namespace) -> Any:
+    if len(args.text) > 2:
+        raise ValueError(f"there are {len(args.text)} texts, wanted one or a pair: a text with spaces needs quotes")
+    text = args.text[0] if len(args.text) == 1 else (args.text[0], args.text[1])
+    return plot_attention(model_folder(args.folder), text, layers=args.layers)
+
+
+def _gradients(args: argparse.Namespace) -> Any:
+    task, rng = FillMask.from_pretrained(model_folder(args.folder)), np.random.default_rng(args.seed)
+    batch = task.tokenizer.batch(task.encode(args.text))
+    batch.labels = np.full_like(batch.input_ids, -100)
+    for row, mask in enumerate(batch.attention_mask == 1):
+        ids, labels = mask_words(batch.input_ids[row, mask].tolist(), task.tokenizer, rng)
+        batch.input_ids[row, mask], batch.labels[row, mask] = ids, labels
+    return plot_gradient_flow(task.model, batch)
+
+
+def _embeddings(args: argparse.Namespace) -> Any:
+    rows = []
+    for number, line in enumerate(read_lines(args.input), start=1):
+        parts = line.split("\t")
+        if len(parts) > 2:
+            raise FileError(
+                f"{name_of(args.input)}, line {number}: {len(parts)} columns, wanted a text, or a text and a label"
+            )
+        if line.strip():
+            rows.append(parts)
+    vectors = Embed.from_pretrained(model_folder(args.folder))([parts[0] for parts in rows])
+    return plot_embeddings(vectors, [parts[-1] for parts in rows])
+
+
+def _curves(args: argparse.Namespace) -> Any:
+    return plot_curves(args.folder)

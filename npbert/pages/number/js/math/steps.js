@@ -1,0 +1,127 @@
+// The steps of which a BERT is made: an operation with its parameters, their names, and what is said of it.
+
+import {activationNamed} from "./activations.js";
+import {Add, Fork} from "./add.js";
+import {Scores, Softmax, WeightedMean} from "./attention.js";
+import {Embedding, FixedPositions} from "./embedding.js";
+import {LayerNorm} from "./layer_norm.js";
+import {Linear} from "./linear.js";
+import {CrossEntropy, Decoder, Gather} from "./masked_words.js";
+import {range} from "./terms.js";
+import {ARRAYS, LINEARS, ROADS, subscript, TABLES} from "./words.js";
+
+// What is said of an array: its name is where it is, and its symbol.
+function described(where, symbol, more = {}) {
+  const [rows, columns, meaning] = ARRAYS[symbol];
+  return {name: where ? `${where}.${symbol}` : symbol, symbol, rows, columns, meaning, ...more};
+}
+
+function table(recorder, symbol) {
+  const [tableSymbol, rows, meaning] = TABLES[symbol];
+  const part = `bert.embeddings.${symbol === "type" ? "token_type" : symbol}_embeddings`;
+  const isFixed = recorder.model.constants.has(`${part}.table`);
+  const weight = recorder.parameter(`${part}.${isFixed ? "table" : "weight"}`, tableSymbol, rows, "features", meaning);
+  return {part, weight, isFixed};
+}
+
+// symbol = table[ids]
+export function lookedUp(recorder, symbol, ids) {
+  const {part, weight, isFixed} = table(recorder, symbol);
+  const formula = `${symbol} = ${weight.symbol}[${symbol} ids]`;
+  const about = {part, title: `${symbol}s: looked up in a table`, formula};
+  const y = described("bert.embeddings", symbol);
+  return recorder.step(isFixed ? FixedPositions : Embedding, about, {weight}, {y}, {ids}).y;
+}
+
+// symbol = x W + b
+export function linear(recorder, part, x, where, symbol) {
+  const [w, b, what] = Object.entries(LINEARS).find(([end]) => part.endsWith(end))[1];
+  const y = described(where, symbol);
+  const makes = `What makes ${symbol} of ${x.symbol}`;
+  const weight = recorder.parameter(`${part}.weight`, w, x.columns, y.columns, `${makes}: the weights.`);
+  const bias = recorder.parameter(`${part}.bias`, b, "one", y.columns, `${makes}: the bias.`);
+  const formula = `${symbol} = ${x.symbol} ${w} + ${b}`;
+  return recorder.step(Linear, {part, title: `${what}: ${formula}`, formula}, {x, weight, bias}, {y}).y;
+}
+
+// symbol = act(x)
+export function activated(recorder, part, x, where, symbol) {
+  const activation = activationNamed(recorder.model.config.hidden_act);
+  const y = described(where, symbol);
+  const meaning = "The slope of the activation: kept for backward.";
+  const slope = {...y, name: `${y.name}.slope`, symbol: `${symbol}′`, meaning, gradientName: null};
+  const about = {part, title: `${activation.kind}: what is let through`, formula: activation.formula(symbol, x.symbol)};
+  return recorder.step(activation, about, {x}, {y, slope}).y;
+}
+
+// s = a + b + …
+export function added(recorder, part, ...terms) {
+  const formula = `s = ${terms.map(({symbol}) => symbol).join(" + ")}`;
+  const inputs = Object.fromEntries(terms.map((array, number) => [`x${number}`, array]));
+  return recorder.step(Add, {part, title: `added up: ${formula}`, formula}, inputs, {y: described(part, "s")}).y;
+}
+
+// symbol = γ x̂ + β
+export function normed(recorder, part, x, where, symbol) {
+  const gamma = recorder.parameter(`${part}.gamma`, "γ", "one", "features", "By how much each feature is stretched.");
+  const beta = recorder.parameter(`${part}.beta`, "β", "one", "features", "By how much each feature is shifted.");
+  const {rows} = x;
+  const inside = (key, sign, columns, meaning) => ({name: `${part}.${key}`, symbol: sign, rows, columns, meaning});
+  const outputs = {
+    mu: {...inside("mu", "μ", "one", "The mean of each row."), gradientName: null},
+    sigma: {...inside("sigma", "σ", "one", "How far the numbers of each row spread."), gradientName: null},
+    xHat: inside("xHat", "x̂", "features", "Each row brought to mean 0 and variance 1."),
+    y: described(where, symbol),
+  };
+  const formula = `${symbol} = γ x̂ + β,  x̂ = (${x.symbol} − μ) / σ`;
+  const about = {part, title: `LayerNorm: ${symbol} = γ x̂ + β`, formula};
+  const {layer_norm_eps: eps} = recorder.model.config;
+  return recorder.step(LayerNorm, about, {x, gamma, beta}, outputs, {eps}).y;
+}
+
+// x, as often as it is used in this part
+export function forked(recorder, part, x) {
+  const roads = ROADS[part.split(".").at(-1)];
+  const count = {2: "two", 4: "four"}[roads.length];
+  const about = {part, title: `${x.symbol} goes ${count} ways`, formula: `${x.symbol} → ${roads.join(", ")}`};
+  return recorder.fork(Fork, about, x, roads);
+}
+
+// C = P V  with  P = softmax(S),  S = Q Kᵀ/√d, for each head
+export function attended(recorder, where, q, k, v) {
+  const part = `${where}.attention.dot_product`, heads = recorder.model.config.num_attention_heads;
+  const ofHead = (symbol, h) =>
+    ({name: `${where}.${symbol}.${h}`, symbol: symbol + (heads > 1 ? subscript(h) : ""), head: h});
+  const perHead = (key, symbol) => Object.fromEntries(
+    range(heads, (h) => [`${key}${h}`, described(where, symbol, ofHead(symbol, h))]));
+  const said = (title, formula) => ({part, title, formula});
+  const scores = recorder.step(
+    Scores, said("scores: every query meets every key", "S = Q Kᵀ/√d"), {q, k}, perHead("s", "S"), {heads});
+  const shares = recorder.step(
+    Softmax, said("softmax: scores become shares", "P = softmax(S)"), scores, perHead("p", "P"), {heads});
+  const c = described(where, "C");
+  return recorder.step(
+    WeightedMean, said("a weighted mean of the values", "C = P V"), {...shares, v}, {c}, {heads}).c;
+}
+
+// r = y[masked]
+export function gathered(recorder, x) {
+  const about = {part: "gather", title: "the rows of the masked words alone", formula: "r = y[masked]"};
+  return recorder.step(Gather, about, {x}, {y: described("", "r")}, {rows: recorder.tokens.masked}).y;
+}
+
+// logits = z Eᵀ + c: the table is that of the words that come in
+export function scored(recorder, h) {
+  const about = {part: "predictions", title: "a score for every word", formula: `logits = ${h.symbol} Eᵀ + c`};
+  const bias = recorder.parameter("predictions.bias", "c", "one", "vocabulary", "How likely each word is anyway.");
+  const inputs = {h, table: table(recorder, "word").weight, bias};
+  return recorder.step(Decoder, about, inputs, {logits: described("", "logits")}).logits;
+}
+
+// loss = mean(−ln p[label])  with  p = softmax(logits)
+export function surprise(recorder, logits, labels) {
+  const formula = "loss = mean(−ln p[label]),  p = softmax(logits)";
+  const about = {part: "cross_entropy", title: "the loss: how surprised by the right words", formula};
+  const outputs = {p: described("", "p", {gradientName: null}), loss: described("", "loss")};
+  return recorder.step(CrossEntropy, about, {logits}, outputs, {labels}).loss;
+}

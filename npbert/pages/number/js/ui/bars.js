@@ -1,0 +1,72 @@
+// The bars of a sum: a term each, as long as what it brings, and under it the factors that it is the product of.
+
+import {follow} from "./actions.js";
+import {byId, make} from "./dom.js";
+import {shortNumber, signedNumber} from "./format.js";
+import {cellOfPlace} from "./heatmap.js";
+import {titleOf} from "./place.js";
+
+const MOST_BARS = 12;
+
+// A bar for each term: its length is how much it brings. The largest stand alone, the small ones are folded away.
+export function barsOf({terms, total, roads}) {
+  const largest = Math.max(...terms.map((term) => Math.abs(term.value)), Number.MIN_VALUE);
+  const order = terms.map((term, index) => ({term, index}));
+  const bySize = order.toSorted((a, b) => Math.abs(b.term.value) - Math.abs(a.term.value));
+  const isFolded = terms.length > MOST_BARS;
+  const shown = isFolded ? bySize.slice(0, MOST_BARS) : order;
+  const folded = isFolded ? bySize.slice(MOST_BARS) : [];
+  const list = make("ol", {class: roads ? "bars roads" : "bars"}, ...shown.map(({term}) => bar(term, largest)));
+  const parts = [list];
+  if (folded.length) {
+    const rest = folded.reduce((sum, {term}) => sum + term.value, 0);
+    const summary = make("summary", {}, `and ${folded.length} smaller ones, together ${signedNumber(rest)}`);
+    parts.push(
+      make("details", {}, summary, make("ol", {class: "bars"}, ...folded.map(({term}) => bar(term, largest)))),
+    );
+  }
+  const what = terms.length > 1 ? `the sum of the ${terms.length}` : "all of it";
+  parts.push(make("p", {class: "total"}, make("span", {}, what), make("strong", {}, signedNumber(total))));
+  return make("div", {}, ...parts);
+}
+
+// A term: a bar that leads on, and its factors, each of which leads to itself.
+function bar({label, value, factors, goes}, largest) {
+  const width = `--width: ${(50 * Math.abs(value)) / largest}%`;
+  const parts = [
+    make("span", {class: "bar-label"}, make("bdi", {}, label)),
+    make("span", {class: `bar-track ${value < 0 ? "minus" : "plus"}`, style: width, "aria-hidden": "true"}),
+    make("span", {class: "bar-value"}, signedNumber(value)),
+  ];
+  const cells = factors.filter(({name}) => name !== null);
+  const line = goes ? leading(goes, cells, "bar", parts) : make("div", {class: "bar"}, ...parts);
+  const isItself = factors.length === 1 && factors[0].label === undefined;
+  const listed = factors.flatMap((factor, index) => [index ? " × " : "", ...factorParts(factor)]);
+  return make("li", {}, line, isItself ? null : make("div", {class: "factors"}, ...listed));
+}
+
+function factorParts(factor) {
+  const {name, value, label} = factor;
+  const what = label ?? titleOf(factor);
+  const text = /^[−-]?\d+$/.test(what) ? what : `${what} (${shortNumber(value)})`;
+  return [name === null ? text : leading(factor, [factor], "factor", [text])];
+}
+
+// A button that leads to a number. While it is pointed at or has the focus, the cells that it speaks of are lit.
+function leading({name, row, column}, cells, look, parts) {
+  const place = {name, row, column};
+  const light = (on) => cells.forEach((cell) => cellOfPlace(byId("stage"), cell)?.classList.toggle("lit", on));
+  const goOn = () => {
+    light(false);
+    follow(place);
+    byId("followed-title").focus({preventScroll: true});
+  };
+  const listeners = {
+    onclick: goOn,
+    onpointerenter: () => light(true),
+    onpointerleave: () => light(false),
+    onfocus: () => light(true),
+    onblur: () => light(false),
+  };
+  return make("button", {type: "button", class: look, title: `go on to ${titleOf(place)}`, ...listeners}, ...parts);
+}

@@ -1,0 +1,118 @@
+"""build_site: the whole site, written into a folder."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import json
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from npbert.extras import import_extra
+from npbert.files import FileError, naming
+from npbert.pages.html import resource
+from npbert.pages.site.chapters import chapter_page, pictures_of
+from npbert.pages.site.check_links import broken_links
+from npbert.pages.site.contents import contents_page
+from npbert.pages.site.frame import framed
+from npbert.pages.site.library import Library, root_of_checkout
+from npbert.pages.site.planted import read_bugs
+from npbert.pages.site.proof_panel import Panels
+from npbert.pages.site.proofs import Proof, prove
+from npbert.pages.site.reference import reference_pages
+from npbert.pages.site.source_page import source_page
+from npbert.pages.site.statements import Function
+
+_LIST = "site-files.txt"
+_STYLE = ["look.css", *(f"site/{name}.css" for name in ("site", "columns", "code", "text", "small"))]
+
+
+def build_site(folder: Path, *, root: Path | None = None, proofs: list[Proof] | None = None, processes: int = 1) -> int:
+    """Write the site into a folder, a new one or that of an earlier site, and return the number of its pages.
+
+    root: the repository, for its chapters and planted bugs; None for the folder that npbert is in.
+    proofs: what `prove` found, None to find out now, in so many processes.
+
+    Raises: FileExistsError when the folder holds anything else; FileError for a link that leads nowhere, with file and
+    line; MissingExtraError without markdown-it-py; GradientError when a derivative is wrong; OSError.
+    """
+    _check_folder(folder)
+    library = Library(root or root_of_checkout())
+    if library.chapters:
+        import_extra("markdown_it", extra="site")  # before the work of a minute
+    files = site_files(library, prove(processes) if proofs is None else proofs)
+    files[_LIST] = "\n".join([*sorted(files), _LIST, ""]).encode()
+    _write(folder, files)
+    return sum(path.endswith(".html") for path in files)
+
+
+def site_files(library: Library, proofs: list[Proof]) -> dict[str, bytes]:
+    """Every file of the site by its path. Raises: as build_site."""
+    bugs = read_bugs(library.root, library.definitions)
+    panels = Panels(library, proofs, bugs)
+    pages = [contents_page(library, proofs, len(bugs))]
+    pages += [chapter_page(library, chapter) for chapter in library.chapters]
+    pages += [source_page(library, source, panels) for source in library.sources]
+    pages += reference_pages(library)
+    around = zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True)
+    shown = {page.path: framed(page, before, after) for before, page, after in around}
+    shared = {
+        "site.css": "\n".join(map(resource, _STYLE)),
+        "site.js": resource("site/site.js"),
+        "names.js": _names(library),
+    }
+    files = {path: text.encode() for path, text in {**shown, **shared}.items()} | pictures_of(library)
+    wrong = broken_links(shown, set(files) - set(shown))
+    if wrong:
+        raise FileError(f"{len(wrong)} links of the site are broken; the first: {wrong[0]}")
+    return files
+
+
+def _names(library: Library) -> str:
+    """What the search finds: names with the places of their definitions, and chapters."""
+    found = [[chapter.title, "chapter", chapter.page] for chapter in library.chapters]
+    for source in library.sources:
+        if source.stem != "__init__":
+            found.append([source.path.removeprefix("npbert/"), "file", source.page])
+    for definition in library.definitions.all():
+        node = definition.node
+        if isinstance(node, ast.ClassDef | Function) and not re.search(r"(^|\.)_", definition.name):
+            kind = "class" if isinstance(node, ast.ClassDef) else "function"
+            found.append([definition.name, kind, definition.address])
+    return f"const NAMES = {json.dumps(found, ensure_ascii=False, separators=(',', ':'))};\n"
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder with anything in it that is not of an earlier site."""
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(errno.EEXIST, "is a file, wanted a folder for the site", str(folder))
+    listed = folder / _LIST
+    known = set(listed.read_text(encoding="utf-8").splitlines()) if listed.is_file() else set()
+    paths = folder.rglob("*") if folder.is_dir() else []
+    other = sorted(path.relative_to(folder).as_posix() for path in paths if not path.is_dir())
+    strange = [name for name in other if name not in known]
+    if strange:
+        raise FileExistsError(
+            errno.EEXIST, f"holds {strange[0]}, which is no part of a site: give a new folder", str(folder)
+        )
+
+
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    """All of them in place of what was there: until they are all written, the old site stays."""
+    folder = folder.resolve()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with naming(folder):
+        new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        with naming(folder):
+            for path, content in files.items():
+                (new / path).parent.mkdir(parents=True, exist_ok=True)
+                (new / path).write_bytes(content)
+            new.chmod(0o755)
+            if folder.exists():
+                shutil.rmtree(folder)
+            new.replace(folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)

@@ -1,0 +1,163 @@
+"""The chapters of docs/ as pages: Markdown with formulas, code, and links to the source of this site."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import npbert
+from npbert.extras import import_extra
+from npbert.files import FileError
+from npbert.pages.html import escape
+from npbert.pages.site.code import highlighted
+from npbert.pages.site.diff import diff_html
+from npbert.pages.site.frame import Page
+from npbert.pages.site.library import Chapter, Library, relative
+from npbert.pages.site.names import Name, Place
+
+_OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+def chapter_page(library: Library, chapter: Chapter) -> Page:
+    """The page of a chapter.
+
+    Raises: FileError for a link that leads nowhere; MissingExtraError without markdown-it-py.
+    """
+    return Page(chapter.page, chapter.title, "chapter", _Renderer(library, chapter).html())
+
+
+class _Renderer:
+    """One chapter: what is shown otherwise than markdown-it does by itself."""
+
+    def __init__(self, library: Library, chapter: Chapter) -> None:
+        self.library, self.chapter = library, chapter
+        self.pictures: set[str] = set()
+        self.headings: set[str] = set()
+        self._open: list[str] = []
+        markdown = import_extra("markdown_it", extra="site").MarkdownIt("commonmark", {"html": False}).enable("table")
+        for kind in ("fence", "code_block", "code_inline", "link_open", "link_close", "image", "heading_open"):
+            markdown.add_render_rule(kind, _rule(getattr(self, f"_{kind}")))
+        self.markdown = markdown
+
+    def html(self) -> str:
+        tokens = self.markdown.parse(self.chapter.text)
+        for token in tokens:
+            for child in token.children or []:  # what is inside a line knows its block's lines alone
+                child.map = token.map
+        return f"<article>{self.markdown.renderer.render(tokens, self.markdown.options, {})}</article>"
+
+    def _fence(self, token: Any, tokens: list[Any], index: int) -> str:
+        kind, _, file = token.info.strip().partition(" ")
+        text = token.content.rstrip("\n")
+        if kind == "diff":
+            marked = [(line[:1] if line[:1] in "+-" else " ", line[1:]) for line in text.split("\n")]
+            return self._figure(file, diff_html(marked), "change to try in ", token)
+        if kind == "python":
+            text = textwrap.dedent(text)
+            lines = highlighted(text, self._to, {} if file.endswith(".py") else _public_names(text, self.library))
+            shown = f'<pre class="python" translate="no">{chr(10).join(lines)}</pre>'
+            return self._figure(file, shown, "", token, text) if file.endswith(".py") else shown
+        return f'<pre class="{"output" if kind == "text" else "plain"}" translate="no">{escape(text)}</pre>'
+
+    def _figure(self, file: str, shown: str, before: str, token: Any, quoted: str = "") -> str:
+        """A block from a file, under a line that leads there."""
+        source = self.library.by_path.get(file)
+        if source is None:
+            raise self._broken(token, f"there is no file {file}")
+        first = next((line.strip() for line in quoted.split("\n") if line.strip()), "")
+        lines = [number for number, line in enumerate(source.lines, 1) if line.strip() == first and first]
+        address = f"{source.page}#L{lines[0]}" if len(lines) == 1 else source.page
+        head = f'<figcaption>{before}<a href="{escape(self._to(address))}">{escape(file)}</a></figcaption>'
+        return f"<figure>{head}{shown}</figure>"
+
+    def _code_block(self, token: Any, tokens: list[Any], index: int) -> str:
+        """What is indented is a formula."""
+        lines = [re.split(r" {3,}", line.strip()) for line in token.content.strip("\n").split("\n")]
+        if all(lines) and not any(line.startswith(" ") for line in token.content.split("\n")):
+            rows = "".join(
+                f'<span class="row">{"".join(f"<span>{escape(part)}</span>" for part in row)}</span>' for row in lines
+            )
+            return f'<p class="formula">{rows}</p>'
+        return f'<pre class="aligned">{escape(token.content)}</pre>'
+
+    def _code_inline(self, token: Any, tokens: list[Any], index: int) -> str:
+        code = f"<code>{escape(token.content)}</code>"
+        name = token.content.removeprefix("npbert.")
+        public = name in npbert.__all__ and not any(each.type == "link_open" for each in tokens[:index][-1:])
+        found = self.library.definitions.find("npbert", name) if public else None
+        return f'<a href="{escape(self._to(found.address))}">{code}</a>' if found else code
+
+    def _link_open(self, token: Any, tokens: list[Any], index: int) -> str:
+        href = str(token.attrs.get("href", ""))
+        if _OUTSIDE.match(href) or href.startswith("//"):
+            self._open.append("</span>")
+            return f'<span class="outside" title="{escape(href)}">'
+        self._open.append("</a>")
+        return f'<a href="{escape(self._to(self._address(href, token)))}">'
+
+    def _link_close(self, token: Any, tokens: list[Any], index: int) -> str:
+        return self._open.pop()
+
+    def _address(self, href: str, token: Any) -> str:
+        """The page in the site of a file that a chapter links to."""
+        path, _, anchor = href.partition("#")
+        there = posixpath.normpath(posixpath.join("docs", path)) if path else self.chapter.path
+        pages = {chapter.path: chapter.page for chapter in self.library.chapters}
+        pages |= {source.path: source.page for source in self.library.sources} | {"README.md": "index.html"}
+        if there not in pages:
+            raise self._broken(token, f"there is no page for {href}")
+        return f"{pages[there]}#{anchor}" if anchor else pages[there]
+
+    def _image(self, token: Any, tokens: list[Any], index: int) -> str:
+        path = posixpath.normpath(posixpath.join("docs", str(token.attrs.get("src", ""))))
+        if not (self.library.root / path).is_file() or path.startswith(".."):
+            raise self._broken(token, f"there is no picture {path}")
+        self.pictures.add(path)
+        return f'<img src="{escape(self._to(path))}" alt="{escape(token.content)}">'
+
+    def _heading_open(self, token: Any, tokens: list[Any], index: int) -> str:
+        anchor = re.sub(r"[^\w-]+", "-", tokens[index + 1].content.lower()).strip("-") or "part"
+        while anchor in self.headings:
+            anchor += "-"
+        self.headings.add(anchor)
+        return f'<{token.tag} id="{escape(anchor)}">'
+
+    def _to(self, address: str) -> str:
+        return relative(self.chapter.page, address)
+
+    def _broken(self, token: Any, why: str) -> FileError:
+        line = f", line {token.map[0] + 1}" if token.map else ""
+        return FileError(f"{self.chapter.path}{line}: {why}")
+
+
+def _rule(shown: Any) -> Any:
+    """A method of ours, as markdown-it calls it."""
+    return lambda _renderer, tokens, index, _options, _env: shown(tokens[index], tokens, index)
+
+
+def pictures_of(library: Library) -> dict[str, bytes]:
+    """Every picture of the chapters, by its path in the site."""
+    folder = library.root / "docs" / "pictures"
+    paths = [*sorted(folder.glob("*.svg")), *sorted(folder.glob("*.png"))]
+    return {f"docs/pictures/{path.name}": path.read_bytes() for path in paths}
+
+
+def _public_names(text: str, library: Library) -> Mapping[Place, Name]:
+    """The names of npbert that an example imports, wherever they stand in it."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return {}
+    lines, found = text.split("\n"), {}
+    for node in ast.walk(tree):
+        word = node.name if isinstance(node, ast.alias) else node.id if isinstance(node, ast.Name) else ""
+        if word in npbert.__all__ and isinstance(node, ast.alias | ast.Name):
+            definition = library.definitions.find("npbert", word)
+            column = len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
+            if definition:
+                found[node.lineno, column] = Name(definition.address)
+    return found

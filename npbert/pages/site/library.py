@@ -1,0 +1,129 @@
+"""What the pages speak of: the files, their names, the chapters and the exercises, and how to link to them."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from npbert.files import FileError, read_text
+from npbert.pages.site.definitions import Definition, Definitions
+from npbert.pages.site.sources import PACKAGE, Source, read_package
+
+_LINKED = re.compile(r"\]\(\.\./((?!npbert/)[\w/]+\.py)\)")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page of docs/. number: of a chapter; 0 for another page. path: in the repository. text: its Markdown."""
+
+    number: int
+    title: str
+    path: str
+    text: str
+
+    @property
+    def page(self) -> str:
+        """The path of its page in the site."""
+        return f"{self.path.removesuffix('.md')}.html"
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise of `npbert learn`."""
+
+    number: int
+    title: str
+
+
+class Library:
+    """All that there is to show of npbert and of the folder `root` that it is in: its chapters and other files.
+
+    Where npbert is installed without them, there are none.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.chapters = _chapters(root / "docs")
+        self.sources = read_package(root)
+        linked = sorted({path for chapter in self.chapters for path in _LINKED.findall(chapter.text)})
+        self.sources += [Source(path, read_text(root / path)) for path in linked if (root / path).is_file()]
+        self.definitions = Definitions(self.sources)
+        self.by_path = {source.path: source for source in self.sources}
+        self.exercises = {exercise.number: exercise for exercise in map(_exercise, self.sources) if exercise}
+
+    def chapter(self, number: int) -> Chapter | None:
+        """The chapter of this number."""
+        return next((chapter for chapter in self.chapters if chapter.number == number != 0), None)
+
+    def chapters_about(self, source: Source) -> list[Chapter]:
+        """The chapters that name a file at their beginning, as what stands beside them."""
+        beside = {chapter: chapter.text.partition("\n\n")[2].partition("\n\n")[0] for chapter in self.chapters}
+        return [chapter for chapter, text in beside.items() if f"](../{source.path})" in text]
+
+    def mentioned(self, words: str, source: Source, owner: Definition | None) -> Definition | None:
+        """What a name in a docstring of this file (of this class) means: a class, a function, or a module."""
+        if words.startswith("npbert."):
+            return self.definitions.find("npbert", words.removeprefix("npbert."))
+        found = self.definitions.member(owner, words) if owner else None
+        found = found or self.definitions.find(source.module, words)
+        first, _, rest = words.partition(".")
+        named = self.definitions.by_name.get(first, [])
+        if found is None and first[:1].isupper() and len(named) == 1:
+            found = self.definitions.member(named[0], rest) if rest else named[0]
+        return found
+
+    def file_called(self, name: str, source: Source) -> Source | None:
+        """The file that a text of another file calls by its name: in the same room, or the only one, or the first."""
+        same = [each for each in self.sources if each.path.rpartition("/")[2] == name]
+        return next((each for each in same if each.room == source.room), same[0] if same else None)
+
+
+def relative(page: str, address: str) -> str:
+    """The link from a page to an address, a page with perhaps an anchor."""
+    path, hash_sign, anchor = address.partition("#")
+    if path == page and anchor:
+        return f"#{anchor}"
+    return posixpath.relpath(path, posixpath.dirname(page) or ".") + hash_sign + anchor
+
+
+def root_of_checkout() -> Path:
+    """The folder that npbert's own folder is in: the repository, or wherever it is installed."""
+    return PACKAGE.parent
+
+
+def _chapters(docs: Path) -> list[Chapter]:
+    """In the order in which docs/README.md lists them, after docs/README.md itself.
+
+    Raises: FileError for one that is not there.
+    """
+    if not (docs / "README.md").is_file():
+        return []
+    first = read_text(docs / "README.md")
+    names = list(dict.fromkeys(re.findall(r"\]\(([\w-]+\.md)\)", first)))
+    missing = [name for name in names if not (docs / name).is_file()]
+    if missing:
+        raise FileError(f"{docs / 'README.md'} links to {missing[0]}, which is not there")
+    return [_read_chapter(docs / name) for name in ("README.md", *names)]
+
+
+def _read_chapter(path: Path) -> Chapter:
+    text = read_text(path)
+    title = text.partition("\n")[0].removeprefix("# ")
+    number = re.match(r"(\d+)\. ", title)
+    return Chapter(int(number[1]) if number else 0, title, f"docs/{path.name}", text)
+
+
+def _exercise(source: Source) -> Exercise | None:
+    """What a file of npbert/learn/exercises says of the exercise in it."""
+    if source.room != "learn/exercises":
+        return None
+    for node in source.tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            given = {word.arg: word.value for word in node.value.keywords}
+            number, title = given.get("number"), given.get("title")
+            if isinstance(number, ast.Constant) and isinstance(title, ast.Constant):
+                return Exercise(int(str(number.value)), str(title.value))
+    return None

@@ -1,0 +1,137 @@
+"""What a backward undoes: which functions stand beside each other, and which of their lines belong together."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from npbert.pages.site.names import Place
+from npbert.pages.site.sources import Source
+from npbert.pages.site.statements import Function
+
+_SIDES = (("forward", "backward"), ("value", "value_and_slope"))
+
+
+@dataclass
+class Pair:
+    """A forward and its backward, each with the functions that serve it alone, in the order of the file."""
+
+    forward: Function
+    backward: Function
+    before: list[Function] = field(default_factory=list)
+    after: list[Function] = field(default_factory=list)
+
+    @property
+    def left(self) -> list[Function]:
+        """Forward and what serves it."""
+        return [self.forward, *self.before]
+
+    @property
+    def right(self) -> list[Function]:
+        """Backward and what serves it."""
+        return [self.backward, *self.after]
+
+
+def pairs_in(body: Iterable[ast.stmt]) -> list[Pair]:
+    """The pairs among the functions of a class or a file: forward and backward, or f and f_backward."""
+    functions = {node.name: node for node in body if isinstance(node, Function)}
+    names = [*_SIDES, *((name.removesuffix("_backward"), name) for name in functions if name.endswith("_backward"))]
+    return [Pair(functions[a], functions[b]) for a, b in names if a in functions and b in functions and a != b]
+
+
+def give_helpers(pairs: list[Pair], functions: Iterable[Function], users: Iterable[ast.stmt]) -> set[str]:
+    """Give each pair the functions that one side of it alone uses, and return their names.
+
+    functions: those to give away. users: everything in the file that may use them.
+    """
+    given: set[str] = set()
+    everything = [(node, _used_in(node)) for user in users for node in _functions_in(user)] if pairs else []
+    paired = {function.name for pair in pairs for function in (pair.forward, pair.backward)}
+    for function in functions:
+        if function.name in paired:
+            continue
+        by = {user.name for user, used in everything if user is not function and function.name in used}
+        for pair in pairs:
+            for side, helpers in ((pair.left, pair.before), (pair.right, pair.after)):
+                if by and by <= {each.name for each in side}:
+                    helpers.append(function)
+                    given.add(function.name)
+    return given
+
+
+def _functions_in(node: ast.stmt) -> Iterator[Function]:
+    if isinstance(node, Function):
+        yield node
+    elif isinstance(node, ast.ClassDef):
+        for each in node.body:
+            yield from _functions_in(each)
+
+
+def _used_in(function: Function) -> set[str]:
+    """The names, and the attributes of self, that are spoken of in a function."""
+    return {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name | ast.Attribute)
+    }
+
+
+@dataclass(frozen=True)
+class Undone:
+    """A call in forward and the one in backward that undoes it, by the places of their names; number: from 1."""
+
+    number: int
+    forward: Place
+    backward: Place
+
+
+def undone(source: Source, pair: Pair) -> list[Undone]:
+    """The calls of a pair that belong together, numbered in the order of forward: backward has them in reverse."""
+    done = [step for function in pair.left for step in _steps(source, function, "forward", "keep", "")]
+    back = [step for function in pair.right for step in _steps(source, function, "backward", "take", "_backward")]
+    matched: list[tuple[Place, Place]] = []
+    open_steps = list(done)
+    for what, place in back:
+        index = next((n for n in reversed(range(len(open_steps))) if open_steps[n][0] == what), None)
+        if index is not None:
+            matched.append((open_steps.pop(index)[1], place))
+    order = {place: number for number, (_, place) in enumerate(done)}
+    matched.sort(key=lambda both: order[both[0]])
+    return [Undone(number, *both) for number, both in enumerate(matched, 1)]
+
+
+def _steps(source: Source, function: Function, call: str, tape: str, suffix: str) -> Iterator[tuple[str, Place]]:
+    """(what is called, where) in the order in which it happens: arguments come before the call that they are for."""
+    for node in _in_order(function):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func
+        if isinstance(called, ast.Attribute) and called.attr in (call, tape):
+            on_tape = called.attr == tape
+            if on_tape and ast.unparse(called.value) != "tape":
+                continue
+            what = "the tape" if on_tape else ast.unparse(called.value)
+            if what != "super()":
+                yield what, _place(source, called)
+        elif suffix and isinstance(called, ast.Name | ast.Attribute) and _name(called).endswith(suffix):
+            yield _name(called).removesuffix(suffix), _place(source, called)
+        elif not suffix and isinstance(called, ast.Name | ast.Attribute):
+            yield _name(called), _place(source, called)
+
+
+def _name(called: ast.Name | ast.Attribute) -> str:
+    return called.id if isinstance(called, ast.Name) else called.attr
+
+
+def _in_order(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        yield from _in_order(child)
+        yield child
+
+
+def _place(source: Source, called: ast.Name | ast.Attribute) -> Place:
+    """Of the name that is called, in characters."""
+    line = called.end_lineno or called.lineno
+    encoded = source.lines[line - 1].encode()[: called.end_col_offset]
+    return line, len(encoded.decode()) - len(_name(called))

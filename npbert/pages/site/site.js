@@ -1,0 +1,184 @@
+// What the pages do beside being read: shapes at the pointer, partners that light up, the search, light and dark.
+"use strict";
+
+const root = document.body.dataset.root;
+
+// ---- the shape of a variable, where the pointer or the keyboard is
+const hint = document.createElement("div");
+hint.id = "page-hint";
+hint.hidden = true;
+hint.setAttribute("role", "status");
+document.body.append(hint);
+
+let told = null;
+
+function showShape(link) {
+  told = link;
+  hint.textContent = link.dataset.shape;
+  hint.hidden = false;
+  const place = link.getBoundingClientRect();
+  const left = Math.min(place.left, document.documentElement.clientWidth - hint.offsetWidth - 8);
+  const above = place.top - hint.offsetHeight - 6;
+  hint.style.left = `${Math.max(4, left)}px`;
+  hint.style.top = `${above > 50 ? above : place.bottom + 6}px`;
+}
+
+function hideShape() {
+  told = null;
+  hint.hidden = true;
+}
+
+// ---- a call and the one that undoes it light up together; so do all places of a local variable
+function partners(link) {
+  if (link.classList.contains("mark")) {
+    return [link, document.getElementById(link.hash.slice(1))];
+  }
+  const side = link.closest(".code");
+  const same = [...side.querySelectorAll("a.local")].filter((other) => other.hash === link.hash);
+  return link.classList.contains("local") ? same.filter((other) => other.textContent === link.textContent) : [];
+}
+
+function light(link, on) {
+  for (const each of partners(link)) {
+    each.classList.toggle("lit", on);
+    if (link.classList.contains("mark")) {
+      each.closest(".line").classList.toggle("lit", on);
+    }
+  }
+}
+
+for (const [enter, leave] of [["mouseover", "mouseout"], ["focusin", "focusout"]]) {
+  document.addEventListener(enter, (event) => {
+    const link = event.target.closest?.(".code a, pre a");
+    if (link?.dataset.shape) {
+      showShape(link);
+    }
+    if (link?.closest(".code")) {
+      light(link, true);
+    }
+  });
+  document.addEventListener(leave, (event) => {
+    const link = event.target.closest?.(".code a, pre a");
+    hideShape();
+    if (link?.closest(".code")) {
+      light(link, false);
+    }
+  });
+}
+document.addEventListener("scroll", () => told && showShape(told), { passive: true });
+
+// ---- the search over names
+const search = document.getElementById("page-search");
+const found = document.getElementById("page-found");
+let chosen = -1;
+
+function matches(words) {
+  const wanted = words.toLowerCase();
+  const rank = ([name]) => {
+    const last = name.toLowerCase().split(/[./]/).pop();
+    return last === wanted ? 0 : last.startsWith(wanted) ? 1 : name.toLowerCase().includes(wanted) ? 2 : 3;
+  };
+  return NAMES.map((entry, place) => [rank(entry), entry[0].length, place, entry])
+    .filter(([rank]) => rank < 3)
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+    .slice(0, 12)
+    .map((ranked) => ranked[3]);
+}
+
+function showMatches() {
+  const words = search.value.trim();
+  const list = words ? matches(words) : [];
+  chosen = list.length ? 0 : -1;
+  found.replaceChildren(
+    ...list.map(([name, kind, page]) => {
+      const link = document.createElement("a");
+      const what = document.createElement("small");
+      link.href = root + page;
+      link.textContent = name;
+      what.textContent = kind === "chapter" || kind === "file" ? kind : page.split("#")[0].replace(".html", ".py");
+      link.append(what);
+      return link;
+    }),
+  );
+  if (words && !list.length) {
+    found.textContent = "no name like this";
+  }
+  found.hidden = !words;
+  choose(chosen);
+}
+
+function choose(place) {
+  const links = [...found.querySelectorAll("a")];
+  chosen = links.length ? (place + links.length) % links.length : -1;
+  links.forEach((link, number) => link.classList.toggle("chosen", number === chosen));
+}
+
+search.addEventListener("input", showMatches);
+search.addEventListener("keydown", (event) => {
+  if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    event.preventDefault();
+    choose(chosen + (event.key === "ArrowDown" ? 1 : -1));
+  } else if (event.key === "Enter") {
+    event.preventDefault();
+    found.querySelector("a.chosen")?.click();
+    found.hidden = true;
+  } else if (event.key === "Escape") {
+    search.value = "";
+    showMatches();
+  }
+});
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("form")) {
+    found.hidden = true;
+  }
+});
+
+// ---- keys: / to search, the arrows with no other key for the page before and the next
+document.addEventListener("keydown", (event) => {
+  const writes = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+  if (writes || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) {
+    return;
+  }
+  if (event.key === "/") {
+    event.preventDefault();
+    search.focus();
+  } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+    document.querySelector(`.bar a[rel=${event.key === "ArrowLeft" ? "prev" : "next"}]`)?.click();
+  }
+});
+
+// ---- light and dark
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+}
+
+try {
+  const kept = localStorage.getItem("npbert-theme");
+  if (kept === "light" || kept === "dark") {
+    setTheme(kept);
+  }
+} catch {
+  // a page from disk may have no memory: then it looks as the system says
+}
+document.getElementById("page-theme").addEventListener("click", () => {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");
+  setTheme(now === "dark" ? "light" : "dark");
+  try {
+    localStorage.setItem("npbert-theme", document.documentElement.dataset.theme);
+  } catch {
+    // as above
+  }
+});
+
+// ---- a link to a line or a bug inside something that is folded opens it
+function unfold() {
+  const target = location.hash ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  for (let node = target?.closest("details"); node; node = node.parentElement.closest("details")) {
+    node.open = true;
+  }
+  target?.scrollIntoView();
+}
+
+addEventListener("hashchange", unfold);
+unfold();

@@ -1,0 +1,21 @@
+"""Pictures of what a model is and does. Each function returns a figure of matplotlib. (Extra: plot.)"""
+
+from npbert.plots.answers import plot_confusion, plot_predictions
+from npbert.plots.attention import plot_attention
+from npbert.plots.curves import plot_curves
+from npbert.plots.drawing import save_figure
+from npbert.plots.embeddings import plot_embeddings
+from npbert.plots.gradients import plot_gradient_flow
+from npbert.plots.layers import plot_layers, plot_update_ratios
+
+__all__ = [
+    "plot_attention",
+    "plot_gradient_flow",
+    "plot_embeddings",
+    "plot_curves",
+    "plot_layers",
+    "plot_update_ratios",
+    "plot_confusion",
+    "plot_predictions",
+    "save_figure",
+]

@@ -1,0 +1,72 @@
+"""Where the heads of a model look."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from npbert.compute import Array
+from npbert.data.tokenizer import Text, Tokenizer
+from npbert.models import BertModel
+from npbert.plots.drawing import MAGNITUDES, name_places, new_figure, style
+
+MOST_TOKENS = 48
+
+
+def plot_attention(
+    model: Any, text: Text, *, tokenizer: Tokenizer | None = None, layers: Collection[int] | None = None
+) -> Any:
+    """A heat map for each head, a row of them for each layer: a row is a token that looks, a column one that it looks
+    at, brighter is more; each row sums to 1.
+
+    model: the folder of a checkpoint, a task such as FillMask or Embed, or a model together with its `tokenizer`.
+    text: one, or a pair. layers: their numbers, from 1, or from −1 at the end; all of them, if not given.
+    (Extras: plot, hf.)
+
+    Raises: ValueError for a text of more than 48 tokens, for which a picture has no room, or a model without a
+    tokenizer; IndexError for a layer that there is not; what from_pretrained raises.
+    """
+    bert, tokenizer = _bert(model, tokenizer)
+    (encoding,) = tokenizer.encode([text])
+    check_length(len(encoding.ids))
+    probabilities = bert.attention_probabilities(tokenizer.batch([encoding]), layers)
+    return attention_figure({layer: found[0] for layer, found in probabilities.items()}, encoding.tokens)
+
+
+def check_length(tokens: int) -> None:
+    """Raise ValueError for more tokens than a picture has room for."""
+    if tokens > MOST_TOKENS:
+        raise ValueError(f"the text has {tokens} tokens, more than the {MOST_TOKENS} that a picture has room for")
+
+
+def attention_figure(probabilities: dict[int, Array], tokens: Sequence[str]) -> Any:
+    """The figure of plot_attention for the probabilities (H, T, T) of each layer, by its number."""
+    heads = max(len(of_layer) for of_layer in probabilities.values())
+    size = 0.3 + 0.095 * len(tokens)
+    highest = max(float(of_layer.max()) for of_layer in probabilities.values())
+    with style():
+        room = 0.5 + 0.06 * max(map(len, tokens))
+        figure = new_figure(max(3.6, size * heads + room + 0.8), max(2.2, size * len(probabilities) + room + 0.4))
+        axes = figure.subplots(len(probabilities), heads, squeeze=False, sharex=True, sharey=True)
+        for line, (layer, of_layer) in zip(axes, probabilities.items(), strict=True):
+            for head, one in enumerate(line):
+                image = one.imshow(of_layer[head], MAGNITUDES, vmin=0, vmax=highest, interpolation="none")
+                one.set_title(f"layer {layer}, head {head + 1}", fontsize=7)
+                name_places(one.xaxis, tokens, upright=True, fontsize=6)
+                name_places(one.yaxis, tokens, fontsize=6)
+        figure.supxlabel("looked at", fontsize=9)
+        figure.supylabel("looks", fontsize=9)
+        figure.colorbar(image, ax=axes, label="share of attention", fraction=0.05, aspect=30)
+    return figure
+
+
+def _bert(model: Any, tokenizer: Tokenizer | None) -> tuple[BertModel, Tokenizer]:
+    if isinstance(model, str | Path):
+        bert = BertModel.from_pretrained(model, add_pooling_layer=False)
+        return bert, tokenizer or Tokenizer.from_pretrained(model)
+    known = tokenizer or getattr(model, "tokenizer", None)
+    if known is None:
+        raise ValueError(f"a {type(model).__name__} alone does not know its tokens: give its tokenizer, too")
+    inner = getattr(model, "model", model)
+    return getattr(inner, "bert", inner), known

@@ -1,0 +1,56 @@
+"""The curves of a run: every number that it wrote down, by step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from npbert.extras import import_extra
+from npbert.files import FileError
+from npbert.plots.drawing import BLUE, ORANGE, new_figure, style
+from npbert.rows import METRICS_FILE, read_rows
+
+_NO_CURVES = ("step", "epoch")
+
+
+def plot_curves(run: str | Path | Sequence[dict[str, Any]], names: Collection[str] | None = None) -> Any:
+    """A panel for each number of a run; what a held-out set gave goes into the panel of what training gave.
+
+    run: the folder of a run, or its rows, as metrics.jsonl has them; `eval_x` in a row is of a held-out set, `x` of
+    training. names: only these. (Extra: plot.)
+
+    Raises: FileError when there is nothing to draw yet; what read_rows raises.
+    """
+    rows = read_rows(Path(run) / METRICS_FILE) if isinstance(run, str | Path) else run
+    names = [name for name in curve_names(rows) if names is None or name in names]
+    if not names:
+        what = f"{Path(run) / METRICS_FILE}: " if isinstance(run, str | Path) else ""
+        raise FileError(f"{what}there are no numbers of a run to draw")
+    ticker = import_extra("matplotlib.ticker", extra="plot")
+    columns = min(3, len(names))
+    lines = -(-len(names) // columns)
+    with style():
+        figure = new_figure(3.6 * columns, 2.4 * lines)
+        for index, name in enumerate(names):
+            axes = figure.add_subplot(lines, columns, index + 1)
+            for key, words, look in (
+                (name, "training", {"color": BLUE, "linewidth": 1.2}),
+                (f"eval_{name}", "held out", {"color": ORANGE, "linewidth": 2, "marker": "o", "markersize": 4}),
+            ):
+                points = [(row["step"], row[key]) for row in rows if row.get(key) is not None]
+                if points:
+                    axes.plot(*zip(*points, strict=True), label=words, **look)
+            axes.set_title(name.replace("_", " "), loc="left")
+            axes.set_xlabel("step")
+            axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True))
+            axes.grid(alpha=0.3)
+            if axes.lines:
+                axes.legend()
+    return figure
+
+
+def curve_names(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The names of the numbers that there is a curve of, in the order in which they come."""
+    names = dict.fromkeys(name.removeprefix("eval_") for row in rows for name in row)
+    return [name for name in names if name not in _NO_CURVES]

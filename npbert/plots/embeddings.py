@@ -1,0 +1,69 @@
+"""Vectors with many features as points on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.plots.drawing import BLUE, label, new_figure, style
+
+_COLORS = ("#2166ac", "#c8611a", "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
+_MARKERS = "os^DvP"
+_MOST_NAMED = 80
+
+
+def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any:
+    """A point a vector, on the plane in which the vectors differ most: their two first principal components, from
+    NumPy's svd. Each axis says how much of all variance it shows; far more than two directions never fit on paper.
+
+    vectors (N, D). labels: one for each; up to six different ones that come again become colours and marks, others are
+    written beside their points, when there are at most 80. (Extra: plot.)
+
+    Raises: ValueError for fewer than two vectors, or other than (N, D), not finite, or another number of labels.
+    """
+    points, shares = principal_components(vectors)
+    names = None if labels is None else [label(name, 32) for name in labels]
+    if names is not None and len(names) != len(points):
+        raise ValueError(f"there are {len(names)} labels for {len(points)} vectors, wanted one for each")
+    with style():
+        figure = new_figure(6.5, 5)
+        axes = figure.add_subplot()
+        kinds = list(dict.fromkeys(names or []))
+        if names and len(kinds) <= len(_COLORS) and len(kinds) < len(names):
+            for kind, color, marker in zip(kinds, _COLORS, _MARKERS, strict=False):
+                chosen = points[[name == kind for name in names]]
+                axes.scatter(*chosen.T, s=28, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {kind}")
+            axes.legend()
+        else:
+            axes.scatter(*points.T, s=18, color=BLUE, alpha=0.75, linewidths=0)
+            for name, point in zip(names or [], points, strict=False) if len(points) <= _MOST_NAMED else ():
+                place = {"xytext": (-4, 2), "ha": "right"} if point[0] > points[:, 0].mean() else {"xytext": (4, 2)}
+                axes.annotate(name, point, textcoords="offset points", fontsize=8, **place)
+        for axis, number, share in ((axes.xaxis, "first", shares[0]), (axes.yaxis, "second", shares[1])):
+            axis.set_label_text(f"{number} principal component ({share:.0%} of the variance)")
+        axes.set_aspect("equal", "datalim")
+        axes.grid(alpha=0.3)
+    return figure
+
+
+def principal_components(vectors: Any) -> tuple[Array, Array]:
+    """The vectors on their first two principal components (N, 2), and the share of the variance on each (2,).
+
+    X − mean = U S Vᵀ, so X V = U S. (Pearson 1901.) Of the two directions of each axis, the one is taken in which the
+    point that is furthest out is above 0. Raises: as plot_embeddings.
+    """
+    rows = np.asarray(vectors, float)
+    if rows.ndim != 2 or len(rows) < 2:
+        raise ValueError(f"vectors has shape {rows.shape}, wanted (N, D) with at least two vectors")
+    if not np.isfinite(rows).all():
+        raise ValueError("vectors holds a number that is not finite")
+    u, s, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    points, variances = np.zeros((len(rows), 2)), np.zeros(2)
+    count = min(2, len(s))
+    points[:, :count], variances[:count] = (u * s)[:, :count], s[:count] ** 2
+    furthest = points[np.abs(points).argmax(axis=0), [0, 1]]
+    total = float((s**2).sum())
+    return points * np.where(furthest < 0, -1, 1), variances / (total or 1)

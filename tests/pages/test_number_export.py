@@ -1,0 +1,216 @@
+"""What the page gets to know of a model, and which lines of npbert it shows."""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import npbert
+from npbert import IGNORED, BertConfig, BertForMaskedLM, BertForSequenceClassification
+from npbert.data import Example
+from npbert.pages.number.export import export
+from tests.pages import models
+
+PACKAGE = Path(npbert.__file__).parent.parent
+
+
+def exported(model=0, **changes):
+    return export(models.make_models()[model], models.EXAMPLES, models.VOCABULARY, **changes)
+
+
+@pytest.mark.parametrize("model", range(3))
+def test_every_digit_of_every_parameter_comes_back(model):
+    original = models.make_models()[model]
+    data = json.loads(json.dumps(exported(model), allow_nan=False))
+    read = {name: parameter for name, parameter in original.named_parameters() if name in data["parameters"]}
+    assert list(read) == list(data["parameters"])
+    for name, parameter in read.items():
+        found = data["parameters"][name]
+        assert np.array_equal(np.reshape(found["values"], found["shape"]), parameter.value)
+    left_out = {name.split(".")[0] for name, _ in original.named_parameters() if name not in read} - {"bert"}
+    assert left_out == ({"seq_relationship"} if model == 1 else set())
+    assert list(data["constants"]) == (["bert.embeddings.position_embeddings.table"] if model == 2 else [])
+
+
+def test_a_float32_model_is_written_as_it_is():
+    model = BertForMaskedLM(models.make_models()[0].config, rng=np.random.default_rng(0))
+    values = export(model, models.EXAMPLES, models.VOCABULARY)["parameters"]["predictions.dense.weight"]["values"]
+    assert np.array_equal(np.array(values, np.float32), model.predictions.dense.weight.value.ravel())
+
+
+def test_sentences_have_their_text():
+    data = exported()
+    assert [one["text"] for one in data["examples"]][:3] == [
+        "how are [MASK]",
+        "[MASK] are you and you and [MASK]",
+        "hello [MASK] am | how are [MASK]",
+    ]
+    for one, example in zip(data["examples"], models.EXAMPLES, strict=True):
+        assert {name: one[name] for name in ("input_ids", "token_type_ids", "labels")} == {
+            name: list(getattr(example, name)) for name in ("input_ids", "token_type_ids", "labels")
+        }
+
+
+def test_the_optimizer_is_adamw_as_it_comes_but_for_what_is_given():
+    assert exported()["optimizer"] == {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.01}
+    assert exported(optimizer={"lr": 0.5})["optimizer"]["lr"] == 0.5
+
+
+def test_the_model_is_left_as_it_is():
+    model = models.make_models()[0]
+    before = {name: parameter.value.copy() for name, parameter in model.named_parameters()}
+    _, gradients = models.loss_and_gradients(model, models.EXAMPLES)
+    tracing = sys.gettrace()
+    export(model, models.EXAMPLES, models.VOCABULARY)
+    assert sys.gettrace() is tracing
+    for name, parameter in model.named_parameters():
+        assert np.array_equal(parameter.value, before[name])
+        assert np.array_equal(parameter.grad, gradients[name])
+
+
+def changed(**changes):
+    """The first example, with something else in it."""
+    return [dataclasses.replace(models.EXAMPLES[0], **changes)]
+
+
+@pytest.mark.parametrize(
+    ("examples", "message"),
+    [
+        ([], "at least one sentence"),
+        (changed(labels=[IGNORED] * 5), "nothing is to be predicted in '.*MASK"),
+        (changed(input_ids=[1, 4, 5, 99, 2]), "input_ids has 99, wanted 0 to 11"),
+        (changed(token_type_ids=[0, 0, 0, 2, 0]), "token_type_ids has 2, wanted 0 to 1"),
+        (changed(labels=[-100, -100, -100, 12, -100]), "labels has 12, wanted 0 to 11"),
+        ([Example([1] * 15, [0] * 15, [5] * 15, 0)], "15 tokens, wanted 1 to 14"),
+        ([Example([], [], [], 0)], "0 tokens"),
+    ],
+)
+def test_sentences_that_do_not_fit_are_refused(examples, message):
+    with pytest.raises(ValueError, match=message):
+        export(models.make_models()[0], examples, models.VOCABULARY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"hidden_size": 34}, "hidden_size is 34, too large for the page: at most 32"),
+        ({"num_hidden_layers": 5}, "num_hidden_layers is 5, too large for the page: at most 4"),
+        ({"intermediate_size": 129}, "intermediate_size is 129"),
+        ({"vocab_size": 8000, "hidden_size": 4}, "numbers, too many for the page: at most 30,000"),
+    ],
+)
+def test_a_model_that_is_too_large_is_refused_by_what_is_too_large(changes, message):
+    sizes = {"hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 4}
+    config = BertConfig(**{**sizes, "vocab_size": 12, "max_position_embeddings": 8, **changes})
+    with pytest.raises(ValueError, match=message):
+        export(BertForMaskedLM(config, rng=None), models.EXAMPLES, ["word"] * config.vocab_size)
+
+
+def test_a_sentence_beyond_the_page_is_refused_where_the_model_would_take_it():
+    model = models.make_models()[0]
+    longer = BertForMaskedLM(dataclasses.replace(model.config, max_position_embeddings=40), rng=None)
+    with pytest.raises(ValueError, match="17 tokens, wanted 1 to 16"):
+        export(longer, [Example([1] * 17, [0] * 17, [5] * 17, 0)], models.VOCABULARY)
+
+
+def test_what_is_no_masked_language_model_is_refused():
+    model = BertForSequenceClassification(models.make_models()[0].config, rng=None)
+    with pytest.raises(TypeError, match=r"masked-LM head .*got BertForSequenceClassification"):
+        export(model, models.EXAMPLES, models.VOCABULARY)
+
+
+def test_other_mistakes_are_told():
+    model = models.make_models()[0]
+    with pytest.raises(ValueError, match="has 3 tokens, but vocab_size is 12"):
+        export(model, models.EXAMPLES, ["a", "b", "c"])
+    with pytest.raises(ValueError, match="optimizer has rate, wanted only lr"):
+        exported(optimizer={"rate": 1})
+    model.predictions.bias.value[3] = np.nan
+    with pytest.raises(ValueError, match=r"predictions.bias holds numbers that are not finite"):
+        export(model, models.EXAMPLES, models.VOCABULARY)
+
+
+@pytest.fixture(scope="module", params=range(3))
+def source(request):
+    return exported(request.param)["source"]
+
+
+def test_lines_are_those_of_the_files_and_within_their_function(source):
+    for path, shown in source["files"].items():
+        text = (PACKAGE / path).read_text(encoding="utf-8").splitlines()
+        assert text[shown["first"] - 1 :][: len(shown["lines"])] == shown["lines"]
+    for step in source["steps"]:
+        assert step["frames"]
+        for frame in step["frames"]:
+            shown = source["files"][frame["file"]]
+            head = next(line for line in shown["lines"][frame["from"] - shown["first"] :] if "def " in line)
+            assert f"def {frame['function'].split('.')[-1]}(" in head
+            assert all(frame["from"] < line <= frame["to"] for line in frame["lines"])
+            assert frame["lines"] or "SinusoidalPositions" in frame["function"]
+
+
+def lit(source, part, phase, kind):
+    """The text of the lines that light up in the innermost function, and that function's name."""
+    (step,) = (one for one in source["steps"] if (one["part"], one["phase"], one["kind"]) == (part, phase, kind))
+    frame = step["frames"][-1]
+    shown = source["files"][frame["file"]]
+    return frame["function"], "\n".join(shown["lines"][line - shown["first"]] for line in frame["lines"])
+
+
+LAYER = "bert.encoder.layers.0"
+DOT_PRODUCT = f"{LAYER}.attention.dot_product"
+
+
+@pytest.mark.parametrize(
+    ("part", "phase", "kind", "function", "texts"),
+    [
+        ("bert.embeddings", "forward", "Add", "BertEmbeddings.forward", ["word + position + token_type"]),
+        ("bert.embeddings", "backward", "Add", "BertEmbeddings.backward", ["self.word_embeddings.backward(dsum"]),
+        (f"{LAYER}.attention", "forward", "Fork", "MultiHeadAttention.forward", ["self.query.", "self.value."]),
+        (f"{LAYER}.attention", "backward", "Fork", "MultiHeadAttention.backward", ["+ self.key.backward"]),
+        (f"{LAYER}.feed_forward", "backward", "Fork", "EncoderLayer.backward", ["dh = ds + self.feed_forward."]),
+        (f"{LAYER}.attention", "forward", "Add", "EncoderLayer.forward", ["self.attention_norm.forward(x + "]),
+        (f"{LAYER}.feed_forward", "forward", "Add", "EncoderLayer.forward", ["self.output_norm.forward(h + "]),
+        (f"{LAYER}.attention", "backward", "Add", "EncoderLayer.backward", ["df = "]),
+        (f"{LAYER}.attention_norm", "forward", "LayerNorm", "LayerNorm.normalize", ["mu = ", "sigma = np.sqrt("]),
+        (f"{LAYER}.attention_norm", "backward", "LayerNorm", "LayerNorm.three_roads", ["stretch = ", "dx /= sigma"]),
+        (f"{LAYER}.attention.key", "backward", "Linear", "Linear.backward", ["matmul(x.T, dy)", "return matmul(dy"]),
+        (DOT_PRODUCT, "forward", "Scores", "_probabilities", ["_transposed(k)"]),
+        (DOT_PRODUCT, "forward", "Softmax", "softmax", ["np.exp(", "p.sum("]),
+        (DOT_PRODUCT, "forward", "WeightedMean", "DotProductAttention.attend", ["a @ v"]),
+        (DOT_PRODUCT, "backward", "WeightedMean", "DotProductAttention.attend_backward", ["dv = ", "da = dc @ "]),
+        (DOT_PRODUCT, "backward", "Softmax", "softmax_backward", ["dp - dot_rows"]),
+        (DOT_PRODUCT, "backward", "Scores", "DotProductAttention.attend_backward", ["return ds @ k"]),
+        ("gather", "backward", "Gather", "Gather.backward", ["scatter_add(dx"]),
+        ("predictions", "forward", "Decoder", "MaskedLMHead.forward", ["self.table.value.T"]),
+        ("predictions", "backward", "Decoder", "MaskedLMHead.backward", ["dlogits.T, h", "dh = matmul(dlogits"]),
+        ("cross_entropy", "backward", "CrossEntropy", "SoftmaxCrossEntropy.backward", ["np.exp(s - m)", "-= share"]),
+    ],
+)
+def test_the_lines_that_light_up_are_those_that_compute(source, part, phase, kind, function, texts):
+    found, text = lit(source, part, phase, kind)
+    assert found == function
+    assert all(wanted in text for wanted in texts)
+    assert "check_" not in text
+
+
+def test_before_softmax_and_after_it_are_different_lines(source):
+    _, before = lit(source, DOT_PRODUCT, "backward", "WeightedMean")
+    _, after = lit(source, DOT_PRODUCT, "backward", "Scores")
+    assert not set(before.splitlines()) & set(after.splitlines())
+    assert "softmax" not in before + after
+
+
+def test_the_loss_is_that_of_the_masked_words(source):
+    """BertForPreTraining has two losses; the page shows one."""
+    for phase in ("forward", "backward"):
+        (step,) = (one for one in source["steps"] if one["kind"] == "CrossEntropy" and one["phase"] == phase)
+        texts = [
+            source["files"][frame["file"]]["lines"][line - source["files"][frame["file"]]["first"]]
+            for frame in step["frames"]
+            for line in frame["lines"]
+        ]
+        assert not any("nsp_loss = " in text or "drelationship_logits = " in text for text in texts)

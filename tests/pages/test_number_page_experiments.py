@@ -1,0 +1,201 @@
+"""The page's experiments, in a real browser: a number moved, a bug planted, a model trained; and how the page fits."""
+
+import copy
+
+import pytest
+
+from npbert.data import collate
+from npbert.pages.number.page import write_number_page
+from tests.pages.conftest import WIDTHS
+from tests.pages.number import EXAMPLES, VOCABULARY, small_model
+
+WEIGHT = "predictions.dense.weight"
+TRACE = "npbert.state.trace"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write_number_page(small_model(), EXAMPLES, VOCABULARY, path, optimizer={"lr": 1e-2})
+    return path
+
+
+@pytest.fixture
+def page(open_page, path):
+    return open_page(path)
+
+
+def number(text):
+    return float(text.replace("\u2212", "-").replace("\xa0%", ""))
+
+
+def move_to(page, selector, value):
+    page.locator(selector).fill(str(value))
+
+
+def loss_with(value):
+    """npbert's loss of the first sentence with another value of the weight that is moved."""
+    model = copy.deepcopy(small_model())
+    model.predictions.dense.weight.value[1, 2] = value
+    return model.loss(collate([EXAMPLES[0]], pad_id=0)).loss
+
+
+def test_a_weight_is_moved_and_the_loss_is_that_of_npbert(page):
+    start = small_model().predictions.dense.weight.value[1, 2]
+    page.evaluate(f"npbert.choose({{name: '{WEIGHT}', row: 1, column: 2}})")
+    page.click("#tab-move")
+    assert page.is_disabled("#move-back")
+    assert number(page.get_attribute("#move-loss", "title")) == pytest.approx(loss_with(start), rel=1e-12)
+    move_to(page, "#move-slider", 0.5)
+    moved = number(page.get_attribute("#move-value", "title"))
+    assert moved == pytest.approx(start + 0.5 * max(1, 2 * abs(start)))
+    assert number(page.get_attribute("#move-loss", "title")) == pytest.approx(loss_with(moved), rel=1e-12)
+    slope = page.evaluate(f"{TRACE}.arrays.get('d({WEIGHT})').values[1 * 4 + 2]")
+    assert number(page.inner_text("#move-slope")) == pytest.approx(slope, rel=1e-4)
+    promised = page.inner_text("#move-said").split("promised ")[1].rstrip(".")
+    assert number(promised) == pytest.approx(loss_with(start) + slope * (moved - start), rel=1e-4)
+    assert page.locator("#move-chart path.curve").count() >= 3
+    page.click("#move-back")
+    assert number(page.get_attribute("#move-value", "title")) == start
+    page.focus("#move-slider")
+    page.keyboard.press("ArrowRight")
+    assert number(page.get_attribute("#move-value", "title")) > start
+    move_to(page, "#move-slider", 0.5)
+    page.click("#move-keep")
+    assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss_with(moved), rel=1e-12)
+    assert number(page.inner_text("#loss")) == pytest.approx(loss_with(moved), rel=1e-4)
+
+
+def test_the_step_of_a_difference_has_two_sides(page):
+    page.click("#tab-move")
+    errors = {}
+    for power in (0, -1, -5, -13, -16):
+        move_to(page, "#h-slider", power)
+        cells = page.locator("#h-table tr").evaluate_all(
+            "rows => rows.map(row => [row.cells[0].textContent, row.cells[3].textContent])"
+        )
+        errors[power] = {name: number(text) for name, text in cells if text}
+        assert page.inner_text("#h-value") == f"1.0e{power}".replace("-", "\u2212").replace("e0", "e+0")
+    for way in ("forward", "central"):
+        assert errors[-1][way] > errors[-5][way] < errors[-13][way]
+    assert errors[-5]["central"] < errors[-5]["forward"]
+    assert max(errors[-13]["complex"], errors[-16]["complex"]) < 1e-12
+    assert page.locator("#h-chart path.curve").count() >= 3
+
+
+def test_a_planted_bug_turns_the_check_red_where_it_is(page):
+    page.click("#tab-break")
+    page.wait_for_selector("#check-said.good")
+    page.check("input[value='scores-root']")
+    page.wait_for_selector("#check-said.bad")
+    rows = page.locator(".wrong-row")
+    assert "query" in rows.first.inner_text()
+    assert rows.first.locator(".first-wrong").is_visible()
+    assert "√d" in page.inner_text("#bug-note")
+    rows.first.locator("button").click()
+    assert page.evaluate("npbert.state.view") == "step"
+    assert "query" in page.evaluate("npbert.state.chosen.name")
+    assert page.locator("#stage td.chosen").count() == 1
+    page.click("#bug-out")
+    page.click("#tab-break")
+    page.wait_for_selector("#check-said.good")
+    assert page.is_hidden("#bug-note")
+    assert page.is_checked("input[name='bug'] >> nth=0")
+
+
+def test_with_the_bug_the_loss_still_falls(page):
+    page.click("#tab-break")
+    assert page.is_disabled("#race")
+    page.check("input[value='softmax-shares']")
+    page.click("#race")
+    page.wait_for_function("Number(document.getElementById('race-said').textContent.match(/\\d+/)) >= 60")
+    curves = page.locator("#race-chart path.curve:not(.sample path)").evaluate_all(
+        "paths => paths.map(path => path.getAttribute('d').match(/[\\d.]+ [\\d.]+/g).map(p => Number(p.split(' ')[1])))"
+    )
+    for heights in curves[:2]:  # in a drawing, lower is a larger number
+        assert heights[-1] > heights[0] + 10
+    page.check("input[value='']")
+    assert page.locator("#race-chart svg").count() == 0
+
+
+def test_training_changes_the_guesses_and_can_be_taken_back(page):
+    page.click("#tab-train")
+    first = page.evaluate(f"{TRACE}.loss")
+    page.click("#train-one")
+    assert "1\xa0step," in page.inner_text("#train-said")
+    assert page.evaluate(f"{TRACE}.loss") != first
+    page.click("#train-ten")
+    assert "11\xa0steps" in page.inner_text("#train-said")
+    page.click("#train-fresh")
+    assert page.inner_text("#train-said") == "no step yet"
+    fresh, attention = page.evaluate(f"{TRACE}.loss"), page.inner_html("#train-attention")
+    move_to(page, "#train-rate", -1.5)
+    assert page.inner_text("#train-rate-value") == "0.032"
+    page.click("#train-run")
+    assert page.get_attribute("#train-run", "aria-pressed") == "true"
+    page.wait_for_function(f"{TRACE}.loss < {fresh} / 4")
+    page.click("#train-run")
+    stopped = page.evaluate(f"{TRACE}.loss")
+    page.wait_for_timeout(300)
+    assert page.evaluate(f"{TRACE}.loss") == stopped
+    assert page.inner_html("#train-attention") != attention
+    assert page.locator("#train-chart path.solid").count() >= 1
+    page.click("#train-trained")
+    assert page.evaluate(f"{TRACE}.loss") == first
+
+
+def test_tabs_answer_to_the_keyboard(page):
+    page.focus("#tab-step")
+    for key, view in [("ArrowRight", "move"), ("ArrowRight", "break"), ("ArrowLeft", "move"), ("ArrowLeft", "step"),
+                      ("ArrowLeft", "train")]:  # fmt: skip
+        page.keyboard.press(key)
+        assert page.evaluate("[npbert.state.view, document.activeElement.id]") == [view, f"tab-{view}"]
+        assert [page.is_visible(f"#view-{other}") for other in ("step", "move", "break", "train")].count(True) == 1
+        assert page.is_visible(f"#view-{view}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_fits_the_window(open_page, path, width, scheme):
+    """Nothing sticks out, nothing is moved for readers who want that, and ink stands out against its ground."""
+    page = open_page(path, width=width, color_scheme=scheme, reduced_motion="reduce")
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(step => step.tape.keeps.length))")
+    assert page.evaluate("getComputedStyle(document.querySelector('.tape .new')).animationName") == "none"
+    page.locator("#stage td[data-row]").first.click()
+    for view in ("step", "move", "break", "train"):
+        page.click(f"#tab-{view}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+        outside = page.evaluate(
+            "width => [...document.querySelectorAll('main *, header *')]"
+            ".filter(e => e.getBoundingClientRect().right > width && !e.closest('.scrolls, pre, .hidden'))"
+            ".map(e => e.outerHTML.slice(0, 80))", width
+        )  # fmt: skip
+        assert outside == []
+    ink, ground = (page.evaluate(f"getComputedStyle(document.body).{name}") for name in ("color", "backgroundColor"))
+    brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, ground)]
+    assert (brightness[0] < brightness[1]) == (scheme == "light")
+    assert abs(brightness[0] - brightness[1]) > 500
+
+
+def test_it_prints_the_stage_without_the_buttons(page):
+    page.emulate_media(media="print")
+    assert not page.is_visible(".transport")
+    assert not page.is_visible(".tabs")
+    assert page.is_visible("#stage")
+
+
+def test_what_has_no_gradient_is_moved_without_a_slope(page):
+    page.click("#tab-move")
+    for name in ("p", "bert.encoder.layers.0.attention_norm.sigma"):
+        page.evaluate("name => npbert.choose({name, row: 0, column: 0})", name)
+        assert page.inner_text("#move-slope") == "not kept"
+        assert page.is_hidden("#h-part")
+        assert page.locator("#move-chart path.dashed").count() == 0
+    page.evaluate("npbert.choose({name: 'p', row: 0, column: 6})")  # the right word
+    for there, has_value in ((0.9, True), (-0.9, False)):
+        move_to(page, "#move-slider", there)
+        assert ("no value" not in page.inner_text("#move-said")) == has_value
+    working = page.evaluate(f"[...{TRACE}.arrays.values()].find(a => a.isGradient && !a.gradientOf).name")
+    page.evaluate("name => npbert.choose({name, row: 0, column: 0})", working)  # no value: another one is moved
+    assert page.evaluate("npbert.state.chosen.name").startswith("bert.encoder.layers.0.")
+    assert page.is_visible("#h-part")

@@ -1,0 +1,244 @@
+"""The reading site: its links, its order, and that it is written whole, always the same, and over nothing else."""
+
+import ast
+import hashlib
+import os
+import posixpath
+import re
+import subprocess
+import sys
+from html import unescape
+from urllib.parse import unquote
+
+import pytest
+
+import npbert
+from npbert.cli import main
+from npbert.files import FileError
+from npbert.gradcheck import GradientError
+from npbert.pages import site as site_package
+from npbert.pages.site import build, build_site
+from npbert.pages.site.check_links import broken_links
+from npbert.pages.site.contents import contents_page
+from npbert.pages.site.library import Library
+from npbert.pages.site.proof_panel import Panels
+from npbert.pages.site.reference import public_names
+from npbert.pages.site.source_page import source_page
+from tests.pages.built_site import ROOT, Code, built, library, made_up_proofs, page, pages
+
+TAGS = """html head meta title link script body a nav b span form input div button main header p h1 h2 h3 h4 ul ol li
+details summary article section aside code pre table thead tbody tr th td dl dt dd small img figure figcaption strong em
+hr blockquote br"""
+LINK = re.compile(r'\b(?:href|src)="([^"]*)"')
+
+
+def targets(path):
+    """(page, anchor) of each link on a page."""
+    for link in set(LINK.findall(page(path))):
+        there, _, anchor = unquote(unescape(link)).partition("#")
+        yield posixpath.normpath(posixpath.join(posixpath.dirname(path), there)) if there else path, anchor
+
+
+def test_every_link_leads_to_a_page_and_a_place_that_there_are():
+    anchors = {path: {unescape(name) for name in re.findall(r'\bid="([^"]*)"', page(path))} for path in pages()}
+    for path in pages():
+        for there, anchor in targets(path):
+            assert there in built(), f"{path} links to {there}"
+            assert not anchor or anchor in anchors[there], f"{path} links to {there}#{anchor}"
+
+
+def test_nothing_points_outside():
+    """Pages load their style, their script and pictures from the site; a link to another site is shown as text."""
+    for path in pages():
+        assert not [link for link in LINK.findall(page(path)) if ":" in link or link.startswith(("/", "../../../.."))]
+        assert set(re.findall(r"<(\w+)", page(path))) <= set(TAGS.split())
+    for name in ("site.css", "site.js"):
+        assert not re.search(r"https?:|url\(|@import|fetch\(|import ", built()[name].decode())
+
+
+@pytest.mark.parametrize(
+    ("html", "wrong"),
+    [
+        ('<a href="b.html#there">', None),
+        ('<a href="b.html#here">', "there is no such place"),
+        ('<a href="c.html">', "leads nowhere"),
+        ('<a href="#up">', "there is no such place"),
+        ('<img src="https://example.org/a.png">', "leads outside"),
+        ('<a href="/b.html">', "leads outside"),
+        ('<a href="../b.html">', "leads outside"),
+        ('<a href="mailto:a@b">', "leads outside"),
+        ('<b id="x"></b><i id="x"></i>', "two places are called x"),
+    ],
+)
+def test_a_broken_link_is_seen(html, wrong):
+    found = broken_links({"a.html": html, "b.html": '<p id="there">'}, set())
+    assert [line.partition(": ")[0] for line in found] == ["a.html"] * bool(wrong)
+    assert not wrong or wrong in found[0]
+
+
+def test_a_broken_link_anywhere_stops_the_build(tmp_path, monkeypatch):
+    built()
+    monkeypatch.setattr(build, "broken_links", lambda pages, files: ["a.html: b.html leads nowhere"])
+    with pytest.raises(FileError, match=r"1 links of the site are broken; the first: a\.html: b\.html leads nowhere"):
+        build_site(tmp_path / "site", root=ROOT, proofs=made_up_proofs())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_files_stand_in_the_order_of_the_readme():
+    """Which is that of npbert.__all__: each file comes where its first public name does, within its room."""
+    paths = [source.path for source in library().sources]
+    tree = (ROOT / "README.md").read_text(encoding="utf-8").partition("npbert/\n├──")[2].partition("```")[0]
+    rooms = re.findall(r"^(?:[├└]── | *)(\w+)(?:/|\.py) ", f"├──{tree}", re.MULTILINE)
+    rooms = [room for room in rooms if any(path.startswith((f"npbert/{room}/", f"npbert/{room}.py")) for path in paths)]
+    of_paths = list(dict.fromkeys(path.split("/")[1].removesuffix(".py") for path in paths))
+    assert len(rooms) > 10 and [room for room in of_paths if room in rooms] == rooms
+    homes = [getattr(getattr(npbert, name), "__module__", "").replace(".", "/") + ".py" for name in npbert.__all__]
+    files = list(dict.fromkeys(home for home in homes if home in paths))
+    for room in ("core", "layers", "blocks", "models", "optim"):
+        of_room = [home for home in files if home.startswith(f"npbert/{room}/")]
+        assert len(of_room) > 2 and sorted(of_room, key=paths.index) == of_room
+
+
+def test_the_contents_and_the_way_from_page_to_page_have_that_order():
+    order = [chapter.page for chapter in library().chapters] + [source.page for source in library().sources]
+    listed = re.findall(r'href="((?:docs|npbert)/[^"#]*)"', page("index.html").partition('id="chapters"')[2])
+    of_files = [path for path in dict.fromkeys(listed) if path in order and path != "npbert/__init__.html"]
+    in_rooms = [path for path in order if path in of_files]
+    assert sorted(of_files) == sorted(in_rooms) and [path for path in of_files if "/layers/" in path] == [
+        path for path in in_rooms if "/layers/" in path
+    ]
+    path, walked = "index.html", []
+    while following := re.search(r'<a rel="next" href="([^"]*)"', page(path)):
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), following[1]))
+        walked.append(path)
+    assert walked[: len(order)] == order and sorted([*walked, "index.html"]) == sorted(pages())
+
+
+def test_every_line_of_every_file_is_shown_but_for_docstrings():
+    for source in library().sources:
+        shown = Code(page(source.page)).lines
+        docstrings = set()
+        for number, line in enumerate(source.lines, 1):
+            if line.strip() and number not in shown:
+                docstrings.add(number)
+        for number, text in shown.items():
+            assert text.strip() == source.lines[number - 1].strip(), f"{source.path}, line {number}"
+        left_out = [number for number in docstrings if not _in_docstring(source, number)]
+        assert left_out == [], source.path
+
+
+def _in_docstring(source, number):
+    """Whether a line belongs to the first statement of a module, a class or a function, and that is a text."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = [node for node in ast.walk(source.tree) if isinstance(node, documented) and ast.get_docstring(node)]
+    return any(node.body[0].lineno <= number <= node.body[0].end_lineno for node in nodes)
+
+
+@pytest.mark.parametrize("room", ["npbert", "npbert.training", "npbert.data", "npbert.gradcheck"])
+def test_the_reference_has_every_public_name(room):
+    source = library().definitions.sources[room]
+    names = public_names(source)
+    module = __import__(room, fromlist=["__all__"])
+    assert names == module.__all__
+    assert re.findall(r'<section class="entry" id="([^"]*)"', page(f"api/{room}.html")) == names
+
+
+def test_the_reference_says_how_a_thing_is_called_and_what_it_is():
+    entry = page("api/npbert.html").partition('id="Linear"')[2].partition("<section")[0]
+    assert "__init__(in_features: int, out_features: int, init: Init)" in re.sub("<[^>]*>", "", entry)
+    assert "y = x W + b" in entry and "Linear.backward" in entry and "dW = xᵀ dy" in entry
+
+
+def test_it_is_the_same_whenever_it_is_built():
+    """In another process, whose sets have another order."""
+    code = (
+        "import hashlib, sys; sys.path.insert(0, sys.argv[1])\n"
+        "from tests.pages.built_site import built\n"
+        "print(hashlib.sha256(repr(sorted(built().items())).encode()).hexdigest())"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "OPENBLAS_NUM_THREADS": "1"}
+    here = hashlib.sha256(repr(sorted(built().items())).encode()).hexdigest()
+    run = [sys.executable, "-c", code, str(ROOT)]
+    there = subprocess.run(run, capture_output=True, text=True, check=True, env=environment, cwd=ROOT)
+    assert there.stdout.strip() == here
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """build_site writes two files, and checks nothing."""
+    files = {"index.html": b"new", "docs/a.html": b"new"}
+    monkeypatch.setattr(build, "site_files", lambda library, proofs: dict(files))
+    monkeypatch.setattr(build, "Library", lambda root: type("Nothing", (), {"chapters": []})())
+    monkeypatch.setattr(build, "prove", lambda processes: [])
+    return files
+
+
+def test_a_site_takes_the_place_of_an_earlier_one(tmp_path, quick):
+    quick["old.html"] = b"old"
+    assert build_site(tmp_path / "site") == 3
+    del quick["old.html"]
+    assert build_site(tmp_path / "site") == 2
+    found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
+    assert found == ["site/docs/a.html", "site/index.html", "site/site-files.txt"]
+
+
+@pytest.mark.parametrize("before", [{"notes.txt": "mine"}, {"index.html": "mine"}])
+def test_a_folder_with_other_files_is_refused(before, tmp_path, quick, capsys):
+    for name, text in before.items():
+        (tmp_path / name).write_text(text)
+    assert main(["site", str(tmp_path)]) == 1
+    (name,) = before
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"npbert: error: {tmp_path}: holds {name}, which is no part of a site: give a new folder"
+    )
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
+
+def test_a_file_in_an_earlier_site_is_not_lost(tmp_path, quick):
+    build_site(tmp_path)
+    (tmp_path / "docs" / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"holds docs/notes\.txt"):
+        build_site(tmp_path)
+    assert (tmp_path / "docs" / "notes.txt").read_text() == "mine"
+
+
+def test_a_file_is_no_folder(tmp_path, quick):
+    (tmp_path / "site").write_text("mine")
+    with pytest.raises(FileExistsError, match="is a file, wanted a folder"):
+        build_site(tmp_path / "site")
+
+
+def test_the_command_says_where_to_begin(tmp_path, quick, capsys):
+    assert main(["site", str(tmp_path / "a" / "site")]) == 0
+    assert capsys.readouterr().out == f"2 pages; begin with {tmp_path / 'a' / 'site' / 'index.html'}\n"
+
+
+def test_no_site_is_made_while_a_derivative_is_wrong(tmp_path, quick, monkeypatch, capsys):
+    def wrong(processes):
+        raise GradientError("Linear: WRONG")
+
+    monkeypatch.setattr(build, "prove", wrong)
+    assert main(["site", str(tmp_path / "site")]) == 1
+    assert "no site is made while a derivative is wrong: Linear: WRONG" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_library_for_markdown_one_line_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    monkeypatch.setattr(build, "root_of_checkout", lambda: ROOT)
+    assert main(["site", str(tmp_path / "site")]) == 1
+    assert "this needs the package markdown_it, which is not installed" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_where_the_chapters_and_the_planted_bugs_are_not_installed_it_says_so(tmp_path):
+    """As with a wheel, where npbert stands in a folder with other packages."""
+    alone = Library(tmp_path)
+    assert "The chapters stand in docs/" in contents_page(alone, made_up_proofs(), 0).body
+    linear = source_page(alone, alone.by_path["npbert/layers/linear.py"], Panels(alone, made_up_proofs(), []))
+    assert "The planted bugs stand in tests/planted" in linear.body and "1,001 derivatives" in linear.body
+    paths = [source.path for source in alone.sources]
+    assert paths.index("npbert/layers/linear.py") < paths.index("npbert/layers/gelu.py")
+
+
+def test_what_the_room_hands_out():
+    assert site_package.__all__ == ["Proof", "build_site", "prove"]

@@ -1,0 +1,5 @@
+"""Pictures need matplotlib."""
+
+import pytest
+
+pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed: pip install -e '.[plot]'")

@@ -1,0 +1,55 @@
+"""Heat maps of attention: the numbers are the model's, and every token has its name."""
+
+import numpy as np
+import pytest
+
+from npbert import BertForMaskedLM, BertModel, FillMask
+from npbert.plots import plot_attention
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from tests.inference.checkpoints import write_checkpoint  # skips where an extra is not installed
+
+    return write_checkpoint(tmp_path_factory.mktemp("bert"), BertForMaskedLM)
+
+
+def names(labels):
+    return [label.get_text() for label in labels]
+
+
+@pytest.mark.parametrize("kind", ["folder", "task", "model"])
+def test_the_numbers_are_those_of_the_model(folder, kind):
+    task = FillMask.from_pretrained(folder)
+    text = ("the cat", "a dog ran")
+    figure = {
+        "folder": lambda: plot_attention(folder, text),
+        "task": lambda: plot_attention(task, text),
+        "model": lambda: plot_attention(task.model.bert, text, tokenizer=task.tokenizer),
+    }[kind]()
+    (encoding,) = task.tokenizer.encode([text])
+    wanted = task.model.bert.attention_probabilities(task.tokenizer.batch([encoding]))
+    *panels, bar = figure.axes
+    assert [axes.get_title() for axes in panels] == [
+        f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2)
+    ]
+    for axes, of_head in zip(panels, [p for layer in (1, 2) for p in wanted[layer][0]], strict=True):
+        np.testing.assert_allclose(axes.images[0].get_array(), of_head, rtol=1e-6)
+    assert names(panels[2].get_xticklabels()) == names(panels[2].get_yticklabels()) == encoding.tokens
+    assert bar.get_ylabel() == "share of attention"
+
+
+def test_some_layers(folder):
+    assert [axes.get_title() for axes in plot_attention(folder, "the cat", layers=[-1]).axes[:2]] == [
+        "layer -1, head 1",
+        "layer -1, head 2",
+    ]
+    with pytest.raises(IndexError, match="layer is 3, wanted 1 to 2"):
+        plot_attention(folder, "the cat", layers=[3])
+
+
+def test_what_has_no_picture(folder):
+    with pytest.raises(ValueError, match="the text has 62 tokens, more than the 48 that a picture has room for"):
+        plot_attention(folder, "cat " * 60)
+    with pytest.raises(ValueError, match="a BertModel alone does not know its tokens: give its tokenizer, too"):
+        plot_attention(BertModel.from_pretrained(folder, add_pooling_layer=False), "cat")

@@ -19,7 +19,7 @@ PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 CHAPTERS = sorted(DOCS.glob("[0-9][0-9]-*.md"))
-PAGES = [*CHAPTERS, DOCS / "own_head.md"]
+PAGES = [*CHAPTERS, DOCS / "own_head.md", DOCS / "scaling.md"]
 BLOCK = re.compile(r"^```(python|text|diff|\w*) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 NEEDS = {"": [], "hf": ["safetensors", "tokenizers"]}
@@ -72,7 +72,7 @@ def check_shown(content, out):
 def test_the_code_on_a_page_prints_what_the_page_says(page, tmp_path, monkeypatch, capsys):
     """In the order of the page."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npbert.training.trainer.plot_curves", lambda *_: None)
+    monkeypatch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
     names, out = {}, ""
     text = read(page)
     for block in BLOCK.finditer(text):

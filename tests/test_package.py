@@ -16,10 +16,11 @@ PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 BELOW_MODELS = "blocks layers core compute data files extras suggest messages"
-UPPER = f"training inference models optim gradcheck catalogue {BELOW_MODELS}"
+UPPER = f"training plots rows inference models optim gradcheck catalogue {BELOW_MODELS}"
 KNOWS = {  # each room, from the bottom up, and all that it may import from
     **dict.fromkeys(("version", "extras", "suggest", "messages", "compute"), ""),
     "files": "messages",
+    "rows": "files",
     "core": "compute",
     **dict.fromkeys(("optim", "gradcheck", "layers"), "core compute"),
     "data": "core compute files extras messages",
@@ -27,7 +28,8 @@ KNOWS = {  # each room, from the bottom up, and all that it may import from
     "models": BELOW_MODELS,
     "catalogue": f"models gradcheck {BELOW_MODELS}",
     "inference": f"models {BELOW_MODELS}",
-    "training": f"inference models optim {BELOW_MODELS}",
+    "plots": f"rows inference models {BELOW_MODELS}",
+    "training": f"plots rows inference models optim {BELOW_MODELS}",
     **dict.fromkeys(("pages", "learn"), UPPER),
     "cli": f"pages learn version {UPPER}",
     "__main__": "cli",

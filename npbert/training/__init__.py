@@ -17,6 +17,7 @@ from npbert.training.metrics import (
     spearman,
     squad_scores,
 )
+from npbert.training.parallel import world
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import TrainerSettings
 from npbert.training.trainer import Trainer
@@ -24,6 +25,7 @@ from npbert.training.trainer import Trainer
 __all__ = [
     "Trainer",
     "TrainerSettings",
+    "world",
     "Goal",
     "Pretraining",
     "PretrainSettings",

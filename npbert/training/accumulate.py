@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED, Tape
 from npbert.data.batch import Batch
+from npbert.training.parallel.communicator import ALONE, Communicator
 
 
 class StepLosses(NamedTuple):
@@ -28,27 +30,45 @@ class StepLosses(NamedTuple):
         return sum(self.losses)
 
 
-def accumulate(model: Any, batch: Batch, rng: np.random.Generator | None, *, parts: int = 1) -> StepLosses:
-    """Add the gradient of the loss of `batch` to the model's, computed in `parts` parts to save memory.
+def accumulate(
+    model: Any,
+    batch: Batch,
+    seed: Sequence[int] | None,
+    *,
+    parts: int = 1,
+    communicator: Communicator = ALONE,
+) -> StepLosses:
+    """Add the gradient of the loss of `batch` to the model's, computed in `parts` parts: one after another, which saves
+    memory, or by several processes, each of which adds that of its own parts (then the sum over the processes is what
+    the batch has as a whole).
 
     The loss of a batch is a mean over its N targets, so a part with n of them counts n/N. (A mean of the parts' own
     means would give a target more weight where there are few.) Each kind of loss has its own n and N.
+
+    seed: where dropout is drawn from, for each part anew, from the seed and the number of the part; so it does not
+    matter which process has it. None means no dropout.
 
     Raises: ValueError for more parts than sequences, and what the model's `loss` raises.
     """
     pieces = split(batch, parts)
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     shares = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
-    means, right = np.zeros(counts.shape[1]), []
-    for piece, share in zip(pieces, shares, strict=True):
-        tape = Tape(rng)
-        losses = model.loss(piece, tape)
+    results = []
+    for number in communicator.own(range(len(pieces))):
+        tape, share = Tape(part_rng(seed, number)), shares[number]
+        losses = model.loss(pieces[number], tape)
         model.loss_backward(tuple(share) if len(share) > 1 else share[0], tape)
         tape.check_empty()
-        means += np.multiply(share, losses.means)
-        right.append(losses.counts_right)
+        results.append((list(map(float, losses.means)), losses.counts_right))
+    means, right = zip(*(result for theirs in communicator.gather(results) for result in theirs), strict=True)
+    total = np.sum(np.multiply(shares, means), axis=0)  # in the order of the parts, whoever computed them
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
-    return StepLosses(tuple(means.tolist()), tuple(counts.sum(axis=0).tolist()), all_right)
+    return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right)
+
+
+def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:
+    """Where the dropout of the part with this number is drawn from."""
+    return None if seed is None else np.random.default_rng([*seed, number])
 
 
 def split(batch: Batch, parts: int) -> list[Batch]:

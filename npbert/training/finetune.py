@@ -17,6 +17,7 @@ from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.files import FileError
 from npbert.inference import check_vocabulary
 from npbert.training.goal import Goal
+from npbert.training.parallel import ALONE, Communicator
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
 from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, TextClassification, make_task
 from npbert.training.trainer import Trainer
@@ -51,12 +52,12 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
 
 
 class Finetuning:
-    """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it.
+    """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
     Raises: FileError that gives file and line for a bad row; what Tokenizer.from_pretrained and from_pretrained raise.
     """
 
-    def __init__(self, settings: FinetuneSettings, folder: str | Path) -> None:
+    def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         for file in filter(None, (settings.train, settings.held_out)):
             Path(file).stat()  # one that is not there is better missed now than when the other has been read
         rng = np.random.default_rng(settings.seed)
@@ -64,6 +65,7 @@ class Finetuning:
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
         self.tokenizer.max_length = settings.max_length
         self.task: FinetuneTask = make_task(settings, self.tokenizer)
+        self.task.communicator = communicator
         metric = settings.metric or self.task.goal
         if metric not in self.task.metrics:
             raise ValueError(f"metric is {metric!r}, wanted one of {', '.join(self.task.metrics)}")
@@ -84,6 +86,7 @@ class Finetuning:
             raise ValueError(f"max_length is {settings.max_length}, but {settings.model} takes {longest} tokens")
         if isinstance(self.task, QuestionAnswering):
             examples = self.task.windows(self.model, examples)
+        self._said: Any = None
         self.data = TaskData(examples, self.task.collate, settings.batch_size)
         steps = settings.steps or max(1, round(settings.epochs * len(self.data)))
         self.cost = len(self.held_out) / settings.batch_size / STEP_IN_FORWARDS
@@ -96,8 +99,10 @@ class Finetuning:
             rng=rng,
             evaluate=self.evaluate if self.held_out else None,
             goal=Goal(metric),
+            show=self.show if self.held_out else None,
             save_model=self.save,
             recorded=settings,
+            communicator=communicator,
         )
 
     def summary(self) -> str:
@@ -123,7 +128,12 @@ class Finetuning:
 
     def evaluate(self) -> dict[str, float]:
         """The task's metrics for the model on the held-out file."""
-        return self.task.evaluate(self.model, self.held_out)
+        self._said = self.task.predict(self.model, self.held_out)
+        return self.task.judge(self._said, self.held_out)
+
+    def show(self) -> dict[str, Any]:
+        """What a person would look at of the answers that were judged last."""
+        return self.task.show(self._said, self.held_out)
 
     def save(self, folder: Path) -> None:
         """Write the model and its tokenizer."""

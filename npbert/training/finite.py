@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Layer, Tape, named_parts
+from npbert.core import Layer, Parameter, Tape, named_parts
 from npbert.data.batch import Batch
+from npbert.training.parallel.communicator import ALONE, Communicator
 
 
 class NotFiniteError(ArithmeticError):
@@ -28,21 +29,41 @@ def _all_finite(values: Array) -> bool:
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
-def first_not_finite(model: Any, batch: Batch, rng: np.random.Generator | None) -> str:
+def first_not_finite(
+    model: Any,
+    parts: Iterable[tuple[Batch, np.random.Generator | None]],
+    gradients: Iterable[tuple[str, Parameter]],
+    communicator: Communicator = ALONE,
+) -> str:
     """A sentence that names the first parameter, or else the first layer in the order of computation, with a value that
-    is not finite; or else the parameter whose gradient has one. rng: for the same dropout."""
+    is not finite; or else the parameter whose gradient has one.
+
+    parts: those of the batch that this process has, each with the generator of the same dropout. gradients: those that
+    it has, by name. All processes look at theirs, and say the same.
+    """
+    everyone = communicator.gather(_first(model, parts, gradients))
+    return min(everyone)[1]
+
+
+def _first(
+    model: Any,
+    parts: Iterable[tuple[Batch, np.random.Generator | None]],
+    gradients: Iterable[tuple[str, Parameter]],
+) -> tuple[int, str]:
+    """What is found, and how near to the cause: the smaller the nearer."""
     parameter_name = parameter_not_finite(model)
     if parameter_name:
-        return f"the parameter {parameter_name} is not finite"
-    found: list[str] = []
-    with _watched(model, found), np.errstate(all="ignore"):
-        model.loss(batch, Tape(rng))
-    if found:
-        return f"the first values that are not finite come out of {found[0]}"
-    for name, parameter in model.named_parameters():
+        return 0, f"the parameter {parameter_name} is not finite"
+    for batch, rng in parts:
+        found: list[str] = []
+        with _watched(model, found), np.errstate(all="ignore"):
+            model.loss(batch, Tape(rng))
+        if found:
+            return 1, f"the first values that are not finite come out of {found[0]}"
+    for name, parameter in gradients:
         if not np.isfinite(parameter.grad).all():
-            return f"all values are finite, but the gradient of {name} is not"
-    return "all values and gradients are finite, but their sum is not"
+            return 2, f"all values are finite, but the gradient of {name} is not"
+    return 3, "all values and gradients are finite, but their sum is not"
 
 
 @contextmanager

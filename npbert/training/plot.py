@@ -1,41 +1,51 @@
-"""The curves of a run as a picture."""
+"""The pictures that a run leaves: its curves at the end, and what TensorBoard shows of its evaluations."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from npbert.extras import import_extra
-from npbert.files import atomic_write
+from npbert.files import FileError
+from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predictions, save_figure
+from npbert.plots.drawing import as_bytes
 
 PLOT_FILE = "curves.png"
+_SHARE, _FIRST = 0.02, 0.5
 
 
-def plot_curves(rows: list[dict[str, Any]], path: Path) -> None:
-    """Draw every number in `rows`, by step, one panel a name; what a held-out set gave goes into the same panel.
-
-    The number called `eval_x` is that of a held-out set, `x` that of training. No rows, no picture. (Extra: train.)
-    """
-    figures = import_extra("matplotlib.figure", extra="train")
-    ticker = import_extra("matplotlib.ticker", extra="train")
-    names = list(dict.fromkeys(name.removeprefix("eval_") for row in rows for name in row))
-    names = [name for name in names if name not in ("step", "epoch")]
-    if not names:
+def draw_curves(folder: Path) -> None:
+    """Write curves.png into the folder of a run; nothing when there is nothing to draw. (Extra: train.)"""
+    import_extra("matplotlib.figure", extra="train")
+    try:
+        figure = plot_curves(folder)
+    except FileError:
         return
-    columns = min(3, len(names))
-    lines = -(-len(names) // columns)
-    figure = figures.Figure(figsize=(5 * columns, 3.2 * lines), layout="constrained")
-    for index, name in enumerate(names):
-        axes = figure.add_subplot(lines, columns, index + 1)
-        for key, label, style in ((name, "training", "-"), (f"eval_{name}", "held out", "o-")):
-            points = [(row["step"], row[key]) for row in rows if row.get(key) is not None]
-            if points:
-                axes.plot(*zip(*points, strict=True), style, label=label, markersize=4)
-        axes.set_title(name.replace("_", " "))
-        axes.set_xlabel("step")
-        axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True))
-        axes.grid(alpha=0.3)
-        if axes.lines:
-            axes.legend()
-    with atomic_write(path) as written:
-        figure.savefig(written, format="png", dpi=110)
+    save_figure(figure, folder / PLOT_FILE)
+
+
+class Pictures:
+    """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self._start, self._spent = folder, time.perf_counter(), _FIRST
+
+    def draw(self, shown: dict[str, Any]) -> dict[str, bytes]:
+        """PNG files by name: the gradients by layer and step, and of what is shown, what can be drawn."""
+        start = time.perf_counter()
+        if self._spent > _SHARE * (start - self._start):
+            return {}
+        drawn = {name: as_bytes(figure) for name, figure in self._figures(shown)}
+        self._spent += time.perf_counter() - start
+        return drawn
+
+    def _figures(self, shown: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        with suppress(FileError):  # no step was written down yet, or none has a gradient
+            yield "layers/gradient_norms", plot_layers(self.folder)
+        if shown.get("kind") in ("labels", "tags"):
+            yield "held out/confusion", plot_confusion(shown["labels"], shown["counts"])
+        elif shown.get("kind") == "numbers":
+            yield "held out/predictions", plot_predictions(shown["pairs"])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from textwrap import shorten
@@ -25,6 +26,8 @@ from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraini
 from npbert.training.accumulate import StepLosses
 from npbert.training.averages import Averages
 from npbert.training.goal import Goal
+from npbert.training.masked_sentences import MaskedSentences
+from npbert.training.parallel import ALONE, Communicator
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
 from npbert.training.trainer import Trainer
 
@@ -75,16 +78,16 @@ class PretrainSettings(TrainerSettings):
 
 
 class Pretraining:
-    """A run of pre-training in `folder`: `trainer.train()` starts it, or goes on with it.
+    """A run of pre-training in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
     Raises: what Corpus, Tokenizer.from_pretrained, PretrainingData and from_pretrained raise.
     """
 
-    def __init__(self, settings: PretrainSettings, folder: str | Path) -> None:
+    def __init__(self, settings: PretrainSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         for path in (*settings.corpus, *settings.held_out):
             Path(path).stat()  # one that is not there is better missed now than when all others have been read
         rng = np.random.default_rng(settings.seed)
-        self.settings = settings
+        self.settings, self.communicator = settings, communicator
         self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
         self.tokenizer.max_length = settings.max_length
         corpus = Corpus(settings.corpus, document_per_file=settings.document_per_file)
@@ -108,6 +111,12 @@ class Pretraining:
             if not self.held_out:
                 raise ValueError(f"the held-out text, {', '.join(settings.held_out)}, has no batches")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
+        self.sentences = MaskedSentences(
+            held_out if settings.held_out else corpus,
+            self.tokenizer,
+            max_length=settings.max_length,
+            seed=settings.seed,
+        )
         self.cost = len(self.held_out) / STEP_IN_FORWARDS
         every = evaluation_interval(settings.evaluate_every, settings.steps, self.cost)
         self.trainer = Trainer(
@@ -119,8 +128,10 @@ class Pretraining:
             kinds=self.kinds,
             evaluate=self.evaluate if self.held_out else None,
             goal=Goal("loss"),
+            show=partial(self.sentences.show, self.model),
             save_model=self.save,
             recorded=settings,
+            communicator=communicator,
         )
 
     def summary(self) -> str:
@@ -145,7 +156,7 @@ class Pretraining:
 
     def evaluate(self) -> dict[str, float]:
         """Losses and accuracies of the model on the held-out batches."""
-        return evaluate_losses(self.model, self.held_out, self.kinds)
+        return evaluate_losses(self.model, self.held_out, self.kinds, self.communicator)
 
     def save(self, folder: Path) -> None:
         """Write the model and its tokenizer."""
@@ -173,13 +184,19 @@ def _make_model(
     return model
 
 
-def evaluate_losses(model: Any, batches: Iterable[Batch], kinds: tuple[str, ...]) -> dict[str, float]:
-    """The losses and accuracies of a model over all targets in the batches, without dropout."""
-    averages = Averages()
-    for batch in batches:
-        counts = model.target_counts(batch)
+def evaluate_losses(
+    model: Any, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
+) -> dict[str, float]:
+    """The losses and accuracies of a model over all targets in the batches, without dropout. Several processes each
+    take their share of the batches, and all get the same numbers: those of one process."""
+    own = []
+    for batch in communicator.own(batches):
         losses = model.loss(batch)
-        averages.add(kinds, StepLosses(tuple(map(float, losses.means)), counts, losses.counts_right))
+        own.append((list(map(float, losses.means)), model.target_counts(batch), losses.counts_right))
+    averages = Averages()
+    for theirs in communicator.gather(own):
+        for of_one in theirs:
+            averages.add(kinds, StepLosses(*of_one))
     return averages.means()
 
 

@@ -14,7 +14,7 @@ from npbert.training.state import STATE_FILE
 
 MODEL_FOLDER = "model"
 LOCK_FILE = ".lock"
-FREE = ("keep_state",)
+FREE = ("keep_state", "share_state")
 """Settings that may be others when a run goes on: they change nothing that it computes."""
 
 

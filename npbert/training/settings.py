@@ -59,11 +59,20 @@ class TrainerSettings(Settings):
     warmup: float = setting(0.1, "the share of the steps in which the learning rate rises; after that it falls to 0")
     weight_decay: float = setting(0.01, "how strongly decoupled weight decay pulls weight matrices towards 0")
     max_grad_norm: float = setting(1.0, "a gradient with a larger norm than this is scaled down to it")
-    parts: int = setting(1, "compute each batch in this many parts, which takes less memory; the result is the same")
+    parts: int = setting(
+        0,
+        "compute each batch in this many parts, which takes less memory, or which several processes share; the result "
+        "is the same; 0: as many as there are processes",
+    )
     gradient_checkpointing: bool = setting(
         False,
         "compute each layer again on the way back instead of keeping it, which takes less memory; the result "
         "is the same",
+    )
+    share_state: bool = setting(
+        True,
+        "where several processes train, each keeps only its share of what the optimizer remembers; the result is the "
+        "same",
     )
     evaluate_every: int = setting(
         -1,
@@ -79,10 +88,10 @@ class TrainerSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("parts", "save_every", "log_every"):
+        for name in ("save_every", "log_every"):
             self.check(name, 1)
         self.check("evaluate_every", -1)
-        for name in ("steps", "patience", "weight_decay"):
+        for name in ("parts", "steps", "patience", "weight_decay"):
             self.check(name, 0)
         if not 0 <= self.warmup < 1:
             raise ValueError(f"warmup is {self.warmup}, wanted a share from 0 up to, but not including, 1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,25 @@ from npbert.core import Layer
 from npbert.files import FileError, atomic_write
 from npbert.models.hugging_face.tensors import TensorFile, is_finite, write_tensors
 from npbert.optim import Optimizer
+from npbert.training.parallel.communicator import ALONE
+from npbert.training.parallel.shares import Shares
 
 STATE_FILE = "state.safetensors"
 _KEY = "npbert"
 
 
-def save_state(path: Path, model: Layer, optimizer: Optimizer, progress: dict[str, Any]) -> None:
+def save_state(
+    path: Path, model: Layer, optimizer: Optimizer, progress: dict[str, Any], shares: Shares | None = None
+) -> None:
     """Write the parameters, what the optimiser remembers, and `progress` (numbers, strings, lists and dicts of them).
 
-    The file is whole or not there at all: a crash leaves the one before it.
+    The file is whole or not there at all: a crash leaves the one before it. shares: where several processes keep what
+    the optimiser remembers; all call this, and process 0 writes what one process by itself would.
     """
-    tensors = dict(_tensors(model, optimizer))
+    moments = (shares or Shares(model, ALONE)).moments(optimizer)
+    if moments is None:
+        return
+    tensors = {**_values(model), **moments}
     with atomic_write(path) as written:
         write_tensors(written, tensors, {_KEY: json.dumps({"steps": optimizer.steps, "progress": progress})})
 
@@ -39,29 +46,38 @@ def has_tensors(path: Path) -> bool:
     return bool(TensorFile(path).shapes)
 
 
-def load_state(path: Path, model: Layer, optimizer: Optimizer) -> dict[str, Any]:
+def load_state(path: Path, model: Layer, optimizer: Optimizer, shares: Shares | None = None) -> dict[str, Any]:
     """Fill the model and the optimiser from the file, bit for bit, and return the progress that was saved with them.
-    Where drop_tensors has left nothing to fill them with, the progress is returned all the same.
+    Where drop_tensors has left nothing to fill them with, the progress is returned all the same. shares: of which
+    parameters this optimiser remembers something.
 
     Raises: FileNotFoundError; FileError that names the file when it is damaged, no state, or that of another model or
     optimiser; nothing is loaded then.
     """
     file = TensorFile(path)
     steps, progress = _head(file)
-    tensors = dict(_tensors(model, optimizer)) if file.shapes else {}
+    shares, values = shares or Shares(model, ALONE), _values(model)
+    pieces = {piece.parameter: piece for piece in shares.own}
+    own = {
+        f"{kind}.{pieces[parameter].name}": (pieces[parameter].rows, array)
+        for kind, arrays in optimizer.moments().items()
+        for parameter, array in zip(optimizer.parameters, arrays, strict=True)
+    }
     found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
-    wanted = {name: f"F{8 * array.itemsize} {array.shape}" for name, array in tensors.items()}
+    like = {**values, **shares.like_moments(optimizer)} if file.shapes else {}
+    wanted = {name: f"F{8 * array.itemsize} {array.shape}" for name, array in like.items()}
     if wanted != found:
         name = next(name for name in {**wanted, **found} if wanted.get(name) != found.get(name))
         raise FileError(
             f"{path} is the state of another model or optimiser: {name} is {found.get(name, 'missing')} there, "
             f"and {wanted.get(name, 'missing')} here"
         )
-    for name in tensors:
+    places = {name: (..., array) for name, array in values.items()} | own if found else {}
+    for name in places:
         if not is_finite(file.read(name)):
             raise FileError(f"{path} is damaged: {name} holds a number that is not finite")
-    for name, array in tensors.items():
-        array[...] = file.read(name)
+    for name, (rows, array) in places.items():
+        array[...] = file.read(name)[rows]
     optimizer.steps = steps
     return progress
 
@@ -82,12 +98,5 @@ def _head(file: TensorFile) -> tuple[int, dict[str, Any]]:
     return steps, progress
 
 
-def _tensors(model: Layer, optimizer: Optimizer) -> Iterator[tuple[str, Array]]:
-    """Every array of the state by name, as it is in memory."""
-    names = {}
-    for name, parameter in model.named_parameters():
-        names[parameter] = name
-        yield f"value.{name}", parameter.value
-    for kind, arrays in optimizer.moments().items():
-        for parameter, array in zip(optimizer.parameters, arrays, strict=True):
-            yield f"{kind}.{names[parameter]}", array
+def _values(model: Layer) -> dict[str, Array]:
+    return {f"value.{name}": parameter.value for name, parameter in model.named_parameters()}

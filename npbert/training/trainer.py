@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import math
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,24 +17,31 @@ from npbert.compute import keep_freed_memory
 from npbert.core import named_parts
 from npbert.data.batch import Batch
 from npbert.data.place import START, Place
-from npbert.files import FileError
-from npbert.models.hugging_face.checkpoint import find_weights, load_model
 from npbert.models.hugging_face.stored import stored_parameters
-from npbert.optim import AdamW, clip_factor, global_norm, linear_warmup_decay
-from npbert.training.accumulate import accumulate
+from npbert.optim import AdamW, clip_factor, linear_warmup_decay
+from npbert.training.accumulate import accumulate, part_rng, split
 from npbert.training.averages import Averages
-from npbert.training.bar import Bar, held_out_line
+from npbert.training.bar import Bar
 from npbert.training.finite import NotFiniteError, first_not_finite, parameter_not_finite
 from npbert.training.goal import Goal
 from npbert.training.interrupt import stop_when_asked
-from npbert.training.log import METRICS_FILE, Log
-from npbert.training.plot import PLOT_FILE, plot_curves
+from npbert.training.judge import Judge
+from npbert.training.log import Log
+from npbert.training.parallel import (
+    ALONE,
+    SILENT,
+    Communicator,
+    Shares,
+    check_same_batch,
+    check_same_folder,
+    check_same_run,
+)
+from npbert.training.plot import Pictures, draw_curves
 from npbert.training.progress import Progress
-from npbert.training.rows import read_rows
-from npbert.training.run_folder import FREE, MODEL_FOLDER, run_folder
-from npbert.training.settings import TrainerSettings, evaluation_interval
-from npbert.training.state import STATE_FILE, drop_tensors, has_tensors, load_state, read_progress, save_state
-from npbert.training.watch import Watch
+from npbert.training.run_folder import run_folder
+from npbert.training.saved import SavedRun
+from npbert.training.settings import TrainerSettings
+from npbert.training.watch import Watch, histograms
 
 
 class Data(Protocol):
@@ -51,21 +56,26 @@ class Trainer:
 
         state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
         metrics.jsonl       numbers by step                 tensorboard/  the same and more     curves.png  at the end
-        settings.toml       how it was set up
+        layers.jsonl        of each layer, its gradient     settings.toml how it was set up
+        shown.jsonl         what it says of a few examples
 
     With `keep_state` off, a run that is finished keeps of its state only that it is, and its numbers.
 
     kinds: a name for each loss of the model, ("mlm", "nsp") say. evaluate: gives numbers by name for a held-out set, of
     which `goal` names the one that counts; without it the last model is the best. show: what the model says of a few
-    examples, as rows for shown.jsonl, asked at each evaluation. save_model: writes the model to a
-    folder. rng: where dropout and the order of the data are drawn from. recorded: the settings that are written down,
-    when they say more than `settings`, which are those of the loop.
+    examples, as a row for shown.jsonl, asked after each evaluation. save_model: writes the model to a folder. rng:
+    where dropout and the order of the data are drawn from. recorded: the settings that are written down, when they say
+    more than `settings`, which are those of the loop.
 
     When `folder` holds the state of a run with the same settings, training goes on from there, bit for bit, if all else
     is as it was. (Extra: train.)
 
-    Raises: ValueError for no steps at all, for gradient_checkpointing of a model that has no Encoder, and for a model
-    that could not be saved, as two of its parameters would have one name in the file.
+    communicator: several processes that train together, each on its parts of every batch: `world()` where a launcher
+    has started them. Each makes the same Trainer; process 0 writes the files. Their number changes nothing.
+
+    Raises: ValueError for no steps at all, for gradient_checkpointing of a model that has no Encoder, for more
+    processes than parts, and for a model that could not be saved, as two of its parameters would have one name in the
+    file.
     """
 
     def __init__(
@@ -79,21 +89,40 @@ class Trainer:
         kinds: tuple[str, ...] = ("",),
         evaluate: Callable[[], dict[str, float]] | None = None,
         goal: Goal | None = None,
-        show: Callable[[], list[dict[str, Any]]] | None = None,
+        show: Callable[[], dict[str, Any]] | None = None,
         save_model: Callable[[Path], None] | None = None,
         recorded: TrainerSettings | None = None,
+        communicator: Communicator = ALONE,
     ) -> None:
         settings.check("steps", 1)
-        self.model, self.data, self.folder, self.settings, self.rng = model, data, Path(folder), settings, rng
-        self.kinds, self.evaluate, self.goal, self.show = kinds, evaluate, goal, show
-        self.save_model, self.recorded = save_model or model.save_pretrained, recorded or settings
+        settings, recorded = (
+            replace(each, parts=each.parts or communicator.size) for each in (settings, recorded or settings)
+        )
+        if settings.parts < communicator.size:
+            raise ValueError(
+                f"parts is {settings.parts}, and so at most as many processes can share the work; there are "
+                f"{communicator.size}"
+            )
+        self.model, self.data, self.folder, self.settings = model, data, Path(folder), settings
+        self.rng, self.kinds, self.recorded, self.communicator = rng, kinds, recorded, communicator
+        self.evaluate, self.goal, self.show = evaluate, goal, show
         stored_parameters(model)  # what cannot be saved is found now, and not after the last step
         if settings.gradient_checkpointing:
             _checkpoint_layers(model)
-        self.optimizer = AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        self.shares = Shares(model, communicator, shared_out=settings.share_state)
+        self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)))
-        every = settings.evaluate_every if evaluate else max(0, settings.evaluate_every)
-        self._interval = evaluation_interval(every, settings.steps)
+        self._judge = Judge(settings, evaluate, goal, communicator)
+        self._saved = SavedRun(
+            self.folder,
+            model,
+            self.optimizer,
+            self.shares,
+            rng,
+            settings=recorded,
+            save_model=save_model or model.save_pretrained,
+        )
+        self._pictures = Pictures(self.folder)
 
     @property
     def step(self) -> int:
@@ -109,24 +138,27 @@ class Trainer:
         when the disk is full, say: the last saved state stays whole.
         """
         keep_freed_memory()
-        with run_folder(self.folder, self.recorded):
-            path = self.folder / STATE_FILE
-            if path.is_file():
-                self._restore(path)
+        saved, is_first = self._saved, self.communicator.is_first
+        with self.communicator.ending_together(), ExitStack() as folder:
+            check_same_run(self.communicator, self.model, self.recorded)
+            if is_first:
+                folder.enter_context(run_folder(self.folder, self.recorded))
+            check_same_folder(self.communicator, self.folder)
+            if saved.path.is_file():
+                self.progress = saved.restore()
             self._train()
-            self._check_best()
-            if not self.settings.keep_state and has_tensors(path):
-                drop_tensors(path)
-            plot_curves(read_rows(self.folder / METRICS_FILE), self.folder / PLOT_FILE)
+            saved.finish(self.progress, keep_state=self.settings.keep_state)
+            if is_first:
+                draw_curves(self.folder)
         return self.progress.best_evaluation
 
     def _train(self) -> None:
         """From the step that is reached to the last one."""
-        settings, progress = self.settings, self.progress
+        settings, progress, is_first = self.settings, self.progress, self.communicator.is_first
         with (
             stop_when_asked() as interrupt,
-            Log(self.folder, after_step=self.step, every=settings.log_every) as log,
-            Bar(settings.steps, done=self.step) as bar,
+            Log(self.folder, after_step=self.step, every=settings.log_every) if is_first else SILENT as log,
+            Bar(settings.steps, done=self.step) if is_first else SILENT as bar,
         ):
             if self.step:
                 over = f"the run in {self.folder} ended at step {self.step}; a new run needs another folder"
@@ -144,12 +176,16 @@ class Trainer:
                     log.write_layers(self.step, layers)
                     bar.show(means, tokens)
                     progress.averages = Averages()
-                self._evaluate(log, bar)
-                if self._is_finished() or interrupt.asked or self.step % settings.save_every == 0:
+                if self._judge.is_due(self.step):
+                    if self._judge.judge(self.step, progress, log, bar):
+                        self._saved.save_best()
+                    if is_first:
+                        self._show(log)
+                if self._is_finished() or self._any(interrupt.asked) or self.step % settings.save_every == 0:
                     log.sync()  # a state is never ahead of its log
-                    self._save(self.folder / STATE_FILE)
-                if interrupt.asked and not self._is_finished():
-                    raise KeyboardInterrupt
+                    self._saved.save(progress)
+                    if self._any(interrupt.asked) and not self._is_finished():
+                        raise KeyboardInterrupt
 
     def _batches(self) -> Iterator[Batch]:
         """Batches without end, epoch after epoch; `progress.place` is where the next one is."""
@@ -159,6 +195,7 @@ class Trainer:
             for place, batch in self.data.batches(progress.epoch_seed, progress.place):
                 is_empty = False
                 progress.place = place._replace(batch=place.batch + 1)
+                check_same_batch(self.communicator, batch)
                 yield batch
             if is_empty:
                 raise ValueError("the training data has no batches")
@@ -174,19 +211,25 @@ class Trainer:
             warmup_steps=int(settings.warmup * settings.steps),
             total_steps=settings.steps,
         )
-        rng_before = copy.deepcopy(self.rng)
-        self.model.zero_grad()
+        seed, parts = [self.progress.epoch_seed, self.step], min(settings.parts, len(batch.input_ids))
+        self.shares.zero_gradients()
         with np.errstate(all="ignore"):  # what comes of an overflow is found below
-            losses = accumulate(self.model, batch, self.rng, parts=min(settings.parts, len(batch.input_ids)))
-            norm = global_norm(self.optimizer.parameters)
+            losses = accumulate(self.model, batch, seed, parts=parts, communicator=self.communicator)
+            self.shares.sum_gradients()
+            norm = self.shares.global_norm()
         if not math.isfinite(losses.total + norm):
+            own = self.communicator.own([(part, part_rng(seed, i)) for i, part in enumerate(split(batch, parts))])
+            gradients = [(piece.name, piece.parameter) for piece in self.shares.own]
             raise NotFiniteError(
                 f"step {self.step + 1}: the loss is {losses.total} and the norm of the gradient {norm}; "
-                f"{first_not_finite(self.model, batch, rng_before)}. A smaller learning rate may help."
+                f"{first_not_finite(self.model, own, gradients, self.communicator)}. A smaller learning rate may help."
             )
-        watch = Watch(self.model) if self._is_logged(self.step + 1) else None
+        if self._is_logged(self.step + 1) or self._judge.is_due(self.step + 1):
+            self.shares.spread_gradients()
         with np.errstate(all="ignore"):
+            watch = Watch(self.model) if self._is_logged(self.step + 1) else None
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
+        self.shares.spread_values()
         name = parameter_not_finite(self.model)
         if name:
             raise NotFiniteError(
@@ -199,87 +242,21 @@ class Trainer:
     def _is_logged(self, step: int) -> bool:
         return step % self.settings.log_every == 0 or step == self.settings.steps
 
-    def _evaluate(self, log: Log, bar: Bar) -> None:
-        """Evaluate where it is time, and keep the model if it is the best so far."""
-        settings, progress = self.settings, self.progress
-        if self.step != settings.steps and (self._interval == 0 or self.step % self._interval != 0):
-            return
-        if self.evaluate is not None:
-            progress.evaluation = self.evaluate()
-            log.write(self.step, {f"eval_{name}": value for name, value in progress.evaluation.items()})
-            bar.say(held_out_line(self.step, progress.evaluation))
-        if self.show is not None:
-            log.write_shown(self.step, self.show())
-        value = None
-        if self.goal and self.evaluate:
-            if self.goal.name not in progress.evaluation:
-                raise ValueError(
-                    f"there is no metric {self.goal.name!r}, by which the best model is chosen: the evaluation gives "
-                    f"{', '.join(progress.evaluation)}"
-                )
-            value = progress.evaluation[self.goal.name]
-        if value is None or self._is_better(value):
-            progress.best, progress.evaluations_since_best = value, 0
-            progress.best_step, progress.best_evaluation = self.step, progress.evaluation
-            self.save_model(self.folder / MODEL_FOLDER)
-        else:
-            progress.evaluations_since_best += 1
+    def _show(self, log: Any) -> None:
+        """Write down what a person would look at."""
+        with np.errstate(all="ignore"):  # where a model falls apart, the next step says so
+            shown = self.show() if self.show else {}
+        if shown:
+            log.write_shown(self.step, shown)
+        log.write_histograms(self.step, histograms(self.model))
+        log.write_images(self.step, self._pictures.draw(shown))
 
-    def _is_better(self, value: float) -> bool:
-        """Whether the evaluation is the best so far; of equal ones, as of a metric that does not move yet, that with
-        the smaller loss."""
-        progress = self.progress
-        if self.goal is None:
-            return True
-        if value == progress.best and {"loss"} <= progress.evaluation.keys() & progress.best_evaluation.keys():
-            return progress.evaluation["loss"] < progress.best_evaluation["loss"]
-        return self.goal.is_reached(value, progress.best)
+    def _any(self, is_so: bool) -> bool:
+        """Whether it is so on any process: what all do next, all decide alike, or one would wait for the others."""
+        return any(self.communicator.gather(is_so))
 
     def _is_finished(self) -> bool:
-        patience = self.settings.patience
-        return self.step >= self.settings.steps or 0 < patience <= self.progress.evaluations_since_best
-
-    def _save(self, path: Path) -> None:
-        known = {"rng": self.rng.bit_generator.state, "settings": self._settings()}
-        save_state(path, self.model, self.optimizer, {**self.progress.stored(), **known})
-
-    def _settings(self) -> dict[str, Any]:
-        """The settings of which it is to be the same run."""
-        return {name: value for name, value in asdict(self.recorded).items() if name not in FREE}
-
-    def _load_best(self) -> None:
-        """Of a finished run whose state was dropped, there is the model in model/."""
-        path = find_weights(self.folder / MODEL_FOLDER)
-        load_model(lambda _: self.model, path, rng=self.rng, new_head=False)
-
-    def _restore(self, path: Path) -> None:
-        """Go on from the state: the arrays, the progress and the generator, or, if it is wrong, nothing of it."""
-        stored = read_progress(path)
-        settings = stored.pop("settings", None)
-        if settings is not None and settings != json.loads(json.dumps(self._settings())):
-            raise FileError(f"{path} is the state of another run: its settings are not those in {self.folder}")
-        rng = stored.pop("rng", None)
-        try:
-            self.progress = Progress.from_stored(stored)
-            self.rng.bit_generator.state = rng
-        except (ValueError, TypeError, LookupError, OverflowError, AttributeError) as error:
-            raise FileError(f"{path} is damaged, or of another version of npbert: {error}") from error
-        load_state(path, self.model, self.optimizer)
-        if not has_tensors(path):
-            self._load_best()
-
-    def _check_best(self) -> None:
-        """Make sure that there is a model in model/: somebody may have moved it away."""
-        folder, best_step = self.folder / MODEL_FOLDER, self.progress.best_step
-        if folder.is_dir() or not best_step:
-            return
-        if best_step == self.step:
-            self.save_model(folder)
-        else:
-            warnings.warn(
-                f"{folder} is gone: it held the best model, that of step {best_step}, which the state does not hold",
-                stacklevel=3,
-            )
+        return self._judge.is_finished(self.step, self.progress)
 
 
 def _checkpoint_layers(model: Any) -> None:

@@ -20,7 +20,7 @@ SQUAD = {"context": "the bad cow sees a cat .", "qas": [{"id": "q1", "question":
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npbert.training.trainer.plot_curves", lambda *_: None)
+    monkeypatch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
     write_checkpoint(Path("checkpoint"))
     Path("train.conll").write_text(TAGGED, encoding="utf-8")
     Path("squad.json").write_text(json.dumps({"data": [{"paragraphs": [SQUAD]}]}), encoding="utf-8")

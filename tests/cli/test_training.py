@@ -11,10 +11,9 @@ import pytest
 
 from npbert import BertForPreTraining, BertForSequenceClassification, Tokenizer
 from npbert.cli import main
+from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_rows
 from npbert.training.finetune import FinetuneSettings
-from npbert.training.log import METRICS_FILE
 from npbert.training.plot import PLOT_FILE
-from npbert.training.rows import read_rows
 from npbert.training.run_folder import LOCK_FILE
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import STATE_FILE
@@ -22,7 +21,7 @@ from tests.training.tiny import results, write_checkpoint, write_corpus, write_l
 
 SMALL = "--max-length 20 --batch-size 4 --log-every 1"
 PRETRAIN = f"pretrain run --corpus corpus.txt --vocabulary checkpoint --model checkpoint --steps 6 {SMALL}"
-FILES = {SETTINGS_FILE, STATE_FILE, METRICS_FILE, LOCK_FILE, PLOT_FILE, "model", "tensorboard"}
+FILES = {SETTINGS_FILE, STATE_FILE, METRICS_FILE, LAYERS_FILE, SHOWN_FILE, LOCK_FILE, PLOT_FILE, "model", "tensorboard"}
 FINETUNE = f"finetune tuned --model checkpoint --train train.tsv --steps 6 {SMALL}"
 
 
@@ -39,7 +38,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture
 def no_picture(monkeypatch):
-    monkeypatch.setattr("npbert.training.trainer.plot_curves", lambda *_: None)
+    monkeypatch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
 
 
 @pytest.fixture
@@ -213,7 +212,7 @@ def test_a_full_disk(run, no_picture):
     """The state grows past the limit, or the log does: one line says which file; with more room the run goes on."""
     long = PRETRAIN.replace("--steps 6", "--steps 180 --save-every 20")
     run(long.replace("pretrain run", "pretrain whole"))
-    for limit, file in ((20_000, STATE_FILE), (39_000, METRICS_FILE)):
+    for limit, file in ((20_000, STATE_FILE), (39_000, "tfevents")):
         options = ["pretrain", "run", "--resume"] if Path("run", STATE_FILE).exists() else long.split()
         command = [sys.executable, "-c", LIMITED, str(limit), *options]
         process = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -18,7 +18,7 @@ FINETUNE = f"finetune run --model checkpoint --train train.tsv --held-out dev.ts
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npbert.training.trainer.plot_curves", lambda *_: None)
+    monkeypatch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
     write_corpus(Path("corpus.txt"))
     write_checkpoint(Path("checkpoint"))
     write_labelled(Path("train.tsv"))

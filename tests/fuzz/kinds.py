@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from tests.fuzz.base import CHOICES, CONLL, SCORES, SQUAD, TABLE, TEXTS, Base
 from tests.fuzz.mutate import NASTY, Rng, json_bytes, pick, spoil_bytes, spoil_json, spoil_lines
@@ -175,6 +176,26 @@ def runs(rng: Rng, base: Base, folder: Path) -> Call:
     if rng.random() < 0.7:
         return lambda: command("pretrain", copy, "--resume", is_json=False)
     return lambda: command("evaluate", copy, base.corpus, is_json=False)
+
+
+@kind(0.4)
+def report(rng: Rng, base: Base, folder: Path) -> Call:
+    """The rows that a run has left, spoiled, and a report of them. Its pictures are made, but not drawn."""
+    copy = base.copy(base.run, folder)
+    path = copy / pick(rng, ["metrics.jsonl", "layers.jsonl", "shown.jsonl"])
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if rng.random() < 0.3:
+        path.write_bytes(spoil_lines(rng, path.read_text(encoding="utf-8"), " "))
+    else:
+        number = int(rng.integers(len(lines)))
+        lines[number] = json_bytes(rng, json.loads(lines[number])).decode("utf-8", "surrogateescape")
+        path.write_text("\n".join([*lines, ""]), encoding="utf-8", errors="surrogateescape")
+
+    def make() -> Outcome:
+        with mock.patch("npbert.pages.report.parts.inline_svg", lambda *_: ""):
+            return command("report", copy, is_json=False)
+
+    return make
 
 
 @kind(4)

@@ -17,8 +17,7 @@ from npbert import Batch, BertConfig, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
 from npbert.data.place import START, Place
 from npbert.data.pretraining_data import PretrainingData
-from npbert.training.log import METRICS_FILE
-from npbert.training.rows import read_rows
+from npbert.rows import METRICS_FILE, read_rows
 from npbert.training.settings import TrainerSettings
 from npbert.training.trainer import Trainer
 from tests import torch_reference as reference

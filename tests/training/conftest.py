@@ -8,5 +8,5 @@ import pytest
 @pytest.fixture(scope="package", autouse=True)
 def no_picture() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("npbert.training.trainer.plot_curves", lambda *_: None)
+        patch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
         yield

@@ -8,10 +8,9 @@ import pytest
 
 from npbert import BertForSequenceClassification, Classify, Tokenizer
 from npbert.files import FileError
+from npbert.rows import METRICS_FILE, read_rows
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.goal import Goal
-from npbert.training.log import METRICS_FILE
-from npbert.training.rows import read_rows
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
@@ -138,7 +137,7 @@ def test_the_loss_may_say_which_model_is_best(make, tmp_path):
 def test_a_run_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):
     run = make(evaluate_every=1)
     numbers = run.trainer.train()
-    assert load_settings(FinetuneSettings, tmp_path / "run" / SETTINGS_FILE) == run.settings
+    assert load_settings(FinetuneSettings, tmp_path / "run" / SETTINGS_FILE) == replace(run.settings, parts=1)
     kept = str(tmp_path / "run" / "model")
     best = make("again", model=kept)
     assert best.evaluate() == numbers

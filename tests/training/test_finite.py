@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from npbert import Batch, Layer
+from npbert.rows import METRICS_FILE, read_rows
 from npbert.training.finite import NotFiniteError, first_not_finite
-from npbert.training.log import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
-from npbert.training.rows import read_rows
 from npbert.training.run_folder import LOCK_FILE
 from npbert.training.settings import SETTINGS_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
@@ -14,6 +13,10 @@ from tests.training.tiny import classifier, collate, examples, make_trainer, res
 BATCH = collate(examples(4))
 ONLY_THE_SUM = "all values and gradients are finite, but their sum is not"
 pytestmark = pytest.mark.filterwarnings("error")
+
+
+def first(model, batch=BATCH):
+    return first_not_finite(model, [(batch, None)], model.named_parameters())
 
 
 def parameter(model, name):
@@ -26,10 +29,10 @@ def test_the_first_parameter_or_else_the_first_gradient(bad):
     names = ("classifier.bias", "bert.pooler.dense.weight", "bert.encoder.layers.0.attention.key.bias")
     for name in names:
         parameter(model, name).grad.flat[-1] = bad
-        assert first_not_finite(model, BATCH, None) == f"all values are finite, but the gradient of {name} is not"
+        assert first(model) == f"all values are finite, but the gradient of {name} is not"
     for name in names:
         parameter(model, name).value.flat[-1] = bad
-        assert first_not_finite(model, BATCH, None) == f"the parameter {name} is not finite"
+        assert first(model) == f"the parameter {name} is not finite"
 
 
 FIRST, SECOND = "bert.encoder.layers.0.attention", "bert.encoder.layers.1"
@@ -50,10 +53,10 @@ def test_the_first_layer(names, factor, layer, checkpointing):
     before = {name: parameter(model, name).value.copy() for name in names}
     for name, value in before.items():
         parameter(model, name).value[...] = np.clip(value.astype(np.float64) * factor, -3e38, 3e38)
-    assert first_not_finite(model, BATCH, None) == f"the first values that are not finite come out of {layer}"
+    assert first(model) == f"the first values that are not finite come out of {layer}"
     for name, value in before.items():
         parameter(model, name).value[...] = value
-    assert first_not_finite(model, BATCH, None) == ONLY_THE_SUM, "what was found once is not found again"
+    assert first(model) == ONLY_THE_SUM, "what was found once is not found again"
 
 
 @pytest.mark.parametrize("outputs", [(1.0, np.inf), (np.nan, 1.0), (None, np.nan), (None, 1.0)])
@@ -66,7 +69,7 @@ def test_any_of_two_outputs(outputs):
             return self.forward()
 
     said = ONLY_THE_SUM if outputs == (None, 1.0) else "the first values that are not finite come out of model"
-    assert first_not_finite(Two(), BATCH, None) == said
+    assert first(Two()) == said
 
 
 def test_layers_of_ones_own_that_are_in_a_dict_or_give_something_else_than_arrays():
@@ -87,14 +90,14 @@ def test_layers_of_ones_own_that_are_in_a_dict_or_give_something_else_than_array
             self.steps["bad"][0].forward()
 
     said = "the first values that are not finite come out of steps.bad.0"
-    assert first_not_finite(Whole(), BATCH, None) == said
+    assert first(Whole()) == said
 
 
 def test_an_error_while_watching_leaves_the_layers_as_they_were():
     model = classifier()
     before = [dict(vars(layer)) for layer in (model, model.bert.encoder.layers[1].attention.query)]
     with pytest.raises(IndexError, match="input_ids"):
-        first_not_finite(model, Batch(np.array([[99]]), labels=np.array([0])), None)
+        first(model, Batch(np.array([[99]]), labels=np.array([0])))
     assert [dict(vars(layer)) for layer in (model, model.bert.encoder.layers[1].attention.query)] == before
 
 
@@ -142,11 +145,5 @@ def test_a_step_too_far(tmp_path, steps):
     message = r"^step 1: the parameter bert\.\S+ is not finite after it. A smaller learning rate may help.$"
     with pytest.raises(NotFiniteError, match=message):
         trainer.train()
-    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {
-        METRICS_FILE,
-        LAYERS_FILE,
-        SHOWN_FILE,
-        SETTINGS_FILE,
-        LOCK_FILE,
-    }
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {SETTINGS_FILE, LOCK_FILE}
     assert not (tmp_path / "model").exists()

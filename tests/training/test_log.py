@@ -1,13 +1,16 @@
 """The log: lines that another program can read, the same after a kill as without one."""
 
+import errno
 import io
 import json
+from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from npbert.files import FileError
-from npbert.training.log import METRICS_FILE, Log
-from npbert.training.rows import read_rows
+from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_rows
+from npbert.training.log import Log
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
 events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
@@ -70,9 +73,10 @@ class Full(io.RawIOBase):
 
 def test_a_line_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
     with Log(tmp_path, after_step=0) as log:
+        log.write(1, {"loss": 1.0})
         monkeypatch.setattr("pathlib.Path.open", lambda *_, **__: Full())
         with pytest.raises(OSError, match="No space left on device") as error:
-            log.write(1, {"loss": 1.0})
+            log.write(2, {"loss": 1.0})
         monkeypatch.undo()
     assert error.value.filename == str(tmp_path / METRICS_FILE)
 
@@ -106,3 +110,57 @@ def test_tensorboard_reads_a_run_that(tmp_path, before, step, after, wanted):
     file.rename(file.with_name("events.out.tfevents.0"))  # files are read in the order of their names, by the second
     write(tmp_path, after, after_step=step)
     assert scalars(tmp_path)["loss"] == wanted
+
+
+def test_tensorboard_reads_histograms_and_images(tmp_path):
+    """A PNG file of 3 × 2 points says its size where TensorBoard wants to know it."""
+    png = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (3).to_bytes(4, "big") + (2).to_bytes(4, "big") + b"rest"
+    sample = np.random.default_rng(0).standard_normal(1000)
+    with Log(tmp_path, after_step=0) as log:
+        log.write_histograms(5, {"values/layer 1": sample, "zeros": np.zeros(4)})
+        log.write_images(5, {"confusion": png})
+        log.write_images(6, {})
+    found = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    assert set(found.Tags()["histograms"]) == {"values/layer 1", "zeros"}
+    (read,) = found.Histograms("values/layer 1")
+    histogram = read.histogram_value
+    assert (read.step, histogram.num) == (5, 1000)
+    assert (histogram.min, histogram.max, histogram.sum) == pytest.approx((sample.min(), sample.max(), sample.sum()))
+    assert histogram.sum_squares == pytest.approx((sample**2).sum())
+    counts, edges = np.histogram(sample, 30)
+    np.testing.assert_allclose(histogram.bucket, counts)
+    np.testing.assert_allclose(histogram.bucket_limit, edges[1:])
+    (image,) = found.Images("confusion")
+    assert (image.step, image.width, image.height, image.encoded_image_string) == (5, 3, 2, png)
+
+
+def test_a_file_is_there_when_there_is_something_in_it(tmp_path):
+    with Log(tmp_path, after_step=0) as log:
+        assert not list(tmp_path.glob("*.jsonl"))
+        log.sync()
+        log.write_shown(3, {"kind": "masked", "p": float("nan")})
+        log.write_layers(3, {"gradient_norms": {"layer 1": float("inf")}})
+        assert read_rows(tmp_path / SHOWN_FILE) == [{"step": 3, "kind": "masked", "p": None}]
+        assert read_rows(tmp_path / LAYERS_FILE) == [{"step": 3, "gradient_norms": {"layer 1": None}}]
+        assert not (tmp_path / METRICS_FILE).exists()
+    with pytest.warns(UserWarning, match="the state is of step 2"), Log(tmp_path, after_step=2):
+        assert read_rows(tmp_path / SHOWN_FILE) == read_rows(tmp_path / LAYERS_FILE) == []
+
+
+def test_an_event_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with Log(tmp_path, after_step=0) as log:
+        monkeypatch.setattr("tensorboard.summary.writer.record_writer.RecordWriter.write", Mock(side_effect=full))
+        with pytest.raises(OSError, match="No space left on device") as error:
+            log.write(1, {"loss": 1.0})
+    assert "tfevents" in error.value.filename
+
+
+@pytest.mark.parametrize(
+    "sample", [[1.0, 1 + 2e-16], [0.0, 5e-324], [1e30] * 3, [-1e-250, 1e-250], [0.0], [-1e38, 1e38]]
+)
+def test_numbers_however_close_have_a_histogram(tmp_path, sample):
+    with Log(tmp_path, after_step=0) as log:
+        log.write_histograms(1, {"values": np.array(sample)})
+    (read,) = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload().Histograms("values")
+    assert sum(read.histogram_value.bucket) == len(sample)

@@ -8,7 +8,7 @@ import pytest
 from npbert import Batch, BertForSequenceClassification, Init, Pooler
 from npbert.data.task_data import TaskData
 from npbert.training.goal import Goal
-from npbert.training.trainer import MODEL_FOLDER
+from npbert.training.run_folder import MODEL_FOLDER
 from tests.models.own import NoBert, Score, TwoTower
 from tests.training.tiny import TINY, assert_same, examples, make_trainer, results, task_data, values
 

@@ -9,10 +9,9 @@ import pytest
 from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
+from npbert.rows import METRICS_FILE, read_rows
 from npbert.training.goal import Goal
-from npbert.training.log import METRICS_FILE
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
-from npbert.training.rows import read_rows
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from tests.training.tiny import VOCABULARY, assert_same, values, write_checkpoint, write_corpus
 
@@ -86,7 +85,7 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     numbers = run.trainer.train()
     assert {"loss", "mlm_loss", "sop_accuracy"} < set(read_rows(tmp_path / "run" / METRICS_FILE)[0])
     assert run.trainer.goal == Goal("loss")
-    assert load_settings(PretrainSettings, tmp_path / "run" / SETTINGS_FILE) == old
+    assert load_settings(PretrainSettings, tmp_path / "run" / SETTINGS_FILE) == replace(old, parts=1)
     kept = tmp_path / "run" / "model"
     assert Pretraining(replace(old, model=str(kept)), tmp_path / "again").evaluate() == numbers, "it is the best one"
     kept_tokenizer = Tokenizer.from_pretrained(kept)

@@ -5,10 +5,9 @@ import signal
 
 import pytest
 
+from npbert.rows import METRICS_FILE, read_rows
 from npbert.training.goal import Goal
-from npbert.training.log import METRICS_FILE
 from npbert.training.pretrain import evaluate_losses
-from npbert.training.rows import read_rows
 from npbert.training.state import STATE_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 

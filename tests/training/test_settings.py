@@ -78,12 +78,12 @@ def test_a_wrong_file_is_refused_by_its_name(path, text, message):
 INF, NAN = float("inf"), float("nan")
 WRONG_VALUES = [  # the names of some settings, values of which each is refused, and what is wanted
     ("trainer", "steps parts save_every patience", ["5", 5.0, True], "int"),
-    ("trainer", "steps patience", [-1], "at least 0"),
+    ("trainer", "steps parts patience", [-1], "at least 0"),
     ("trainer", "evaluate_every", [-2], "at least -1"),
     ("task", "first_row", ["names"], "header or example"),
     ("trainer", "keep_state", [0], "bool"),
     ("trainer", "weight_decay", [-0.1, NAN], "at least 0"),
-    ("trainer", "parts save_every log_every", [0], "at least 1"),
+    ("trainer", "save_every log_every", [0], "at least 1"),
     ("trainer", "warmup", [1.0, -0.1, NAN], "a share from 0 up to, but not including, 1"),
     ("trainer", "learning_rate max_grad_norm", [0, INF, NAN], "a positive number"),
     ("task", "max_length", [7], "at least 8"),

@@ -7,21 +7,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding
 from npbert.files import FileError
-from npbert.layers import SoftmaxCrossEntropy
+from npbert.layers import Softmax, SoftmaxCrossEntropy
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import accuracy
+from npbert.training.parallel import shared_out
 from npbert.training.tasks.header import how_to_say
+from npbert.training.tasks.shown import cut, short, surest
 from npbert.training.tasks.task import FinetuneTask
 
 
 class Choice(NamedTuple):
-    """A text with each of its choices, as tokens, and the number of the right one."""
+    """A text with each of its choices, as tokens, the number of the right one, and all of it as text."""
 
     encodings: list[Encoding]
     label: int
+    text: str
+    choices: tuple[str, ...]
 
 
 class MultipleChoice(FinetuneTask):
@@ -49,7 +54,8 @@ class MultipleChoice(FinetuneTask):
                 raise FileError(
                     f"{row.place}: the label is {label!r}, wanted the number of a choice, 0 to {count - 1}{hint}"
                 )
-            examples.append(Choice(encodings[index * count : (index + 1) * count], int(label)))
+            of_row = encodings[index * count : (index + 1) * count]
+            examples.append(Choice(of_row, int(label), row.values[1], row.values[2:]))
         return examples
 
     def collate(self, examples: Sequence[Choice]) -> Batch:
@@ -62,10 +68,32 @@ class MultipleChoice(FinetuneTask):
             np.array([example.label for example in examples]),
         )
 
-    def evaluate(self, model: Any, examples: Sequence[Choice]) -> dict[str, float]:
+    def predict(self, model: Any, examples: Sequence[Choice]) -> Array:
+        """What the model says of each choice of each example, (N, C)."""
         size = self.settings.batch_size
-        batches = [self.collate(examples[start : start + size]) for start in range(0, len(examples), size)]
-        logits = np.concatenate([model(batch) for batch in batches])
+
+        def compute(own: Sequence[Choice]) -> Array:
+            batches = [self.collate(own[start : start + size]) for start in range(0, len(own), size)]
+            return np.concatenate([model(batch) for batch in batches])
+
+        return np.stack(shared_out(self.communicator, examples, compute))
+
+    def judge(self, said: Array, examples: Sequence[Choice]) -> dict[str, float]:
         labels = np.array([example.label for example in examples])
-        loss = float(SoftmaxCrossEntropy().forward(logits, labels))
-        return {"accuracy": accuracy(logits.argmax(axis=1), labels), "loss": loss}
+        loss = float(SoftmaxCrossEntropy().forward(said, labels))
+        return {"accuracy": accuracy(said.argmax(axis=1), labels), "loss": loss}
+
+    def show(self, said: Array, examples: Sequence[Choice]) -> dict[str, Any]:
+        labels, best = np.array([example.label for example in examples]), said.argmax(axis=1)
+        scores = Softmax()(said).max(axis=1)
+        worst = [
+            {
+                "text": cut(examples[number].text),
+                "choices": [cut(choice) for choice in examples[number].choices],
+                "true": examples[number].label,
+                "predicted": int(best[number]),
+                "probability": short(scores[number]),
+            }
+            for number in surest(best != labels, scores)
+        ]
+        return {"kind": "choices", "examples": len(examples), "wrong": int((best != labels).sum()), "worst": worst}

@@ -12,10 +12,15 @@ from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.data.tokenizer import Encoding
-from npbert.inference import Answer
+from npbert.inference import Answer, AnswerSpan
 from npbert.models import BertForQuestionAnswering
-from npbert.training.metrics import squad_scores
+from npbert.training.metrics import exact_match, squad_scores
+from npbert.training.parallel import shared_out
+from npbert.training.tasks.shown import cut, short, surest
 from npbert.training.tasks.task import FinetuneTask
+
+_AROUND, _ANSWERS = 160, 5
+"""How many characters of a passage are shown before and after an answer, and how many answers that count as right."""
 
 
 class Window(NamedTuple):
@@ -25,6 +30,13 @@ class Window(NamedTuple):
     encoding: Encoding
     start: int
     end: int
+
+
+class Said(NamedTuple):
+    """The best answer to a question, and the loss of each of its windows."""
+
+    span: AnswerSpan
+    losses: list[float]
 
 
 class QuestionAnswering(FinetuneTask):
@@ -55,18 +67,34 @@ class QuestionAnswering(FinetuneTask):
         batch.end_positions = np.array([example.end for example in examples])
         return batch
 
-    def evaluate(self, model: Any, examples: Sequence[Question]) -> dict[str, float]:
+    def predict(self, model: Any, examples: Sequence[Question]) -> list[Said]:
         answer = self._answer(model)
         windows = [answer.windows(row.question, row.passage) for row in examples]
-        logits = iter(answer.logits([window for of_one in windows for window in of_one]))
-        predictions, gold, losses = {}, {}, []
+        all_windows = [window for of_one in windows for window in of_one]
+        logits = iter(shared_out(self.communicator, all_windows, answer.logits))
+        predictions = []
         for row, of_one in zip(examples, windows, strict=True):
             scores = list(islice(logits, len(of_one)))
-            predictions[row.id] = answer.best(of_one, scores, row.passage, 1)[0].text
-            gold[row.id] = [answer.text for answer in row.answers]
-            for window, score in zip(of_one, scores, strict=True):
-                losses.append(_loss(score, _find(window, row.answers[0])))
-        return {**squad_scores(predictions, gold)._asdict(), "loss": float(np.mean(losses))}
+            losses = [_loss(score, _find(window, row.answers[0])) for window, score in zip(of_one, scores, strict=True)]
+            predictions.append(Said(answer.best(of_one, scores, row.passage, 1)[0], losses))
+        return predictions
+
+    def judge(self, said: list[Said], examples: Sequence[Question]) -> dict[str, float]:
+        predictions = {row.id: one.span.text for row, one in zip(examples, said, strict=True)}
+        gold = {row.id: [answer.text for answer in row.answers] for row in examples}
+        loss = float(np.mean([loss for one in said for loss in one.losses]))
+        return {**squad_scores(predictions, gold)._asdict(), "loss": loss}
+
+    def show(self, said: list[Said], examples: Sequence[Question]) -> dict[str, Any]:
+        wrong = np.array(
+            [
+                exact_match(one.span.text, [answer.text for answer in row.answers]) == 0
+                for row, one in zip(examples, said, strict=True)
+            ]
+        )
+        chosen = surest(wrong, np.array([one.span.score for one in said]))
+        worst = [_shown(examples[number], said[number].span) for number in chosen]
+        return {"kind": "answers", "examples": len(examples), "wrong": int(wrong.sum()), "worst": worst}
 
     def _answer(self, model: Any) -> Answer:
         return Answer(model, self.tokenizer, max_length=self.settings.max_length)
@@ -89,3 +117,24 @@ def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:
     inside = [index for index in tokens if encoding.offsets[index][1] > first and encoding.offsets[index][0] < last]
     is_whole = inside and encoding.offsets[inside[0]][0] <= first and encoding.offsets[inside[-1]][1] >= last
     return (inside[0], inside[-1]) if is_whole else (0, 0)
+
+
+def _shown(question: Question, span: AnswerSpan) -> dict[str, Any]:
+    """A question with what is right and what the model says, and the passage around the right answer: `true` and
+    `predicted` are where the answers begin and end in it."""
+    (text, start), passage = question.answers[0], question.passage
+    first, last = max(0, start - _AROUND), min(len(passage), start + len(text) + _AROUND)
+    while 0 < first < start and not passage[first - 1].isspace():  # whole words
+        first += 1
+    while start + len(text) < last < len(passage) and not passage[last].isspace():
+        last -= 1
+    excerpt = passage[first:last]
+    return {
+        "question": cut(question.question),
+        "answers": [cut(text) for text in dict.fromkeys(answer.text for answer in question.answers)][:_ANSWERS],
+        "said": cut(span.text),
+        "probability": short(span.score),
+        "excerpt": excerpt,
+        "true": [start - first, min(start + len(text) - first, len(excerpt))],
+        "predicted": [min(max(0, place - first), len(excerpt)) for place in (span.start, span.end)],
+    }

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.conll import TaggedSentence, column_number, read_conll
@@ -17,16 +18,21 @@ from npbert.inference import Tag, find_entities, first_tokens
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import BertForTokenClassification
 from npbert.training.metrics import accuracy, entity_scores
+from npbert.training.parallel import shared_out
+from npbert.training.tasks.shown import confusion, cut, surest
 from npbert.training.tasks.task import FinetuneTask
 
 OUTSIDE = "O"
+_WORDS = 80
+"""How much of a sentence is shown."""
 
 
 class TaggedTokens(NamedTuple):
-    """A sentence as tokens, and the numbers of its words' tags."""
+    """A sentence as tokens, the numbers of its words' tags, and the words."""
 
     encoding: Encoding
     tags: list[int]
+    words: list[str]
 
 
 class Tagging(FinetuneTask):
@@ -54,7 +60,9 @@ class Tagging(FinetuneTask):
         )
         self.warn_of_cuts(encodings, path)
         return [
-            TaggedTokens(encoding, [self.number_of(tag, f"{sentence.place} on") for tag in sentence.tags])
+            TaggedTokens(
+                encoding, [self.number_of(tag, f"{sentence.place} on") for tag in sentence.tags], sentence.words
+            )
             for encoding, sentence in zip(encodings, sentences, strict=True)
         ]
 
@@ -71,7 +79,7 @@ class Tagging(FinetuneTask):
     def collate(self, examples: Sequence[TaggedTokens]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])
         rows = []
-        for encoding, tags in examples:
+        for encoding, tags, _ in examples:
             row = [IGNORED] * len(encoding.ids)
             for token, word in first_tokens(encoding):
                 row[token] = tags[word]
@@ -79,20 +87,45 @@ class Tagging(FinetuneTask):
         batch.labels = pad_rows(rows, IGNORED)
         return batch
 
-    def evaluate(self, model: Any, examples: Sequence[TaggedTokens]) -> dict[str, float]:
+    def predict(self, model: Any, examples: Sequence[TaggedTokens]) -> list[Array]:
+        """What the model says of the W words of each example that it sees, (W, C)."""
+        encodings = [example.encoding for example in examples]
+        return shared_out(self.communicator, encodings, Tag(model, self.tokenizer).logits)
+
+    def judge(self, said: list[Array], examples: Sequence[TaggedTokens]) -> dict[str, float]:
         """The metrics of the tags; the loss is over the words that a model sees."""
         labels = self.labels or ()
-        logits = Tag(model, self.tokenizer).logits([example.encoding for example in examples])
-        predicted, gold, targets = [], [], []
-        for (encoding, numbers), scores in zip(examples, logits, strict=True):
+        targets = [tags[word] for encoding, tags, _ in examples for _, word in first_tokens(encoding)]
+        loss = float(SoftmaxCrossEntropy().forward(np.concatenate(said), np.array(targets)))
+        gold = [[labels[number] for number in example.tags] for example in examples]
+        return {**self.scores(self._tags(said, examples), gold), "loss": loss}
+
+    def show(self, said: list[Array], examples: Sequence[TaggedTokens]) -> dict[str, Any]:
+        labels, predicted = self.labels or (), self._tags(said, examples)
+        gold = [[labels[number] for number in example.tags] for example in examples]
+        wrong = np.array([ours != theirs for ours, theirs in zip(predicted, gold, strict=True)])
+        names = {tag: number for number, tag in enumerate(dict.fromkeys((*labels, OUTSIDE)))}
+        true, ours = (np.array([names[tag] for tags in of_all for tag in tags]) for of_all in (gold, predicted))
+        counts = confusion(true, ours, list(names))
+        worst = [
+            {
+                "words": [cut(word, 60) for word in examples[number].words[:_WORDS]],
+                "true": gold[number][:_WORDS],
+                "predicted": predicted[number][:_WORDS],
+            }
+            for number in surest(wrong, np.array([-len(tags) for tags in gold]))
+        ]
+        return {"kind": "tags", "examples": len(examples), "wrong": int(wrong.sum()), "worst": worst, **counts}
+
+    def _tags(self, said: list[Array], examples: Sequence[TaggedTokens]) -> list[list[str]]:
+        """The most probable tag of each word; O for those that were cut off."""
+        labels, predicted = self.labels or (), []
+        for (encoding, numbers, _), scores in zip(examples, said, strict=True):
             tags = [OUTSIDE] * len(numbers)
             for (_, word), row in zip(first_tokens(encoding), scores, strict=True):
                 tags[word] = labels[int(row.argmax())]
-                targets.append(numbers[word])
             predicted.append(tags)
-            gold.append([labels[number] for number in numbers])
-        loss = float(SoftmaxCrossEntropy().forward(np.concatenate(logits), np.array(targets)))
-        return {**self.scores(predicted, gold), "loss": loss}
+        return predicted
 
     def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
         """The metrics of lists of tags."""

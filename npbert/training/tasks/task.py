@@ -12,6 +12,7 @@ from npbert.data.tables import Row, read_table
 from npbert.data.tokenizer import Encoding, Tokenizer
 from npbert.files import FileError
 from npbert.models import TaskModel
+from npbert.training.parallel import ALONE, Communicator
 from npbert.training.settings import Settings, setting
 from npbert.training.tasks.header import FIRST_ROWS, without_header
 from npbert.training.tasks.labels import find_labels, unknown_label
@@ -64,7 +65,10 @@ class FinetuneTask:
     """A kind of task: how its files are read, what a batch is made of, and how good a model's answers are.
 
     labels: the names of the labels, where they are known before any file is read; else those of the first file.
+    communicator: the processes that `evaluate` shares out the examples to; all call it, and get the same numbers.
     """
+
+    communicator: Communicator = ALONE
 
     model_class: ClassVar[type[TaskModel]]
     metrics: ClassVar[tuple[str, ...]]
@@ -88,9 +92,21 @@ class FinetuneTask:
         """A batch of the examples, with what is to be learned from them."""
         raise NotImplementedError
 
-    def evaluate(self, model: Any, examples: Sequence[Any]) -> dict[str, float]:
-        """The metrics of the paper's tables for the model's answers."""
+    def predict(self, model: Any, examples: Sequence[Any]) -> Any:
+        """What the model says of the examples, for `judge` and `show`."""
         raise NotImplementedError
+
+    def judge(self, said: Any, examples: Sequence[Any]) -> dict[str, float]:
+        """The metrics of the paper's tables for what `predict` gave."""
+        raise NotImplementedError
+
+    def show(self, said: Any, examples: Sequence[Any]) -> dict[str, Any]:
+        """What a person would look at of what `predict` gave: a row for shown.jsonl. (shown.py says what is in it.)"""
+        return {}
+
+    def evaluate(self, model: Any, examples: Sequence[Any]) -> dict[str, float]:
+        """The metrics of a model."""
+        return self.judge(self.predict(model, examples), examples)
 
     def baselines(self, examples: Sequence[Any]) -> dict[str, float]:
         """The metrics of a model that gives every example the same answer; none where that is no answer at all."""

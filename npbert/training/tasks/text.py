@@ -8,27 +8,32 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.listed import listed
 from npbert.data.tables import Row
-from npbert.data.tokenizer import Encoding
+from npbert.data.tokenizer import Encoding, Text
 from npbert.files import FileError
 from npbert.inference import Task
-from npbert.layers import MeanSquaredError, SoftmaxCrossEntropy
+from npbert.layers import MeanSquaredError, Softmax, SoftmaxCrossEntropy
 from npbert.models import BertForSequenceClassification
 from npbert.training.metrics import METRICS, f1
+from npbert.training.parallel import shared_out
 from npbert.training.tasks.header import how_to_say, is_number, is_unlike_the_others
 from npbert.training.tasks.labels import are_measures
+from npbert.training.tasks.shown import MOST, confusion, cut, short, surest, texts_of
 from npbert.training.tasks.task import FinetuneTask
 
 _ENOUGH = 50  # examples, to say of a column that it holds no texts
+_POINTS = 400  # that a picture shows
 
 
 class LabelledText(NamedTuple):
-    """A text or a pair as tokens, and the number of its label, or the number to be predicted."""
+    """A text or a pair as tokens, the number of its label, or the number to be predicted, and the text itself."""
 
     encoding: Encoding
     label: float
+    text: Text
 
 
 class TextClassification(FinetuneTask):
@@ -44,7 +49,7 @@ class TextClassification(FinetuneTask):
         columns += [("text_pair", settings.text_pair)] if settings.text_pair else []
         rows = self.read_rows(path, columns)
         numbers = self.targets(rows, columns)
-        texts = [row.values[1] if len(columns) == 2 else (row.values[1], row.values[2]) for row in rows]
+        texts: list[Text] = [row.values[1] if len(columns) == 2 else (row.values[1], row.values[2]) for row in rows]
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
             warnings.warn(
                 f"{path}: only {len(set(texts))} of {len(texts):,} texts differ, the first is "
@@ -53,7 +58,7 @@ class TextClassification(FinetuneTask):
             )
         encodings = self.tokenizer.encode(texts, max_length=settings.max_length)
         self.warn_of_cuts(encodings, path)
-        return [LabelledText(encoding, number) for encoding, number in zip(encodings, numbers, strict=True)]
+        return [LabelledText(*parts) for parts in zip(encodings, numbers, texts, strict=True)]
 
     def targets(self, rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Sequence[float]:
         """The number to be predicted for each row, whose first value is its label. columns: as in read_rows.
@@ -105,13 +110,33 @@ class TextClassification(FinetuneTask):
         batch.labels = np.array([example.label for example in examples])
         return batch
 
-    def evaluate(self, model: Any, examples: Sequence[LabelledText]) -> dict[str, float]:
+    def predict(self, model: Any, examples: Sequence[LabelledText]) -> Array:
+        """What the model says of each example, (N, C)."""
+        task, encodings = Task(model, self.tokenizer), [example.encoding for example in examples]
+        return np.stack(shared_out(self.communicator, encodings, lambda own: task.run(own, lambda b, _: model(b))))
+
+    def judge(self, said: Array, examples: Sequence[LabelledText]) -> dict[str, float]:
         labels = np.array([example.label for example in examples])
-        logits = self.logits(model, examples)
         return {
-            **self._metrics(logits.argmax(axis=1), labels),
-            "loss": float(SoftmaxCrossEntropy().forward(logits, labels)),
+            **self._metrics(said.argmax(axis=1), labels),
+            "loss": float(SoftmaxCrossEntropy().forward(said, labels)),
         }
+
+    def show(self, said: Array, examples: Sequence[LabelledText]) -> dict[str, Any]:
+        labels, best = np.array([example.label for example in examples]), said.argmax(axis=1)
+        scores = Softmax()(said).max(axis=1)
+        worst = [
+            {
+                "texts": texts_of(examples[number].text),
+                "true": cut(self.name_of(labels[number])),
+                "predicted": cut(self.name_of(best[number])),
+                "probability": short(scores[number]),
+            }
+            for number in surest(best != labels, scores)
+        ]
+        counts = confusion(labels, best, self.labels or ())
+        total = {"examples": len(examples), "wrong": int((best != labels).sum())}
+        return {"kind": "labels", **total, "worst": worst, **counts}
 
     def baselines(self, examples: Sequence[LabelledText]) -> dict[str, float]:
         labels = np.array([example.label for example in examples])
@@ -122,11 +147,6 @@ class TextClassification(FinetuneTask):
     def _metrics(self, predictions: Any, labels: Any) -> dict[str, float]:
         metrics = {name: METRICS[name](predictions, labels) for name in ("accuracy", "macro_f1", "matthews")}
         return metrics if self.positive is None else {**metrics, "f1": f1(predictions, labels, self.positive)}
-
-    def logits(self, model: Any, examples: Sequence[LabelledText]) -> Any:
-        """What the model says of each example, (N, C)."""
-        task = Task(model, self.tokenizer)
-        return np.stack(task.run([example.encoding for example in examples], lambda batch, _: model(batch)))
 
 
 class TextRegression(TextClassification):
@@ -149,8 +169,24 @@ class TextRegression(TextClassification):
                 raise FileError(f"{row.place}: {listed([value])} is no number{hint}")
         return [float(row.values[0]) for row in rows]
 
-    def evaluate(self, model: Any, examples: Sequence[LabelledText]) -> dict[str, float]:
+    def judge(self, said: Array, examples: Sequence[LabelledText]) -> dict[str, float]:
         labels = np.array([example.label for example in examples])
-        predictions = np.asarray(self.logits(model, examples)[:, 0], float)
+        predictions = np.asarray(said[:, 0], float)
         metrics = {name: METRICS[name](predictions, labels) for name in ("pearson", "spearman")}
         return {**metrics, "loss": float(MeanSquaredError().forward(predictions, labels))}
+
+    def show(self, said: Array, examples: Sequence[LabelledText]) -> dict[str, Any]:
+        """Instead of wrong answers those that are furthest from the truth; and pairs of both, to be drawn."""
+        labels, best = np.array([example.label for example in examples]), said[:, 0].astype(float)
+        furthest = np.argsort(-np.abs(best - labels), kind="stable")[:MOST]
+        worst = [
+            {
+                "texts": texts_of(examples[number].text),
+                "true": short(labels[number]),
+                "predicted": short(best[number]),
+            }
+            for number in furthest
+        ]
+        every = -(-len(examples) // _POINTS)
+        pairs = [[short(true), short(ours)] for true, ours in zip(labels[::every], best[::every], strict=True)]
+        return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": pairs}

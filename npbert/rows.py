@@ -11,10 +11,13 @@ from typing import Any
 
 from npbert.files import FileError, atomic_write, naming, read_text
 
+METRICS_FILE, LAYERS_FILE, SHOWN_FILE = "metrics.jsonl", "layers.jsonl", "shown.jsonl"
+"""The files of rows in the folder of a run: its numbers, those of each layer, and what the model says of examples."""
+
 
 class Rows:
-    """The rows of the file at `path`; those of later steps than `after_step`, from a run that was killed after its last
-    saved state, are dropped.
+    """The rows of the file at `path`, which is made for the first of them; those of later steps than `after_step`, from
+    a run that was killed after its last saved state, are dropped.
 
     Raises: what read_rows raises; OSError.
     """
@@ -23,13 +26,17 @@ class Rows:
         self.path = path
         rows = read_rows(path)
         self.reached = max((row["step"] for row in rows), default=0)
-        with atomic_write(path) as written:
+        if path.exists():
             kept = (json.dumps(row) + "\n" for row in rows if row["step"] <= after_step)
-            written.write_text("".join(kept), encoding="utf-8")
+            with atomic_write(path) as written:
+                written.write_text("".join(kept), encoding="utf-8")
 
     def write(self, step: int, row: dict[str, Any]) -> None:
         """Add a row. What is not finite is null."""
         line = (json.dumps({"step": step, **_finite(row)}, allow_nan=False) + "\n").encode()
+        if not self.path.exists():
+            with atomic_write(self.path):
+                pass  # an empty file, whose name survives a power cut
         with (
             naming(self.path),
             self.path.open("ab", buffering=0) as file,
@@ -39,8 +46,9 @@ class Rows:
 
     def sync(self) -> None:
         """See to it that all rows are on the disk."""
-        with naming(self.path), self.path.open("ab") as file:
-            os.fsync(file.fileno())
+        if self.path.exists():
+            with naming(self.path), self.path.open("ab") as file:
+                os.fsync(file.fileno())
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,99 @@
+"""Training steps shared by several processes: `mpiexec -n 2 python scaling_step.py b`, started by scaling.py.
+
+Each process prints a line of JSON: the seconds of each part of a step, in the median, and its peak memory. By itself,
+without mpiexec, it is one process. `network` in place of a workload sends arrays of several sizes, and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measure import peak_mebibytes
+from workloads import WORKLOADS
+
+from npbert import AdamW, Batch, BertConfig, BertForPreTraining, clip_factor
+from npbert.compute import keep_freed_memory
+from npbert.training import accumulate
+from npbert.training.parallel import Communicator, Shares, world
+
+PARTS_OF_A_STEP = ("gradients", "sum", "norm", "update", "spread")
+WARM_UP = 2
+
+
+def measure_steps(communicator: Communicator, name: str, passes: int, *, shared_out: bool) -> dict[str, Any]:
+    """A training step as the Trainer makes it, in its parts."""
+    config, (arrays,) = WORKLOADS[name].make("", Path())
+    batch = Batch(**arrays)
+    model = BertForPreTraining(BertConfig(**config), rng=np.random.default_rng(0))
+    shares = Shares(model, communicator, shared_out=shared_out)
+    optimizer = AdamW(shares.parameters, lr=1e-4, weight_decay=0.01)
+    norm = 0.0
+
+    def gradients() -> None:
+        shares.zero_gradients()
+        accumulate(model, batch, [0, optimizer.steps], parts=communicator.size, communicator=communicator)
+
+    def take_norm() -> None:
+        nonlocal norm
+        norm = shares.global_norm()
+
+    def update() -> None:
+        optimizer.step(clip_factor(norm, 1.0))
+
+    work = (gradients, shares.sum_gradients, take_norm, update, shares.spread_values)
+    seconds = [[timed(part) for part in work] for _ in range(WARM_UP + passes)][WARM_UP:]
+    medians = dict(zip(PARTS_OF_A_STEP, map(statistics.median, zip(*seconds, strict=True)), strict=True))
+    values = sum(parameter.value.size for parameter in model.parameters())
+    tokens = int(batch.attention_mask.sum())
+    return {"step": statistics.median(map(sum, seconds)), **medians, "parameters": values, "tokens": tokens}
+
+
+def measure_network(communicator: Communicator, passes: int) -> dict[str, Any]:
+    """How long an all-reduce of some sizes takes, in bytes, and a gathering of one number from each."""
+    found = {}
+    for size in (2**12, 2**16, 2**20, 2**23, 2**26):
+        array, edges = np.ones(size, np.float32), [size * n // communicator.size for n in range(communicator.size + 1)]
+
+        def all_reduce(array: Any = array, edges: Any = edges) -> None:
+            communicator.scatter_sum(array, edges)
+            communicator.spread(array, edges)
+
+        found[str(4 * size)] = statistics.median([timed(all_reduce) for _ in range(WARM_UP + passes)][WARM_UP:])
+    numbers = [timed(lambda: communicator.gather(1)) for _ in range(200)]
+    return {"all_reduce": found, "gather": statistics.median(numbers)}
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("workload")
+    parser.add_argument("--passes", type=int, default=4)
+    parser.add_argument("--not-shared-out", action="store_true")
+    args = parser.parse_args()
+    keep_freed_memory()
+    communicator = world()
+    with communicator.ending_together():
+        if args.workload == "network":
+            numbers = measure_network(communicator, args.passes)
+        else:
+            numbers = measure_steps(communicator, args.workload, args.passes, shared_out=not args.not_shared_out)
+    everyone = communicator.gather({**numbers, "rank": communicator.rank, "peak_mib": peak_mebibytes()})
+    if communicator.is_first:
+        json.dump(everyone, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

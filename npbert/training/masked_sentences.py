@@ -1,0 +1,104 @@
+"""MaskedSentences: a few sentences with hidden words, always the same ones, that show what a model learns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npbert.core import IGNORED
+from npbert.data.batch import Batch
+from npbert.data.corpus import Corpus
+from npbert.data.padding import pad_rows
+from npbert.data.sentence_pairs import join_pair
+from npbert.data.tokenizer import Tokenizer
+from npbert.layers import Softmax
+
+SENTENCES, GUESSES = 8, 5
+_SHORTEST, _LONGEST, _TOKENS_A_MASK = 8, 24, 8
+
+
+class MaskedSentences:
+    """Eight sentences, spread over a corpus, with one to three words of each hidden; fewer where there are fewer.
+
+    They have 8 to 24 tokens; where a piece of the corpus has none like that, the beginnings of others will do.
+    """
+
+    def __init__(self, corpus: Corpus, tokenizer: Tokenizer, *, max_length: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        longest = min(_LONGEST, max_length)
+        self.tokenizer = tokenizer
+        count = min(SENTENCES, len(corpus))
+        pieces = [tokenizer.pieces(corpus.read(number * len(corpus) // count)) for number in range(count)]
+        chosen = [_choose(tokenizer, piece, -(-SENTENCES // count), longest, rng) for piece in pieces]
+        rows = [join_pair(ids, None, tokenizer)[0] for of_one in chosen for ids in of_one][:SENTENCES]
+        self.labels = [_hide(ids, tokenizer, rng) for ids in rows]
+        self.input_ids = [
+            [tokenizer.mask_id if label != IGNORED else index for index, label in zip(ids, labels, strict=True)]
+            for ids, labels in zip(rows, self.labels, strict=True)
+        ]
+
+    def show(self, model: Any) -> dict[str, Any]:
+        """What the model guesses: for each sentence its tokens, and for each hidden one its place, what it is, how
+        probable that is to the model, and the five most probable tokens. Nothing where there is no sentence."""
+        if not self.input_ids:
+            return {}
+        batch = Batch(
+            pad_rows(self.input_ids, self.tokenizer.pad_id),
+            attention_mask=pad_rows([[1] * len(ids) for ids in self.input_ids], 0),
+            labels=pad_rows(self.labels, IGNORED),  # only places with a label get logits
+        )
+        output = model(batch)
+        probabilities = Softmax()(getattr(output, "prediction_logits", output).astype(float))
+        rows = iter(probabilities)
+        return {
+            "kind": "masked",
+            "sentences": [
+                {
+                    "tokens": self.tokenizer.decode(ids),
+                    "hidden": [
+                        self._hidden(place, label, next(rows)) for place, label in enumerate(labels) if label != IGNORED
+                    ],
+                }
+                for ids, labels in zip(self.input_ids, self.labels, strict=True)
+            ],
+        }
+
+    def _hidden(self, place: int, label: int, probabilities: Any) -> dict[str, Any]:
+        best = np.argsort(-probabilities, kind="stable")[:GUESSES]
+        guesses = [
+            [token, _short(probabilities[i])] for token, i in zip(self.tokenizer.decode(best), best, strict=True)
+        ]
+        (token,) = self.tokenizer.decode([label])
+        return {"place": place, "token": token, "probability": _short(probabilities[label]), "guesses": guesses}
+
+
+def _choose(
+    tokenizer: Tokenizer, sentences: Sequence[list[int]], count: int, longest: int, rng: Any
+) -> list[list[int]]:
+    """`count` of the sentences of a piece, in their order."""
+    fitting = [ids for ids in sentences if _SHORTEST <= len(ids) + 2 <= longest] or [
+        ids[: longest - 2] for ids in sentences
+    ]
+    known = [ids for ids in fitting if tokenizer.is_word[ids].any()]
+    return [known[number] for number in sorted(rng.permutation(len(known))[:count])]
+
+
+def _hide(ids: Sequence[int], tokenizer: Tokenizer, rng: np.random.Generator) -> list[int]:
+    """The labels of a sentence: the true ids of whole words, one for every eight tokens, and −100 elsewhere.
+
+    Words are hidden before punctuation.
+    """
+    starts = [place for place, index in enumerate(ids) if tokenizer.is_word[index] and not tokenizer.continues[index]]
+    words = [place for place in starts if tokenizer.decode([ids[place]])[0].isalpha()] or starts
+    chosen = set(rng.permutation(words)[: max(1, len(ids) // _TOKENS_A_MASK)].tolist())
+    labels, is_hidden = [], False
+    for place, index in enumerate(ids):
+        is_hidden = place in chosen or (is_hidden and bool(tokenizer.continues[index]))
+        labels.append(int(index) if is_hidden else IGNORED)
+    return labels
+
+
+def _short(probability: float) -> float:
+    return float(f"{probability:.4g}")

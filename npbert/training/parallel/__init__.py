@@ -1,0 +1,26 @@
+"""Many processes, one training run: what they tell each other, and what each of them does."""
+
+from npbert.training.parallel.communicator import ALONE, Communicator
+from npbert.training.parallel.cores import share_cores
+from npbert.training.parallel.mpi import LauncherError, MPICommunicator, world
+from npbert.training.parallel.same import check_same_batch, check_same_folder, check_same_run
+from npbert.training.parallel.shared_out import shared_out
+from npbert.training.parallel.shares import Piece, Shares
+from npbert.training.parallel.silent import SILENT, in_silence
+
+__all__ = [
+    "Communicator",
+    "ALONE",
+    "MPICommunicator",
+    "LauncherError",
+    "world",
+    "Shares",
+    "Piece",
+    "shared_out",
+    "SILENT",
+    "in_silence",
+    "share_cores",
+    "check_same_run",
+    "check_same_batch",
+    "check_same_folder",
+]

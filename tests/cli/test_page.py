@@ -1,0 +1,90 @@
+"""npbert page: what it writes, and the one line that says what is wrong."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from npbert import BertForMaskedLM
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from tests.inference.checkpoints import write_checkpoint  # skips where an extra is not installed
+
+    return write_checkpoint(tmp_path_factory.mktemp("small"), BertForMaskedLM)
+
+
+def data_of(path):
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+    return json.loads(found[1])
+
+
+def test_a_page_is_written(npbert, folder, tmp_path):
+    path = tmp_path / "page.html"
+    assert npbert("page", folder, "the [MASK] sat", "a [MASK] [MASK]", "--output", path) == (0, b"", "")
+    data = data_of(path)
+    assert [example["text"] for example in data["examples"]] == ["the [MASK] sat", "a [MASK] [MASK]"]
+    model = BertForMaskedLM.from_pretrained(folder)
+    stored = np.array(data["parameters"]["predictions.dense.weight"]["values"])
+    np.testing.assert_array_equal(stored, model.predictions.dense.weight.value.ravel())
+
+
+def test_the_answer_is_the_best_guess_unless_it_is_given(npbert, folder, tmp_path):
+    path, texts = tmp_path / "page.html", ("the [MASK] sat", "a [MASK] [MASK]")
+    guesses = npbert("fill-mask", folder, "--top-k", 1, stdin="\n".join(texts).encode()).rows
+    best = [mask[0]["token"] for row in guesses for mask in row["masks"]]
+    for options, wanted in (([], best), (["--answer", "cat", "dog", "ran"], ["cat", "dog", "ran"])):
+        npbert("page", folder, *texts, "--output", path, *options)
+        data = data_of(path)
+        right = [label for example in data["examples"] for label in example["labels"] if label != -100]
+        assert [data["vocabulary"][label] for label in right] == wanted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["the cat sat"], "there is no [MASK] in 'the cat sat', so nothing is to be guessed"),
+        (["the [mask] sat"],
+         "there is no [MASK] (in capitals: [MASK]) in 'the [mask] sat', so nothing is to be guessed"),
+        (["the [MASK] sat", "--answer", "zebra"], "the answer 'zebra' is no token of the model's vocabulary"),
+        (["the [MASK] sat", "--answer", "cats"],
+         "the answer 'cats' is no token of the model's vocabulary; did you mean cat?"),
+        (["the [MASK] sat", "--answer", "cat", "dog"],
+         "2 answers for 1 [MASK]: wanted one for each, or none"),
+        (["[MASK] [MASK]", "--answer", "cat"], "1 answer for 2 [MASK]: wanted one for each, or none"),
+        (["the [MASK] " + "sat " * 13], "'the [MASK] sat sat sat sat sat sat sat sat sat sat sat sat s' has 17 tokens, "
+         "wanted at most 16"),
+    ],
+)  # fmt: skip
+def test_a_line_or_an_answer_that_does_not_fit(npbert, folder, tmp_path, arguments, message):
+    path = tmp_path / "page.html"
+    assert npbert("page", folder, *arguments, "--output", path).error == message
+    assert not path.exists()
+
+
+def test_a_model_that_does_not_fit(npbert, checkpoints, tmp_path):
+    from tests.inference.checkpoints import write_checkpoint
+
+    path = tmp_path / "page.html"
+    large = write_checkpoint(tmp_path / "large", BertForMaskedLM, hidden_size=64)
+    error = npbert("page", large, "the [MASK] sat", "--output", path).error
+    assert error == "hidden_size is 64, too large for the page: at most 32"
+    assert "masked" in npbert("page", checkpoints["classify"], "the [MASK] sat", "--output", path).error
+    missing = tmp_path / "missing" / "page.html"
+    assert npbert("page", checkpoints["fill-mask"], "the [MASK] sat", "--output", missing).error.startswith(
+        f"{missing}: "
+    )
+    assert not path.exists()
+
+
+def test_text_shows_as_text(npbert, tmp_path):
+    from tests.inference.checkpoints import WORDS, write_checkpoint, write_vocabulary
+
+    folder = write_checkpoint(tmp_path / "hostile", BertForMaskedLM, vocab_size=len(WORDS) + 1)
+    write_vocabulary(folder, [*WORDS, "</script><script>alert(1)</script>"])
+    path = tmp_path / "page.html"
+    assert npbert("page", folder, "the [MASK] sat", "--output", path).status == 0
+    assert "alert(1)</script>" not in path.read_text(encoding="utf-8")
+    assert data_of(path)["vocabulary"][-1] == "</script><script>alert(1)</script>"

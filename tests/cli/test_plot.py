@@ -1,0 +1,75 @@
+"""`npbert plot`: a file with a picture, or one line that says why there is none."""
+
+import pytest
+
+from npbert import BertForMaskedLM
+from tests.pages.runs import write_run
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install -e '.[plot]'")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from tests.inference.checkpoints import write_checkpoint  # skips where an extra is not installed
+
+    return write_checkpoint(tmp_path_factory.mktemp("bert"), BertForMaskedLM)
+
+
+PICTURES = {
+    "attention": (["the cat sat", "a dog $ran$ 😀"], "share of attention"),
+    "gradients": (["the cat sat", "a dog ran on the road"], "layer 2"),
+    "curves": ([], "held out"),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture(npbert, tmp_path, folder, name):
+    options, wanted = PICTURES[name]
+    source = write_run(tmp_path / "run") if name == "curves" else folder
+    path = tmp_path / "picture.svg"
+    result = npbert("plot", name, source, *options, "--output", path)
+    assert (result.status, result.out, result.err) == (0, b"", "")
+    assert wanted in path.read_text(encoding="utf-8")
+
+
+def test_a_map_of_texts_with_labels_or_without(npbert, tmp_path, folder):
+    (tmp_path / "a.txt").write_text("the cat\tone\na dog\ttwo\nthe mat\tone\n\na road\n", encoding="utf-8")
+    path = tmp_path / "picture.svg"
+    assert npbert("plot", "embeddings", folder, tmp_path / "a.txt", "--output", path).err == ""
+    svg = path.read_text(encoding="utf-8")
+    assert all(f"> {label}<" in svg for label in ("one", "two", "a road"))
+    (tmp_path / "a.txt").write_text("a\tb\tc\n", encoding="utf-8")
+    error = npbert("plot", "embeddings", folder, tmp_path / "a.txt", "--output", path).error
+    assert error.endswith("a.txt, line 1: 3 columns, wanted a text, or a text and a label")
+    (tmp_path / "a.txt").write_text("only one\n", encoding="utf-8")
+    error = npbert("plot", "embeddings", folder, tmp_path / "a.txt", "--output", path).error
+    assert "wanted (N, D) with at least two vectors" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("attention FOLDER cat --output a.gif", "a.gif: a picture's name ends in .png, .svg or .pdf"),
+        ("attention FOLDER cat --output none/a.png", "none/a.png: No such file or directory"),
+        ("attention FOLDER a b c --output a.png", "there are 3 texts, wanted one or a pair: a text with spaces needs"),
+        ("attention FOLDER cat --layers 7 --output a.png", "layer is 7, wanted 1 to 2, or -2 to -1 from the end"),
+        ("attention nowhere cat --output a.png", "nowhere"),
+        ("gradients FOLDER . --output a.png", None),
+        ("curves FOLDER --output a.png", "metrics.jsonl: there are no numbers of a run to draw"),
+    ],
+)
+def test_one_line_says_what_is_wrong(npbert, tmp_path, monkeypatch, folder, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    result = npbert("plot", *(str(folder) if word == "FOLDER" else word for word in arguments.split()))
+    if message is None:
+        assert result.status == 0
+    else:
+        assert message in result.error
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["heads"], ["curves", "run"]])
+def test_what_is_missing_is_said_with_the_usage(npbert, arguments):
+    with pytest.raises(SystemExit) as error:
+        npbert("plot", *arguments)
+    assert error.value.code == 2

@@ -1,0 +1,33 @@
+"""`npbert report`: a page about a run, or one line that says why there is none."""
+
+import pytest
+
+from npbert import BertForSequenceClassification
+from tests.pages.runs import METRICS, SHOWN, write_run
+from tests.training.tiny import write_checkpoint
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_checkpoint(tmp_path / "run" / "model", BertForSequenceClassification)
+    return write_run(tmp_path / "run", metrics=METRICS[:2], layers=(), shown=SHOWN["masked"])
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_the_page_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_path, folder, given):
+    path = tmp_path / "a.html" if given else folder / "report.html"
+    result = npbert("report", folder, *(["--output", path] if given else []))
+    assert (result.status, result.err) == (0, "")
+    assert result.out.decode() == f"{path} is written; open it in a browser\n"
+    assert "What it guesses for hidden words" in path.read_text(encoding="utf-8")
+
+
+def test_one_line_says_what_is_wrong(npbert, tmp_path, folder, monkeypatch):
+    assert "is not the folder of a run: it has no settings.toml" in npbert("report", tmp_path).error
+    assert "none/a.html: No such file" in npbert("report", folder, "--output", tmp_path / "none" / "a.html").error
+    (folder / "metrics.jsonl").write_text("", encoding="utf-8")
+    assert "metrics.jsonl has no numbers yet: there is nothing to report" in npbert("report", folder).error
+    write_run(folder)
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    assert "this needs the package matplotlib, which is not installed: " in npbert("report", folder).error
+    assert not list(tmp_path.rglob("*.html"))

@@ -1,0 +1,76 @@
+"""A run in float64 that several processes share: `python -m tests.training.parallel.program FOLDER OPTIONS`.
+
+OPTIONS is JSON: settings of the Trainer, and "act": {rank: [step, what]}, what one process does before a step.
+"""
+
+import json
+import os
+import sys
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from npbert.models.hugging_face.tensors import TensorFile
+from npbert.training import trainer as training
+from npbert.training.goal import Goal
+from npbert.training.parallel import world
+from npbert.training.pretrain import evaluate_losses
+from npbert.training.state import STATE_FILE
+from tests.training.tiny import classifier, collate, examples, make_trainer, task_data
+
+SAME = 1e-12  # of the largest number
+SETTINGS = {"steps": 12, "learning_rate": 3e-3, "parts": 4, "save_every": 2, "evaluate_every": 4, "log_every": 3}
+
+
+def fail():
+    raise OSError(28, "No space left on device", "state.safetensors")
+
+
+ACTS = {"die": lambda: os.kill(os.getpid(), 9), "fail": fail}
+
+
+def make(folder, communicator, *, act=None, wait=0.0, dtype="float64", seed=0, **settings):
+    """A Trainer of a classifier, with dropout and a held-out set."""
+    model, held_out = classifier(np.dtype(dtype)), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
+    step, what = (act or {}).get(str(communicator.rank), (0, None))
+    data = task_data(step, ACTS.get(what))
+    if wait:
+        batches = data.batches
+        data.batches = lambda *where: (time.sleep(wait) or item for item in batches(*where))
+    return make_trainer(
+        Path(folder),
+        data=data,
+        model=model,
+        seed=seed,
+        evaluate=lambda: evaluate_losses(model, held_out, ("",), communicator),
+        goal=Goal("loss"),
+        communicator=communicator,
+        **{**SETTINGS, **settings},
+    )
+
+
+def assert_close(one, another):
+    """Two states agree: every parameter and every moment."""
+    files = [TensorFile(folder / STATE_FILE) for folder in (one, another)]
+    assert files[0].shapes == files[1].shapes
+    assert {dtype for file in files for dtype in file.dtypes.values()} == {"F64"}
+    for kind in ("value", "first_moments", "second_moments"):
+        names = [name for name in files[0].shapes if name.startswith(kind)]
+        ours, theirs = (np.concatenate([file.read(name).reshape(-1) for name in names]) for file in files)
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=SAME * np.abs(theirs).max(), err_msg=kind)
+
+
+if __name__ == "__main__":
+    training.draw_curves = lambda *_: None
+    communicator = world()
+    try:
+        trainer = make(sys.argv[1], communicator, **json.loads(sys.argv[2]))
+        trainer.train()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    values = b"".join(parameter.value.tobytes() for parameter in trainer.model.parameters())
+    digests = communicator.gather(sha256(values).hexdigest())
+    if communicator.is_first:
+        print(json.dumps(digests))

@@ -1,0 +1,167 @@
+"""Runs on real processes: one and the same with any number of them, and when one dies, all do."""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from npbert.models.hugging_face.tensors import TensorFile
+from npbert.training.state import STATE_FILE
+from tests.training.parallel.launch import PROGRAM, descendants, end, launched, run, wait_until
+from tests.training.parallel.program import assert_close, make
+from tests.training.parallel.together import together
+from tests.training.tiny import needs_the_extra_train, results, write_checkpoint, write_corpus
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="mpiexec and signals of POSIX")
+SECONDS = 10  # in which a job ends when one of its processes dies
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """whole(count) -> the folder of a run on so many processes that nobody stopped; 0 for one without a launcher."""
+    needs_the_extra_train()
+    folders = {}
+
+    def train(count):
+        if count not in folders:
+            folders[count] = tmp_path_factory.mktemp("whole") / str(count)
+            if count:
+                status, out, err = run((count, *PROGRAM, folders[count], "{}"))
+                assert status == 0, err
+                assert out.count("held out") == 3 and not err
+            else:
+                go_on(0, folders[0])
+        return folders[count]
+
+    return train
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_one_and_the_same_run(whole, count):
+    assert_close(whole(count), whole(0))
+    names = [sorted(path.name for path in whole(n).rglob("*") if "tfevents" not in path.name) for n in (count, 0)]
+    assert names[0] == names[1], "process 0 alone writes"
+    assert len(list((whole(count) / "tensorboard").iterdir())) == 1
+    rows = [(whole(n) / "metrics.jsonl").read_text().splitlines() for n in (count, 0)]
+    for ours, theirs in zip(*rows, strict=True):
+        assert json.loads(ours) == pytest.approx(json.loads(theirs), rel=1e-9)
+
+
+def test_after_a_hundred_steps_all_processes_hold_the_same_bits_and_those_of_threads(tmp_path):
+    """In float32, where another order of a sum would soon show."""
+    options = {"steps": 100, "dtype": "float32", "save_every": 100, "evaluate_every": 50, "log_every": 10}
+    status, out, err = run((2, *PROGRAM, tmp_path / "mpi", json.dumps(options)))
+    assert status == 0, err
+    digests = json.loads(out.splitlines()[-1])
+    assert digests == digests[:1] * 2
+    together(2, lambda communicator: make(tmp_path / "threads", communicator, **options).train())
+    assert results(tmp_path / "mpi") == results(tmp_path / "threads")
+
+
+def killed(count, folder, rank, seconds):
+    """Start a run, kill one of its processes so long after its first state; (exit status, what it said)."""
+    with launched((count, *PROGRAM, folder, json.dumps({"wait": 0.02}))) as process:
+        wait_until(lambda: (folder / STATE_FILE).exists() or process.poll() is not None)
+        time.sleep(seconds)
+        children = [pid for pid in descendants(process.pid) if rank_of(pid) == rank]
+        start, all_of_them = time.monotonic(), [process.pid, *descendants(process.pid)]
+        end(children[-1])
+        process.wait(timeout=SECONDS)
+        wait_until(lambda: not any(is_alive(pid) for pid in all_of_them), SECONDS - (time.monotonic() - start))
+        return process.returncode
+
+
+def rank_of(pid):
+    environment = Path(f"/proc/{pid}/environ").read_bytes().decode()
+    found = re.search(r"(?:^|\0)(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=(\d+)", environment)
+    return int(found[1]) if found and "tests.training.parallel.program" in command_of(pid) else None
+
+
+def command_of(pid):
+    return Path(f"/proc/{pid}/cmdline").read_bytes().decode()
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def go_on(count, folder):
+    """As threads, which compute the same bits: it takes a second less."""
+    together(count, lambda communicator: make(folder, communicator).train())
+
+
+@pytest.mark.parametrize(("rank", "others"), [(1, 3), (0, 0)])
+def test_when_one_process_is_killed_all_end_and_the_run_goes_on(whole, tmp_path, rank, others):
+    folder, seconds = tmp_path / "run", random.Random(rank).uniform(0, 0.15)
+    assert killed(2, folder, rank, seconds) != 0
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    go_on(2, folder)
+    assert results(folder) == results(whole(2))
+    go_on(others, copy)
+    assert_close(copy, whole(0))
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    """The arguments of a run of the command, without its corpus, and a folder with two of these."""
+    folder = tmp_path_factory.mktemp("text")
+    checkpoint = write_checkpoint(folder / "checkpoint")
+    for seed in (0, 1):
+        write_corpus(folder / f"{seed}.txt", seed=seed)
+    return f"--vocabulary {checkpoint} --model {checkpoint} --max-length 20 --batch-size 4".split(), folder
+
+
+def npbert(command, arguments, *more):
+    return "-m", "npbert", "pretrain", command, *arguments, "--log-every", "1000", *more
+
+
+def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path):
+    (arguments, folder), of_run = text, tmp_path / "run"
+    with launched((2, *npbert(of_run, arguments, "--corpus", folder / "0.txt", "--save-every", 5))) as process:
+        wait_until(lambda: (of_run / STATE_FILE).exists())
+        os.kill(process.pid, signal.SIGTERM)
+        out, err = process.communicate(timeout=SECONDS)
+    assert process.returncode != 0
+    lines = [line for line in err.splitlines() if line and "mpiexec" not in line]
+    step = json.loads(TensorFile(of_run / STATE_FILE).metadata["npbert"])["steps"]
+    assert lines == [f"stopped at step {step}; to go on: npbert pretrain {of_run} --resume"]
+    assert out.count("shared by 2 processes, with 1 thread each") == 1
+
+
+BAD = {  # what each of the processes is told besides, and the one message
+    "fewer parts than processes": ([["--corpus", "0.txt", "--parts", "1"]] * 2, "parts is 1, and so at most"),
+    "other settings": (
+        [["--corpus", "0.txt", "--seed", "3"], ["--corpus", "0.txt", "--seed", "4"]],
+        "process 1 has another value than process 0 for seed: 4 and not 3",
+    ),
+    "a corpus that one lacks": ([["--corpus", "0.txt"], ["--corpus", "2.txt"]], "No such file or directory"),
+}
+
+
+@pytest.mark.parametrize(("told", "message"), BAD.values(), ids=BAD)
+def test_bad_use_is_one_message_from_one_process(text, tmp_path, told, message):
+    arguments, folder = text
+    programs = [(1, *npbert(tmp_path / "run", arguments, *mine)) for mine in told]
+    status, out, err = run(*programs, cwd=folder)
+    assert status != 0
+    errors = [line for line in err.splitlines() if line.startswith("npbert")]
+    assert len(errors) == 1 and message in errors[0], err
+    assert "Traceback" not in err and "held out" not in out
+
+
+def test_what_fails_on_one_process_ends_all_with_the_reason(tmp_path):
+    status, out, err = run((2, *PROGRAM, tmp_path / "run", json.dumps({"act": {"1": [6, "fail"]}})))
+    assert status != 0
+    assert "OSError: [Errno 28] No space left on device" in err and err.count("Traceback") == 1
+    assert TensorFile(tmp_path / "run" / STATE_FILE).shapes, "the last state is whole"
+    assert "step 6" not in out

@@ -200,7 +200,9 @@ def test_hostile_words_show_as_text(page):
 
 
 def test_another_answer_is_another_loss(page):
+    assert page.input_value("#guesses select") == "6"
     page.select_option("#guesses select", "8")
+    assert page.input_value("#guesses select") == "8"
     loss, _ = gradients(replace(EXAMPLES[0], labels=[-100, -100, -100, 8, -100, -100]))
     assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss, rel=1e-12)
     assert page.evaluate("document.activeElement.matches('#guesses select')")

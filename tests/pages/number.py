@@ -13,7 +13,7 @@ VOCABULARY = [
     "\"'&",
 ]
 HOSTILE = VOCABULARY[-2:]
-SIZES = {"hidden_size": 4, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 6}
+SIZES = {"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 6}
 EXAMPLES = [
     ("[CLS] how are [MASK] how [SEP]", [6]),
     ("[CLS] i [MASK] [MASK] [SEP]", [9, 10]),
@@ -34,7 +34,7 @@ EXAMPLES = [example(*each) for each in EXAMPLES]
 
 @cache
 def small_model():
-    """Two layers, 4 wide, with random parameters, biases too."""
+    """One layer, 4 wide, with random parameters, biases too."""
     sizes = {**SIZES, "vocab_size": len(VOCABULARY), "max_position_embeddings": 8}
     no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     model = BertForMaskedLM(BertConfig(**sizes, **no_dropout), rng=None, dtype=np.float64)

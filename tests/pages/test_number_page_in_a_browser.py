@@ -123,6 +123,7 @@ def test_the_tape_fills_then_empties(page):
     assert sizes[top:] == sorted(sizes[top:], reverse=True)
     assert sizes[0] == sizes[-1] == 0
     assert max(sizes) > 10
+    assert "takes only which rows it read" in page.inner_text("#tape-news")  # the table of words is looked up first
     assert "empty again" in page.inner_text("#tape-news")
 
 

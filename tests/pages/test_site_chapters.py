@@ -1,11 +1,12 @@
 """The chapters on the reading site: Markdown with formulas, code, pictures, and links to pages of the site."""
 
 import re
+from copy import copy
 
 import pytest
 
 from npbert.pages.site.chapters import chapter_page
-from npbert.pages.site.library import Library, relative
+from npbert.pages.site.library import read_chapters, relative
 from tests.pages.built_site import ROOT, library, page
 
 pytest.importorskip("markdown_it", reason="markdown-it-py is not installed: pip install 'npbert[site]'")
@@ -21,7 +22,9 @@ def shown(tmp_path):
         (tmp_path / "docs" / "README.md").write_text("# All\n\n1. [One](01-one.md): it.\n", encoding="utf-8")
         (tmp_path / "docs" / "01-one.md").write_text(f"# 1. One\n\n{text}", encoding="utf-8")
         (tmp_path / "docs" / "pictures" / "a.svg").write_text("<svg/>", encoding="utf-8")
-        return chapter_page(alone := Library(tmp_path), alone.chapter(1)).body
+        alone = copy(library())
+        alone.root, alone.chapters = tmp_path, read_chapters(tmp_path / "docs")
+        return chapter_page(alone, alone.chapter(1)).body
 
     return rendered
 

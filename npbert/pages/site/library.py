@@ -46,7 +46,7 @@ class Library:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.chapters = _chapters(root / "docs")
+        self.chapters = read_chapters(root / "docs")
         self.sources = read_package(root)
         linked = sorted({path for chapter in self.chapters for path in _LINKED.findall(chapter.text)})
         self.sources += [Source(path, read_text(root / path)) for path in linked if (root / path).is_file()]
@@ -94,7 +94,7 @@ def root_of_checkout() -> Path:
     return PACKAGE.parent
 
 
-def _chapters(docs: Path) -> list[Chapter]:
+def read_chapters(docs: Path) -> list[Chapter]:
     """In the order in which docs/README.md lists them, after docs/README.md itself.
 
     Raises: FileError for one that is not there.

@@ -55,12 +55,12 @@ def check_same_folder(communicator: Communicator, folder: Path) -> None:
     path, token = folder / TOKEN_FILE, secrets.token_hex(8) if communicator.is_first else ""
     if communicator.is_first:
         path.write_text(json.dumps(token), encoding="utf-8")
-    (token, *_) = communicator.gather(token)
+    (token, place), *_ = communicator.gather([token, str(folder.resolve())])
     seen = communicator.gather(path.is_file() and json.loads(path.read_text(encoding="utf-8")) == token)
     if communicator.is_first:
         path.unlink()
     if not all(seen):
         raise FileError(
-            f"process {seen.index(False)} does not see the files that process 0 writes to {folder.resolve()}: a run on "
-            "several machines needs a folder that all of them share"
+            f"process {seen.index(False)} does not see the files that process 0 writes to {place}: a run on several "
+            "machines needs a folder that all of them share"
         )

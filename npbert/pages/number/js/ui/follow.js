@@ -37,7 +37,7 @@ function drawFollowed() {
     make("p", {class: "formula"}, explained.formula),
     barsOf(explained),
     make("p", {class: "note"}, explained.note),
-    make("div", {id: "ways", class: "ways"}, ...waysOn()),
+    make("div", {id: "ways", class: "ways screen-only"}, ...waysOn()),
   );
 }
 
@@ -54,7 +54,7 @@ function trailOf() {
     );
   });
   const leave = makeButton("✕", forget, {
-    class: "leave",
+    class: "leave screen-only",
     "aria-label": "follow no number",
     title: "follow no number (Esc)",
   });

@@ -100,7 +100,7 @@ export function drawCurve() {
     lines.push({label: "tangent: what backward says", look: "dashed", points: line(loss, slope)});
   }
   const marks = [{label: "where it was", look: "mark-hollow", x: value, y: loss}];
-  if (h >= 1e-3 * reach) {
+  if (slope !== null && h >= 1e-3 * reach) {
     const middle = (lossIfMoved(value + h) + lossIfMoved(value - h)) / 2;
     const rise = difference(state.model, state.example, now.place, h);
     lines.push({label: "secant: the finite difference", look: "dotted", points: line(middle, rise)});

@@ -5,6 +5,7 @@ import {counted} from "./format.js";
 import {partInWords} from "./labels.js";
 import {state, watch} from "./state.js";
 
+const KEEP_IDS = ["Embedding", "Gather"]; // npbert keeps ids for them, which are no array of the page
 const READABLE = 4; // entries at the top that are shown in words
 
 // Draw it, and again with every step.
@@ -30,11 +31,12 @@ function drawTape() {
   const {trace, step} = state;
   const {steps} = trace;
   const stack = tapeAfter(steps, step);
-  const {tape, phase} = steps[step];
+  const {tape, phase, kind} = steps[step];
   const numbers = (names) => names.reduce((sum, name) => sum + trace.arrays.get(name).values.length, 0);
   const total = stack.reduce((sum, {names}) => sum + numbers(names), 0);
   const list = (names) => names.map((name) => trace.arrays.get(name).symbol).join(", ");
-  let news = phase === "forward" ? "This step keeps nothing." : "This step takes nothing.";
+  const what = KEEP_IDS.includes(kind) ? "only which rows it read, and no array" : "nothing";
+  let news = `This step ${phase === "forward" ? "keeps" : "takes"} ${what}.`;
   if (tape.keeps?.length) {
     news = `This step put ${list(tape.keeps)} on top.`;
   } else if (tape.takes?.length) {

@@ -7,7 +7,7 @@ import pytest
 
 from npbert.pages.site.chapters import chapter_page
 from npbert.pages.site.library import read_chapters, relative
-from tests.pages.built_site import ROOT, library, page
+from tests.pages.built_site import library, line_of, page
 
 pytest.importorskip("markdown_it", reason="markdown-it-py is not installed: pip install 'npbert[site]'")
 LINEAR = "npbert/layers/linear.py"
@@ -80,9 +80,7 @@ def test_every_chapter_is_a_page_with_its_headings_and_code():
 
 
 def test_what_a_chapter_quotes_is_linked_to_its_line():
-    line = next(
-        n for n, text in enumerate((ROOT / LINEAR).read_text(encoding="utf-8").splitlines(), 1) if "x.T" in text
-    )
+    line = line_of(LINEAR, "x.T")
     assert f"../npbert/layers/linear.html#L{line}" in page(library().chapter(3).page) + page(library().chapter(2).page)
 
 

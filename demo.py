@@ -2,8 +2,8 @@
 
 Every epoch brings fresh pairs of lines with fresh masks. At the end the model is judged on everything: each word of
 each line of every pair masked in turn, and next-sentence prediction on all ordered pairs of lines. After that it is
-your turn to type. `--save toy` keeps the model for the commands of npbert, and `--page dialogue.html` trains a model so
-small that a page shows each of its numbers, and where it comes from.
+your turn to type. `--save toy` keeps the model for the commands of npbert; `--page dialogue.html` trains one so small
+that a page can show each of its numbers.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ from npbert.data import (
     word_tokenizer,
 )
 from npbert.extras import MissingExtraError, import_extra
+from npbert.files import check_writable
 from npbert.pages import write_dialogue_page
 
 OPTIMIZERS = {"adam": Adam, "adamw": AdamW, "adadelta": Adadelta}
@@ -150,9 +151,8 @@ def show_example(model: BertForPreTraining, dialogue: Dialogue, rng: np.random.G
 
 def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
     """Print how many single masked words, and how many ordered pairs, the model gets right: of all there are."""
-    vocabulary = dialogue.vocabulary
     pairs = [join_lines(dialogue, pair) for pair in all_pairs(len(dialogue.lines))]
-    masked = [example for pair in pairs for example in mask_each_word(pair, vocabulary)]
+    masked = [example for pair in pairs for example in mask_each_word(pair, dialogue.vocabulary)]
     words = [max(example.labels) for example in masked]
 
     print(f"\njudged on {len(masked)} masked words, one at a time, and all {len(pairs)} pairs of lines ...", flush=True)
@@ -160,8 +160,8 @@ def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
         ("masked words ", "prediction_logits", masked, words),
         ("next sentence", "seq_relationship_logits", pairs, [pair.next_sentence_label for pair in pairs]),
     ):
-        batches = [collate(examples[i : i + 64], pad_id=vocabulary.pad_id) for i in range(0, len(examples), 64)]
-        logits = [getattr(model(batch), name) for batch in batches]
+        pieces = [examples[i : i + 64] for i in range(0, len(examples), 64)]
+        logits = [getattr(model(collate(piece, pad_id=dialogue.vocabulary.pad_id)), name) for piece in pieces]
         right = np.sum(np.concatenate(logits).argmax(axis=-1) == answers)
         commonest = np.bincount(answers).max() / len(answers)
         share = f"{right / len(answers):.1%}; always the commonest answer: {commonest:.1%}"
@@ -221,17 +221,19 @@ def save(model: BertForPreTraining, dialogue: Dialogue, folder: Path) -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Train a BERT, written in NumPy alone, on a toy dialogue.")
-    sizes = "small: fits the task, seconds; seed: 6 layers, 768 wide, minutes; page: 2 layers, 8 wide"
-    parser.add_argument("--size", choices=RECIPES, default="small", help=sizes)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--size", choices=RECIPES, help="small: seconds, the default; seed: minutes; page: 8 numbers wide"
+    )
+    which.add_argument(
+        "--page", type=Path, metavar="FILE", help="train the size page, and write the page that shows it"
+    )
     parser.add_argument("--dialogue", type=int, choices=DIALOGUES, default=9, help="which one, by its number of lines")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same numbers")
-    parser.add_argument("--epochs", type=int, help="100 if not given, 200 for the size seed")
+    parser.add_argument("--epochs", type=int, help="100 if not given, 200 for the sizes seed and page")
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw")
     parser.add_argument("--learning-rate", type=float, help="the highest, after warm-up; chosen to suit if not given")
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep the model there, for the npbert commands")
-    parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="train the size page, and write the page that shows it"
-    )
     args = parser.parse_args()
     rate = args.learning_rate
     for name, value, is_right, wanted in (
@@ -241,9 +243,7 @@ def parse_arguments() -> argparse.Namespace:
     ):
         if not is_right:
             parser.error(f"--{name} is {value}, wanted {wanted}")
-    if args.page and not args.page.resolve().parent.is_dir():
-        parser.error(f"--page: there is no folder {args.page.parent}")
-    args.size = "page" if args.page else args.size
+    args.size = args.size or ("small" if args.page is None else "page")
     recipe = RECIPES[args.size]
     args.epochs = args.epochs or recipe.epochs
     if args.learning_rate is None:
@@ -256,6 +256,8 @@ def main() -> None:
     if args.save:  # what is missing is said now, and not when all the work is done
         import_extra("safetensors", extra="hf")
         args.save.mkdir(parents=True, exist_ok=True)
+    if args.page is not None:
+        check_writable(args.page)
     keep_freed_memory()
     recipe = RECIPES[args.size]
     rng = np.random.default_rng(args.seed)
@@ -278,7 +280,7 @@ def main() -> None:
     judge(model, dialogue)
     if args.save:
         save(model, dialogue, args.save)
-    if args.page:
+    if args.page is not None:
         write_dialogue_page(model, dialogue, args.page, rng)
         print(f"\n{args.page} is written: open it in a browser, and follow a number back")
     if sys.stdin.isatty() and sys.stdout.isatty():
@@ -295,5 +297,7 @@ if __name__ == "__main__":
         sys.exit("\nstopped")
     except EOFError:  # Ctrl-D where a line was wanted
         print()
-    except (FloatingPointError, MissingExtraError, OSError) as error:
+    except OSError as error:
+        sys.exit(f"\nstopped: {error.filename}: {error.strerror}" if error.filename else f"\nstopped: {error}")
+    except (FloatingPointError, MissingExtraError) as error:
         sys.exit(f"\nstopped: {error}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -61,6 +62,23 @@ def atomic_write(path: Path) -> Iterator[Path]:
         _sync_folder(path.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_writable(path: Path) -> None:
+    """Find out, before all the work, whether a file can be written to `path`.
+
+    Raises: OSError that names it: it is a folder, there is no folder for it, or nothing may be written there.
+    """
+    folder = path.parent
+    code = 0
+    if not path.name or path.is_dir():
+        code = errno.EISDIR
+    elif not folder.is_dir():
+        code = errno.ENOTDIR if folder.exists() else errno.ENOENT
+    elif not os.access(path if path.exists() and not path.is_file() else folder, os.W_OK):
+        code = errno.EACCES
+    if code:
+        raise OSError(code, os.strerror(code), str(path))
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -18,7 +18,8 @@ _EPILOG = """examples:
   npbert page folder "how are [MASK]" "i am [MASK]" --output page.html
   npbert page folder "how are [MASK]" --answer you --output page.html
 
-The model has to be small enough to be seen: up to 32 wide, 4 layers, 16 tokens."""
+The model has to be small enough to be seen: up to 32 wide, 4 layers, 16 tokens, and
+30,000 numbers in all. `python demo.py --size page --save toy` trains one."""
 
 
 def add_page_command(commands: Any) -> None:
@@ -44,4 +45,5 @@ def _page(args: argparse.Namespace) -> int:
     task = FillMask.from_pretrained(model_folder(args.folder))
     examples = masked_sentences(task.model, task.tokenizer, args.texts, args.answer)
     write_number_page(task.model, examples, vocabulary_of(task.tokenizer), args.output)
+    print(f"{args.output} is written; open it in a browser")
     return 0

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
 import sys
 from collections.abc import Iterable
@@ -14,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.files import FileError, atomic_write, decode
+from npbert.files import FileError, atomic_write, check_writable, decode
 from npbert.messages import LOGGER
 
 STANDARD_INPUT = "-"
@@ -59,12 +57,11 @@ def read_lines(path: str) -> list[str]:
 
 
 def check_output(path: str | None, read: str = STANDARD_INPUT) -> None:
-    """Better now than after all the work: raise FileNotFoundError when there is no folder to write `path` in, and
-    FileError when it is the file that is `read`."""
+    """Better now than after all the work: raise OSError when `path` cannot be written, and FileError when it is the
+    file that is `read`."""
     if path is None:
         return
-    if not Path(path).parent.exists():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    check_writable(Path(path))
     if Path(path).is_file() and Path(read).is_file() and Path(path).samefile(read):
         raise FileError(f"--output is {path}, the file that the texts are read from: it would be lost")
 

@@ -222,12 +222,8 @@ def save(model: BertForPreTraining, dialogue: Dialogue, folder: Path) -> None:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Train a BERT, written in NumPy alone, on a toy dialogue.")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--size", choices=RECIPES, help="small: seconds, the default; seed: minutes; page: 8 numbers wide"
-    )
-    which.add_argument(
-        "--page", type=Path, metavar="FILE", help="train the size page, and write the page that shows it"
-    )
+    which.add_argument("--size", choices=RECIPES, help="small (if not given): seconds; seed: minutes; page: 8 wide")
+    which.add_argument("--page", type=Path, metavar="FILE", help="train the size page, and write a page that shows it")
     parser.add_argument("--dialogue", type=int, choices=DIALOGUES, default=9, help="which one, by its number of lines")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same numbers")
     parser.add_argument("--epochs", type=int, help="100 if not given, 200 for the sizes seed and page")

@@ -2,4 +2,7 @@
 
 import pytest
 
-pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed: pip install -e '.[plot]'")
+
+@pytest.fixture(autouse=True, scope="session")
+def matplotlib():
+    pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed: pip install -e '.[plot]'")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from npbert.learn import (
 from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.show import show
+from npbert.learn.verdict import Printed, Verdict
 from npbert.suggest import did_you_mean
 
 ACTIONS = ("check", "hint", "show", "demo")
@@ -128,8 +131,7 @@ def _check(args: argparse.Namespace, folder: Path) -> int:
 def _check_all(chosen: list[tuple[Exercise, Path]], option: str) -> int:
     """A line for each, and in full what is wrong with the first that is not right."""
     count, told = 0, False
-    for exercise, path in chosen:
-        verdict = check(exercise, path)
+    for exercise, _, verdict in _checked(chosen):
         count += verdict.status == RIGHT
         if verdict.status == WRONG and not told:
             print(words.answer(exercise, verdict, option), end="\n\n", flush=True)
@@ -140,19 +142,35 @@ def _check_all(chosen: list[tuple[Exercise, Path]], option: str) -> int:
     return int(count < len(chosen))
 
 
+def _checked(chosen: list[tuple[Exercise, Path]]) -> Iterator[tuple[Exercise, Path, Verdict]]:
+    """Each with its verdict. In a terminal, a line says which one is being looked at."""
+    for exercise, path in chosen:
+        at_work = f"{exercise.code} {exercise.title} …" if sys.stderr.isatty() else ""
+        print(at_work, end="", file=sys.stderr, flush=True)
+        verdict = check(exercise, path)
+        print(f"\r{' ' * len(at_work)}\r" if at_work else "", end="", file=sys.stderr, flush=True)
+        yield exercise, path, verdict
+
+
 def _watch(chosen: list[tuple[Exercise, Path]], option: str) -> int:
-    what = f"{len(chosen)} files in {chosen[0][1].parent}/" if len(chosen) > 1 else str(chosen[0][1])
-    print(f"watching {what}: nothing is checked until you save; each save is checked then. Ctrl-C ends it", flush=True)
-    for exercise, path in _saved(chosen):
+    """One file is checked at once, and each whenever it is saved."""
+    stamps = {path: _stamp(path) for _, path in chosen}
+    if len(chosen) > 1:
+        files = f"{len(chosen)} files in {chosen[0][1].parent}/"
+        print(f"watching {files}: each is checked when you save it. Ctrl-C ends it", flush=True)
+    else:
+        ((exercise, path),) = chosen
+        print(f"watching {path}: it is checked now, and whenever you save it. Ctrl-C ends it", flush=True)
+        print(f"\n{words.answer(exercise, check(exercise, path), option)}", flush=True)
+    for exercise, path in _saved(chosen, stamps):
         verdict = check(exercise, path)
         print(f"\n{time.strftime('%H:%M:%S')}  {words.answer(exercise, verdict, option)}", flush=True)
     return 0
 
 
-def _saved(chosen: list[tuple[Exercise, Path]]) -> Iterator[tuple[Exercise, Path]]:
+def _saved(chosen: list[tuple[Exercise, Path]], seen: dict[Path, Any]) -> Iterator[tuple[Exercise, Path]]:
     """The files that are saved, each when it has stayed the same from one look to the next: an editor may delete a
-    file, and write the new one bit by bit."""
-    seen = {path: _stamp(path) for _, path in chosen}
+    file, and write the new one bit by bit. seen: the stamps of those that need no answer any more."""
     before = dict(seen)
     while True:
         for exercise, path in chosen:
@@ -173,7 +191,11 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _hint(args: argparse.Namespace, folder: Path) -> int:
-    print(words.hint(exercise_of(args.exercise), args.number or 1))
+    """Where the hints of an exercise are for one part of it: those for the part that is not right yet."""
+    exercise, part = exercise_of(args.exercise), ""
+    if exercise.hints_of_parts and (folder / exercise.file_name).is_file():
+        part = check(*find(args.exercise, folder)).part
+    print(words.hint(exercise, args.number or 1, part, option_of(folder)))
     return 0
 
 
@@ -191,20 +213,31 @@ def _show(args: argparse.Namespace, folder: Path) -> int:
 def _demo(args: argparse.Namespace, folder: Path) -> int:
     """Train with all that is right. Returns 1 where there is nothing, or where the learner's code stops."""
     print("looking which of your exercises are right …", flush=True)
-    right = [(exercise, path) for exercise, path in _chosen(args, folder) if check(exercise, path).status == RIGHT]
+    right = [(exercise, path) for exercise, path, verdict in _checked(_chosen(args, folder)) if verdict.status == RIGHT]
+    out, printed = sys.stdout, Printed()
+    with contextlib.redirect_stdout(printed):  # what a layer prints would be seen thousands of times
+        status = _train(right, lambda line: print(line, file=out, flush=True))
+    if printed.getvalue():
+        print("\nWhat your code prints is left out here; npbert learn check shows it.")
+    return status
+
+
+def _train(right: list[tuple[Exercise, Path]], say: Callable[[str], None]) -> int:
     own, rng = demo.Own(right), np.random.default_rng(0)
     model = demo.make_model(load_dialogue(9), rng)
     taking_part = own.taking_part(own.put_into(model))
     if not taking_part:
-        print("None of your layers is right yet, so there is nothing of yours to train. Begin with 02 Linear.")
+        say("None of your layers is right yet, so there is nothing of yours to train. Begin with 02 Linear.")
         return 1
-    print(words.indented(f"Yours in this BERT: {', '.join(taking_part)}. All else is the library's.", ""))
-    print(f"The loss of knowing nothing is {demo.loss_of_knowing_nothing():.3f}.\n", flush=True)
-    stopped = attempt(lambda: demo.train(model, own, rng, lambda line: print(line, flush=True)), *own.paths)
+    say(words.indented(f"Yours in this BERT: {', '.join(taking_part)}. All else is the library's.", ""))
+    if "Softmax" in own.things:
+        say(words.indented("(Softmax is right, too, but is no layer here: attention has one inside it.)", ""))
+    say(f"A model that only guesses has loss {demo.loss_of_knowing_nothing():.3f}.\n")
+    stopped = attempt(lambda: demo.train(model, own, rng, say), *own.paths)
     if isinstance(stopped, Failure):
-        print(words.indented("\n\n".join(filter(None, (stopped.file, *stopped.finding)))))
+        say(words.indented("\n\n".join(filter(None, (stopped.file, *stopped.finding)))))
         return 1
     count, total, shown = demo.judged(model)
-    print(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")
-    print("\n".join(f"  {line}" for line in shown))
+    say(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")
+    say("\n".join(f"  {line}" for line in shown))
     return 0

@@ -12,7 +12,10 @@ from npbert.core import Parameter, Tape, TapeError
 from npbert.gradcheck.inputs import as_tuple, copy_of, different
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
-_SET = "is set by backward, which should add to it: of two, only the last is there, as if = stood for += (use add_grad)"
+_SET = (
+    "is set by backward, and should be added to: after two backwards only that of the last is there, as if = stood for "
+    "+= (use add_grad)"
+)
 
 
 class Call:
@@ -127,10 +130,8 @@ class Contract:
             if same(gradient, both[name]):
                 continue
             if same(gradient, last[name]):
-                raise GradientError(f"the gradient of {name} {_SET}")
-            raise GradientError(
-                f"the gradient of {name} is not the sum of two backwards: each should add its own to it"
-            )
+                raise PromiseError(f"the gradient of {name} {_SET}")
+            raise PromiseError(f"the gradient of {name} is not the sum of two backwards: each should add its own to it")
 
     def _named(self, dx: tuple[Array, ...]) -> Gradients:
         """Copies of the gradients by name, once their number, shapes and dtypes are right."""

@@ -15,7 +15,7 @@ class Linear(Layer):
     x (N, I)   weight W (I, O)   bias b (O,)   y (N, O)
 
     Rows times W, (in, out), as in the papers; PyTorch, and so Hugging Face, stores the transpose. W starts as
-    normal(0, std), b as 0. Chapter 3 of docs/ derives it; in exercise 2 you do.
+    normal(0, std), b as 0. Chapters 2 and 3 of docs/ derive it; in exercise 2 you do.
 
     Raises: ValueError when x is not (N, I), TypeError when its dtype is not that of W.
     """

@@ -14,8 +14,8 @@ import numpy as np
 
 from npbert.learn.exercise import Finding
 from npbert.learn.stuck import help_with
+from npbert.learn.there import product_that_does_not_fit, what_is_there
 
-MOST_SHAPES = 8
 _READ_ONLY = ("read-only", "cannot modify")
 _HANDED_OVER = (
     "add_grad keeps the array that it is given, and later adds to it. So it wants an array that nobody else holds, and "
@@ -63,7 +63,7 @@ class Failure(NamedTuple):
         else:
             says, because = f"{where} stops with {self.kind}: {self.message}", self.help
         shapes = f"What is there: {self.shapes}" if self.shapes else ""
-        return Finding(says, "\n\n".join(filter(None, (shown, shapes, because))))
+        return Finding(says, "\n\n".join(filter(None, (shown, because, shapes))))
 
 
 def attempt(call: Callable[[], Any], *files: str | None, given: frozenset[str] = frozenset()) -> Any:
@@ -95,20 +95,14 @@ def failure_of(error: BaseException, *files: str | None, given: frozenset[str] =
     linecache.checkcache(file)
     code = linecache.getline(file, line).strip()
     help_ = help_with(error, code, frame.f_locals)
-    return Failure(type(error).__name__, message, line, code, _shapes(frame.f_locals), file, help_)
+    if "gufunc signature" in message or "remapped shapes" in message:
+        product = product_that_does_not_fit(frame, line)
+        message = "matmul: the shapes do not fit" if product else message
+        help_ = "\n\n".join(filter(None, (product, help_)))
+    return Failure(type(error).__name__, message, line, code, what_is_there(frame, code), file, help_)
 
 
 def sentence(text: str) -> str:
     """Begun with a capital, but where that is a name, as dx, y or value_and_slope; and ended."""
     begun = text if re.match(r"(d\w*|[xyp]|\w+_\w+)\b", text) else text[:1].upper() + text[1:]
     return begun if begun.endswith((".", "?", ":")) or "\n" in begun else f"{begun}."
-
-
-def _shapes(variables: dict[str, Any]) -> str:
-    """Of the arrays among the variables, and of the parameters of `self`; and which are None."""
-    shapes = {name: value.shape for name, value in variables.items() if isinstance(value, np.ndarray)}
-    for name, part in getattr(variables.get("self"), "__dict__", {}).items():
-        if isinstance(getattr(part, "value", None), np.ndarray):
-            shapes[f"self.{name}.value"] = part.value.shape
-    known = [f"{name} {shape}" for name, shape in list(shapes.items())[:MOST_SHAPES]]
-    return ", ".join([*known, *(f"{name} None" for name, value in variables.items() if value is None)])

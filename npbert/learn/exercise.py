@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 
@@ -26,25 +26,33 @@ class Finding(NamedTuple):
     because: str = ""
 
 
+def numbered(findings: Iterable[Finding]) -> Finding:
+    """Several in one: the first, and in its `because` all others, numbered from 2 on, each with its own."""
+    first, *others = findings
+    more = [text for number, each in enumerate(others, 2) for text in (f"{number}. {each.says}", each.because)]
+    return Finding(first.says, "\n\n".join(filter(None, [first.because, *more])))
+
+
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong answer that people give. thing: the class or the function with this mistake in it."""
+    """A wrong answer that people give. thing: the class or the function with this mistake in it. also: another mistake
+    that is in it."""
 
     name: str
     says: str
     because: str
     thing: Any
+    also: Mistake | None = None
 
     @property
-    def finding(self) -> Finding:
-        """What is said of an answer with this mistake."""
-        return Finding(self.says, self.because)
+    def findings(self) -> list[Finding]:
+        """What is said of an answer with this mistake, and with the other one."""
+        return [Finding(self.says, self.because), *(self.also.findings if self.also else [])]
 
 
 def both(one: Mistake, other: Mistake, thing: Any) -> Mistake:
     """Two mistakes at once. thing: with both of them in it."""
-    because = "\n\n".join([f"And there is more: {other.says}", one.because, other.because])
-    return Mistake(f"{one.name} and {other.name}", one.says, because, thing)
+    return Mistake(f"{one.name} and {other.name}", one.says, one.because, thing, also=other)
 
 
 class Mistakes(list[Mistake]):
@@ -96,6 +104,7 @@ class Exercise:
     number, slug: its file is `07_layer_norm.py`. title: in a few words. chapter: where it is explained.
     hints: three, from a nudge to almost the answer. parts: what is judged, in order. source(): the text of the file.
     blanks: the functions that are the learner's to write, as `Linear.backward`.
+    hints_of_parts: by the name of a part, its hints, where those of the exercise are for the others.
     shown(): what is shown after a right answer, where that is not the library's source of the blanks.
     """
 
@@ -108,6 +117,7 @@ class Exercise:
     source: Callable[[], str]
     blanks: tuple[str, ...]
     shown: Callable[[], str] | None = None
+    hints_of_parts: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
 
     @property
     def code(self) -> str:

@@ -35,14 +35,17 @@ def write_missing(folder: Path) -> list[Exercise]:
 
 
 def exercise_of(name: str) -> Exercise:
-    """The exercise that is meant by its number (7, 07), its name (layer_norm) or its file.
+    """The exercise that is meant by its number (7, 07), its name (layer_norm), what is written in it (LayerNorm) or its
+    file.
 
     Raises: ValueError where there is no such exercise.
     """
     stem = Path(name).name.removesuffix(".py")
     known = {each.file_name.removesuffix(".py"): each for each in EXERCISES.values()}
     known |= {each.slug: each for each in EXERCISES.values()}
-    exercise = EXERCISES.get(int(stem)) if stem.isascii() and stem.isdigit() else known.get(stem)
+    known |= {part.name: each for each in EXERCISES.values() for part in each.parts if each.number != 15}
+    known_in_any_case = {known_name.lower(): each for known_name, each in known.items()}
+    exercise = EXERCISES.get(int(stem)) if stem.isascii() and stem.isdigit() else known_in_any_case.get(stem.lower())
     if exercise is None:
         raise ValueError(f"there is no exercise {name!r}, wanted 1 to {len(EXERCISES)}{did_you_mean(stem, known)}")
     return exercise
@@ -57,8 +60,19 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     is_path = name.endswith(".py") and Path(name).exists()
     path = Path(name) if is_path else folder / exercise.file_name
     if not path.is_file():
-        raise FileError(f"there is no {path}: `npbert learn{option_of(folder)}` writes it")
+        raise FileError(_missing(path, folder))
     return exercise, path
+
+
+def _missing(path: Path, folder: Path) -> str:
+    """What to say where the file is not."""
+    write = f"`npbert learn{option_of(folder)}` writes"
+    if folder.is_dir():
+        return f"there is no {path}: {write} it"
+    return (
+        f"there is no folder {folder} in {Path.cwd()}: if your exercises are elsewhere, go there, or name their folder "
+        f"with --folder; if there are none yet, {write} them"
+    )
 
 
 def option_of(folder: Path) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.diagnosis.shapes import cause_of_shape
 from npbert.learn.attempt import Failure, attempt, sentence
-from npbert.learn.exercise import Finding, Mistake, Part
+from npbert.learn.exercise import Finding, Mistake, Part, numbered
 from npbert.learn.roads import Roads
 
 Numbers = dict[str, Array]
@@ -75,18 +75,20 @@ class NumbersPart(Part):
         """The arrays that are not what they should be."""
         if isinstance(given, Failure):
             return ["all"]
-        return [name for name in right if not self._same(given.get(name), right[name], right)]
+        least = _SMALLEST_SCALE * max(map(_size, right.values()), default=0)
+        return [name for name in right if not self._same(given.get(name), right[name], least)]
 
     def _explain(self, thing: Any, given: list[Any], right: list[Numbers]) -> Finding:
-        """The known mistakes that together explain the wrong arrays, the first in full; and what no one explains."""
+        """The known mistakes that together explain the wrong arrays; and what no one explains."""
         unexplained = {name for one, other in zip(given, right, strict=True) for name in self.wrong_names(one, other)}
         every = set(unexplained)
         explained = [(self._explained(mistake, given, right), mistake) for mistake in self.mistakes]
         for names, mistake in explained:
             if names == unexplained:  # one mistake alone says more than two together
-                return mistake.finding
+                return numbered(mistake.findings)
+        order = list(right[0])
         chosen: list[Mistake] = []
-        for names, mistake in sorted(explained, key=lambda one: -len(one[0])):
+        for names, mistake in sorted(explained, key=lambda one: (-len(one[0]), _first(one[0], order))):
             if names and names <= unexplained:
                 chosen.append(mistake)
                 unexplained -= names
@@ -96,12 +98,8 @@ class NumbersPart(Part):
                 chosen = [mistake, *chosen] if names != every else [mistake]
                 unexplained = set()
                 break
-        rest = self._unknown(thing, given, right, unexplained) if unexplained else None
-        if not chosen:
-            return rest or Finding("")
-        more = [f"And there is more: {mistake.says}" for mistake in chosen[1:]]
-        more += [f"And there is more: {rest.says}"] if rest else []
-        return Finding(chosen[0].says, "\n\n".join([chosen[0].because, *more]))
+        rest = [self._unknown(thing, given, right, unexplained)] if unexplained else []
+        return numbered([*(finding for mistake in chosen for finding in mistake.findings), *rest])
 
     def _explained(self, mistake: Mistake, given: list[Any], right: list[Numbers]) -> set[str]:
         """The arrays that this mistake makes wrong, if the answer has exactly what it gives; else nothing."""
@@ -114,23 +112,22 @@ class NumbersPart(Part):
                 names.add("all")
                 continue
             here = set(self.wrong_names(wrong, wanted))
-            if not all(self._same(answer.get(name), wrong[name], {}) for name in here):
+            if not all(self._same(answer.get(name), wrong[name]) for name in here):
                 return set()
             names |= here
         return names
 
-    def _same(self, one: Array | None, other: Array, among: Numbers) -> bool:
+    def _same(self, one: Array | None, other: Array, least: float = 0) -> bool:
         if one is None or np.shape(one) != np.shape(other):
             return False
-        scale = max(_size(other), _SMALLEST_SCALE * max(map(_size, among.values()), default=0))
+        scale = max(_size(other), least)
         return bool(np.allclose(one, other, rtol=0, atol=self.tolerance * scale, equal_nan=True))
 
     def _unknown(self, thing: Any, given: list[Any], right: list[Numbers], names: set[str]) -> Finding:
         """What can be said of these wrong arrays, which are those of no known mistake."""
         failure = next((answer for answer in given if isinstance(answer, Failure)), None)
         if failure is not None:
-            says, because = failure.finding
-            return Finding(says, "\n\n".join(filter(None, (because, self.advise(failure)))))
+            return failure._replace(help=self.advise(failure) or failure.help).finding
         seed, answer, wanted = next(
             (seed, one, other)
             for seed, one, other in zip(self.seeds, given, right, strict=True)
@@ -149,7 +146,7 @@ class NumbersPart(Part):
             cause = cause and f": {cause}"
             return Finding(sentence(f"{wrong[0]} has the shape {np.shape(one)}, wanted {shape}{cause}"))
         again = self._numbers_of(thing, seed, None)
-        if not isinstance(again, Failure) and not self._same(again.get(wrong[0]), one, {}):
+        if not isinstance(again, Failure) and not self._same(again.get(wrong[0]), one):
             return Finding(
                 sentence(f"{wrong[0]} is another one each time, though all that is given is the same"), _DRAWN
             )
@@ -219,6 +216,11 @@ def without_echoes(names: Sequence[str]) -> list[str]:
 def _size(array: Array) -> float:
     """The largest number of it that is finite."""
     return float(np.abs(array, where=np.isfinite(array), out=np.zeros(np.shape(array))).max(initial=0))
+
+
+def _first(names: Iterable[str], order: Sequence[str]) -> int:
+    """Where the first of the names stands."""
+    return min((order.index(name) for name in names if name in order), default=0)
 
 
 def _same_refusal(one: Any, other: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import json
+import linecache
 import os
 import re
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.verdict import WRONG, Verdict, as_json, judge_file
+from npbert.learn.verdict import WRONG, Printed, Verdict, as_json, judge_file
 
 TIME_LIMIT = 10.0
 """Seconds for the learner's code."""
@@ -29,8 +30,8 @@ def check(exercise: Exercise, path: Path, time_limit: float = TIME_LIMIT) -> Ver
     paths = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
     environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        answer, stack = Path(folder, "answer.json"), Path(folder, "stack.txt")
-        given = [str(exercise.number), str(path.resolve()), str(answer), str(stack), str(time_limit)]
+        answer, stack, printed = (Path(folder, name) for name in ("answer.json", "stack.txt", "printed.txt"))
+        given = [str(exercise.number), str(path.resolve()), str(time_limit), *map(str, (answer, stack, printed))]
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(
             [sys.executable, "-c", _CODE, *given], env=environment, stdin=nothing, stdout=nothing, stderr=nothing
@@ -44,28 +45,34 @@ def check(exercise: Exercise, path: Path, time_limit: float = TIME_LIMIT) -> Ver
             process.wait()
         if answer.exists():
             return Verdict(**json.loads(answer.read_text(encoding="utf-8")))
-        stopped_at = stack.read_text(encoding="utf-8", errors="replace") if stack.exists() else ""
+        stopped_at, said = (
+            file.read_text(encoding="utf-8", errors="replace") if file.exists() else "" for file in (stack, printed)
+        )
     if status is not None and not stopped_at:
-        return Verdict(WRONG, f"Python ended while it ran the file (status {status}).")
-    return _endless(path, stopped_at, time_limit)
+        return Verdict(WRONG, f"Python ended while it ran the file (status {status}).", printed=said)
+    return _endless(path, stopped_at, time_limit, said)
 
 
-def _endless(path: Path, stack: str, time_limit: float) -> Verdict:
+def _endless(path: Path, stack: str, time_limit: float, printed: str) -> Verdict:
     found = re.search(rf'File ".*{re.escape(path.name)}", line (\d+)', stack)
-    where = f" at line {found[1]}" if found else " at work"
+    line = int(found[1]) if found else 0
+    code = linecache.getline(str(path.resolve()), line).strip()
+    small = "The arrays are tiny, so that even loops over every number take less than a second."
     return Verdict(
         WRONG,
-        f"After {time_limit:g} seconds it was still{where}: is there a loop that never ends?",
-        "The arrays are tiny, so that even loops over every number take less than a second.",
+        f"After {time_limit:g} seconds it was still at {f'line {line}' if line else 'work'}: "
+        "is there a loop that never ends?",
+        f"{line:>4}:  {code}\n\n{small}" if code else small,
+        printed,
     )
 
 
 def run(arguments: list[str]) -> None:
     """In the new process: judge the file, and write the verdict."""
-    number, path, answer, stack, time_limit = arguments
-    with Path(stack).open("w", encoding="utf-8") as file:
+    number, path, time_limit, answer, stack, printed = arguments
+    with Path(stack).open("w", encoding="utf-8") as file, Path(printed).open("w", encoding="utf-8") as copy:
         faulthandler.dump_traceback_later(float(time_limit), exit=True, file=file)
-        verdict = judge_file(EXERCISES[int(number)], Path(path))
+        verdict = judge_file(EXERCISES[int(number)], Path(path), Printed(copy))
         faulthandler.cancel_dump_traceback_later()
     unfinished = Path(f"{answer}.part")
     unfinished.write_text(json.dumps(as_json(verdict)), encoding="utf-8")

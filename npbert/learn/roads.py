@@ -47,7 +47,7 @@ def _place(case: Case) -> str:
             continue
         if not case.is_wrong[silent].any():
             where = f"{case.d} is right wherever its use {name} has no say"
-            return f"{where}: so look at what comes back {name}"
+            return f"{where}: so look at the places where it has, and at what is added or overwritten there"
         where = f"{case.d} is wrong even where only its use {other} counts"
         return f"{where}: look at what comes back {other}, and whether the rest goes to the right rows"
     return ""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import bdb
 import contextlib
 import io
+import pdb
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from npbert.files import FileError, read_text
 from npbert.learn.attempt import Failure, failure_of
@@ -21,23 +24,39 @@ _AGAIN = "It was there when the file was made. To start again, rename the file: 
 
 @dataclass(frozen=True)
 class Verdict:
-    """status: RIGHT, NOT_BEGUN or WRONG. says, because: as of a Finding. printed: what the learner's code printed."""
+    """status: RIGHT, NOT_BEGUN or WRONG. says, because: as of a Finding. printed: what the learner's code printed.
+
+    part: the name of the part that is not right, where one was judged.
+    """
 
     status: str
     says: str = ""
     because: str = ""
     printed: str = ""
+    part: str = ""
 
 
-def judge_file(exercise: Exercise, path: Path) -> Verdict:
-    """Run the file and judge it. Whatever it prints is in the verdict, up to MOST_PRINTED characters."""
-    printed = _Printed()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        status, finding = _judge(exercise, path)
-    return Verdict(status, *finding, printed.getvalue())
+def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None) -> Verdict:
+    """Run the file and judge it. Whatever it prints is in the verdict, and in `printed`, up to MOST_PRINTED characters.
+
+    A breakpoint() in it raises BdbQuit: nobody is there to type.
+    """
+    printed = Printed() if printed is None else printed
+    hook, sys.breakpointhook = sys.breakpointhook, _no_breakpoint
+    trace, pdb.set_trace = pdb.set_trace, _no_breakpoint
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            status, finding, *part = _judge(exercise, path)
+    finally:
+        sys.breakpointhook, pdb.set_trace = hook, trace
+    return Verdict(status, *finding, printed.getvalue(), *part)
 
 
-def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding]:
+def _no_breakpoint(*_: Any, **__: Any) -> None:
+    raise bdb.BdbQuit
+
+
+def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding] | tuple[str, Finding, str]:
     try:
         text = read_text(path)
         is_begun = is_begun_in(exercise, text)
@@ -61,7 +80,7 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding]:
             )
         gone = _gone(exercise, part.name, thing)
         if gone:
-            return WRONG, Finding(f"There is no {gone} in {part.name} any more.", _AGAIN)
+            return WRONG, Finding(f"There is no {gone} in {part.name} any more.", _AGAIN), part.name
         finding: Finding | None
         try:
             finding = part.judge(thing)
@@ -73,15 +92,15 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding]:
             is_named = len(exercise.parts) == 1 or finding.says.startswith(part.name)
             so_far = [f"{', '.join(right)} is right."] if right else []
             because = "\n\n".join(filter(None, [finding.because, *so_far]))
-            return WRONG, Finding(finding.says if is_named else f"{part.name}: {finding.says}", because)
+            return WRONG, Finding(finding.says if is_named else f"{part.name}: {finding.says}", because), part.name
         right.append(part.name)
     return RIGHT, Finding("")
 
 
 def _gone(exercise: Exercise, name: str, thing: Any) -> str:
-    """A method that is the learner's to write, and is not in their class any more; or ""."""
-    methods = [method for owner, _, method in (blank.partition(".") for blank in exercise.blanks) if owner == name]
-    for method in methods if isinstance(thing, type) else ():
+    """A method that was in their class when the file was made, and is not any more; or ""."""
+    made = [method for owner, _, method in (each.partition(".") for each in _named(exercise.source())) if owner == name]
+    for method in made if isinstance(thing, type) else ():
         owner = next((each for each in thing.__mro__ if method in vars(each)), object)
         if owner is object or owner.__module__.startswith("npbert."):
             return method
@@ -140,15 +159,20 @@ def _syntax(error: SyntaxError, path: Path) -> Finding:
     return Finding(f"{path.name} is no valid Python yet: {error.msg}, in line {error.lineno}.", shown)
 
 
-class _Printed(io.StringIO):
-    """Keeps the beginning of what is printed."""
+class Printed(io.StringIO):
+    """Keeps the beginning of what is printed. copy: a file that gets it, too."""
+
+    def __init__(self, copy: TextIO | None = None) -> None:
+        super().__init__()
+        self.copy = copy
 
     def write(self, text: str) -> int:
         room = MOST_PRINTED - self.tell()
-        if 0 < room < len(text):
-            super().write(f"{text[:room]} …")
-        elif room > 0:
-            super().write(text)
+        kept = text if len(text) <= room else f"{text[:room]} …" if room > 0 else ""
+        super().write(kept)
+        if self.copy is not None and kept:
+            self.copy.write(kept)
+            self.copy.flush()
         return len(text)
 
 

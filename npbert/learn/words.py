@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 import textwrap
 
@@ -17,15 +18,16 @@ def answer(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
     """All that is to be said of one exercise. option: what the next command needs, as " --folder mine"."""
     parts = [line(exercise, verdict)]
     if verdict.status == WRONG:
-        parts += [indented(verdict.says)] + ([indented(verdict.because)] if verdict.because else [])
+        several = "1. " if re.search(r"^2\. ", verdict.because, re.MULTILINE) else ""
+        parts += [indented(several + verdict.says)] + ([indented(verdict.because)] if verdict.because else [])
     if verdict.printed.strip():
         lines = verdict.printed.rstrip().split("\n")
-        more = [f"… and {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
-        parts.append(
-            "\n".join([indented("Your code printed:"), *(f"    | {line}" for line in lines[:MOST_LINES] + more)])
-        )
+        more = len(lines) > MOST_LINES or verdict.printed.rstrip().endswith("…")
+        says = "Your code printed (it is run several times; this is the beginning):" if more else "Your code printed:"
+        parts.append("\n".join([indented(says), *(f"    | {line}" for line in lines[:MOST_LINES])]))
     if verdict.status == WRONG:
-        parts.append(indented(f"To read: {exercise.chapter}. A hint: npbert learn hint {exercise.code}{option}"))
+        read = f"docs/{exercise.chapter.file}"
+        parts.append(f"  To read: {read}\n  A hint:  npbert learn hint {exercise.code}{option}")
     if verdict.status == NOT_BEGUN:
         parts.append(indented(f"Open {exercise.file_name}: it says what to do. To read: {exercise.chapter}."))
     if verdict.status == RIGHT:
@@ -44,12 +46,14 @@ def summary(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
     return f"{line(exercise, verdict)}{more}"
 
 
-def hint(exercise: Exercise, number: int) -> str:
-    """The hint of this number, 1 to 3, and how to get the next one."""
-    text = indented(exercise.hints[number - 1])
-    more = f"npbert learn hint {exercise.code} {number + 1} says more." if number < len(exercise.hints) else ""
+def hint(exercise: Exercise, number: int, part: str = "", option: str = "") -> str:
+    """The hint of this number, 1 to 3, and how to get the next one. part: for which part it is, if it is known."""
+    hints = exercise.hints_of_parts.get(part, exercise.hints)
+    text = indented(hints[number - 1])
+    more = f"npbert learn hint {exercise.code} {number + 1}{option} says more." if number < len(hints) else ""
     last = f"This was the last hint. To read: {exercise.chapter}."
-    head = f"{exercise.code} {exercise.title}, hint {number} of {len(exercise.hints)}"
+    of_part = f", {part}" if exercise.hints_of_parts and part else ""
+    head = f"{exercise.code} {exercise.title}{of_part}, hint {number} of {len(hints)}"
     return f"{head}\n\n{text}\n\n{indented(more or last)}"
 
 

@@ -174,7 +174,9 @@ def test_set_and_not_added_is_said():
         self.s.zero_grad()
         return Scale.backward(self, dy, tape)
 
-    with pytest.raises(GradientError, match=r"s is set by backward, .* only the last is there, as if = stood for \+="):
+    with pytest.raises(
+        GradientError, match=r"s is set by backward, .* only that of the last is there, as if = stood for \+="
+    ):
         check_gradients(broken(backward=backward), X)
 
 

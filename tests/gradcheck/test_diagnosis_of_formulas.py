@@ -82,7 +82,7 @@ TERMS = {
     ),
     "softmax, a mean for its sum": (
         softmax(lambda dp, p: p * dp - p * mean(dp * p)),
-        'dx is p · dp − p · mean(p · dp): "through the sum of all" should be −p · sum(p · dp)',
+        'dx is p · dp − p · mean(p · dp): "through the denominator" should be −p · sum(p · dp)',
     ),
     "the largest is not subtracted": (
         cross_entropy(lambda scores, largest, total, onehot: np.exp(scores) / total - onehot),
@@ -200,7 +200,7 @@ OTHERS = {
     "the others of softmax are added": (
         softmax(lambda dp, p: p * dp * (1 - p) + p * (total(p * dp) - p * dp)),
         "ledger",
-        '"through the other p of its row" has the wrong sign',
+        '"through the other p of its row (k ≠ j)" has the wrong sign',
     ),
     "a slope of letters": (
         activation(lambda x: 0.5 * (1 + erf(x, divisor=np.sqrt(2))) - x * x * phi(x)),

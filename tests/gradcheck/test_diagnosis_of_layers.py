@@ -125,7 +125,7 @@ WRONG = [
         "as if the norm was multiplied",
     ),
     (Softmax, lambda dp, p: dp * p * (1 - p), "formula", "p (1 − p) is taken for the whole derivative"),
-    (Softmax, lambda dp, p: dp * p, "ledger", '"through the sum of all" is missing'),
+    (Softmax, lambda dp, p: dp * p, "ledger", '"through the denominator" is missing'),
     (Softmax, lambda dp, p: dp - (dp * p).sum(axis=-1, keepdims=True), "known factor", "as if p was left out"),
     (
         Attention,
@@ -206,13 +206,15 @@ def test_nothing_is_said_of_noise_but_an_example(name, size):
 def test_the_example_is_small_and_its_arithmetic_is_right():
     report = check_gradients(returning(lambda dx: dx + dx**2), X)
     (finding,) = report.diagnosis
-    first, up, down, so = finding.text.replace("−", "-").split("\n")
+    first, above, up, below, down, so, said = finding.text.replace("−", "-").split("\n")
     case = "s = [1., 2.], x = [[ 0.5, -1. ], [ 1.5,  0.2]], dy = [[ 0.1, -0.5], [ 2.1, -2.4]]"
     assert first == f"dx is wrong, for example with {case}:"
-    assert up.startswith("    x[1, 1] = 0.2 + 0.001 makes S = Σ dy · y")
+    assert (above, below) == ("    x[1, 1] = 0.2 + 0.001:", "    x[1, 1] = 0.2 - 0.001:")
+    assert up.startswith("        S = Σ dy · y = ")
     slope = (float(up.split()[-1]) - float(down.split()[-1])) / 0.002
     assert slope == pytest.approx(-4.8)
-    assert f"= {slope:.6f}, and backward says {-4.8 + 4.8**2:.6f}" in so
+    assert so == f"    So dS/dx[1, 1], their difference / 0.002, is {slope:.6f};"
+    assert said == f"    backward says {-4.8 + 4.8**2:.6f}."
 
 
 def test_the_product_rule_is_not_spoken_of_where_numbers_have_neighbours():

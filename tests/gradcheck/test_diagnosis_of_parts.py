@@ -28,11 +28,11 @@ class AddAndNorm:
 @pytest.mark.parametrize(
     ("join", "says"),
     [
-        (lambda past, through: through, 'dx = 1 · through linear + 0 · past it: "past it" is missing'),
-        (lambda past, through: past, 'dx = 0 · through linear + 1 · past it: "through linear" is missing'),
+        (lambda past, through: through, 'dx = 1 · through linear + 0 · past linear: "past linear" is missing'),
+        (lambda past, through: past, 'dx = 0 · through linear + 1 · past linear: "through linear" is missing'),
         (
             lambda past, through: past - through,
-            'dx = −1 · through linear + 1 · past it: "through linear" has the wrong s',
+            'dx = −1 · through linear + 1 · past linear: "through linear" has the wrong s',
         ),
         (lambda past, through: (past + through) / 2, "dx is 2.000 times too small, everywhere"),
     ],

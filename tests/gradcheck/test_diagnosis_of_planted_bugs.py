@@ -48,15 +48,17 @@ SAID = {
     ),
     "EncoderLayer, some rows look, all: residual_lost": (
         "ledger",
-        'what attention_norm.backward is given = 1 · through feed_forward + 0 · past it: "past it" is missing',
+        "what attention_norm.backward is given = 1 · through feed_forward + 0 · past feed_forward: "
+        '"past feed_forward" is missing',
     ),
     "EncoderLayer, all: residual_is_dropped_too": (
         "ledger",
-        'in what attention_norm.backward is given, in place of "past it" there is what feed_forward.backward is given',
+        'in what attention_norm.backward is given, "past feed_forward" is what dropout.backward returns the first '
+        "time, and should be what output_norm.backward returns",
     ),
     "EncoderLayer, all: sublayer_is_not_dropped": (
         "another",
-        "what feed_forward.backward is given is what dropout.backward is given",
+        "what feed_forward.backward is given is what output_norm.backward returns, and should be what dropout.backward",
     ),
     "GELU, all: slope_of_the_tanh_form": (
         "slope",

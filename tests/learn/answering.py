@@ -4,6 +4,7 @@ import ast
 import textwrap
 
 from npbert.learn.exercises import EXERCISES
+from tests.learn.right_answers import RIGHT
 
 
 def answered(number, bodies):
@@ -29,3 +30,14 @@ def fill(text, name, body):
             lines[last.lineno - 1 : last.end_lineno] = textwrap.indent(body, " " * last.col_offset).splitlines()
             return "\n".join(lines) + "\n"
     raise AssertionError(f"there is no blank {name}")
+
+
+def write(number, folder, **changes):
+    """Write a right answer into the folder, with changes=[(before, after), …] in its text; the file."""
+    path = folder / EXERCISES[number].file_name
+    text = answered(number, RIGHT[number][0])
+    for before, after in changes.get("changes", []):
+        assert before in text
+        text = text.replace(before, after)
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -124,17 +124,17 @@ RIGHT = {
         {
             "backward": """
             dx = np.zeros(p.shape)
-            for n in range(len(p)):
-                for j in range(p.shape[1]):
-                    for k in range(p.shape[1]):
-                        dx[n, j] += dp[n, k] * p[n, k] * ((k == j) - p[n, j])
+            for n in np.ndindex(p.shape[:-1]):
+                for j in range(p.shape[-1]):
+                    for k in range(p.shape[-1]):
+                        dx[n][j] += dp[n][k] * p[n][k] * ((k == j) - p[n][j])
             return dx
             """
         },
         {
             "backward": """
-            jacobian = np.einsum("nk,kj->nkj", p, np.eye(p.shape[-1])) - np.einsum("nk,nj->nkj", p, p)
-            return np.einsum("nk,nkj->nj", dp, jacobian)
+            jacobian = np.einsum("...k,kj->...kj", p, np.eye(p.shape[-1])) - np.einsum("...k,...j->...kj", p, p)
+            return np.einsum("...k,...kj->...j", dp, jacobian)
             """
         },
         {

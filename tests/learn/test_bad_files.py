@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -29,16 +30,51 @@ def path(tmp_path):
     [
         ("def f(:\n    pass\n", "02_linear.py is no valid Python yet: invalid syntax, in line 1.", "def f(:"),
         (linear("return dx"), "stops with NameError: name 'dx' is not defined", ":  return dx"),
-        (linear("return dy @ self.weight.value"), "stops with ValueError: matmul:", "dy (7, 3), x (7, 5)"),
+        (
+            linear("return dy @ self.weight.value"),
+            "stops with ValueError: matmul",
+            "dy (7, 3) @ self.weight.value (5, 3): for @ the inner two, 3 and 5, must be equal.",
+        ),
+        (
+            linear("wide = x[None]\nz = None\nreturn (1 +\n    wide @ dy.T[:2])"),
+            "stops with ValueError: matmul: the shapes do not fit",
+            "wide (1, 7, 5) @ dy.T[:2] (2, 7): for @ the inner two, 5 and 2, must be equal.",
+        ),
+        (
+            linear("return np.stack([x.T] * 2) @ np.stack([dy] * 3)"),
+            "stops with ValueError: ",
+            "What is there: x (7, 5), dy (7, 3), self.weight.value (5, 3), self.bias.value (3,)",
+        ),
+        (
+            linear("two, three = np.stack([x.T] * 2), np.stack([dy] * 3)\nreturn two @ three"),
+            "stops with ValueError: ",
+            "two (2, 5, 7) @ three (3, 7, 3): the axes before the last two must be equal, or 1, and 2 and 3 are not.",
+        ),
+        (
+            linear("dw = x.T @ dy\nreturn x @ dw[0, 0]"),
+            "stops with ValueError: matmul",
+            "x (7, 5), dw (5, 3), dy (7, 3)",
+        ),
+        (linear("").replace("    def forward", "    def ahead"), "There is no forward in Linear any more.", "made"),
+        (
+            linear("breakpoint()\nreturn dy"),
+            "stops with BdbQuit: breakpoint() ends the check",
+            ":  breakpoint()\n",
+        ),
+        (
+            linear("import pdb; pdb.set_trace()\nreturn dy"),
+            "stops with BdbQuit: breakpoint() ends the check",
+            "pdb.set_trace()\n",
+        ),
         (linear("dy *= 2"), "writes into an array that belongs to somebody else.", "dx = dy * a"),
         (linear("x += 1"), "writes into an array that belongs to somebody else.", ":  x += 1"),
         (linear("import sys\nsys.exit(3)"), "stops with SystemExit: the file ends the program", "sys.exit(3)"),
         (linear("pass"), "Backward returns nothing, wanted dx: does it end with a `return`?", ""),
-        (linear("return dy, x"), "Backward returns 2 things, wanted dx.", ""),
+        (linear("return dy, x"), "2 things, wanted dx: a parameter's gradient is not returned, but handed over", ""),
         (linear("return 3.0"), "Backward returns a float for dx, wanted an array.", ""),
-        (linear("return dy"), "Nothing was added to the gradient of ", "more: dx has the shape (7, 3), wanted (7, 5)."),
-        (linear("return x"), "Nothing was added to the gradient of ", "And there is more: dx is "),
-        (linear("return 0 * x"), "Nothing was added to the gradient of ", "And there is more: dx is 0 throughout."),
+        (linear("return dy"), "Nothing was added to the gradient of ", "3. dx has the shape (7, 3), wanted (7, 5)."),
+        (linear("return x"), "Nothing was added to the gradient of ", "3. dx is "),
+        (linear("return 0 * x"), "Nothing was added to the gradient of ", "3. dx is 0 throughout."),
         (linear("return x / 0"), "Nothing was added to the gradient of ", "dx holds numbers that are not finite"),
         ("x = 1\n", "There is no class Linear in 02_linear.py.", "rename the file"),
         ("Linear = 1\n", "There is no class Linear in 02_linear.py.", "rename the file"),
@@ -78,6 +114,20 @@ def test_what_is_wrong_is_said(text, says, because, path, monkeypatch):
     assert because in verdict.because
 
 
+def test_what_is_there_leaves_out_what_python_put_there(path):
+    path.write_text(linear("return dy").replace("class Linear", "z = None\n1 / 0\nclass Linear"), encoding="utf-8")
+    assert judge_file(LINEAR, path).because.endswith("What is there: z None")
+
+
+def test_a_breakpoint_shows_no_prompt_whatever_it_is_set_to(path, monkeypatch):
+    monkeypatch.setenv("PYTHONBREAKPOINT", "builtins.print")
+    path.write_text(linear("breakpoint()\nreturn dy"), encoding="utf-8")
+    hook = sys.breakpointhook
+    verdict = judge_file(LINEAR, path)
+    assert "stops with BdbQuit" in verdict.says and verdict.printed == ""
+    assert sys.breakpointhook is hook
+
+
 def test_a_file_that_is_no_text(path):
     path.write_bytes(b"\xff\xfe\x00")
     assert "is not UTF-8" in judge_file(LINEAR, path).says
@@ -98,7 +148,7 @@ return dy @ self.weight.value.reshape(3, 5)"""
     path.write_text(linear(body), encoding="utf-8")
     verdict = judge_file(LINEAR, path)
     assert verdict.says.startswith("dW and db are both divided by the number of rows")
-    assert "And there is more: dx is made with Wᵀ reshaped" in verdict.because
+    assert "2. dx is made with Wᵀ reshaped" in verdict.because
 
 
 def test_right_numbers_are_not_all(path):
@@ -142,6 +192,7 @@ def test_in_a_process_of_its_own(path):
 @pytest.mark.parametrize(
     ("body", "says"),
     [
+        ("while True: print('here')", "After 1 seconds it was still at line {line}: is there a loop that never ends?"),
         ("while True: pass", "After 1 seconds it was still at line {line}: is there a loop that never ends?"),
         ("import os\nos._exit(1)", "Python ended while it ran the file (status 1)."),
     ],
@@ -149,8 +200,12 @@ def test_in_a_process_of_its_own(path):
 def test_what_does_not_come_back(body, says, path):
     path.write_text(linear(body), encoding="utf-8")
     start = time.perf_counter()
-    line = path.read_text(encoding="utf-8").splitlines().index(f"        {body}") + 1 if "while" in body else 0
-    assert check(LINEAR, path, time_limit=1).says == says.format(line=line)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    line = next((n for n, text in enumerate(lines, 1) if "while" in text), 0)
+    verdict = check(LINEAR, path, time_limit=1)
+    assert verdict.says == says.format(line=line)
+    assert verdict.printed[:4] == ("here" if "print" in body else "")
+    assert f"{lines[line - 1].strip()}\n\nThe arrays are tiny" in verdict.because or "while" not in body
     assert time.perf_counter() - start < 20
 
 

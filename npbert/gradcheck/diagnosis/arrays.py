@@ -20,7 +20,6 @@ from npbert.gradcheck.diagnosis.slopes import wrong_slope
 from npbert.gradcheck.diagnosis.surroundings import Known
 from npbert.gradcheck.diagnosis.wiring import Trace, wrong_between
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import is_float_array
 from npbert.gradcheck.report import COMPLEX_STEP, Gradients, Report
 
 _T = TypeVar("_T")
@@ -49,7 +48,8 @@ def findings_of_arrays(
             if trace and name in known.inputs:
                 array = function.inputs[function.float_inputs[name]]
                 roads = trace.roads_from(None, array, right[name]) or case.roads
-                case = replace(case, roads=roads, others={**case.others, **trace.given})
+                given = trace.given if len(trace.steps) > 1 else {}  # one part alone gives the dx, be it right or not
+                case = replace(case, roads=roads, others={**case.others, **given})
             here = list(findings_of(case))
             is_little = name in known.inputs and all(finding.what == "place" for finding in here)
             found += (list(_inside(case, function, known)) or here) if is_little else here
@@ -90,9 +90,8 @@ def _between(trace: Trace, wrong_names: list[str]) -> Iterator[Finding]:
             text = f"{step.name}.backward is never called, though the loss moves with what {step.name} gives{so_far}"
             yield Finding("never called", step.name, text)
             return
-        called = f"what {step.name}.backward is given"
-        others = {f"what {other.name}.backward is given": other.dy for other in trace.steps if is_float_array(other.dy)}
-        others = {name: dy for name, dy in others.items() if name != called}
+        called = trace.called(step)
+        others = {name: array for name, array in trace.given.items() if name != called}
         roads = trace.roads_from(step, step.y, right)
         case = Case(step.dy, right, step.name, roads=roads, others=others, called=called)
         found = list(findings_of(case))

@@ -16,12 +16,12 @@ def factor_along_an_axis(case: Case) -> Iterator[Finding]:
     for axis in _axes(case):
         factors = _coefficients(case.wrong, case.right, axis)
         if case.explains(factors * case.right, fitted=factors.size) and _most_are_wrong(case, axis):
-            item, line = along(axis, case.right.ndim)
+            item, line, lines = _called(axis, case.right.ndim)
             yield Finding(
                 "axis factor",
                 case.name,
                 f"{case.d} is wrong by a factor that is the same for every {item} of a {line}: "
-                f"{listed(map(float, factors.ravel()))}, as if a factor of the {line}s was left out or changed",
+                f"{listed(map(float, factors.ravel()))}, as if a factor of the {lines} was left out or changed",
             )
             return
 
@@ -32,7 +32,7 @@ def error_along_an_axis(case: Case) -> Iterator[Finding]:
         amount = case.error.mean(axis=axis, keepdims=True)
         if not (case.explains(case.right + amount, fitted=amount.size) and _most_are_wrong(case, axis)):
             continue
-        item, line = along(axis, case.right.ndim)
+        item, line, _ = _called(axis, case.right.ndim)
         text = f"{case.d} is off by the same number in every {item} of a {line}: {listed(map(float, amount.ravel()))}"
         if case.explains(case.right + case.wrong.mean(axis=axis, keepdims=True)):
             text += f", which is its mean there, as if the mean over each {line} was not subtracted, or another number"
@@ -64,7 +64,7 @@ def error_along_a_known(case: Case) -> Iterator[Finding]:
                 continue
             amount = _coefficients(case.error, array, axis)
             if case.explains(case.right + amount * array, fitted=amount.size) and _most_are_wrong(case, axis):
-                _, line = along(axis, case.right.ndim)
+                _, line, _ = _called(axis, case.right.ndim)
                 yield Finding(
                     "known error",
                     case.name,
@@ -72,6 +72,12 @@ def error_along_a_known(case: Case) -> Iterator[Finding]:
                     f"times, as if a term with {name} was lost, or came in, or had another factor in each {line}",
                 )
                 return
+
+
+def _called(axis: int, ndim: int) -> tuple[str, str, str]:
+    """What runs along an axis, and what a line along it is called, and several of them."""
+    item, line = along(axis, ndim)
+    return (item, line, f"{line}s") if ndim < 3 else ("number", line, line.replace("line", "lines"))
 
 
 def _axes(case: Case) -> Iterator[int]:

@@ -15,7 +15,7 @@ from npbert.gradcheck.derivatives import by_number
 from npbert.gradcheck.diagnosis.finding import Finding, d
 from npbert.gradcheck.diagnosis.surroundings import numbers_of
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import is_float_array
+from npbert.gradcheck.inputs import is_float_array, is_whole
 from npbert.gradcheck.report import FINITE_DIFFERENCES, Gradients
 
 _H = 1e-3
@@ -55,14 +55,29 @@ def _told(function: ScalarFunction, name: str, index: tuple[int, ...], wrong: Gr
     start, up, down = _both_sides(function, name, index)
     place = f"{name}[{', '.join(map(str, index))}]" if index else name
     case = _in_numbers(function)
-    slope = f"({up:.9f} − {down:.9f}) / {2 * _H:g} = {(up - down) / (2 * _H):.6f}"
+    beside = _beside(function, name, index)
+    product = "dy · y" if sum(map(np.size, function.dy)) == 1 else "Σ dy · y"
     lines = [
-        f"{d(name)} is wrong, for example {f'with {case}' if case else f'at {place} = {start:.6g}'}:",
-        f"    {place} = {start:.6g} + {_H:g} makes S = Σ dy · y  {up:.9f}",
-        f"    {place} = {start:.6g} − {_H:g} makes S              {down:.9f}",
-        f"    so dS/d{place} = {slope}, and backward says {float(wrong[name][index]):.6f}",
+        f"{d(name)} is wrong, for example {f'with {case}' if case else f'at {place} = {start:.6g}{beside}'}:",
+        f"    {place} = {start:.6g} + {_H:g}:",
+        f"        S = {product} = {up:.9f}",
+        f"    {place} = {start:.6g} − {_H:g}:",
+        f"        S = {down:.9f}",
+        f"    So dS/d{place}, their difference / {2 * _H:g}, is {(up - down) / (2 * _H):.6f};",
+        f"    backward says {float(wrong[name][index]):.6f}.",
     ]
     return Finding("example", name, "\n".join(lines).replace("-", "−"))
+
+
+def _beside(function: ScalarFunction, name: str, index: tuple[int, ...]) -> str:
+    """The label, or id, that belongs to this row of an input; or ""."""
+    array = dict(function.named_inputs()).get(name)
+    if not index or not isinstance(array, np.ndarray):
+        return ""
+    of_rows = [
+        (of, value) for of, value in function.named_arrays() if is_whole(value) and value.shape == array.shape[:1]
+    ]
+    return "".join(f", {of}[{index[0]}] = {value[index[0]]}" for of, value in of_rows)
 
 
 def _both_sides(function: ScalarFunction, name: str, index: tuple[int, ...]) -> tuple[float, float, float]:

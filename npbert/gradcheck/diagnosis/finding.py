@@ -98,6 +98,12 @@ class Case:
         left_over = np.abs(self.wrong - guess)
         return bool(left_over.max(initial=0) <= self.allowed)  # False for a NaN
 
+    def name_of(self, array: Array) -> str:
+        """Which of the other gradients this array is, in words; "" where it is none of them."""
+        small = ACCURACY * 1e-3 * float(np.abs(array).max(initial=0))
+        alike = ((name, other) for name, other in self.others.items() if other.shape == array.shape)
+        return next((d(name) for name, other in alike if np.abs(other - array).max(initial=0) <= small), "")
+
     @property
     def d(self) -> str:
         """What the gradient is called: dx."""
@@ -113,8 +119,9 @@ def d(name: str) -> str:
 
 def number(value: float) -> str:
     """A number to be read: 7.000, −0.3333, 2.5e-07."""
-    size = abs(value)
-    text = f"{value:.3f}" if 0.1 <= size < 1e4 or value == 0 else f"{value:.4g}"
+    size, rounded_by = abs(value), abs(value - round(value, 3))
+    is_nearly = 0.1 <= size < 1e4 and 1e-6 * size < rounded_by and round(value, 3) == round(value)
+    text = f"{value:.7g}" if is_nearly else f"{value:.3f}" if 0.1 <= size < 1e4 or value == 0 else f"{value:.4g}"
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 

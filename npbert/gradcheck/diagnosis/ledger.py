@@ -23,7 +23,7 @@ def ledger(case: Case) -> Iterator[Finding]:
     counted = [(cut, counts) for cut, counts in told if counts is not None]
     if counted:
         roads, counts = min(counted, key=lambda of: sum(count not in (0, 1, -1) for count in of[1]))
-        yield Finding("ledger", case.name, _told(case, dict(zip(roads, counts, strict=True))))
+        yield Finding("ledger", case.name, _told(case, roads, dict(zip(roads, counts, strict=True))))
         return
     for roads in cuts:
         found = list(_another_on_a_road(case, roads)) or list(_factor_on_a_road(case, roads))
@@ -32,13 +32,14 @@ def ledger(case: Case) -> Iterator[Finding]:
             return
 
 
-def _told(case: Case, counts: dict[str, float]) -> str:
+def _told(case: Case, roads: dict[str, Array], counts: dict[str, float]) -> str:
     """dx = 1 · directly + 0 · through μ: "through μ" is missing"""
     alike: dict[float, list[str]] = {}
     for name, count in counts.items():
         if count != 1:
             alike.setdefault(count, []).append(f'"{name}"')
-    about = "; ".join(_about(case, names, count) for count, names in alike.items())
+    of_all = all(_is_in_every_row(road, case.right) and not name.startswith("past ") for name, road in roads.items())
+    about = "; ".join(_about(case, names, count, of_all=of_all) for count, names in alike.items())
     if len(counts) > _MOST_ADDED:
         return f"in {case.d}, {about}; the rest is right"
     sum_of_roads = " + ".join(f"{_count(count)} · {name}" for name, count in counts.items())
@@ -65,7 +66,12 @@ def _count(count: float) -> str:
     return f"{count:.0f}".replace("-", "−") if count == round(count) else number(count)
 
 
-def _about(case: Case, names: list[str], count: float) -> str:
+def _is_in_every_row(road: Array, right: Array) -> bool:
+    """Else a factor on it is one on some rows, and no size of the layer's explains that; nor one on what goes past."""
+    return right.ndim < 2 or bool((road.any(axis=-1) | ~right.any(axis=-1)).all())
+
+
+def _about(case: Case, names: list[str], count: float, *, of_all: bool) -> str:
     *most, last = names
     name = f"{', '.join(most)} and {last}" if most else last
     is_, has = ("are", "have") if most else ("is", "has")
@@ -73,7 +79,7 @@ def _about(case: Case, names: list[str], count: float) -> str:
         return f"{name} {is_} missing"
     if count == -1:
         return f"{name} {has} the wrong sign"
-    cause = cause_of(count, case.sizes, case.numbers)
+    cause = cause_of(count, case.sizes if of_all else {}, case.numbers)
     return f"{name} {is_} there {_count(count)} times" + (f" ({cause})" if cause else "")
 
 
@@ -81,7 +87,13 @@ def _another_on_a_road(case: Case, roads: dict[str, Array]) -> Iterator[Finding]
     """All roads right but for one, in whose place there is another gradient that is known."""
     for (name, road), (other, array) in itertools.product(roads.items(), case.others.items()):
         if array.shape == road.shape and case.explains(case.right - road + array, fitted=1):
-            yield Finding("ledger", case.name, f'in {case.d}, in place of "{name}" there is {d(other)}')
+            right = case.name_of(road)
+            said = (
+                f'"{name}" is {d(other)}, and should be {right}'
+                if right
+                else f'in place of "{name}" there is {d(other)}'
+            )
+            yield Finding("ledger", case.name, f"in {case.d}, {said}")
             return
 
 

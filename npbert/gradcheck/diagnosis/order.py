@@ -19,7 +19,8 @@ def another_gradient(case: Case) -> Iterator[Finding]:
     """The gradient of another parameter or input, as it is or transposed."""
     for name, other in case.others.items():
         if other.shape == case.wrong.shape and np.any(other) and case.explains(other, fitted=1):
-            yield Finding("another", case.name, f"{case.d} is {d(name)}")
+            right = case.name_of(case.right)
+            yield Finding("another", case.name, f"{case.d} is {d(name)}{right and f', and should be {right}'}")
         elif other.T.shape == case.wrong.shape and np.any(other) and case.explains(other.T, fitted=1):
             yield Finding("another", case.name, f"{case.d} is {d(name)}, transposed")
 

@@ -103,12 +103,12 @@ def _softmax(right: Array, around: Surroundings) -> Iterator[Formula]:
         return
     dy, p = around.dy, _probabilities(around.x)
     roads = {
-        "through its own exponential": dy * p,
-        "through the sum of all": -p * (dy * p).sum(axis=-1, keepdims=True),
+        "through the numerator": dy * p,
+        "through the denominator": -p * (dy * p).sum(axis=-1, keepdims=True),
     }
     by_whose = {
-        "through its own p, the diagonal": dy * p * (1 - p),
-        "through the other p of its row": -p * ((dy * p).sum(axis=-1, keepdims=True) - dy * p),
+        "through its own p (k = j)": dy * p * (1 - p),
+        "through the other p of its row (k ≠ j)": -p * ((dy * p).sum(axis=-1, keepdims=True) - dy * p),
     }
     if dy.ndim > 1:
         yield Formula(roads, of_softmax(dy, p), {"p": p}, partial(terms_of_softmax, dy, p, tuple(roads)), (by_whose,))

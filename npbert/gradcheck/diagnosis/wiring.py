@@ -22,6 +22,7 @@ from npbert.gradcheck.inputs import copy_of, is_float_array
 
 _BELIEVED = 1e-6  # the relative error up to which a gradient between the parts counts as right
 _MOST_NUMBERS = 2000
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Step:
     inputs: tuple[Any, ...]
     y: Any = None
     dy: Any = None
+    dx: Any = None
     is_undone: bool = False
 
 
@@ -68,8 +70,23 @@ class Trace:
 
     @property
     def given(self) -> dict[str, Array]:
-        """What the backward of each part was given, in words."""
-        return {f"what {step.name}.backward is given": step.dy for step in self.steps if is_float_array(step.dy)}
+        """What the layer's backward was given, and what that of each part gave back and was given, in words."""
+        found = {"y": self.function.dy[0]} if len(self.function.dy) == 1 else {}
+        for step in reversed(self.steps):
+            if is_float_array(step.dx):
+                found[f"what {step.name}.backward returns{self._time(step)}"] = step.dx
+        found |= {self.called(step): step.dy for step in reversed(self.steps) if is_float_array(step.dy)}
+        return found
+
+    def called(self, step: Step) -> str:
+        """What the backward of a call is given, in words."""
+        return f"what {step.name}.backward is given{self._time(step)}"
+
+    def _time(self, step: Step) -> str:
+        """Which of several calls of a part it is, in the order of backward."""
+        alike = [other for other in reversed(self.steps) if other.part is step.part]
+        number = next(place for place, other in enumerate(alike) if other is step)
+        return f" the {_ORDINALS[number]} time" if 1 < len(alike) <= len(_ORDINALS) else ""
 
     def gradient_of_output(self, step: Step) -> Array:
         """∂S/∂y of a call."""
@@ -91,7 +108,8 @@ class Trace:
             return {}
         past = right - sum(roads.values())
         is_some = np.abs(past).max(initial=0) > _BELIEVED * np.abs(right).max(initial=0)
-        return {**roads, "past them" if len(roads) > 1 else "past it": past} if is_some else roads
+        beside = "past them" if len(roads) > 1 else next(iter(roads)).replace("through", "past", 1)
+        return {**roads, beside: past} if is_some else roads
 
     def _source(self, place: int, value: Any) -> Step | None:
         """The last call before that gave this very value: one that rests may give what it was given."""
@@ -132,10 +150,14 @@ class Trace:
 
         def watched(dy: Any, *others: Any, **options: Any) -> Any:
             waiting = [step for step in self.steps if step.part is part and not step.is_undone]
-            if self.depth == 0 and waiting:
+            is_own = self.depth == 0 and bool(waiting)
+            if is_own:
                 waiting[-1].dy, waiting[-1].is_undone = np.copy(dy) if is_float_array(dy) else dy, True
             with self._inside():
-                return backward(dy, *others, **options)
+                dx = backward(dy, *others, **options)
+            if is_own:
+                waiting[-1].dx = np.copy(dx) if is_float_array(dx) else dx
+            return dx
 
         return watched
 

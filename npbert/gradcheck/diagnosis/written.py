@@ -41,6 +41,8 @@ def terms_of_normalizing(
     products["dx̂ · x̂²"] = dx_hat * x_hat * x_hat
     through = {f"x̂ · {text}": x_hat * array for text, array in _reduced(products, is_mean=is_mean).items()}
     through |= _reduced(products, is_mean=is_mean)
+    dots = _reduced({"dx̂ · x̂": dx_hat * x_hat}, is_mean=is_mean)
+    through |= {f"dx̂ · {text}": dx_hat * array for text, array in dots.items()}
     through["γ · x̂ · mean(dy · x̂)"] = gamma * x_hat * (dy * x_hat).mean(axis=-1, keepdims=True)
     forms = [factors, through] if len(roads) == 2 else [factors, _reduced(factors, is_mean=is_mean), through]
     legend = "dx̂ is γ · dy" if np.ndim(gamma) else "dx̂ is dy"

@@ -6,6 +6,7 @@ from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises.accumulating import MEANS, accumulate, accumulated, explain_shares, nothing_returned
 from npbert.learn.exercises.clipping import CLIPS, clipped, explain_clipping
+from npbert.learn.exercises.clipping_proved import prove_clipping
 from npbert.learn.numbers import NumbersPart
 from npbert.learn.source import exercise_file, function_source
 from npbert.optim import clip_by_global_norm
@@ -32,7 +33,7 @@ CLIP_TEXT = """Scale all gradients by one factor, so that their joint norm is at
 
 The joint norm is the length of all gradients in one row: √(Σ grad²), summed over all numbers of all parameters.
 Change each parameter.grad in place, as in parameter.grad[...] *= factor. Where the norm is not above max_norm,
-nothing is changed. A parameter that is given twice counts once: it is one.
+nothing is changed. parameters is a list here; a parameter that is given twice counts once: it is one.
 """
 HINTS = (
     "A mean of means is not the mean of all, unless all pieces have as many targets. A piece with n of N targets "
@@ -58,6 +59,7 @@ EXERCISE = Exercise(
             clipped,
             CLIPS,
             tolerance=1e-5,
+            prove=prove_clipping,
             explain=explain_clipping,
             recognise=nothing_returned,
         ),

@@ -28,7 +28,7 @@ that: after the first step, m̂ is g. AdamW also shrinks the weights a little in
 """
 BLANK = Blank(
     "step",
-    """Change the value of each parameter in place, by the formulas of the class. t counts steps from 1.
+    """Change the value of each parameter, by the formulas of the class. t counts steps from 1.
 
     Each parameter has its value and its grad, an m in self.first_moments and a v in self.second_moments. self.lr,
     self.betas, self.eps and self.steps are there. scale: the gradients are multiplied by it, before all else.

@@ -12,7 +12,7 @@ from npbert.learn.attempt import Failure, attempt
 from npbert.learn.numbers import described
 from npbert.optim import Adam
 
-_STEPS = 5
+_STEPS, _SCALE = 5, 0.5  # the last step has this scale
 _PLACES = {"m": "self.first_moments", "v": "self.second_moments"}
 
 
@@ -27,13 +27,26 @@ def explain_step(thing: Any, options: dict[str, Any]) -> list[tuple[str, str]]:
             optimizer.parameters[0].zero_grad()
             optimizer.parameters[0].add_grad(gradient.copy())
         old = own.parameters[0].value.copy()
-        if isinstance(attempt(own.step), Failure):
+        scale = _SCALE if step == _STEPS else 1.0
+        if isinstance(attempt(lambda scale=scale: own.step(scale)), Failure):  # type: ignore[misc]
             return []
-        right.step()
-        found = _wrong_memory(own, right, step) or _wrong_move(old, own.parameters[0].value, right, step)
+        right.step(scale)
+        new = own.parameters[0].value.copy()
+        found = _wrong_memory(own, right, step) or _wrong_move(old, new, right, step)
+        if _same(new, old):
+            found = f"{found} {_what_moves_later(own, new)}"
         if found:
-            return [("", found)]
+            with_scale = f"The steps without a scale are right; but with scale {_SCALE}: " if scale != 1 else ""
+            return [("", with_scale + found)]
     return []
+
+
+def _what_moves_later(own: Any, value: Array) -> str:
+    """Of an optimizer whose step left the value as it was: whether the next one does, too."""
+    attempt(own.step)
+    if _same(own.parameters[0].value, value):
+        return "The value does not change: parameter.value is what it was. Change it in place: parameter.value -= …."
+    return "This step leaves the value as it is, and the next one changes it: is it made with m and v as they were?"
 
 
 def _wrong_memory(own: Any, right: Any, step: int) -> str:
@@ -61,7 +74,7 @@ def _wrong_move(old: Array, new: Array, right: Any, step: int) -> str:
         return ""
     so_far = f"m, v and self.steps are right, but not step {step}, which is made of them"
     if _same(new, old):
-        return "The value does not change: parameter.value is what it was. Change it in place: parameter.value -= …."
+        return f"{so_far}."
     if _same(np.abs(new), np.abs(wanted)):
         return "The new value is the step alone: the step has to be subtracted from the old value."
     with np.errstate(all="ignore"):
@@ -70,18 +83,22 @@ def _wrong_move(old: Array, new: Array, right: Any, step: int) -> str:
     if _is_constant(factors):
         factor = float(factors.flat[0])
         cause = next(
-            (text for value, text in _of_lr(right.lr) if np.isclose(factor, value)),
+            (text for value, text in _causes(right, step) if np.isclose(factor, value)),
             "",
         )
-        cause = cause and f", as if lr, which is {right.lr:g}, was {cause}"
         return f"{so_far}: it is {factor:.6g} times what it should be{cause}."
     if _is_constant(added):
         return f"{so_far}: it is lr · m̂ / (√v̂ + {added.flat[0]:.6g}), and should be with eps, which is {right.eps:g}."
     return f"{so_far}: look at m̂, v̂, the root, eps and lr.{' The steps before are right.' if step > 1 else ''}"
 
 
-def _of_lr(lr: float) -> tuple[tuple[float, str], ...]:
-    return (1 / lr, "left out"), (lr, "used twice"), (1 / lr**2, "a divisor")
+def _causes(right: Any, step: int) -> list[tuple[float, str]]:
+    """Factors of a step, and what each may come from."""
+    lr, beta1 = right.lr, right.betas[0]
+    of_lr = [(1 / lr, "left out"), (lr, "used twice"), (1 / lr**2, "a divisor")]
+    others = [t for t in range(1, step + 2) if t != step]
+    of_t = [((1 - beta1**step) / (1 - beta1**t), f", as if m was corrected with t = {t}") for t in others]
+    return [*((factor, f", as if lr, which is {lr:g}, was {text}") for factor, text in of_lr), *of_t]
 
 
 def _is_constant(array: Array) -> bool:

@@ -76,6 +76,21 @@ def _scale_in_v_alone(self: Worked, parameter: Any, m: Array, v: Array, scale: f
     parameter.value -= self.lr * self.direction(*self.corrected(m, v))
 
 
+def _scale_once_in_v(self: Worked, parameter: Any, m: Array, v: Array, scale: float) -> None:
+    held = v.copy()
+    self.remember(m, v, parameter.grad * scale)
+    self.remember(m.copy(), held, parameter.grad * scale**0.5)
+    v[...] = held
+    parameter.value *= self.kept(parameter)
+    parameter.value -= self.lr * self.direction(*self.corrected(m, v))
+
+
+def _moved_too_early(self: Worked, parameter: Any, m: Array, v: Array, scale: float) -> None:
+    parameter.value *= self.kept(parameter)
+    parameter.value -= self.lr * self.direction(*self.corrected(m, v))
+    self.remember(m, v, parameter.grad * scale)
+
+
 def _hats_kept(self: Worked, parameter: Any, m: Array, v: Array, scale: float) -> None:
     self.remember(m, v, parameter.grad * scale)
     m[...], v[...] = self.corrected(m, v)
@@ -144,6 +159,19 @@ _stepped(
     "`scale` is used in v, and not in m.",
     "g = parameter.grad * scale comes first, and both m and v are made of this g.",
     _scale_in_v_alone,
+)
+_stepped(
+    "scale_once_in_v",
+    "`scale` is used once in v, and should be squared with the gradient: v is made of (scale · grad)².",
+    "g = parameter.grad * scale comes first, and both m and v are made of this g.",
+    _scale_once_in_v,
+)
+_stepped(
+    "moved_too_early",
+    "The step is made before m and v are changed, so it does not know the new gradient.",
+    "First m and v take in the new g; then m̂ and v̂ are made of them, and then the step. (The first step would do "
+    "nothing: m is still 0.)",
+    _moved_too_early,
 )
 _stepped(
     "hats_kept",

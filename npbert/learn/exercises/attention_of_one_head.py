@@ -210,6 +210,18 @@ def keys_and_values_swapped(self: Any, *given: Any) -> Any:
     return _method(Steps(), lambda right, _: (right.dq, right.dv, right.dk))(self, *given)
 
 
+@WRONG(
+    "dK is made with dQ, and should be made with Q: dK = dSᵀ Q/√d.",
+    "S = Q Kᵀ/√d. Each factor gets dS times the other factor, and not times its gradient.",
+)
+def key_gradient_of_query_gradient(
+    self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
+) -> Any:
+    right = Steps().of(dc, q, k, v, p, self.num_heads, lambda x: self.dropout.apply(x, mask))
+    ds = softmax_backward(self.dropout.apply(dc @ turned(v), mask), p) / np.sqrt(D)
+    return right.dq, turned(ds) @ right.dq, right.dv
+
+
 ONE_HEADS_ROADS = Roads(
     {
         name: type(

@@ -78,7 +78,7 @@ WRONG = Mistakes(PaddedAttention, "backward")
 Changes = Callable[[Attended, Attended], Any]
 
 
-def _heads(layer: PaddedAttention, dc: Array, tape: Tape, steps: Steps | None = None) -> Attended:
+def in_heads(layer: PaddedAttention, dc: Array, tape: Tape, steps: Steps | None = None) -> Attended:
     """In heads."""
     q, k, v, p = tape.take(layer)
     return (steps or Steps()).of(layer.split(dc), q, k, v, p, layer.num_heads)
@@ -108,7 +108,7 @@ for each in (*scales(), *softmaxes()):
     "numbers at other tokens. self.merge swaps first.",
 )
 def heads_reshaped(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
-    return tuple(dx.reshape(dc.shape) for dx in _heads(self, dc, tape))
+    return tuple(dx.reshape(dc.shape) for dx in in_heads(self, dc, tape))
 
 
 @WRONG(
@@ -122,33 +122,12 @@ def dc_reshaped(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
 
 
 @WRONG(
-    "What comes back from queries that are padding was set to 0, but forward computed them like all others.",
-    "The mask is for keys: nobody looks at padding, so p is 0 there. A query that is padding still gets a c, and "
-    "where dc is not 0, it has a gradient. It is for the loss to give padding a dc of 0.",
-)
-def padded_queries_stopped(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
-    q, k, v, p = tape.take(self)
-    is_key = p.sum(axis=(1, 2), keepdims=True) > 0  # (B, 1, 1, T)
-    return tuple(map(self.merge, Steps().of(self.split(dc) * is_key.swapaxes(-1, -2), q, k, v, p, H)))
-
-
-@WRONG(
-    "Padding gets a gradient: softmax was undone as if a padded key had a weight of its own.",
-    "The score of a padded key is −∞ and its p is 0. Multiplied by p, everything that comes back to it is 0: "
-    "dS = p · (dP − Σ dP p). Without the factor p the padding learns, too.",
-)
-def padding_learns(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
-    steps = Steps(to_scores=lambda dp, p, _: dp - (dp * p).sum(axis=-1, keepdims=True))
-    return tuple(map(self.merge, _heads(self, dc, tape, steps)))
-
-
-@WRONG(
     "The mean over the heads was taken, but each head has its own features.",
     "The heads stand side by side in the D features. Each gets its own part of dc, and gives back its own part of dq, "
     "dk and dv: nothing is averaged.",
 )
 def heads_averaged(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
-    return tuple(self.merge(dx / self.num_heads) for dx in _heads(self, dc, tape))
+    return tuple(self.merge(dx / self.num_heads) for dx in in_heads(self, dc, tape))
 
 
 def two_at_once() -> Iterator[Mistake]:
@@ -210,6 +189,12 @@ _product_wrong(
 )
 
 
+_product_wrong(
+    "key_gradient_of_query_gradient",
+    "dK is made with dQ, and should be made with Q: dK = dSᵀ Q/√d.",
+    "S = Q Kᵀ/√d. Each factor gets dS times the other factor, and not times its gradient.",
+    lambda right, q, k, p, dc, ds: (right.dq, ds.swapaxes(-1, -2) @ right.dq, right.dv),
+)
 _ORDER = "backward returns the gradients in the order of forward's inputs: dq, dk, dv."
 _product_wrong(
     "queries_and_keys_exchanged",
@@ -243,6 +228,9 @@ _product_wrong(
 )
 
 
+_OF_PART_ONE = ("attend_backward", "attend", "dropout")
+
+
 def not_merged(given: Numbers, right: Numbers) -> Finding | None:
     """Whether a gradient is still in heads."""
     for name in ("dq", "dk", "dv"):
@@ -253,7 +241,12 @@ def not_merged(given: Numbers, right: Numbers) -> Finding | None:
 
 
 def advise(failure: Failure) -> str:
-    """Where the code stops: whether dc is still in one piece."""
+    """Where the code stops: whether part one is called, or dc is still in one piece."""
+    if failure.kind == "AttributeError" and any(f"attribute '{name}'" in failure.message for name in _OF_PART_ONE):
+        return (
+            "That belongs to DotProductAttention, part one. Write its lines again here, without dropout: p is what "
+            "mixed the values."
+        )
     is_whole = (
         failure.kind == "ValueError"
         and f"dc {(N, T, H * D)}" in failure.shapes

@@ -22,7 +22,7 @@ def clipped(thing: Any, seed: int) -> Numbers:
     rng, numbers = np.random.default_rng(seed), {}
     for when, max_norm in (("where they are too long", 1.3), ("where they are short enough", 99.0)):
         parameters = [Parameter(rng.standard_normal(shape)) for shape in ((3, 5), (7,), (2,))]
-        for parameter, size in zip(parameters, (1.0, 3.0, 0.01), strict=True):
+        for parameter, size in zip(parameters, (1.0, 3.0, 1.7), strict=True):
             parameter.add_grad(size * rng.standard_normal(parameter.value.shape))
         norm = thing([*parameters, parameters[1]], max_norm)
         for number, parameter in enumerate(parameters, start=1):
@@ -273,9 +273,9 @@ def explain_clipping(thing: Any) -> list[tuple[str, str]]:
     told = []
     if are_factors and not np.allclose(factors, 1.3 / norm, rtol=1e-5):
         first, second, third = (f"{factor:.4g}" for factor in factors)
-        said = f"{first}, {second} and {third}" if len({first, second, third}) > 1 else f"all {first}"
+        said = f"by {first}, {second} and {third}" if len({first, second, third}) > 1 else f"each by {first}"
         told.append(
-            f"Three gradients whose joint norm is {norm:.4g} are multiplied by {said} where max_norm is 1.3; it should "
+            f"Three gradients whose joint norm is {norm:.4g} are multiplied {said}, where max_norm is 1.3; it should "
             f"be {1.3 / norm:.4g} for all, which is max_norm / norm."
         )
     if not are_factors:

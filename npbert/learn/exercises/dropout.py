@@ -124,7 +124,7 @@ def mask_inverted(self: Dropout, dy: Array, tape: Tape) -> Array:
 
 
 @WRONG(
-    "In evaluation, where the mask is None and y is x, dx should be dy; it is scaled by 1/(1 − p).",
+    "In evaluation, where the mask is None and y is x, dx should be dy; yours is scaled by 1/(1 − p).",
     "The scale makes up for what is dropped. Where nothing is dropped, nothing is scaled.",
 )
 def scaled_in_evaluation(self: Dropout, dy: Array, tape: Tape) -> Array:
@@ -159,8 +159,27 @@ def dropped_handed_on(self: Dropout, dy: Array, tape: Tape) -> Array:
     return _scaled(tape.take(self)[2], dy, 1 / (1 - self.p), 1.0)
 
 
+@WRONG(
+    "dx is divided by mask.mean(), the share that was kept in this draw; forward divided by 1 − p.",
+    "The two are near, and not the same: 1 − p is the share that is kept on average, and does not depend on the draw.",
+)
+def divided_by_the_share(self: Dropout, dy: Array, tape: Tape) -> Array:
+    mask = tape.take(self)[2]
+    return dy if mask is None else _scaled(mask, dy, 1 / mask.mean())
+
+
+@WRONG(
+    "What was kept has dy, and what was dropped (1 − p) · dy: they should have dy / (1 − p), and 0.",
+    "A number that was kept was multiplied by 1/(1 − p), and so is its gradient. One that was dropped had no say.",
+)
+def dropped_scaled(self: Dropout, dy: Array, tape: Tape) -> Array:
+    return _scaled(tape.take(self)[2], dy, 1.0, 1 - self.p)
+
+
 def advise(failure: Failure) -> str:
-    """Where backward has put something on the tape."""
+    """Where backward has put something on the tape, or takes a mask that is not there."""
+    if "NoneType" in failure.message and "mask" in failure.code:
+        return "mask is None when nothing is dropped: y is x then, and dx is dy."
     if failure.kind != "TapeError" or "still holds" not in failure.message:
         return ""
     return "Backward takes what forward kept off the tape, and puts nothing on it. Does it call self.forward?"

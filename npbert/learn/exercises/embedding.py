@@ -8,6 +8,7 @@ from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import Tape
 from npbert.layers import Embedding
+from npbert.learn.attempt import Failure
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise, Mistakes
 from npbert.learn.layers import layer_part
@@ -125,13 +126,32 @@ def table_inside(self: Embedding, dy: Array, tape: Tape) -> None:
     self.weight.add_grad(dw)
 
 
+@WRONG(
+    "Of each repeated id only the last gradient counts, times how often the id is there.",
+    "`dW[ids] = dy` writes each row once, and the last stays. What is wanted is the sum of them all: "
+    "np.add.at(dW, ids, dy).",
+)
+def last_times_how_often(self: Embedding, dy: Array, tape: Tape) -> None:
+    ids = tape.take(self)
+    dw = np.zeros_like(self.weight.value)
+    dw[ids] = dy
+    self.weight.add_grad(dw * np.bincount(ids, minlength=len(dw))[:, None])
+
+
+def advise(failure: Failure) -> str:
+    """Where an id was taken for a place."""
+    if failure.kind != "IndexError" or "out of bounds" not in failure.message or "dy[" not in failure.code:
+        return ""
+    return "An id is a row of the table; dy has a row for each place n in ids. So dy[n] belongs to row ids[n] of dW."
+
+
 EXERCISE = Exercise(
     number=6,
     slug="embedding",
     title="Embedding",
     chapter=chapter(7),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, names={"weight": "dW"}),),
+    parts=(layer_part(SETTING, WRONG, names={"weight": "dW"}, advise=advise),),
     source=lambda: exercise_file(6, "Embedding", chapter(7), TEXT, [class_source(Embedding, BLANK)]),
     blanks=("Embedding.backward",),
 )

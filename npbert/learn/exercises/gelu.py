@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,11 @@ from npbert.gradcheck import GradientError
 from npbert.layers import GELU, TanhGELU
 from npbert.layers.gelu import _cdf, _density
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Finding, Mistakes
+from npbert.learn.exercise import Exercise, Finding, Mistake, Mistakes, both
 from npbert.learn.layers import layer_part
 from npbert.learn.numbers import Numbers
 from npbert.learn.source import Blank, class_source, exercise_file, function_source
+from npbert.learn.terms import Terms
 
 
 def _checked(cls: type[Any], init: Any) -> Any:
@@ -97,7 +100,7 @@ def slope_of_the_cdf(self: GELU, x: Array) -> tuple[Array, Array]:
 
 
 @WRONG(
-    "φ(x) lacks its factor 1/√(2π): it is e^(−x²/2) alone.",
+    "φ(x) lacks its factor 1/√(2π): yours is e^(−x²/2) alone.",
     "φ is a density: over all x it has to add up to 1, and e^(−x²/2) adds up to √(2π).",
 )
 def density_not_normalised(self: GELU, x: Array) -> tuple[Array, Array]:
@@ -148,6 +151,22 @@ def slope_of_the_tanh_form(self: GELU, x: Array) -> tuple[Array, Array]:
 
 
 @WRONG(
+    "φ(x) has ½ e^(−x²), but should have e^(−x²/2): the half belongs into the exponent.",
+    "In Python, np.exp(-x**2) / 2 halves what comes out of exp. Inside it is np.exp(-x * x / 2).",
+)
+def half_outside(self: GELU, x: Array) -> tuple[Array, Array]:
+    return self.value(x), _cdf(x) + x * np.exp(-x * x) / 2 / math.sqrt(2 * math.pi)
+
+
+@WRONG(
+    "φ(x) has e^(−|x|/2), but should have e^(−x²/2): x is not squared.",
+    "The density of the normal distribution is e^(−x²/2) / √(2π).",
+)
+def exponent_not_squared(self: GELU, x: Array) -> tuple[Array, Array]:
+    return self.value(x), _cdf(x) + x * np.exp(-np.abs(x) / 2) / math.sqrt(2 * math.pi)
+
+
+@WRONG(
     "φ(x) has e^(+x²/2): the minus in its exponent is lost.",
     "A density falls to both sides of 0. In Python, -x ** 2 is −(x²), but (-x) ** 2 is x²: np.exp(-x * x / 2).",
 )
@@ -163,6 +182,33 @@ def value_and_slope_swapped(self: GELU, x: Array) -> tuple[Array, Array]:
     return _cdf(x) + x * _density(x), self.value(x)
 
 
+_EXPONENTS: dict[str, Callable[[Array], Array]] = {
+    "exponent_not_halved": lambda x: np.exp(-x * x),
+    "exponent_without_minus": lambda x: np.exp(x * x / 2),
+    "half_outside": lambda x: np.exp(-x * x) / 2,
+    "exponent_not_squared": lambda x: np.exp(-np.abs(x) / 2),
+}
+_OTHERS: dict[str, Callable[[Array, Array], Array]] = {
+    "density_not_normalised": lambda x, e: _cdf(x) + x * e,
+    "inner_derivative_forgotten": lambda x, e: _cdf(x) + x * e / math.sqrt(math.pi),
+    "sign_lost": lambda x, e: _cdf(x) - x * e / math.sqrt(2 * math.pi),
+    "density_without_x": lambda x, e: _cdf(x) + e / math.sqrt(2 * math.pi),
+    "factor_forgotten": lambda x, e: x * e / math.sqrt(2 * math.pi),
+}
+
+
+def pairs() -> Iterator[Mistake]:
+    """Each wrong exponent with what else may be wrong."""
+    by_name = {mistake.name: mistake for mistake in WRONG}
+    for (name, exponential), (other, slope) in itertools.product(_EXPONENTS.items(), _OTHERS.items()):
+
+        def value_and_slope(self: GELU, x: Array, of: Any = exponential, slope: Any = slope) -> tuple[Array, Array]:
+            return self.value(x), slope(x, of(x))
+
+        thing = type("Both", (GELU,), {"value_and_slope": value_and_slope, "__module__": "mistakes"})
+        yield both(by_name[name], by_name[other], thing)
+
+
 def wrong_value(given: Numbers, right: Numbers) -> Finding | None:
     """Whether the first of what value_and_slope returns is not y."""
     if np.allclose(given["y"], right["y"], rtol=1e-9, atol=1e-12):
@@ -173,13 +219,23 @@ def wrong_value(given: Numbers, right: Numbers) -> Finding | None:
     )
 
 
+TERMS = Terms(
+    {
+        "Φ(x)": next(each.thing for each in WRONG if each.name == "product_rule_cut_short"),
+        "x φ(x)": next(each.thing for each in WRONG if each.name == "factor_forgotten"),
+    },
+    "Right is y′ = Φ(x) + x φ(x), with φ(x) = np.exp(-x * x / 2) / math.sqrt(2 * math.pi).",
+    ways=(("Φ(x)", "x φ(x)"),),
+    look=(("x φ(x)", "look at the brackets"),),
+)
+
 EXERCISE = Exercise(
     number=3,
     slug="gelu",
     title="GELU",
     chapter=chapter(1),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, recognise=wrong_value),),
+    parts=(layer_part(SETTING, WRONG, recognise=wrong_value, roads=TERMS, pairs=pairs),),
     source=lambda: exercise_file(
         3,
         "GELU",

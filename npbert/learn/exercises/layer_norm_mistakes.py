@@ -56,8 +56,20 @@ def _wrong(name: str, says: str, because: str, **changes: Any) -> None:
     WRONG(says, because)(backward)
 
 
+def _setting(names: list[str], says: str, because: str) -> None:
+    """A mistake in which these gradients are set, and not added to."""
+
+    def backward(self: LayerNorm, dy: Array, tape: Tape) -> Array:
+        for name in names:
+            getattr(self, name).zero_grad()
+        return _backward(self, dy, tape)
+
+    backward.__name__ = "_".join([*names, "set"])
+    WRONG(says, because)(backward)
+
+
 @WRONG(
-    "γ stands outside the means: dx is γ (dy − mean(dy) − x̂ mean(dy · x̂)) / σ.",
+    "γ stands outside the means: yours is γ (dy − mean(dy) − x̂ mean(dy · x̂)) / σ.",
     "It is right as long as γ is the same everywhere, as in a fresh layer, so nobody notices at first. But γ weighs "
     "each x̂ⱼ differently, so it belongs inside: take the means of dx̂ = γ dy.",
 )
@@ -155,13 +167,13 @@ def eps_out_of_the_derivative(self: LayerNorm, dy: Array, tape: Tape) -> Array:
 
 _wrong(
     "gamma_like_beta",
-    "dγ lacks the factor x̂: it is Σₙ dyₙ, which is dβ.",
+    "dγ lacks the factor x̂: yours is Σₙ dyₙ, which is dβ.",
     "y = γ x̂ + β: a step in γ moves y x̂ times as far. So dγ = Σₙ dyₙ x̂ₙ.",
     dgamma=lambda r: r.dy.sum(axis=0),
 )
 _wrong(
     "gamma_of_dx_hat",
-    "dγ has a factor γ too many: it is Σₙ γ dyₙ x̂ₙ.",
+    "dγ has a factor γ too many: yours is Σₙ γ dyₙ x̂ₙ, right is Σₙ dyₙ x̂ₙ.",
     "dx̂ = γ dy is for the way to x. What γ is multiplied by is x̂, so dγ = Σₙ dyₙ x̂ₙ, of dy itself.",
     dgamma=lambda r: (r.dx_hat * r.x_hat).sum(axis=0),
 )
@@ -196,9 +208,9 @@ _wrong(
 )
 _wrong(
     "deviation_divided_twice",
-    "The road through σ is divided by σ once too often: it is −x̂ · mean(dx̂ · x̂)/σ².",
-    "∂x̂ⱼ/∂σ = −x̂ⱼ/σ has the one 1/σ that there is, and ∂σ/∂xᵢ = x̂ᵢ/D has none. Inside a bracket that is divided by σ "
-    "stands x̂ · mean(dx̂ · x̂) without one.",
+    "The road through σ is divided by σ once too often: yours is −x̂ · mean(dx̂ · x̂)/σ², right is −x̂ · mean(dx̂ · x̂)/σ.",
+    "∂x̂ⱼ/∂σ = −x̂ⱼ/σ has the one 1/σ that there is, and ∂σ/∂xᵢ = x̂ᵢ/D has none. In (dx̂ − mean(dx̂) − …) / σ the whole "
+    "bracket is divided by σ already, so the last term in it is x̂ · mean(dx̂ · x̂), with no σ of its own.",
     dx=lambda r: (r.dx_hat - mean(r.dx_hat) - r.x_hat * mean(r.dx_hat * r.x_hat) / r.sigma) / r.sigma,
 )
 _VARIANCE = (
@@ -249,6 +261,13 @@ _wrong(
 )
 _wrong("gamma_not_added", "Nothing was added to the gradient of γ: dγ is 0.", _NOT_ADDED, dgamma=lambda r: None)
 _wrong("beta_not_added", "Nothing was added to the gradient of β: dβ is 0.", _NOT_ADDED, dbeta=lambda r: None)
+_ADDS = (
+    "Before the optimiser takes a step, several backwards may have something to say about γ and β. So backward adds: "
+)
+for _name, _cleared in (("γ", ["gamma"]), ("β", ["beta"]), ("γ and β", ["gamma", "beta"])):
+    _verb = "gradients of {} are" if len(_cleared) > 1 else "gradient of {} is"
+    _add = "self.gamma.add_grad(dγ), self.beta.add_grad(dβ)."
+    _setting(_cleared, f"The {_verb.format(_name)} set, and should be added to what is there.", f"{_ADDS}{_add}")
 _wrong(
     "parameters_swapped",
     "dγ and dβ are swapped: each was added to the gradient of the other.",
@@ -258,7 +277,7 @@ _wrong(
 )
 _wrong(
     "beta_of_dx_hat",
-    "dβ has a factor γ too many: it is Σₙ γ dyₙ.",
+    "dβ has a factor γ too many: yours is Σₙ γ dyₙ, right is Σₙ dyₙ.",
     "dx̂ = γ dy is for the way to x. β is added after γ, so dβ = Σₙ dyₙ, of dy itself.",
     dbeta=lambda r: r.dx_hat.sum(axis=0),
 )

@@ -180,7 +180,7 @@ def weight_forgotten(self: Linear, dy: Array, tape: Tape) -> Array:
 
 
 @WRONG(
-    "dx is made with dW, and should be made with W: it is dy Wᵀ.",
+    "dx is made with dW, and should be made with W: right is dy Wᵀ.",
     "x[n, i] moves y[n, o] W[i, o] times as fast, so the weight itself is what brings dy back: self.weight.value.",
 )
 def input_with_gradient(self: Linear, dy: Array, tape: Tape) -> Array:
@@ -194,6 +194,41 @@ def input_with_gradient(self: Linear, dy: Array, tape: Tape) -> Array:
 )
 def last_row_alone(self: Linear, dy: Array, tape: Tape) -> Array:
     return _backward(self, dy, tape, dw=lambda x, dy, w: np.outer(x[-1], dy[-1]))
+
+
+@WRONG(
+    "dW is the outer product of two sums, and should be the sum of the outer products.",
+    "Each row n has its own share, x[n, i] dy[n, o]. Sum over n once these are multiplied: Σₙ x[n, i] dy[n, o], not "
+    "(Σₙ x[n, i]) (Σₙ dy[n, o]), where each row is multiplied with every other.",
+)
+def outer_product_of_sums(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dw=lambda x, dy, w: np.outer(x.sum(axis=0), dy.sum(axis=0)))
+
+
+@WRONG(
+    "dx is the product of two sums, and should be the sum of the products.",
+    "Each column o has its own share, dy[n, o] W[i, o]. Sum over o once these are multiplied: Σₒ dy[n, o] W[i, o], not "
+    "(Σₒ dy[n, o]) (Σₒ W[i, o]). That sum is the matrix product dy Wᵀ.",
+)
+def input_with_sums(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dx=lambda x, dy, w: np.outer(dy.sum(axis=1), w.sum(axis=1)))
+
+
+@WRONG(
+    "dx is made with the inverse of W, and should be made with its transpose: right is dy Wᵀ.",
+    "Backward does not undo forward. It asks how fast y[n, o] moves with x[n, i], which is W[i, o]: so dy is "
+    "multiplied by W itself, turned round, self.weight.value.T.",
+)
+def input_with_inverse(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dx=lambda x, dy, w: dy @ np.linalg.pinv(w))
+
+
+@WRONG(
+    "The bias is subtracted from dy in dx: yours is (dy − b) Wᵀ, right is dy Wᵀ.",
+    "Backward does not undo forward. How fast y moves with x does not depend on b, so b has no part in dx.",
+)
+def input_without_bias(self: Linear, dy: Array, tape: Tape) -> Array:
+    return _backward(self, dy, tape, dx=lambda x, dy, w: (dy - self.bias.value) @ w.T)
 
 
 EXERCISE = Exercise(

@@ -17,7 +17,7 @@ Of the words that are chosen, 80 % become [MASK]. 10 % become a random word, and
 asked for them, too, and cannot know which words it will be asked for, so it keeps a good vector for every one. The
 label of a chosen word is its true id; all other labels are −100 (IGNORED), and no loss is computed there.
 """
-BLANK = """Return (masked, labels), two lists as long as input_ids, which stays as it is.
+BLANK = """Return (masked, labels), two lists or arrays as long as input_ids, which stays as it is.
 
 candidates: the places of ordinary words, which may be chosen (never [CLS], [SEP] or [PAD]).
 count: how many to choose

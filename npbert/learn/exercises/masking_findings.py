@@ -5,7 +5,7 @@ from __future__ import annotations
 from npbert.learn.exercise import Finding
 
 CALLERS_LIST = Finding(
-    "input_ids itself is changed, and the next epoch will find no words to hide.",
+    "input_ids itself is changed: the next epoch begins with words that are hidden or replaced already.",
     "The list belongs to the caller. Write into a copy: masked = list(input_ids).",
 )
 OTHER_GENERATOR = Finding(
@@ -39,6 +39,11 @@ PADDING_CHOSEN = Finding(
 SPECIAL_CHOSEN = Finding(
     "[CLS] or [SEP] is chosen for masking.",
     "They stand in every sequence, so there is nothing to guess. Choose among `candidates`.",
+)
+FIRST_OF_EQUALS = Finding(
+    "Where a word stands twice in the text, its second place is never chosen.",
+    "As if a place was looked up by its word: list.index(word) gives the first place of it. What is drawn by "
+    "rng.choice(candidates, size=count, replace=False) are places already.",
 )
 REPEATED = Finding(
     "Sometimes fewer words are chosen than `count`: the same one was drawn twice.",

@@ -92,7 +92,8 @@ def _wrong_labels(draws: Draws) -> Finding | None:
     chosen = draws.labels != IGNORED
     if (draws.labels[chosen] != np.broadcast_to(draws.ids, chosen.shape)[chosen]).any():
         return _wrong_label(draws, chosen)
-    if chosen.all():
+    replaced = (draws.masked != draws.ids).sum(axis=1)
+    if chosen.all() or ((chosen == draws.is_word).all() and replaced.max() <= draws.wanted):
         return says.LABELS_EVERYWHERE
     if ((draws.masked != draws.ids) & ~chosen).any():
         return Finding("Some words are replaced, and have no label.", "Set labels[place] = input_ids[place] for each.")
@@ -141,6 +142,9 @@ def _wrong_choice(draws: Draws, pad_id: int) -> Finding | None:
         is_begin = np.arange(len(draws.ids)) < draws.is_word.sum()
         return says.NUMBERS_FOR_PLACES if (chosen.any(axis=0) == is_begin).all() else says.SPECIAL_CHOSEN
     counts = chosen.sum(axis=1)
+    is_first = np.isin(np.arange(len(draws.ids)), np.unique(draws.ids, return_index=True)[1])
+    if (chosen.any(axis=0) == (draws.is_word & is_first)).all():
+        return says.FIRST_OF_EQUALS
     if (counts != draws.wanted).any() or draws.counts != [count for *_, count in OTHERS]:
         return _wrong_count(draws, counts)
     among = chosen[:, draws.is_word]

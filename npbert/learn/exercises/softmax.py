@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
 from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import Tape
 from npbert.layers import Softmax
 from npbert.layers.softmax import softmax
+from npbert.learn.attempt import Failure, attempt
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Mistakes
-from npbert.learn.layers import layer_part
+from npbert.learn.exercise import Exercise, Finding, Mistakes
+from npbert.learn.layers import layer_numbers, layer_part, prove_layer
 from npbert.learn.source import Blank, class_source, exercise_file, function_source
+from npbert.learn.terms import Terms
 
 SETTING = Setting(Softmax, lambda cls, init: cls(), lambda rng: (rng.standard_normal((7, 5)),))
+THREE_AXES = Setting(Softmax, lambda cls, init: cls(), lambda rng: (rng.standard_normal((3, 7, 5)),))
 WRONG = Mistakes(Softmax, "backward")
 
 TEXT = """
@@ -28,7 +37,7 @@ BLANK = Blank(
     "backward",
     """Return dx, of the shape of x. dp is ∂loss/∂p, and forward kept p.
 
-    x, p, dp, dx (..., T): each row along the last axis is a distribution of its own.
+    x, p, dp, dx (..., T): two axes or more. Each row along the last axis is a distribution of its own.
     """,
 )
 HINTS = (
@@ -150,13 +159,67 @@ def others_added(self: Softmax, dp: Array, tape: Tape) -> Array:
     return own * (1 - p) + p * (own.sum(axis=-1, keepdims=True) - own)
 
 
+TWO_ALONE = Finding(
+    "It is right for two axes alone: axis 1 is only the last one when there are two.",
+    "Softmax takes (..., T), any number of axes; attention gives it four. Along the last axis is axis=-1. And a loop "
+    "goes over all rows with `for place in np.ndindex(p.shape[:-1])`: then p[place] is a row.",
+)
+
+
+@WRONG(*TWO_ALONE)
+def axis_one(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    return p * (dp - (dp * p).sum(axis=1, keepdims=True))
+
+
+def prove(layer_class: type[Any]) -> Finding | None:
+    """The gradient check; and whether it works for more than two axes."""
+    broken = prove_layer(SETTING, layer_class)
+    if broken is not None:
+        return broken
+    file = layer_class.backward.__code__.co_filename
+    right = layer_numbers(THREE_AXES, Softmax, 0, {})["dx"]
+    given = attempt(lambda: layer_numbers(THREE_AXES, layer_class, 0, {})["dx"], file)
+    if isinstance(given, Failure):
+        where = f"With three axes line {given.line} stops with {given.kind}: {given.message}."
+        return Finding(TWO_ALONE.says, f"{where}\n\n{TWO_ALONE.because}")
+    return None if np.allclose(given, right, rtol=1e-9, atol=1e-12) else TWO_ALONE
+
+
+def _alone(dx: Callable[[Array, Array], Array]) -> type[Any]:
+    """Softmax, with one term of dx alone."""
+
+    def backward(self: Softmax, dp: Array, tape: Tape) -> Array:
+        return dx(dp, tape.take(self))
+
+    return type("Softmax", (Softmax,), {"backward": backward})
+
+
+def _dot(dp: Array, p: Array) -> Array:
+    return np.asarray((dp * p).sum(axis=-1, keepdims=True))
+
+
+TERMS = Terms(
+    {
+        "the first term, p · dp,": _alone(lambda dp, p: p * dp),
+        "the second term, −p · Σₖ dpₖ pₖ,": _alone(lambda dp, p: -p * _dot(dp, p)),
+        "the term with k = j": _alone(lambda dp, p: p * (1 - p) * dp),
+        "what comes from all k ≠ j": _alone(lambda dp, p: -p * (_dot(dp, p) - dp * p)),
+    },
+    "Right is dx = p · dp − p · Σₖ dpₖ pₖ. The second term has −pₖ pⱼ dpₖ of every k in it, and k = j is one of them.",
+    ways=(
+        ("the first term, p · dp,", "the second term, −p · Σₖ dpₖ pₖ,"),
+        ("the term with k = j", "what comes from all k ≠ j"),
+    ),
+)
+
 EXERCISE = Exercise(
     number=4,
     slug="softmax",
     title="softmax",
     chapter=chapter(4),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG),),
+    parts=(replace(layer_part(SETTING, WRONG, roads=TERMS), prove=prove),),
     source=lambda: exercise_file(
         4, "softmax", chapter(4), TEXT, [class_source(Softmax, BLANK), function_source(softmax)]
     ),

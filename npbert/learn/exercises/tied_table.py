@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.tied_table_mistakes import ROADS, SETTING, WRONG, TiedTable
+from npbert.learn.exercises.tied_table_mistakes import ROADS, SETTING, TiedTable
+from npbert.learn.exercises.tied_table_rows import WRONG
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file
 

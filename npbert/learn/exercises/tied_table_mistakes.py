@@ -63,7 +63,7 @@ def _nothing(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
     return np.zeros_like(layer.table.value)
 
 
-def _backward(
+def changed(
     layer: TiedTable,
     dlogits: Array,
     tape: Tape,
@@ -83,7 +83,7 @@ def _backward(
     "well: a dlogitsᵀ h belongs to dE.",
 )
 def decoder_forgets_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, decoder=_nothing)
+    changed(self, dlogits, tape, decoder=_nothing)
 
 
 @WRONG(
@@ -92,7 +92,7 @@ def decoder_forgets_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> No
     "np.add.at(self.table.grad, ids, dh).",
 )
 def embedding_forgets_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, embedding=_nothing)
+    changed(self, dlogits, tape, embedding=_nothing)
 
 
 @WRONG(
@@ -105,7 +105,7 @@ def last_of_repeated_ids_wins(self: TiedTable, dlogits: Array, tape: Tape) -> No
         dtable[ids] = layer.scale * dlogits @ layer.table.value
         return dtable
 
-    _backward(self, dlogits, tape, embedding=embedding)
+    changed(self, dlogits, tape, embedding=embedding)
 
 
 @WRONG(
@@ -121,11 +121,49 @@ def embedding_overwrites(self: TiedTable, dlogits: Array, tape: Tape) -> None:
 
 
 @WRONG(
+    "The embedding's share overwrites all that was in the gradient, in the rows that were read.",
+    "`self.table.grad[ids] = dh`, or a loop with `=`, sets what should be added: np.add.at(self.table.grad, ids, dh).",
+)
+def embedding_overwrites_the_gradient(self: TiedTable, dlogits: Array, tape: Tape) -> None:
+    ids, h = tape.take(self)
+    self.table.add_grad(_decoder(self, dlogits, ids, h))
+    self.table.grad[ids] = self.scale * dlogits @ self.table.value
+    self.bias.add_grad(dlogits.sum(axis=0))
+
+
+@WRONG(
+    "The decoder's share is lost in the rows that were read: only the embedding's is there.",
+    "Something sets these rows, to 0 say, before the embedding's share is added. Both uses add to one gradient: "
+    "self.table.add_grad(a * dlogits.T @ h), and np.add.at(self.table.grad, ids, dh).",
+)
+def decoder_lost_in_the_rows_read(self: TiedTable, dlogits: Array, tape: Tape) -> None:
+    ids, h = tape.take(self)
+    dtable = _decoder(self, dlogits, ids, h)
+    dtable[ids] = 0
+    self.table.add_grad(dtable + _embedding(self, dlogits, ids, h))
+    self.bias.add_grad(dlogits.sum(axis=0))
+
+
+@WRONG(
+    "dE is divided by a, and should be multiplied by it.",
+    "The scores were multiplied by self.scale, so what comes back through them, on both roads, is, too.",
+)
+def scale_upside_down(self: TiedTable, dlogits: Array, tape: Tape) -> None:
+    changed(
+        self,
+        dlogits,
+        tape,
+        decoder=lambda layer, *given: _decoder(layer, *given) / layer.scale**2,
+        embedding=lambda layer, *given: _embedding(layer, *given) / layer.scale**2,
+    )
+
+
+@WRONG(
     "The two shares are averaged, but they have to be added.",
     "Each use moves the loss by itself, and both effects happen at once: the gradient is their sum, not their mean.",
 )
 def shares_averaged(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(
+    changed(
         self,
         dlogits,
         tape,
@@ -139,7 +177,7 @@ def shares_averaged(self: TiedTable, dlogits: Array, tape: Tape) -> None:
     "The scores were multiplied by self.scale, so what comes back through them, on both roads, is, too.",
 )
 def scale_forgotten(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(
+    changed(
         self,
         dlogits,
         tape,
@@ -153,7 +191,7 @@ def scale_forgotten(self: TiedTable, dlogits: Array, tape: Tape) -> None:
     "The scores were multiplied by self.scale, so what comes back through them, on both roads, is, too.",
 )
 def scale_forgotten_in_the_decoder(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, decoder=lambda layer, *given: _decoder(layer, *given) / layer.scale)
+    changed(self, dlogits, tape, decoder=lambda layer, *given: _decoder(layer, *given) / layer.scale)
 
 
 @WRONG(
@@ -161,7 +199,7 @@ def scale_forgotten_in_the_decoder(self: TiedTable, dlogits: Array, tape: Tape) 
     "The scores were multiplied by self.scale, so what comes back through them, on both roads, is, too.",
 )
 def scale_forgotten_in_the_embedding(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, embedding=lambda layer, *given: _embedding(layer, *given) / layer.scale)
+    changed(self, dlogits, tape, embedding=lambda layer, *given: _embedding(layer, *given) / layer.scale)
 
 
 @WRONG(
@@ -171,7 +209,7 @@ def scale_forgotten_in_the_embedding(self: TiedTable, dlogits: Array, tape: Tape
 )
 def table_set(self: TiedTable, dlogits: Array, tape: Tape) -> None:
     self.table.zero_grad()
-    _backward(self, dlogits, tape)
+    changed(self, dlogits, tape)
 
 
 @WRONG(
@@ -179,7 +217,7 @@ def table_set(self: TiedTable, dlogits: Array, tape: Tape) -> None:
     "logits = a h Eᵀ + c: a step in c is a step of the same size in the logits of every row. dc = Σₙ dlogitsₙ.",
 )
 def bias_scaled(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, bias=lambda dlogits: self.scale * dlogits.sum(axis=0))
+    changed(self, dlogits, tape, bias=lambda dlogits: self.scale * dlogits.sum(axis=0))
 
 
 @WRONG(
@@ -187,7 +225,7 @@ def bias_scaled(self: TiedTable, dlogits: Array, tape: Tape) -> None:
     "Each of the N rows moves the loss by itself, and the effects add up. A mean belongs where forward took one.",
 )
 def table_averaged(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(
+    changed(
         self,
         dlogits,
         tape,
@@ -206,69 +244,7 @@ def rows_for_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> None:
         np.add.at(dtable, ids, layer.scale * dlogits[:, ids] @ h)
         return dtable
 
-    _backward(self, dlogits, tape, embedding=embedding)
-
-
-def _of_each_row(how: Callable[[Array], Array]) -> Change:
-    """The embedding's share, where how(those of its dh) goes to each row that was read."""
-
-    def embedding(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
-        dtable, dh = np.zeros_like(layer.table.value), layer.scale * dlogits @ layer.table.value
-        for row in np.unique(ids):
-            dtable[row] = how(dh[ids == row])
-        return dtable
-
-    return embedding
-
-
-@WRONG(
-    "Where an id is repeated, only the first of its gradients counts.",
-    "Each time that a row is read, it moves the loss: np.add.at(self.table.grad, ids, dh) adds them all.",
-)
-def first_of_repeated_ids_wins(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, embedding=_of_each_row(lambda dh: dh[0]))
-
-
-@WRONG(
-    "Where an id is repeated, the mean of its gradients is taken, and should be their sum.",
-    "Each time that a row is read, it moves the loss, and the effects add up: np.add.at(self.table.grad, ids, dh).",
-)
-def mean_of_repeated_ids(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, embedding=_of_each_row(lambda dh: dh.mean(axis=0)))
-
-
-@WRONG(
-    "dh goes to the first rows of the table, and should go to the rows that ids names.",
-    "h[n] was read from row ids[n], so dh[n] goes back there: self.table.grad[ids[n]] += dh[n], or np.add.at for all.",
-)
-def rows_by_place(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    def embedding(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
-        dtable = np.zeros_like(layer.table.value)
-        dtable[: len(ids)] = layer.scale * dlogits @ layer.table.value
-        return dtable
-
-    _backward(self, dlogits, tape, embedding=embedding)
-
-
-@WRONG(
-    "What is added to the rows that were read is h itself, and should be its gradient, dh.",
-    "dh (N, D) is what comes back to h: dh = a dlogits E.",
-)
-def h_for_dh(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    def embedding(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
-        dtable = np.zeros_like(layer.table.value)
-        np.add.at(dtable, ids, h)
-        return dtable
-
-    _backward(self, dlogits, tape, embedding=embedding)
-
-
-@WRONG(
-    "dc is divided by the number of rows, but it is a plain sum over them.",
-    "c is added to the logits of every row: dc = Σₙ dlogitsₙ.",
-)
-def bias_averaged(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    _backward(self, dlogits, tape, bias=lambda dlogits: dlogits.mean(axis=0))
+    changed(self, dlogits, tape, embedding=embedding)
 
 
 def _of(name: str) -> type[Any]:

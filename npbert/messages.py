@@ -47,3 +47,10 @@ def _shortened(line: str) -> str:
 def counted(count: int, thing: str) -> str:
     """`1 file`, `2 files`."""
     return f"{count:,} {thing}{'s' * (count != 1)}"
+
+
+def in_words(error: BaseException) -> str:
+    """What an error says to somebody who reads no Python: of the system's, the file and what is wrong with it."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__

@@ -18,6 +18,7 @@ from npbert.cli.classify import add_classify_command
 from npbert.cli.embed import add_embed_command
 from npbert.cli.fill_mask import add_fill_mask_command
 from npbert.cli.gradcheck import add_gradcheck_command
+from npbert.cli.launcher import check_shared, said_once, speaks
 from npbert.cli.learn import add_learn_command
 from npbert.cli.log import USUAL, messages_on_standard_error
 from npbert.cli.page import add_page_command
@@ -32,7 +33,7 @@ from npbert.cli.training import add_training_commands
 from npbert.cli.vocab import add_vocab_command
 from npbert.compute import keep_freed_memory, num_threads
 from npbert.data.learn_vocabulary import THREAD
-from npbert.messages import LOGGER
+from npbert.messages import LOGGER, in_words
 from npbert.training.finite import NotFiniteError
 from npbert.version import __version__
 
@@ -51,7 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises: SystemExit (status 2) for arguments that are not understood, after saying so on standard error.
     """
     try:
-        args = _parser().parse_args(arguments)
+        with said_once():
+            parser = _parser()
+            args = parser.parse_args(arguments)
+            check_shared(parser, args.command)
         keep_freed_memory()
         with messages_on_standard_error(getattr(args, "level", USUAL)):
             return _run(args)
@@ -101,7 +105,8 @@ def _run(args: argparse.Namespace) -> int:
         status: int = args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print("\nstopped", file=sys.stderr)  # below the ^C
+        if speaks():
+            print("\nstopped", file=sys.stderr)  # below the ^C
         if any(thread.name == THREAD for thread in threading.enumerate()):
             sys.stderr.flush()
             os._exit(130)  # Python would end that thread in the middle of the library, which aborts
@@ -119,14 +124,8 @@ def _run(args: argparse.Namespace) -> int:
         ImportError,
         NotFiniteError,
     ) as error:  # what a user's value, file or setup can cause
-        LOGGER.error(_message(error))
+        LOGGER.error(in_words(error))
         return 1
     threads = num_threads()
     LOGGER.debug("it took %.1f s, on %d thread%s", time.perf_counter() - start, threads, "s" * (threads > 1))
     return status
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)

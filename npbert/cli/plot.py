@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ import numpy as np
 from npbert.cli.parser import Parser
 from npbert.cli.task_folder import model_folder
 from npbert.cli.text import check_output, name_of, read_lines
+from npbert.core import IGNORED
 from npbert.data.masking import mask_words
 from npbert.files import FileError
 from npbert.inference import Embed, FillMask
+from npbert.messages import counted, is_quiet
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import kind_of
 
@@ -64,6 +67,8 @@ def _plot(args: argparse.Namespace) -> int:
     check_output(args.output)
     figure = {"attention": _attention, "gradients": _gradients, "embeddings": _embeddings, "curves": _curves}
     save_figure(figure[args.picture](args), Path(args.output))
+    if not is_quiet():
+        print(f"{args.output} is written")
     return 0
 
 
@@ -77,9 +82,12 @@ def _attention(args: argparse.Namespace) -> Any:
 def _gradients(args: argparse.Namespace) -> Any:
     task, rng = FillMask.from_pretrained(model_folder(args.folder)), np.random.default_rng(args.seed)
     batch = task.tokenizer.batch(task.encode(args.text))
-    batch.labels = np.full_like(batch.input_ids, -100)
+    batch.labels = np.full_like(batch.input_ids, IGNORED)
     for row, mask in enumerate(batch.attention_mask == 1):
-        ids, labels = mask_words(batch.input_ids[row, mask].tolist(), task.tokenizer, rng)
+        ids = batch.input_ids[row, mask]
+        if not task.tokenizer.is_word[ids].any():
+            raise ValueError(f"there is no word to hide in {shorten(args.text[row], 60)!r}: give a text with words")
+        ids, labels = mask_words(ids.tolist(), task.tokenizer, rng)
         batch.input_ids[row, mask], batch.labels[row, mask] = ids, labels
     return plot_gradient_flow(task.model, batch)
 
@@ -94,6 +102,8 @@ def _embeddings(args: argparse.Namespace) -> Any:
             )
         if line.strip():
             rows.append(parts)
+    if len(rows) < 2:
+        raise FileError(f"{name_of(args.input)} has {counted(len(rows), 'text')}; a map needs at least 2")
     vectors = Embed.from_pretrained(model_folder(args.folder))([parts[0] for parts in rows])
     return plot_embeddings(vectors, [parts[-1] for parts in rows])
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.cli.text import check_output
+from npbert.messages import is_quiet
 from npbert.pages.report import write_report
 
 _DESCRIPTION = """Write one HTML file about a run of npbert pretrain or finetune: its curves, the gradient
@@ -34,5 +35,6 @@ def _report(args: argparse.Namespace) -> int:
     if args.output:
         check_output(path)
     write_report(args.folder, path)
-    print(f"{path} is written; open it in a browser")
+    if not is_quiet():
+        print(f"{path} is written; open it in a browser")
     return 0

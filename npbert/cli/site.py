@@ -28,7 +28,6 @@ def _site(args: argparse.Namespace) -> int:
     """Write the site. Returns 0, or 1 when a derivative is wrong."""
     from npbert.pages.site import build_site  # what no other command needs
 
-    LOGGER.info("checking every derivative, which takes up to a minute, then writing")
     try:
         count = build_site(args.folder, processes=min(os.cpu_count() or 1, 4))
     except GradientError as error:

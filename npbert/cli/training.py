@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
 import sys
 import warnings
 from contextlib import nullcontext
@@ -18,8 +19,8 @@ from npbert.compute import num_threads
 from npbert.data.tokenizer import Tokenizer
 from npbert.extras import import_extra
 from npbert.files import FileError
-from npbert.messages import counted
-from npbert.models import load_config
+from npbert.messages import counted, is_quiet
+from npbert.models import PRESETS, load_config
 from npbert.training.evaluate import Judged, evaluate_files
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.parallel import Communicator, in_silence, share_cores, world
@@ -114,8 +115,9 @@ def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
             raise ValueError("--resume goes on with the settings in the folder, and takes no others")
         began = command_of(folder)
         if began != args.command:
-            raise FileError(f"{folder} holds a run of another kind: to go on, npbert {began} {folder} --resume")
+            raise FileError(f"{folder} holds a run of another kind: to go on, {_again(began, folder)}")
         settings = load_settings(kind, folder / SETTINGS_FILE, **given)
+        _check_places(settings, folder / SETTINGS_FILE)
     else:
         if (folder / STATE_FILE).exists():
             raise FileError(f"{folder} holds a run already: --resume goes on with it; a new run needs another folder")
@@ -124,29 +126,49 @@ def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
         if args.resume:  # a head that was new when the run began is in its state now
             warnings.filterwarnings("ignore", "not from .*, but new: ")
         run = run_class(settings, folder, communicator=communicator)
-    print(run.summary(), flush=True)
-    if communicator.size > 1:
+    if not is_quiet():
+        print(run.summary(), flush=True)
+    if communicator.size > 1 and not is_quiet():
         print(f"shared by {communicator.size} processes, with {counted(num_threads(), 'thread')} each", flush=True)
     try:
         numbers = run.trainer.train()
     except KeyboardInterrupt:
         if communicator.is_first:
-            say = f"\nstopped at step {run.trainer.step}; to go on: npbert {args.command} {folder} --resume"
-            print(say, file=sys.stderr)
+            again = _again(args.command, folder, processes=communicator.size)
+            print(f"\nstopped at step {run.trainer.step}; to go on: {again}", file=sys.stderr)
         return 130
     task = run.task if isinstance(run, Finetuning) else None
     _print_table(numbers, run.baselines, task=task)
     if not communicator.is_first:
         return 0  # whose files they are says what is in them
-    trainer = run.trainer
-    print(f"after {trainer.step} steps; the model of step {trainer.progress.best_step} is in {folder / MODEL_FOLDER}")
+    steps, best, model = run.trainer.step, run.trainer.progress.best_step, folder / MODEL_FOLDER
+    print(f"after {counted(steps, 'step')}; the model of step {best} is in {model}")
     megabytes = (folder / STATE_FILE).stat().st_size / 1e6
-    if megabytes >= _WORTH_DROPPING and has_tensors(folder / STATE_FILE):
+    if megabytes >= _WORTH_DROPPING and has_tensors(folder / STATE_FILE) and not is_quiet():
         print(
             f"{folder / STATE_FILE} ({megabytes:,.0f} MB) is no longer needed; to delete it:\n"
-            f"  npbert {args.command} {folder} --resume --no-keep-state"
+            f"  {_again(args.command, folder)} --no-keep-state"
         )
     return 0
+
+
+def _again(command: str, folder: Path, *, processes: int = 1) -> str:
+    """What to type to go on with a run, as a shell takes it."""
+    launcher = ["mpiexec", "-n", str(processes)] if processes > 1 else []
+    return shlex.join([*launcher, "npbert", command, str(folder), "--resume"])
+
+
+def _check_places(settings: Any, path: Path) -> None:
+    """Raise FileError for what a run needs, was given from the folder where it was begun, and is not to be found from
+    here."""
+    for name in ("corpus", "vocabulary", "train", "held_out", "model"):
+        given = getattr(settings, name, ())
+        for place in (given,) if isinstance(given, str) else given:
+            if place and place not in PRESETS and not Path(place).is_absolute() and not Path(place).exists():
+                raise FileError(
+                    f"{name} is {place!r} in {path}, and there is none in {Path.cwd()}: go on with the run in the "
+                    "folder where it was begun"
+                )
 
 
 def _evaluate(args: argparse.Namespace) -> int:

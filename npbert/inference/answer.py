@@ -67,7 +67,7 @@ class Answer(Task):
         questions, passages = list(questions), list(passages)
         if len(questions) != len(passages):
             raise ValueError(f"{len(questions)} questions for {len(passages)} passages, wanted one for each")
-        windows = [self.windows(question, passage) for question, passage in zip(questions, passages, strict=True)]
+        windows = self.all_windows(questions, passages)
         logits = iter(self.logits([window for of_one in windows for window in of_one]))
         return [
             self.best(of_one, list(islice(logits, len(of_one))), passage, count)
@@ -91,12 +91,20 @@ class Answer(Task):
         ]
         return _best(spans)[:count]
 
-    def windows(self, question: str, passage: str) -> list[Encoding]:
-        """The windows of one passage, each with the question before it."""
-        tokens = self.tokenizer.encode([question])[0]
-        if len(tokens.ids) - 2 > self.max_question_length:
-            warnings.warn(f"question cut to {self.max_question_length} tokens: {question[:60]!r}…", stacklevel=4)
-            question = question[: tokens.offsets[self.max_question_length][1]]
+    def all_windows(self, questions: Sequence[str], passages: Sequence[str]) -> list[list[Encoding]]:
+        """The windows of each passage, each with its question before it; a warning says how many questions were cut."""
+        tokens, limit = self.tokenizer.encode(questions), self.max_question_length
+        cut = [number for number, of_one in enumerate(tokens) if len(of_one.ids) - 2 > limit]
+        if cut:
+            count = "question" if len(tokens) == 1 else f"{len(cut)} of {len(tokens)} questions"
+            first = f"{questions[cut[0]][:60]!r}…"
+            warnings.warn(f"{count} cut to {limit} tokens: {'the first is ' * (len(cut) > 1)}{first}", stacklevel=4)
+        asked = list(questions)
+        for number in cut:
+            asked[number] = asked[number][: tokens[number].offsets[limit][1]]
+        return [self._windows(question, passage) for question, passage in zip(asked, passages, strict=True)]
+
+    def _windows(self, question: str, passage: str) -> list[Encoding]:
         windows = self.tokenizer.encode_windows(
             question, passage, max_length=self.max_length, stride=self.max_length // 3
         )

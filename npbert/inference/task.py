@@ -14,7 +14,7 @@ from npbert.data.tokenizer import Encoding, Text, Tokenizer
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.inference.what_it_is import check_holds
-from npbert.messages import is_quiet
+from npbert.messages import counted, is_quiet
 from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
@@ -79,9 +79,10 @@ class Task:
         """Say how many texts were longer than `max_length`, if any."""
         cut = [index for index, encoding in enumerate(encodings) if encoding.overflowing]
         if cut:
+            are, were, which = ("is", "was", "it") if len(cut) == 1 else ("are", "were", "the first")
             warnings.warn(
-                f"{len(cut)} of {len(encodings)} texts are longer than the {self.max_length} tokens that "
-                f"{self._limit}, and were cut; the first is text {cut[0] + 1}",
+                f"{len(cut)} of {counted(len(encodings), 'text')} {are} longer than the {self.max_length} tokens that "
+                f"{self._limit}, and {were} cut; {which} is text {cut[0] + 1}",
                 stacklevel=4,
             )
 

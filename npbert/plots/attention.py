@@ -30,6 +30,9 @@ def plot_attention(
     bert, tokenizer = _bert(model, tokenizer)
     (encoding,) = tokenizer.encode([text])
     check_length(len(encoding.ids))
+    if layers is not None:  # −1 is the last one, and no layer is drawn twice
+        count = len(bert.encoder.layers)
+        layers = list(dict.fromkeys(layer + count + 1 if -count <= layer < 0 else layer for layer in layers))
     probabilities = bert.attention_probabilities(tokenizer.batch([encoding]), layers)
     return attention_figure({layer: found[0] for layer, found in probabilities.items()}, encoding.tokens)
 

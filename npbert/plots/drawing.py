@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ MAGNITUDES = "cividis"
 FORMATS = ("png", "svg", "pdf")
 _LONGEST = 24
 _MORE_LETTERS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Microsoft YaHei", "Hiragino Sans", "Arial Unicode MS")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
@@ -65,8 +67,24 @@ def name_places(axis: Any, names: Sequence[object], *, upright: bool = False, **
 
 
 def as_power(value: float, _: Any = None) -> str:
-    """A number on a logarithmic axis, as it is written in Python."""
-    return f"{value:g}"
+    """A number on an axis: 0.001, 250, or 2·10⁻⁵ for one with many zeros."""
+    if value == 0 or 1e-4 <= abs(value) < 1e6 or not math.isfinite(value):
+        return f"{value:.6g}"
+    digits, _, power = f"{value:.4e}".partition("e")
+    digits = f"{float(digits):g}"
+    raised = str(int(power)).translate(_RAISED)
+    return f"10{raised}" if digits == "1" else f"{digits}·10{raised}"
+
+
+def at_whole_steps(axis: Any) -> None:
+    """Have an axis of steps name whole ones only, and at most six."""
+    axis.set_major_locator(import_extra("matplotlib.ticker", extra="plot").MaxNLocator(5, integer=True, min_n_ticks=1))
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+
+
+def mark_alone(points: Sequence[Any], look: dict[str, Any]) -> dict[str, Any]:
+    """How a line looks: a point that stands alone makes no line, and becomes a dot."""
+    return {"marker": "o", "markersize": 4, **look} if len(points) == 1 else look
 
 
 def as_bytes(figure: Any, kind: str = "png") -> bytes:

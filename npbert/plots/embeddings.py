@@ -12,7 +12,7 @@ from npbert.plots.drawing import BLUE, label, new_figure, style
 
 _COLORS = ("#2166ac", "#c8611a", "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
 _MARKERS = "os^DvP"
-_MOST_NAMED = 80
+_MOST_NAMED, _FULL = 80, 24
 
 
 def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any:
@@ -20,12 +20,13 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     NumPy's svd. Each axis says how much of all variance it shows; far more than two directions never fit on paper.
 
     vectors (N, D). labels: one for each; up to six different ones that come again become colours and marks, others are
-    written beside their points, when there are at most 80. (Extra: plot.)
+    written beside their points, shortened, of at most 80 those that do not lie over each other; above the picture
+    stands how many points have no name then. (Extra: plot.)
 
     Raises: ValueError for fewer than two vectors, or other than (N, D), not finite, or another number of labels.
     """
     points, shares = principal_components(vectors)
-    names = None if labels is None else [label(name, 32) for name in labels]
+    names = None if labels is None else [label(name, _FULL) for name in labels]
     if names is not None and len(names) != len(points):
         raise ValueError(f"there are {len(names)} labels for {len(points)} vectors, wanted one for each")
     with style():
@@ -39,14 +40,40 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
             axes.legend()
         else:
             axes.scatter(*points.T, s=18, color=BLUE, alpha=0.75, linewidths=0)
-            for name, point in zip(names or [], points, strict=False) if len(points) <= _MOST_NAMED else ():
-                place = {"xytext": (-4, 2), "ha": "right"} if point[0] > points[:, 0].mean() else {"xytext": (4, 2)}
-                axes.annotate(name, point, textcoords="offset points", fontsize=8, **place)
         for axis, number, share in ((axes.xaxis, "first", shares[0]), (axes.yaxis, "second", shares[1])):
             axis.set_label_text(f"{number} principal component ({share:.0%} of the variance)")
         axes.set_aspect("equal", "datalim")
         axes.grid(alpha=0.3)
+        if names and axes.get_legend() is None and (unnamed := len(names) - _write_names(figure, axes, names, points)):
+            axes.set_title(f"{unnamed} of the {len(names)} points have no name here: there is no room", loc="left")
     return figure
+
+
+def _write_names(figure: Any, axes: Any, names: Sequence[str], points: Array) -> int:
+    """Write each name beside its point where it lies over no other name and over no point, and count them."""
+    if len(names) > _MOST_NAMED:
+        return 0
+    figure.draw_without_rendering()  # now it is known where everything is
+    frame, dots = axes.get_window_extent(), axes.transData.transform(points)
+    taken: list[Any] = []
+    for name, point, dot in zip(names, points, dots, strict=True):
+        for side, above in ((4, 2), (-4, 2), (4, -9), (-4, -9)):
+            text = axes.annotate(
+                name,
+                point,
+                (side, above),
+                textcoords="offset points",
+                ha="left" if side > 0 else "right",
+                fontsize=8,
+            )
+            box = text.get_window_extent()
+            is_inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
+            others = box.count_contains(np.delete(dots, (dots == dot).all(axis=1), axis=0))
+            if is_inside and not others and not box.count_overlaps(taken):
+                taken.append(box)
+                break
+            text.remove()
+    return len(taken)
 
 
 def principal_components(vectors: Any) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,7 +12,18 @@ import numpy as np
 from npbert.compute import Array
 from npbert.extras import import_extra
 from npbert.files import FileError
-from npbert.plots.drawing import BLUE, MAGNITUDES, ORANGE, as_power, name_places, new_figure, style
+from npbert.plots.drawing import (
+    BLUE,
+    MAGNITUDES,
+    ORANGE,
+    as_power,
+    at_whole_steps,
+    label,
+    mark_alone,
+    name_places,
+    new_figure,
+    style,
+)
 from npbert.rows import LAYERS_FILE, read_rows
 
 Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
@@ -37,8 +49,12 @@ def plot_layers(run: Run, what: str = "gradient_norms") -> Any:
     if shown.count() == 0:
         raise FileError(f"{_WORDS[what]} is 0 or not known in every layer: there is nothing to draw")
     with style():
-        figure = new_figure(7.5, 1.3 + 0.24 * len(names))
-        axes = figure.add_subplot()
+        width, height = 7.5, 1.0 + 0.24 * len(names)
+        figure = new_figure(width, height)
+        figure.set_layout_engine("none")  # so that pictures of the same layers are of the same width
+        left = 0.25 + 0.08 * max(len(label(name)) for name in names)
+        low_edge, high_edge = 0.6 / height, 1 - 0.85 / height
+        axes = figure.add_axes((left / width, low_edge, 1 - (left + 1.35) / width, high_edge))
         low, high = (float(end) for end in np.percentile(shown.compressed(), [2, 100]))
         scale = colors.Normalize(low, max(high, low + 0.5))
         extent = (0.5, len(steps) + 0.5, -0.5, len(names) - 0.5)
@@ -46,11 +62,13 @@ def plot_layers(run: Run, what: str = "gradient_norms") -> Any:
             shown, MAGNITUDES, scale, aspect="auto", origin="lower", interpolation="none", extent=extent
         )
         name_places(axes.yaxis, names)
-        places = np.unique(np.linspace(1, len(steps), 6).round().astype(int))
-        axes.set_xticks(places, [f"{steps[place - 1]:,}" for place in places])
+        ticks = _even(steps)
+        axes.set_xticks(np.interp(ticks, steps, np.arange(1, len(steps) + 1)), [f"{step:,}" for step in ticks])
         axes.set_xlabel("step")
-        bar = figure.colorbar(image, ax=axes, label=_WORDS[what])
-        bar.ax.yaxis.set_major_formatter(lambda value, _: f"{10**value:.2g}")
+        bar = figure.colorbar(image, cax=figure.add_axes((1 - 1.15 / width, low_edge, 0.18 / width, high_edge)))
+        bar.set_label(_WORDS[what])
+        places, written = _shades(scale.vmin, scale.vmax)
+        bar.set_ticks(places, labels=written)
     return figure
 
 
@@ -72,16 +90,42 @@ def plot_update_ratios(run: Run) -> Any:
         axes.fill_between(
             shown_steps, low, high, color=BLUE, alpha=0.25, linewidth=0, label="from the least to the most"
         )
-        axes.plot(shown_steps, np.nanmedian(known, axis=0), color=BLUE, label="the middle layer")
+        middle = np.nanmedian(known, axis=0)
+        axes.plot(shown_steps, middle, label="the middle layer", **mark_alone(shown_steps.tolist(), {"color": BLUE}))
         axes.axhline(RULE_OF_THUMB, color=ORANGE, linestyle="--", label="rule of thumb: 0.001")
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(as_power)
         axes.yaxis.set_minor_formatter(ticker.NullFormatter())
+        at_whole_steps(axes.xaxis)
         axes.set_xlabel("step")
         axes.set_ylabel("‖Δw‖ / ‖w‖")
-        axes.legend()
+        figure.legend(loc="outside upper left", ncols=3)
         axes.grid(alpha=0.3)
     return figure
+
+
+def _even(steps: Sequence[int]) -> list[int]:
+    """At most six round steps for an axis, all as far apart: multiples of 1, 2 or 5 with zeros."""
+    closest = min(np.diff(steps), default=1)
+    for unit in (digit * 10**power for power in range(18) for digit in (1, 2, 5)):
+        first = -(-steps[0] // unit) * unit
+        ticks = list(range(first, steps[-1] + 1, unit)) if (steps[-1] - first) // unit < 6 else []
+        if ticks and unit >= closest:
+            return ticks if len(ticks) > 1 else sorted({steps[0], steps[-1]})
+    return [steps[0]]
+
+
+def _shades(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Round numbers for the bar of a picture of logarithms, where they stand on it, and what they are called."""
+    powers = range(math.floor(low), math.floor(high) + 1)
+    found: list[tuple[float, str]] = []
+    for digits in ((1,), (1, 2, 5), range(1, 10)):
+        places = [(power + math.log10(digit), f"{digit}e{power}") for power in powers for digit in digits]
+        found = [(place, as_power(float(number))) for place, number in places if low <= place <= high]
+        if len(found) > 1:
+            break
+    found = found[:: 1 + len(found) // 9]
+    return [place for place, _ in found], [written for _, written in found]
 
 
 def layer_numbers(run: Run, what: str) -> tuple[list[str], list[int], Array]:

@@ -16,6 +16,8 @@ from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.files import FileError
 from npbert.inference import check_vocabulary
+from npbert.messages import counted
+from npbert.models import load_config
 from npbert.training.goal import Goal
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
@@ -60,6 +62,7 @@ class Finetuning:
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         for file in filter(None, (settings.train, settings.held_out)):
             Path(file).stat()  # one that is not there is better missed now than when the other has been read
+        load_config(settings.model)  # it says what is wrong with the folder
         rng = np.random.default_rng(settings.seed)
         self.settings = settings
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
@@ -112,14 +115,17 @@ class Finetuning:
         first = batch.input_ids.reshape(-1, batch.input_ids.shape[-1])[0]  # of a choice, its first
         tokens = [token for token in self.tokenizer.decode(first) if token != SPECIAL["pad_id"]]
         target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
-        lines = [f"{self.settings.train}: {len(self.data.examples):,} examples"]
+        lines = [f"{self.settings.train}: {counted(len(self.data.examples), 'example')}"]
         if self.held_out:
             when = when_judged(settings, self.cost)
-            lines.append(f"{self.settings.held_out}: {len(self.held_out):,} examples, to judge the model by {when}")
+            count = counted(len(self.held_out), "example")
+            lines.append(f"{self.settings.held_out}: {count}, to judge the model by {when}")
         lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
         if task.labels:
             lines.append(f"labels: {listed(task.labels, shown=str)}")
-        return "\n".join([*lines, f"{settings.steps:,} steps of {self.settings.batch_size} examples"])
+        return "\n".join(
+            [*lines, f"{counted(settings.steps, 'step')} of {counted(self.settings.batch_size, 'example')}"]
+        )
 
     @property
     def baselines(self) -> dict[str, float]:
@@ -132,8 +138,9 @@ class Finetuning:
         return self.task.judge(self._said, self.held_out)
 
     def show(self) -> dict[str, Any]:
-        """What a person would look at of the answers that were judged last."""
-        return self.task.show(self._said, self.held_out)
+        """What a person would look at of the answers that were judged last, and the baselines to judge them by."""
+        shown = self.task.show(self._said, self.held_out)
+        return {**shown, "baselines": self.baselines} if shown else {}
 
     def save(self, folder: Path) -> None:
         """Write the model and its tokenizer."""

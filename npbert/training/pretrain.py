@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from textwrap import shorten
@@ -128,7 +127,7 @@ class Pretraining:
             kinds=self.kinds,
             evaluate=self.evaluate if self.held_out else None,
             goal=Goal("loss"),
-            show=partial(self.sentences.show, self.model),
+            show=self.show,
             save_model=self.save,
             recorded=settings,
             communicator=communicator,
@@ -140,17 +139,18 @@ class Pretraining:
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
         judged = when_judged(self.trainer.settings, self.cost)
         held_out = [
-            f"{shorten(', '.join(settings.held_out), 60)}: {len(self.held_out)} batches, to judge it by {judged}"
+            f"{shorten(', '.join(settings.held_out), 60)}: {_batches(len(self.held_out))}, to judge it by {judged}"
         ]
         return "\n".join(
             [
-                f"{shorten(', '.join(settings.corpus), 60)}: {corpus.num_bytes / 1e6:,.1f} MB of text, in "
+                f"{shorten(', '.join(settings.corpus), 60)}: {_size(corpus.num_bytes)} of text, in "
                 f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
                 f"the first sentence: {shorten(first, 80)}",
                 f"a model of {sum(p.value.size for p in self.model.parameters()):,} parameters, "
                 f"{len(self.tokenizer):,} tokens",
                 *(held_out if self.held_out else []),
-                f"{settings.steps:,} steps of {settings.batch_size} sequences of up to {settings.max_length} tokens",
+                f"{counted(settings.steps, 'step')} of {counted(settings.batch_size, 'sequence')} of up to "
+                f"{settings.max_length} tokens",
             ]
         )
 
@@ -158,10 +158,26 @@ class Pretraining:
         """Losses and accuracies of the model on the held-out batches."""
         return evaluate_losses(self.model, self.held_out, self.kinds, self.communicator)
 
+    def show(self) -> dict[str, Any]:
+        """What the model guesses for hidden words, and the baselines to judge its losses by."""
+        shown = self.sentences.show(self.model)
+        return {**shown, "baselines": self.baselines} if shown else {}
+
     def save(self, folder: Path) -> None:
         """Write the model and its tokenizer."""
         self.tokenizer.save_pretrained(folder)
         self.model.save_pretrained(folder)
+
+
+def _size(count: int) -> str:
+    """A number of bytes, as a person says it."""
+    if count < 1000:
+        return counted(count, "byte")
+    return f"{count / 1e3:,.1f} kB" if count < 1e6 else f"{count / 1e6:,.1f} MB"
+
+
+def _batches(count: int) -> str:
+    return "1 batch" if count == 1 else f"{count:,} batches"
 
 
 def _make_model(

@@ -62,7 +62,7 @@ class TrainerSettings(Settings):
     parts: int = setting(
         0,
         "compute each batch in this many parts, which takes less memory, or which several processes share; the result "
-        "is the same; 0: as many as there are processes",
+        "is the same; 0: as many as there are processes when the run begins",
     )
     gradient_checkpointing: bool = setting(
         False,
@@ -80,7 +80,9 @@ class TrainerSettings(Settings):
         "where that takes long",
     )
     save_every: int = setting(200, "how many steps lie between saved states, from which a run can go on")
-    log_every: int = setting(10, "how many steps lie between lines of the log")
+    log_every: int = setting(
+        10, "how many steps lie between lines of the log, metrics.jsonl; of these about 20 in a run are shown, too"
+    )
     keep_state: bool = setting(
         True, "keep the state of a finished run, by far its largest file, with which --resume would go on"
     )
@@ -118,7 +120,9 @@ def when_judged(settings: TrainerSettings, cost: float) -> str:
     if not 0 < every < settings.steps:
         return "at the end"
     share = cost * math.ceil(settings.steps / every) / settings.steps
-    return f"every {every:,} steps" + (f" (which takes about {share:.0%} more time)" if share >= _NOTED else "")
+    return ("after every step" if every == 1 else f"every {every:,} steps") + (
+        f" (which takes about {share:.0%} more time)" if share >= _NOTED else ""
+    )
 
 
 Kind = TypeVar("Kind", bound=Settings)

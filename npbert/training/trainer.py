@@ -32,15 +32,18 @@ from npbert.training.parallel import (
     SILENT,
     Communicator,
     Shares,
+    check_parts,
     check_same_batch,
     check_same_folder,
     check_same_run,
+    done_by_the_first,
 )
 from npbert.training.plot import Pictures, draw_curves
 from npbert.training.progress import Progress
 from npbert.training.run_folder import run_folder
 from npbert.training.saved import SavedRun
 from npbert.training.settings import TrainerSettings
+from npbert.training.state import STATE_FILE
 from npbert.training.watch import Watch, histograms
 
 
@@ -98,11 +101,8 @@ class Trainer:
         settings, recorded = (
             replace(each, parts=each.parts or communicator.size) for each in (settings, recorded or settings)
         )
-        if settings.parts < communicator.size:
-            raise ValueError(
-                f"parts is {settings.parts}, and so at most as many processes can share the work; there are "
-                f"{communicator.size}"
-            )
+        begun = Path(folder) if (Path(folder) / STATE_FILE).is_file() else None
+        check_parts(communicator, settings.parts, begun=begun)
         self.model, self.data, self.folder, self.settings = model, data, Path(folder), settings
         self.rng, self.kinds, self.recorded, self.communicator = rng, kinds, recorded, communicator
         self.evaluate, self.goal, self.show = evaluate, goal, show
@@ -141,8 +141,7 @@ class Trainer:
         saved, is_first = self._saved, self.communicator.is_first
         with self.communicator.ending_together(), ExitStack() as folder:
             check_same_run(self.communicator, self.model, self.recorded)
-            if is_first:
-                folder.enter_context(run_folder(self.folder, self.recorded))
+            done_by_the_first(self.communicator, lambda: folder.enter_context(run_folder(self.folder, self.recorded)))
             check_same_folder(self.communicator, self.folder)
             if saved.path.is_file():
                 self.progress = saved.restore()
@@ -247,7 +246,7 @@ class Trainer:
         with np.errstate(all="ignore"):  # where a model falls apart, the next step says so
             shown = self.show() if self.show else {}
         if shown:
-            log.write_shown(self.step, shown)
+            log.write_shown(self.step, {**shown, "best_step": self.progress.best_step})
         log.write_histograms(self.step, histograms(self.model))
         log.write_images(self.step, self._pictures.draw(shown))
 

@@ -117,8 +117,7 @@ def test_what_is_too_long_is_cut_and_said_so(npbert, checkpoints, tmp_path):
     result = npbert("embed", checkpoints["embed"], stdin=b"cat\n" + b"cat " * 99 + b"\n")
     assert (result.status, len(result.rows)) == (0, 2)
     assert result.err == (
-        f"npbert: 1 of 2 texts are longer than the {LONGEST} tokens that the model takes, and were cut; "
-        "the first is text 2\n"
+        f"npbert: 1 of 2 texts is longer than the {LONGEST} tokens that the model takes, and was cut; it is text 2\n"
     )
     folder = write_checkpoint(tmp_path, BertForQuestionAnswering, max_position_embeddings=200)
     result = npbert("answer", folder, "--question", "cat " * 65, stdin=b"the mat")

@@ -28,7 +28,8 @@ def test_a_picture(npbert, tmp_path, folder, name):
     source = write_run(tmp_path / "run") if name == "curves" else folder
     path = tmp_path / "picture.svg"
     result = npbert("plot", name, source, *options, "--output", path)
-    assert (result.status, result.out, result.err) == (0, b"", "")
+    assert (result.status, result.out.decode(), result.err) == (0, f"{path} is written\n", "")
+    assert npbert("plot", name, source, *options, "--output", path, "-q").out == b""
     assert wanted in path.read_text(encoding="utf-8")
 
 
@@ -43,7 +44,7 @@ def test_a_map_of_texts_with_labels_or_without(npbert, tmp_path, folder):
     assert error.endswith("a.txt, line 1: 3 columns, wanted a text, or a text and a label")
     (tmp_path / "a.txt").write_text("only one\n", encoding="utf-8")
     error = npbert("plot", "embeddings", folder, tmp_path / "a.txt", "--output", path).error
-    assert "wanted (N, D) with at least two vectors" in error
+    assert error.endswith("a.txt has 1 text; a map needs at least 2")
 
 
 @pytest.mark.parametrize(
@@ -55,12 +56,13 @@ def test_a_map_of_texts_with_labels_or_without(npbert, tmp_path, folder):
         ("attention FOLDER cat --layers 7 --output a.png", "layer is 7, wanted 1 to 2, or -2 to -1 from the end"),
         ("attention nowhere cat --output a.png", "nowhere"),
         ("gradients FOLDER . --output a.png", None),
+        ("gradients FOLDER EMPTY --output a.png", "there is no word to hide in '': give a text"),
         ("curves FOLDER --output a.png", "metrics.jsonl: there are no numbers of a run to draw"),
     ],
 )
 def test_one_line_says_what_is_wrong(npbert, tmp_path, monkeypatch, folder, arguments, message):
     monkeypatch.chdir(tmp_path)
-    result = npbert("plot", *(str(folder) if word == "FOLDER" else word for word in arguments.split()))
+    result = npbert("plot", *({"FOLDER": str(folder), "EMPTY": ""}.get(word, word) for word in arguments.split()))
     if message is None:
         assert result.status == 0
     else:

@@ -19,6 +19,7 @@ def test_the_page_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_
     result = npbert("report", folder, *(["--output", path] if given else []))
     assert (result.status, result.err) == (0, "")
     assert result.out.decode() == f"{path} is written; open it in a browser\n"
+    assert npbert("report", folder, "-q").out == b""
     assert "What it guesses for hidden words" in path.read_text(encoding="utf-8")
 
 

@@ -92,7 +92,7 @@ def test_a_text_is_cut_where_it_was_in_training(npbert, finetune):
     finetune("--train", "train.tsv")
     long = b"the good cow sees a cat . " * 5
     cut = npbert("classify", "run/model", stdin=long)
-    assert "1 of 1 texts are longer than the 20 tokens that" in cut.err
+    assert "1 of 1 text is longer than the 20 tokens that" in cut.err
     path = Path("run/model/tokenizer_config.json")
     stored = json.loads(path.read_text(encoding="utf-8"))
     assert stored.pop("model_max_length") == 20

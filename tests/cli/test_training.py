@@ -62,7 +62,9 @@ def table(text):
 def test_pretrain(run):
     out = run(f"{PRETRAIN} --held-out held_out.txt --evaluate-every 3")
     lines, numbers = out.splitlines(), table(out)
-    assert lines[0] == "corpus.txt: 0.0 MB of text, in 1 file with 6 documents in all"
+    assert (
+        lines[0] == f"corpus.txt: {Path('corpus.txt').stat().st_size} bytes of text, in 1 file with 6 documents in all"
+    )
     assert lines[1] == f"the first sentence: {Path('corpus.txt').read_text(encoding='utf-8').splitlines()[0]}"
     assert "6 steps of 4 sequences of up to 20 tokens" in lines
     assert list(numbers) == ["loss", "mlm loss", "mlm accuracy", "nsp loss", "nsp accuracy"]
@@ -125,6 +127,14 @@ def test_finetune(capsys, no_picture):
         out = capsys.readouterr().out
         assert re.findall(r"^(\S+) +model +always the same answer$", out, re.MULTILINE) == ["dev.tsv", "train.tsv"]
         assert table(out.partition("train.tsv")[0]) == numbers
+
+
+@pytest.mark.parametrize("command", [PRETRAIN, FINETUNE], ids=["pretrain", "finetune"])
+def test_quiet_is_quiet(command, capsys, no_picture, monkeypatch):
+    monkeypatch.setattr("npbert.cli.training._WORTH_DROPPING", 0)
+    assert main([*command.split(), "--quiet"]) == 0
+    folder = command.split()[1]
+    assert capsys.readouterr() == (f"after 6 steps; the model of step 6 is in {folder}/model\n", "")
 
 
 def test_epochs_and_a_file_that_is_called_corpus(run, no_picture):

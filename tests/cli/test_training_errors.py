@@ -152,6 +152,26 @@ def test_a_folder_that_holds_a_run(command, error_of):
     assert {file: file.read_bytes() for file in Path("run").rglob("*") if file.is_file()} == before
 
 
+def test_a_command_to_type_is_written_for_a_shell(error_of):
+    assert main(PRETRAIN.replace("run", "it's", 1).split()) == 0
+    wanted = """it's holds a run of another kind: to go on, npbert pretrain 'it'"'"'s' --resume"""
+    assert error_of("finetune it's --resume") == wanted
+
+
+def test_a_run_that_goes_on_in_another_folder(error_of, monkeypatch):
+    assert main(PRETRAIN.split()) == 0
+    here = Path.cwd()
+    monkeypatch.chdir("folder")
+    wanted = f"corpus is 'corpus.txt' in {here}/run/settings.toml, and there is none in {here}/folder: go on with *"
+    check(error_of(f"pretrain {here}/run --resume"), wanted)
+
+
+def test_a_run_in_place_of_a_checkpoint(error_of):
+    assert main(PRETRAIN.split()) == 0
+    wanted = "run is no checkpoint: it has no config.json (did you mean run/model?)"
+    assert error_of(FINETUNE.replace("finetune run --model checkpoint", "finetune tuned --model run")) == wanted
+
+
 def test_a_state_that_is_damaged_or_of_another_model(error_of):
     assert main(PRETRAIN.split()) == 0
     path = Path("run", STATE_FILE)

@@ -110,11 +110,20 @@ def test_the_windows_compete(planted):
 def test_a_long_question_is_cut_to_its_first_tokens_and_said_so(planted):
     answer = planted(0.0, max_question_length=3)
     with pytest.warns(UserWarning, match="^question cut to 3 tokens: 'the  cat sat on'…$"):
-        (window,) = answer.windows("the  cat sat on", "a dog")
+        ((window,),) = answer.all_windows(["the  cat sat on"], ["a dog"])
     assert window.tokens == ["[CLS]", "the", "cat", "sat", "[SEP]", "a", "dog", "[SEP]"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(answer.windows("unaffable", "a dog")[0].ids) == 8
+        ((window,),) = answer.all_windows(["unaffable"], ["a dog"])
+    assert len(window.ids) == 8
+
+
+def test_many_long_questions_are_said_in_one_line(planted):
+    answer = planted(0.0, max_question_length=3)
+    with pytest.warns(UserWarning, match="^2 of 3 questions cut to 3 tokens: the first is 'a cat on a mat'…$") as said:
+        windows = answer.all_windows(["dog", "a cat on a mat", "the cat sat on"], ["a dog"] * 3)
+    assert len(said) == 1
+    assert [of_one[0].tokens[1:-4] for of_one in windows] == [["dog"], ["a", "cat", "on"], ["the", "cat", "sat"]]
 
 
 def test_errors(answer, planted):

@@ -36,7 +36,7 @@ def test_labels(tmp_path):
 def test_labels_without_names_and_a_long_pair_that_is_cut(tmp_path):
     classify = classifier(tmp_path)
     assert list(classify("the cat").scores) == ["LABEL_0", "LABEL_1"]
-    with pytest.warns(UserWarning, match="1 of 1 texts"):
+    with pytest.warns(UserWarning, match="1 of 1 text is"):
         cut = classify(("cat " * 40, "dog"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

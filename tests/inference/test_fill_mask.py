@@ -49,7 +49,7 @@ def test_a_text_without_a_mask(fill_mask):
     with pytest.raises(ValueError, match=r"text 2 has no \[MASK\], or it was cut off: 'the cat'"):
         fill_mask(["[MASK]", "the cat", "[MASK]"])
     message = r"text 1 has no \[MASK\], or it was cut off: '[a-z ]{60}'$"  # not all of it
-    with pytest.warns(UserWarning, match="1 of 1 texts"), pytest.raises(ValueError, match=message):
+    with pytest.warns(UserWarning, match="1 of 1 text is"), pytest.raises(ValueError, match=message):
         fill_mask("cat " * LONGEST + "[MASK]")
-    with pytest.warns(UserWarning, match="1 of 1 texts"):
+    with pytest.warns(UserWarning, match="1 of 1 text is"):
         assert len(fill_mask("[MASK] " + "cat " * LONGEST + "[MASK]")) == 1

@@ -87,7 +87,7 @@ def test_what_is_cut_off_is_said_for_each_text(planted, words):
     """[CLS] and [SEP] leave room for 7 tokens; the fourth `playing` is seen by its first token."""
     tag = planted(max_length=9)
     for text in (" ".join(words), words):
-        with pytest.warns(UserWarning, match="1 of 2 texts are longer than the 9 tokens that max_length allows"):
+        with pytest.warns(UserWarning, match="1 of 2 texts is longer than the 9 tokens that max_length allows"):
             whole, cut = tag([words[:2] if isinstance(text, list) else "ann ann", text])
         assert (len(whole.words), whole.cut) == (2, 0)
         assert len(cut.words) + cut.cut == 9

@@ -91,7 +91,8 @@ def test_a_text_is_cut_where_the_tokenizer_or_the_caller_says(tmp_path, of_token
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": of_tokenizer}))
     task = Task(small_model(BertModel), Tokenizer.from_pretrained(tmp_path), max_length=given)
     assert task.max_length == length
-    with pytest.warns(UserWarning, match=f"^1 of 1 texts are longer than the {length} tokens that {why}, and were cut"):
+    message = f"^1 of 1 text is longer than the {length} tokens that {why}, and was cut; it is text 1$"
+    with pytest.warns(UserWarning, match=message):
         (encoding,) = task.encode(["cat " * 99])
     assert len(encoding.ids) == length
     with pytest.raises(ValueError, match=f"max_length is {LONGEST + 1}, but the model takes {LONGEST} tokens"):

@@ -1,6 +1,7 @@
 """The page's experiments, in a real browser: a number moved, a bug planted, a model trained; and how the page fits."""
 
 import copy
+import re
 
 import pytest
 
@@ -81,6 +82,8 @@ def test_the_step_of_a_difference_has_two_sides(page):
     assert errors[-5]["central"] < errors[-5]["forward"]
     assert max(errors[-13]["complex"], errors[-16]["complex"]) < 1e-12
     assert page.locator("#h-chart path.curve").count() >= 3
+    best = [number(text) for text in re.findall(r"error ([\d.e\u2212]+)", page.inner_text("#h-said"))]
+    assert errors[-5]["forward"] >= best[0] > best[1] > 0
 
 
 def test_a_planted_bug_turns_the_check_red_where_it_is(page):
@@ -90,7 +93,16 @@ def test_a_planted_bug_turns_the_check_red_where_it_is(page):
     page.wait_for_selector("#check-said.bad")
     rows = page.locator(".wrong-row")
     assert "query" in rows.first.inner_text()
-    assert rows.first.locator(".first-wrong").is_visible()
+    assert "it is 1.41 times what it should be" in rows.first.inner_text()  # √d, for a head of two features
+    assert "The first that is wrong on the way back is dQ" in page.wait_for_selector(".first-wrong button").evaluate(
+        "button => button.parentElement.textContent"
+    )
+    page.click(".first-wrong button")
+    step = page.evaluate(f"[{TRACE}.steps[npbert.state.step]].map(step => [step.phase, step.kind])[0]")
+    assert step == ["backward", "Scores"]
+    assert "dQ = dS K" in page.inner_text("#stage-head .wrong")
+    page.click("#tab-break")
+    page.wait_for_selector("#check-said.bad")
     assert "√d" in page.inner_text("#bug-note")
     rows.first.locator("button").click()
     assert page.evaluate("npbert.state.view") == "step"
@@ -114,6 +126,11 @@ def test_with_the_bug_the_loss_still_falls(page):
     )
     for heights in curves[:2]:  # in a drawing, lower is a larger number
         assert heights[-1] > heights[0] + 10
+    page.wait_for_function("document.getElementById('race-said').textContent.startsWith('After 150 steps')")
+    right, broken, start = map(float, re.findall(r"\d+\.\d+", page.inner_text("#race-said")))
+    assert right < start
+    assert broken < 0.9 * start
+    assert "It fell in spite of the bug" in page.inner_text("#race-said")
     page.check("input[value='']")
     assert page.locator("#race-chart svg").count() == 0
 
@@ -197,5 +214,5 @@ def test_what_has_no_gradient_is_moved_without_a_slope(page):
         assert ("no value" not in page.inner_text("#move-said")) == has_value
     working = page.evaluate(f"[...{TRACE}.arrays.values()].find(a => a.isGradient && !a.gradientOf).name")
     page.evaluate("name => npbert.choose({name, row: 0, column: 0})", working)  # no value: another one is moved
-    assert page.evaluate("npbert.state.chosen.name").startswith("bert.encoder.layers.0.")
+    assert page.evaluate(f"{TRACE}.arrays.get(npbert.state.chosen.name).parameter")
     assert page.is_visible("#h-part")

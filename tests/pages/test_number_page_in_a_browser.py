@@ -79,6 +79,10 @@ def test_it_proves_its_own_backward_when_it_opens(page):
     assert report["ok"]
     assert 0 < report["worst"]["error"] < 1e-7
     assert f"✓ Checked: {count}\xa0derivatives" in page.inner_text("#proof")
+    page.select_option("#sentences", "1")  # what was checked was another sentence
+    assert "✓" not in page.inner_text("#proof")
+    page.wait_for_selector("#proof.good")
+    assert page.evaluate("npbert.proof.worst.error") != report["worst"]["error"]
 
 
 def test_keys_and_buttons_step(page):
@@ -121,10 +125,13 @@ def test_the_tape_fills_then_empties(page):
     top = sizes.index(max(sizes))
     assert sizes[: top + 1] == sorted(sizes[: top + 1])
     assert sizes[top:] == sorted(sizes[top:], reverse=True)
-    assert sizes[0] == sizes[-1] == 0
+    assert sizes[0] == sizes[-2] == 1  # the table of words is looked up first: it keeps its ids
+    assert sizes[-1] == 0
     assert max(sizes) > 10
-    assert "takes only which rows it read" in page.inner_text("#tape-news")  # the table of words is looked up first
-    assert "empty again" in page.inner_text("#tape-news")
+    assert page.inner_text("#tape-news").startswith("This step took 6\xa0ids off. The tape is empty again")
+    page.keyboard.press("ArrowLeft")
+    assert "empty" not in page.inner_text("#tape-news")
+    assert page.inner_text("#tape-size") == "after this step: 1 kept, 6\xa0numbers"
 
 
 def test_the_lines_that_compute_a_step_are_lit(page):
@@ -153,9 +160,38 @@ def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus(page):
         assert f"[{row}, {column}] = " in page.inner_text("#readout strong")
     page.keyboard.press("Enter")
     assert page.evaluate("npbert.state.chosen") == {"name": f"{QUERY}.weight", "row": 0, "column": 0}
+    page.keyboard.press("Escape")  # follow nothing: the cell has the focus, as before
+    assert page.is_hidden("#followed")
+    assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [0, 0]
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "scrubber"
-    assert page.is_visible("#followed")
+
+
+def test_tab_stops_at_a_number_and_returns_to_the_last_one(page):
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{QUERY}'))")
+    assert page.locator("#stage table").count() == page.locator("#stage td[data-row][tabindex='0']").count()
+    assert page.locator("td.corner[tabindex='0']").count() == 0
+    page.focus(cell(f"{QUERY}.weight", 0, 0))
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.evaluate("npbert.goToStep(npbert.state.step + 1)")
+    page.evaluate("npbert.goToStep(npbert.state.step - 1)")
+    assert page.locator(f'table[data-array="{QUERY}.weight"] [tabindex="0"]').count() == 1
+    assert page.get_attribute(cell(f"{QUERY}.weight", 1, 1), "tabindex") == "0"
+
+
+def test_backspace_goes_back_on_the_trail_and_escape_to_the_cell(page):
+    name = f"d({QUERY}.weight)"
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(s => s.part === '{QUERY}'))")
+    page.focus(cell(name, 1, 2))
+    page.keyboard.press("Enter")
+    page.locator(".bars button.bar").first.click()
+    page.keyboard.press("Backspace")
+    assert page.evaluate("npbert.state.chosen") == {"name": name, "row": 1, "column": 2}
+    page.keyboard.press("Backspace")  # there is nothing before the first
+    assert page.evaluate("npbert.state.trail.length") == 1
+    page.keyboard.press("Escape")
+    assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [1, 2]
 
 
 def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
@@ -176,7 +212,12 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     path = page.evaluate(FOLLOW_TO_THE_LOSS)
     assert path[-1][0] == "d(logits)"  # from there on it is the model's own belief
     assert [step for _, step in path] == sorted((step for _, step in path), reverse=True)
+    assert page.evaluate("npbert.state.trail.length") == len(path) + 1
+    assert page.locator(".trail li").count() == 6  # the middle is folded
+    page.click(".trail .fold")
     assert page.locator(".trail li").count() == len(path) + 1
+    titles = page.locator(".trail li").all_inner_texts()
+    assert len(set(titles)) == len(titles)
     page.click(".trail li:first-child button")
     assert page.locator(".trail li").count() == 1
     assert page.evaluate("npbert.state.chosen.name") == name
@@ -189,8 +230,15 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     page.click("button[aria-label='follow no number']")
     assert page.evaluate("npbert.state.chosen") is None
     assert page.is_visible("#follow-hint")
-    page.click("#try-one")
-    assert page.evaluate("npbert.state.chosen.name").startswith("d(")
+    slopes = [float(text.split()[-1].replace("\u2212", "-")) for text in page.locator("#tries li").all_inner_texts()]
+    assert slopes == sorted(slopes, key=abs, reverse=True)
+    page.click("#tries button >> nth=0")
+    largest = max(abs(grad).max() for grad in gradients(EXAMPLES[0])[1].values() if grad.ndim > 1)
+    assert abs(
+        page.evaluate(
+            "[npbert.state.chosen].map(c => npbert.explain(npbert.state.trace, c.name, c.row, c.column).value)[0]"
+        )
+    ) == (pytest.approx(largest))
 
 
 def test_hostile_words_show_as_text(page):

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import shutil
 from html.parser import HTMLParser
 
 import pytest
@@ -129,7 +130,7 @@ def test_text_shows_as_text(run, kind):
     html.encode()
     for text in strings(rows[-1].get("worst", [])):
         shown = re.sub("[\x00-\x08\x0e-\x1f\ud800-\udfff]", "\ufffd", text)
-        assert " ".join(shown.split()) in page.words
+        assert any(" ".join(each.split()) in page.words for each in (shown, f"{shown[:59]}…")), "a long label is cut"
 
 
 def test_words_of_names_show_as_text():
@@ -186,10 +187,60 @@ def test_a_run_that_goes_on_and_has_left_little(run, tmp_path):
     assert "No picture here: no model has been saved yet." in Page(report_page(read_run(tmp_path / "young"))).words
 
 
+def test_without_the_weights_of_the_model_the_rest_is_there(tmp_path, model):
+    folder = write_run(tmp_path / "run", shown=SHOWN["labels"])
+    shutil.copytree(model, folder / "model")
+    (folder / "model" / "model.safetensors").unlink()
+    page = Page(report_page(read_run(folder)))
+    assert "No picture here, as the model cannot be read: " in page.words
+    assert "has no model.safetensors" in page.words
+    assert page.tags.count("svg") == 6
+
+
+BASELINES = {"loss": 3.125, "accuracy": 0.125}
+
+
+def test_the_baselines_stand_beside_the_numbers_and_in_the_curves(run):
+    shown = [{**SHOWN["masked"][-1], "baselines": BASELINES, "best_step": 10}]
+    page = Page(run(shown=shown))
+    numbers = "loss 3.25 2.75 3.125 accuracy 0.25 – 0.125"
+    assert f"held out step 10 (the best) step 20 knowing frequencies {numbers}" in page.words
+    assert "The model in model/ is that of step 10." in page.words
+    assert "The dashed line, the baseline, is what knowing only how frequent words and labels are gives." in page.words
+    assert "baseline" not in Page(run(shown=SHOWN["masked"])).words
+
+
+def test_captions_say_only_what_is_in_their_pictures(run):
+    loss = [{"step": 10, "loss": 3.0, "eval_loss": 2.5, "eval_f1": 1.8}]
+    words = Page(run(shown=SHOWN["answers"], metrics=loss)).words
+    assert "An accuracy is" not in words
+    assert "The f1 and the exact match are in percent." in words
+    assert "f1 (percent) 1.8" in words
+    words = Page(run(shown=SHOWN["labels"])).words
+    assert "An accuracy is" in words
+    assert "percent" not in words
+
+
+def test_a_text_from_right_to_left_stays_in_order(run):
+    worst = {**SHOWN["answers"][0]["worst"][0], "excerpt": "אחת שתיים שלוש", "true": [0, 3], "predicted": [4, 9]}
+    html = run(shown=[{**SHOWN["answers"][0], "worst": [worst]}])
+    assert "<bdi>… <mark>אחת</mark> <u>שתיים</u> שלוש …</bdi>" in html
+
+
+def test_a_long_label_is_cut(run):
+    worst = {**SHOWN["labels"][0]["worst"][0], "true": "x" * 10_000}
+    html = run(shown=[{**SHOWN["labels"][0], "worst": [worst]}])
+    assert f"<bdi>{'x' * 59}…</bdi>" in html
+    assert "x" * 60 not in html
+
+
 def test_what_is_no_run(tmp_path):
+    file = tmp_path / "page.html"
+    file.touch()
     for folder, message in (
         (tmp_path, "is not the folder of a run: it has no settings.toml; npbert pretrain and npbert finetune make one"),
         (tmp_path / "none", "is not the folder of a run: there is no such folder"),
+        (file, "is not the folder of a run: it is a file"),
         (write_run(tmp_path / "run", metrics=()), "metrics.jsonl has no numbers yet: there is nothing to report"),
         (write_run(tmp_path / "b", metrics=[{"step": 1, "loss": "x"}]), "metrics.jsonl: loss is 'x', wanted a number"),
     ):

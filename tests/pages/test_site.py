@@ -18,6 +18,7 @@ from npbert.files import FileError
 from npbert.gradcheck import GradientError
 from npbert.pages import site as site_package
 from npbert.pages.site import build, build_site
+from npbert.pages.site.aligned import aligned
 from npbert.pages.site.check_links import broken_links
 from npbert.pages.site.contents import contents_page
 from npbert.pages.site.library import Library
@@ -188,8 +189,8 @@ def test_a_folder_with_other_files_is_refused(before, tmp_path, quick, capsys):
         (tmp_path / name).write_text(text)
     assert main(["site", str(tmp_path)]) == 1
     (name,) = before
-    assert capsys.readouterr().err.splitlines()[-1] == (
-        f"npbert: error: {tmp_path}: holds {name}, which is no part of a site: give a new folder"
+    assert capsys.readouterr().err == (
+        f"npbert: error: {tmp_path}: holds {name}, which is no part of a site: give a new folder\n"
     )
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
 
@@ -210,7 +211,9 @@ def test_a_file_is_no_folder(tmp_path, quick):
 
 def test_the_command_says_where_to_begin(tmp_path, quick, capsys):
     assert main(["site", str(tmp_path / "a" / "site")]) == 0
-    assert capsys.readouterr().out == f"2 pages; begin with {tmp_path / 'a' / 'site' / 'index.html'}\n"
+    said = capsys.readouterr()
+    assert said.out == f"2 pages; begin with {tmp_path / 'a' / 'site' / 'index.html'}\n"
+    assert "checking every derivative" in said.err
 
 
 def test_no_site_is_made_while_a_derivative_is_wrong(tmp_path, quick, monkeypatch, capsys):
@@ -227,7 +230,34 @@ def test_without_the_library_for_markdown_one_line_says_so(tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, "markdown_it", None)
     monkeypatch.setattr(build, "root_of_checkout", lambda: ROOT)
     assert main(["site", str(tmp_path / "site")]) == 1
-    assert "this needs the package markdown_it, which is not installed" in capsys.readouterr().err.splitlines()[-1]
+    said = capsys.readouterr().err
+    assert "this needs the package markdown-it-py, which is not installed" in said.splitlines()[-1]
+    assert "checking every derivative" not in said
+
+
+@pytest.mark.parametrize("place", ["file/site", "nowhere/there"])
+def test_a_place_where_nothing_can_be_written_is_refused_before_the_check(tmp_path, quick, monkeypatch, capsys, place):
+    (tmp_path / "file").touch()
+
+    def full(prefix, dir):
+        raise OSError(30, "Read-only file system", f"{dir}/{prefix}abc")
+
+    if place != "file/site":
+        monkeypatch.setattr(build.tempfile, "mkdtemp", full)
+    assert main(["site", str(tmp_path / place)]) == 1
+    said = capsys.readouterr().err
+    why = "Not a directory" if place == "file/site" else "Read-only file system"
+    assert said == f"npbert: error: {tmp_path / place}: cannot be written: {why}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_list_of_steps_is_a_table_whose_words_go_on_in_another_line():
+    lines = ["one step, as it is", f"second    {'what it does ' * 5}", "another", "last      and more"]
+    html = aligned(lines, str)
+    assert html.count("<tr>") == 4
+    assert '<td colspan="2">one step, as it is</td>' in html
+    assert f'<td class="words">{("what it does " * 5).strip()}</td>' in html
+    assert aligned(["one(", "two(  # words"], str) == "", "code is no table"
 
 
 def test_where_the_chapters_and_the_planted_bugs_are_not_installed_it_says_so(tmp_path):

@@ -100,7 +100,7 @@ def test_sentence_similarity(tmp_path):
     assert round(stats.pearsonr(cosines, scores).statistic, 4) == 0.8696
 
 
-@pytest.mark.filterwarnings("ignore:1 of 41 texts are longer than the 256 tokens")
+@pytest.mark.filterwarnings("ignore:1 of 41 texts is longer than the 256 tokens")
 def test_vectors_are_made_as_the_folder_says():
     """Of at most 256 tokens where the tokenizer says 512, their mean, of length 1: modules.json and what it names."""
     sentences = [row.first for row in stsb("dev")[::38]]

@@ -40,10 +40,8 @@ def test_the_numbers_are_those_of_the_model(folder, kind):
 
 
 def test_some_layers(folder):
-    assert [axes.get_title() for axes in plot_attention(folder, "the cat", layers=[-1]).axes[:2]] == [
-        "layer -1, head 1",
-        "layer -1, head 2",
-    ]
+    *panels, _ = plot_attention(folder, "the cat", layers=[1, 1, -2, -1]).axes
+    assert [axes.get_title() for axes in panels] == [f"layer {n}, head {head}" for n in (1, 2) for head in (1, 2)]
     with pytest.raises(IndexError, match="layer is 3, wanted 1 to 2"):
         plot_attention(folder, "the cat", layers=[3])
 

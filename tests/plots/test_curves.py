@@ -4,7 +4,7 @@ import pytest
 
 from npbert.files import FileError
 from npbert.plots import plot_curves
-from npbert.rows import METRICS_FILE, Rows
+from npbert.rows import METRICS_FILE, SHOWN_FILE, Rows
 
 ROWS = [
     {"step": 10, "epoch": 0, "loss": 3.0, "mlm_accuracy": 0.1},
@@ -29,13 +29,38 @@ def test_a_panel_a_name():
     grid = panels[0].get_gridspec()
     assert (grid.nrows, grid.ncols) == (2, 3), "at most three in a row"
     assert all(axes.get_xlabel() == "step" for axes in panels)
-    assert [axes.get_legend() is not None for axes in panels] == [True, True, True, False]
+    assert [text.get_text() for text in panels[0].figure.legends[0].get_texts()] == ["training", "held out"]
     assert [axes.get_title("left") for axes in plot_curves(ROWS, ["f1", "loss"]).axes] == ["loss", "f1"]
 
 
 def test_steps_are_whole_numbers():
-    ticks = plot_curves([{"step": step, "loss": 1.0} for step in (1, 2, 3)]).axes[0].get_xticks()
-    assert all(tick == round(tick) for tick in ticks)
+    for steps in ((1, 2, 3), (10,)):
+        axes = plot_curves([{"step": step, "loss": 1.0} for step in steps]).axes[0]
+        low, high = axes.get_xlim()
+        assert [tick for tick in axes.get_xticks() if low <= tick <= high] == list(steps)
+
+
+def test_one_step_alone_is_a_dot():
+    (line,) = plot_curves(ROWS[:1], ["loss"]).axes[0].lines
+    assert (line.get_marker(), line.get_xydata().tolist()) == ("o", [[10, 3]])
+    assert plot_curves(ROWS, ["loss"]).axes[0].lines[0].get_marker() == "None"
+
+
+def test_a_dashed_line_is_what_knowing_next_to_nothing_gives(tmp_path):
+    (tmp_path / "run").mkdir()
+    for name, rows in (
+        (METRICS_FILE, ROWS),
+        (SHOWN_FILE, [{"step": 20, "kind": "labels", "baselines": {"loss": 2.75, "f1": None}}]),
+    ):
+        file = Rows(tmp_path / "run" / name, after_step=0)
+        for row in rows:
+            file.write(row["step"], {key: value for key, value in row.items() if key != "step"})
+    for figure in (plot_curves(tmp_path / "run"), plot_curves(ROWS, baselines={"loss": 2.75})):
+        lines = {axes.get_title("left"): axes.lines for axes in figure.axes}
+        *_, dashed = lines["loss"]
+        assert (list(dashed.get_ydata()), dashed.get_linestyle()) == ([2.75, 2.75], "--")
+        assert len(lines["f1"]) == 1
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["training", "held out", "baseline"]
 
 
 def test_the_folder_of_a_run(tmp_path):

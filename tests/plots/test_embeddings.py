@@ -36,8 +36,25 @@ def test_labels_that_come_again_are_colours_and_others_words():
     axes = plot_embeddings(rows, words).axes[0]
     assert [text.get_text() for text in axes.texts] == words
     assert axes.get_legend() is None
-    assert not plot_embeddings(np.eye(100), range(100)).axes[0].texts
+    assert axes.get_title("left") == ""
     assert axes.get_xlabel() == "first principal component (20% of the variance)"
+    axes = plot_embeddings(np.eye(100), range(100)).axes[0]
+    assert not axes.texts
+    assert axes.get_title("left") == "100 of the 100 points have no name here: there is no room"
+
+
+def test_names_are_short_and_lie_over_no_other_and_over_no_point():
+    points = np.random.default_rng(0).standard_normal((30, 2))
+    figure = plot_embeddings(points, [f"the sentence number {number} of them" for number in range(30)])
+    (axes,) = figure.axes
+    assert 10 < len(axes.texts) < 30
+    assert axes.get_title("left").startswith(f"{30 - len(axes.texts)} of the 30 points have no name here")
+    assert all(len(text.get_text()) <= 24 for text in axes.texts)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert not any(box.count_overlaps(boxes[:number]) for number, box in enumerate(boxes))
+    dots = axes.transData.transform(axes.collections[0].get_offsets())
+    assert sum(box.count_contains(dots) for box in boxes) == 0
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from npbert import BertForSequenceClassification, Classify, Tokenizer
 from npbert.files import FileError
-from npbert.rows import METRICS_FILE, read_rows
+from npbert.rows import METRICS_FILE, SHOWN_FILE, read_rows
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.goal import Goal
 from npbert.training.settings import SETTINGS_FILE, load_settings
@@ -36,7 +36,7 @@ def make(tmp_path):
 def test_epochs_or_steps_say_how_long_it_is(make, changes, steps):
     run = make(**changes)
     assert run.trainer.settings.steps == steps
-    assert run.summary().splitlines()[-1] == f"{steps} steps of 5 examples"
+    assert run.summary().splitlines()[-1] == f"{steps} step{'s' * (steps > 1)} of 5 examples"
 
 
 def test_the_examples_and_the_metric_are_as_the_settings_say(make):
@@ -132,6 +132,10 @@ def test_the_loss_may_say_which_model_is_best(make, tmp_path):
     numbers = run.trainer.train()
     losses = [row["eval_loss"] for row in read_rows(tmp_path / "run" / METRICS_FILE) if "eval_loss" in row]
     assert numbers["loss"] == min(losses) < max(losses)
+    shown = read_rows(tmp_path / "run" / SHOWN_FILE)
+    assert [row["best_step"] for row in shown] == [np.argmin(losses[:step]) + 1 for step in range(1, len(losses) + 1)]
+    assert all(row["baselines"] == run.baselines for row in shown)
+    assert "loss" in run.baselines
 
 
 def test_a_run_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):

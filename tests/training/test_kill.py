@@ -90,7 +90,7 @@ def assert_whole(folder, wanted):
     """Every file under its final name can be read, and a copy of the run goes on to its end."""
     assert load_settings(PretrainSettings, folder / SETTINGS_FILE).steps == STEPS
     for file in folder.glob("*.jsonl"):
-        assert len(read_rows(file)) == file.read_bytes().count(b"step")
+        assert len(read_rows(file)) == file.read_bytes().count(b'"step"')
     if (folder / "model" / "model.safetensors").exists():
         BertForPreTraining.from_pretrained(folder / "model")
         Tokenizer.from_pretrained(folder / "model")  # which is written first

@@ -102,11 +102,15 @@ def test_a_run_shows_them_at_each_evaluation_from_held_out_text_if_there_is_any(
         max_length=20,
         evaluate_every=2,
     )
-    Pretraining(settings, tmp_path / "run").trainer.train()
+    run = Pretraining(settings, tmp_path / "run")
+    run.trainer.train()
     rows = read_rows(tmp_path / "run" / SHOWN_FILE)
     assert [row["step"] for row in rows] == [2, 4]
     first, last = ([one["tokens"] for one in row["sentences"]] for row in rows)
     assert first == last
+    assert [row["baselines"] for row in rows] == [run.baselines] * 2
+    assert bool(run.baselines) == held_out
+    assert rows[-1]["best_step"] == run.trainer.progress.best_step in (2, 4)
     known = {"the", "old", "goat", "meets", "a", "mouse", ".", "[MASK]", "[CLS]", "[SEP]"}
     assert all(set(tokens) <= known for tokens in first) == held_out
     assert rows[0]["sentences"] != rows[1]["sentences"], "it learns"

@@ -168,6 +168,7 @@ def test_how_often_a_run_is_judged(wanted, steps, cost, interval):
         (50, 9, "at the end"),
         (99, 9, "at the end"),
         (5, 0.2, "every 5 steps"),
+        (1, 0.01, "after every step"),
         (5, 2, "every 5 steps (which takes about 40% more time)"),
     ],
 )

@@ -35,6 +35,8 @@ def load_config(folder: str | Path) -> BertConfig:
         what = f"it has no {CONFIG_FILE}" if path.parent.is_dir() else "there is no such folder"
         inside = path.parent / "model"  # where a run of training keeps its model
         hint = f"did you mean {inside}?" if inside.is_dir() else "npbert reads from disk and downloads nothing"
+        if path.parent.is_file():
+            what, hint = "it is a file, and a folder is wanted", f"did you mean {path.parent.parent}?"
         raise FileNotFoundError(f"{folder} is no checkpoint: {what} ({hint})")
     stored = read_json_object(path)
     if stored.get("model_type", "bert") != "bert":

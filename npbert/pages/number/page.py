@@ -14,7 +14,7 @@ from npbert.pages.number.export import MaskedSentence, export
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
-STYLES = ("top", "steps", "heat", "follow", "curves", "fit")
+STYLES = ("top", "steps", "heat", "legend", "follow", "curves", "fit")
 TITLE = "Follow one number back"
 _IMPORTED = re.compile(r'^(?:import|export) .*from "(.*)";$', re.MULTILINE)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from npbert.pages.report.parts import paragraph, percent, section, table, text
+from npbert.pages.html import escape
+from npbert.pages.report.parts import isolated, paragraph, percent, section, table, text
 
 _STEPS = 6
 
@@ -35,7 +36,8 @@ def _table(rows: Sequence[dict[str, Any]], number: int) -> str:
         for place, one in enumerate(hidden, start=1)
     ]
     places = {one["place"]: place for place, one in enumerate(hidden, start=1)}
-    return f'<p class="sentence">{_sentence(sentences[-1]["tokens"], places)}</p>\n{table(head, lines, kind="guesses")}'
+    sentence = isolated(_sentence(sentences[-1]["tokens"], places))
+    return f'<p class="sentence">{sentence}</p>\n{table(head, lines, kind="guesses")}'
 
 
 def _guess(one: dict[str, Any]) -> str:
@@ -54,7 +56,7 @@ def _sentence(tokens: Sequence[str], places: dict[int, int]) -> str:
         if index in places:
             words.append(f"<mark>[{places[index]}]</mark>")
         elif token.startswith("##") and words:
-            words[-1] += text(token.removeprefix("##"))
+            words[-1] += escape(token.removeprefix("##"))
         elif not (token in ("[CLS]", "[SEP]") and index in (0, len(tokens) - 1)):
-            words.append(text(token))
+            words.append(escape(token))
     return " ".join(words)

@@ -8,9 +8,10 @@ from npbert.files import FileError, atomic_write
 from npbert.pages.html import escape, page, resource
 from npbert.pages.report.masked import masked_section
 from npbert.pages.report.parts import number, paragraph, section, table, text
-from npbert.pages.report.pictures import answers_section, attention_section, curves_section, layers_section
+from npbert.pages.report.pictures import PERCENTS, answers_section, attention_section, curves_section, layers_section
 from npbert.pages.report.run import Run, read_run
 from npbert.pages.report.wrong import wrong_section
+from npbert.training.run_folder import MODEL_FOLDER
 
 
 def write_report(folder: str | Path, path: str | Path) -> None:
@@ -49,7 +50,7 @@ def _state(run: Run) -> str:
         return paragraph(f"It has ended, after {run.step:,} steps.")
     return paragraph(
         f"It had not ended when this page was made: it was at step {run.step:,}. It may still be running, or have been "
-        f"stopped; npbert report makes the page anew."
+        f"stopped; run npbert report again to update it."
     )
 
 
@@ -62,21 +63,28 @@ def _summary(run: Run) -> str:
     items = "".join(
         f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{_value(value)}</dd>" for name, value in known.items()
     )
-    judged = [row for row in run.metrics if any(name.startswith("eval_") for name in row)]
-    numbers = ""
-    if judged:
-        first, last = judged[0], judged[-1]
-        head = ["held out", *(f"step {row['step']:,}" for row in ([first, last] if first is not last else [last]))]
-        metrics = [name for name in last if name.startswith("eval_")]
-        rows = [
-            [
-                escape(name.removeprefix("eval_").replace("_", " ")),
-                *(number(row.get(name)) for row in ([first, last] if first is not last else [last])),
-            ]
-            for name in metrics
-        ]
-        numbers = table(head, rows, kind="numbers")
-    return section("run", kind, f"<dl>{items}</dl>", numbers)
+    best = f"The model in {MODEL_FOLDER}/ is that of step {run.best_step:,}." if run.best_step else ""
+    return section("run", kind, f"<dl>{items}</dl>", _numbers(run), paragraph(best) if best else "")
+
+
+def _numbers(run: Run) -> str:
+    """The numbers of the first evaluation, of the best and of the last, and the baselines."""
+    judged = {row["step"]: row for row in run.metrics if any(name.startswith("eval_") for name in row)}
+    if not judged:
+        return ""
+    steps = list(judged)
+    chosen = sorted({steps[0], steps[-1], run.best_step if run.best_step in judged else steps[-1]})
+    head = ["held out", *(f"step {step:,}{' (the best)' if step == run.best_step else ''}" for step in chosen)]
+    if run.baselines:
+        head.append("knowing frequencies" if "corpus" in run.settings else "always the same answer")
+    percents = run.kind == "answers"
+    rows = []
+    for name in (name.removeprefix("eval_") for name in judged[steps[-1]] if name.startswith("eval_")):
+        unit = " (percent)" if percents and name in PERCENTS else ""
+        baseline = [number(run.baselines.get(name))] if run.baselines else []
+        values = [number(judged[step].get(f"eval_{name}")) for step in chosen]
+        rows.append([f"{escape(name.replace('_', ' '))}{unit}", *values, *baseline])
+    return table(head, rows, kind="numbers")
 
 
 def _value(value: object) -> str:

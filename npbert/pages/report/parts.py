@@ -50,6 +50,17 @@ def text(value: object) -> str:
     return f"<bdi>{escape(value)}</bdi>"
 
 
+def isolated(html: str) -> str:
+    """HTML of one text in several parts, which runs in its own direction and turns nothing beside it."""
+    return f"<bdi>{html}</bdi>"
+
+
+def name(value: object, longest: int = 60) -> str:
+    """A label as HTML, shortened: there may be one in every row."""
+    written = str(value)
+    return text(written if len(written) <= longest else f"{written[: longest - 1]}…")
+
+
 def percent(share: float | None) -> str:
     """A probability, as 12 % or 0.4 %."""
     if share is None:

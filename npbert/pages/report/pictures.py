@@ -16,7 +16,11 @@ from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predicti
 from npbert.plots.attention import attention_figure
 from npbert.plots.curves import curve_names
 
+_BASELINE = ("always giving the same answer", "knowing only how frequent words and labels are")
 _STEP = ("learning_rate", "gradient_norm")
+PERCENTS = ("f1", "exact_match")
+"""What is from 0 to 100 where the answers are parts of a passage, as SQuAD has it, and from 0 to 1 elsewhere."""
+
 _TOKENS, _CHARACTERS, _LAYERS = 16, 60, 4
 
 
@@ -31,12 +35,21 @@ def curves_section(run: Run) -> str:
             else "A loss is in nats: the mean of −log p, where p is the probability that the model gave to what is "
             "right, so 0.69 is as good as tossing a coin."
         )
-        caption = (
-            f"Upwards: the number that each picture is named after; to the right: steps. {loss} An accuracy is the "
-            f"share that is right, from 0 to 1. Where the held-out curve turns away from that of training, the model "
-            f"begins to learn its examples by heart."
-        )
-        figure = plot_curves(run.metrics, names)
+        words = ["Upwards: the number that each picture is named after; to the right: steps."]
+        if any(name.endswith("loss") for name in names):
+            words.append(loss)
+        if any(name.endswith("accuracy") for name in names):
+            words.append("An accuracy is the share that is right, from 0 to 1.")
+        if run.kind == "answers":
+            words.append("The f1 and the exact match are in percent.")
+        if run.baselines:
+            words.append(f"The dashed line, the baseline, is what {_BASELINE['corpus' in run.settings]} gives.")
+        if any(name.startswith("eval_") for row in run.metrics for name in row):
+            words.append(
+                "Where the held-out curve turns away from that of training, the model begins to learn its examples by "
+                "heart."
+            )
+        figure, caption = plot_curves(run.metrics, names, baselines=run.baselines), " ".join(words)
         parts.append(picture(figure, "curves", f"Curves of {', '.join(names)} by step.", caption))
     caption = (
         "The learning rate rises to its highest value and falls to 0 again. The norm of the gradient is √Σg² over all "
@@ -60,7 +73,9 @@ def layers_section(run: Run) -> str:
         "A row is a layer, the input below and the output above; a column is a step. Brighter is a larger gradient, "
         "‖g‖ = √Σg² over the layer's parameters, on a logarithmic scale. Rows that get darker and darker on the way "
         "down mean that the gradient vanishes before it reaches the input; rows that get brighter, that it explodes. "
-        "(The embeddings hold many numbers, and for hidden words their table is used twice, so they are often bright.)"
+        "(The embeddings hold many numbers"
+        + (", and for hidden words their table is used twice" if "corpus" in run.settings else "")
+        + ", so they are often bright.)"
     )
     ratios = (
         "How far a step moves the weights, beside how large they are: ‖Δw‖ / ‖w‖, on a logarithmic scale. A rule of "
@@ -114,10 +129,13 @@ def attention_section(run: Run) -> str:
     if example is None or not (run.model / "config.json").is_file():
         why = "no model has been saved yet" if example else "no example was written down"
         return section("attention", title, paragraph(f"No picture here: {why}."))
-    tokenizer, bert = (
-        Tokenizer.from_pretrained(run.model),
-        BertModel.from_pretrained(run.model, add_pooling_layer=False),
-    )
+    try:
+        tokenizer, bert = (
+            Tokenizer.from_pretrained(run.model),
+            BertModel.from_pretrained(run.model, add_pooling_layer=False),
+        )
+    except (OSError, FileError) as error:
+        return section("attention", title, paragraph(f"No picture here, as the model cannot be read: {error}."))
     if isinstance(example, list):
         numbers = {token: number for number, token in enumerate(tokenizer.decode(range(len(tokenizer))))}
         tokens = example

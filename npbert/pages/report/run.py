@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.files import FileError
+from npbert.plots.curves import baselines_in
 from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_rows
 from npbert.training.plot import PLOT_FILE
 from npbert.training.run_folder import MODEL_FOLDER
@@ -28,6 +29,22 @@ class Run(NamedTuple):
         return max(row["step"] for row in self.metrics)
 
     @property
+    def kind(self) -> str:
+        """What kind of answers the model gave last, as shown.jsonl calls it, or ""."""
+        return str(self.shown[-1].get("kind", "")) if self.shown else ""
+
+    @property
+    def best_step(self) -> int | None:
+        """Of which step the model in model/ is, if the run has written that down."""
+        best = self.shown[-1].get("best_step") if self.shown else None
+        return best if isinstance(best, int) and best > 0 else None
+
+    @property
+    def baselines(self) -> dict[str, float]:
+        """What knowing next to nothing gives on the held-out set, by name, if the run has written that down."""
+        return baselines_in(self.shown)
+
+    @property
     def model(self) -> Path:
         """The folder of the best model so far, if there is one yet."""
         return self.folder / MODEL_FOLDER
@@ -41,7 +58,8 @@ def read_run(folder: str | Path) -> Run:
     """
     folder = Path(folder)
     if not folder.is_dir() or not (folder / SETTINGS_FILE).is_file():
-        what = f"it has no {SETTINGS_FILE}" if folder.is_dir() else "there is no such folder"
+        missing = "it is a file" if folder.exists() else "there is no such folder"
+        what = f"it has no {SETTINGS_FILE}" if folder.is_dir() else missing
         raise FileError(f"{folder} is not the folder of a run: {what}; npbert pretrain and npbert finetune make one")
     metrics, layers, shown = (read_rows(folder / name) for name in (METRICS_FILE, LAYERS_FILE, SHOWN_FILE))
     if not metrics:

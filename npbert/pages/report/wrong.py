@@ -7,10 +7,11 @@ from itertools import groupby
 from typing import Any
 
 from npbert.inference import find_entities
-from npbert.pages.report.parts import number, paragraph, percent, section, table, text
+from npbert.pages.html import escape
+from npbert.pages.report.parts import isolated, name, number, paragraph, percent, section, table, text
 
 _MOST = 20
-_ORDER = "Those come first that the model was surest of: it is they that one learns most from."
+_ORDER = "The ones it was surest of come first; they teach the most."
 
 
 def wrong_section(row: dict[str, Any]) -> str:
@@ -37,7 +38,7 @@ def _labels(worst: Sequence[dict[str, Any]]) -> str:
     head = ["text", "true", "the model said", "how sure"]
     return table(
         head,
-        [[_texts(one), text(one["true"]), text(one["predicted"]), percent(one["probability"])] for one in worst],
+        [[_texts(one), name(one["true"]), name(one["predicted"]), percent(one["probability"])] for one in worst],
         kind="wrong",
     )
 
@@ -68,7 +69,7 @@ def _tags(worst: Sequence[dict[str, Any]]) -> str:
     lines = []
     for one in worst:
         for key, words in (("true", "true"), ("predicted", "the model said")):
-            lines.append(f"<dt>{words}</dt><dd>{_tagged(one['words'], one[key])}</dd>")
+            lines.append(f"<dt>{words}</dt><dd>{isolated(_tagged(one['words'], one[key]))}</dd>")
     return f'<dl class="tagged">{"".join(lines)}</dl>'
 
 
@@ -80,13 +81,13 @@ def _tagged(words: Sequence[str], tags: Sequence[str]) -> str:
         spans = {entity.start: entity for entity in find_entities(tags)}
     except ValueError:
         pairs = zip(words, tags, strict=True)
-        return " ".join(f"{text(word)}<sub>{text(tag)}</sub>" for word, tag in pairs)
+        return " ".join(f"{escape(word)}<sub>{name(tag)}</sub>" for word, tag in pairs)
     parts, place = [], 0
     while place < len(words):
         span = spans.get(place)
         end = span.end if span else place + 1
-        inside = " ".join(map(text, words[place:end]))
-        parts.append(f"<mark>{inside} <sub>{text(span.type)}</sub></mark>" if span else inside)
+        inside = " ".join(map(escape, words[place:end]))
+        parts.append(f"<mark>{inside} <sub>{name(span.type)}</sub></mark>" if span else inside)
         place = end
     return " ".join(parts)
 
@@ -110,11 +111,11 @@ def _excerpt(passage: str, true: Sequence[int], said: Sequence[int]) -> str:
     parts, start = [], 0
     for (is_true, is_said), group in groupby(inside):
         end = start + len(list(group))
-        part = text(passage[start:end])
+        part = escape(passage[start:end])
         part = f"<u>{part}</u>" if is_said else part
         parts.append(f"<mark>{part}</mark>" if is_true else part)
         start = end
-    return f"… {''.join(parts)} …"
+    return isolated(f"… {''.join(parts)} …")
 
 
 _KINDS: dict[str, Callable[[Sequence[dict[str, Any]]], str]] = {

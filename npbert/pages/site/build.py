@@ -8,10 +8,13 @@ import json
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from npbert.extras import import_extra
-from npbert.files import FileError, naming
+from npbert.files import FileError
+from npbert.messages import LOGGER
 from npbert.pages.html import resource
 from npbert.pages.site.chapters import chapter_page, pictures_of
 from npbert.pages.site.check_links import broken_links
@@ -35,13 +38,17 @@ def build_site(folder: Path, *, root: Path | None = None, proofs: list[Proof] | 
     root: the repository, for its chapters and planted bugs; None for the folder that npbert is in.
     proofs: what `prove` found, None to find out now, in so many processes.
 
-    Raises: FileExistsError when the folder holds anything else; FileError for a link that leads nowhere, with file and
-    line; MissingExtraError without markdown-it-py; GradientError when a derivative is wrong; OSError.
+    Raises: FileExistsError when the folder holds anything else, or OSError when it cannot be written, both before the
+    check; FileError for a link that leads nowhere, with file and line; MissingExtraError without markdown-it-py;
+    GradientError when a derivative is wrong.
     """
     _check_folder(folder)
+    _check_place(folder)
     library = Library(root or root_of_checkout())
     if library.chapters:
         import_extra("markdown_it", extra="site")  # before the work of a minute
+    if proofs is None:
+        LOGGER.info("checking every derivative, which takes up to a minute, then writing")
     files = site_files(library, prove(processes) if proofs is None else proofs)
     files[_LIST] = "\n".join([*sorted(files), _LIST, ""]).encode()
     _write(folder, files)
@@ -99,14 +106,30 @@ def _check_folder(folder: Path) -> None:
         )
 
 
+def _check_place(folder: Path) -> None:
+    """Find out, before the work of a minute, whether something can be written where the folder is to be."""
+    parent = next(each for each in folder.resolve().parents if each.exists())
+    with _naming(folder):
+        Path(tempfile.mkdtemp(prefix=".npbert-site.", dir=parent)).rmdir()
+
+
+@contextmanager
+def _naming(folder: Path) -> Iterator[None]:
+    """An OSError names the folder that the user gave, and not a file that nobody knows."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"cannot be written: {error.strerror}", str(folder)) from error
+
+
 def _write(folder: Path, files: dict[str, bytes]) -> None:
     """All of them in place of what was there: until they are all written, the old site stays."""
-    folder = folder.resolve()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with naming(folder):
+    given, folder = folder, folder.resolve()
+    with _naming(given):
+        folder.parent.mkdir(parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        with naming(folder):
+        with _naming(given):
             for path, content in files.items():
                 (new / path).parent.mkdir(parents=True, exist_ok=True)
                 (new / path).write_bytes(content)

@@ -64,7 +64,7 @@ class _File:
             f"{' aria-current=page' if each is source else ''}>{escape(each.stem)}</a></li>"
             for each in beside
         )
-        where = f"{room}/" if room else ""
+        where = f"{source.room}/" if room else ""
         text = self.blocks.texts.of(source.tree)
         chapters = ", ".join(
             f'<a href="{escape(relative(page, chapter.page))}">{escape(chapter.title)}</a>'

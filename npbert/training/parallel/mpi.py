@@ -16,7 +16,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.extras import MissingExtraError, import_extra
-from npbert.messages import LOGGER
+from npbert.messages import LOGGER, in_words
 from npbert.training.parallel.communicator import ALONE, Communicator, Edges
 
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
@@ -64,10 +64,15 @@ def launched(environment: Mapping[str, str] = os.environ) -> int:
     return int(count) if count else 0 if "PMIX_RANK" in environment else 1
 
 
+def launched_rank(environment: Mapping[str, str] = os.environ) -> int:
+    """Which of the processes of a launcher this is, as far as the launcher says: 0 is the first."""
+    rank = next((environment[name] for name in RANKS if environment.get(name, "").isdecimal()), "0")
+    return int(rank)
+
+
 def _quieten(environment: Mapping[str, str]) -> None:
     """What is wrong for all processes is said by the first alone."""
-    rank = next((environment[name] for name in RANKS if name in environment), "0")
-    if rank != "0":
+    if launched_rank(environment):
         LOGGER.setLevel("CRITICAL")
 
 
@@ -133,7 +138,7 @@ class MPICommunicator(Communicator):
         """In a line, as the command does; in a program of one's own with the places that the error came through."""
         if all(isinstance(handler, logging.NullHandler) for handler in LOGGER.handlers):
             traceback.print_exception(error)
-        LOGGER.error("process %d of %d: %s", self.rank, self.size, str(error) or type(error).__name__)
+        LOGGER.error("process %d of %d: %s", self.rank, self.size, in_words(error))
         sys.stderr.flush()
 
     def _all_fail(self) -> bool:

@@ -13,10 +13,24 @@ from typing import Any
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.files import FileError
+from npbert.messages import counted
 from npbert.training.parallel.communicator import Communicator
 from npbert.training.settings import Settings
 
 TOKEN_FILE = ".processes"
+
+
+def check_parts(communicator: Communicator, parts: int, *, begun: Path | None = None) -> None:
+    """Raise ValueError for more processes than parts of a batch. begun: the folder of a run, whose parts stay."""
+    if parts >= communicator.size:
+        return
+    most, started = "1 process" if parts == 1 else f"{parts} processes", communicator.size
+    if begun is None:
+        raise ValueError(f"--parts is {parts}, so at most {most} can share the work; {started} were started")
+    raise ValueError(
+        f"the run in {begun} was begun with {counted(parts, 'part')}, so it can only ever have {most}, and {started} "
+        f"were started. A run that is begun with --parts {started} can have up to {started}."
+    )
 
 
 def check_same_run(communicator: Communicator, model: Any, settings: Settings) -> None:
@@ -55,12 +69,18 @@ def check_same_folder(communicator: Communicator, folder: Path) -> None:
     path, token = folder / TOKEN_FILE, secrets.token_hex(8) if communicator.is_first else ""
     if communicator.is_first:
         path.write_text(json.dumps(token), encoding="utf-8")
-    (token, place), *_ = communicator.gather([token, str(folder.resolve())])
+    places = communicator.gather([token, str(folder.resolve())])
+    token, place = places[0]
     seen = communicator.gather(path.is_file() and json.loads(path.read_text(encoding="utf-8")) == token)
     if communicator.is_first:
         path.unlink()
     if not all(seen):
+        rank = seen.index(False)
+        if places[rank][1] != place:
+            raise FileError(
+                f"process {rank} was given the folder {places[rank][1]}, and process 0 {place}: a run has one"
+            )
         raise FileError(
-            f"process {seen.index(False)} does not see the files that process 0 writes to {place}: a run on several "
+            f"process {rank} does not see the files that process 0 writes to {place}: a run on several "
             "machines needs a folder that all of them share"
         )

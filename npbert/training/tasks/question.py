@@ -54,11 +54,10 @@ class QuestionAnswering(FinetuneTask):
 
     def windows(self, model: Any, questions: Sequence[Question]) -> list[Window]:
         """The windows of all questions, each with its share of the first gold answer."""
-        answer = self._answer(model)
         return [
             Window(encoding, *_find(encoding, question.answers[0]))
-            for question in questions
-            for encoding in answer.windows(question.question, question.passage)
+            for question, of_one in zip(questions, self._windows(model, questions), strict=True)
+            for encoding in of_one
         ]
 
     def collate(self, examples: Sequence[Window]) -> Batch:
@@ -69,7 +68,7 @@ class QuestionAnswering(FinetuneTask):
 
     def predict(self, model: Any, examples: Sequence[Question]) -> list[Said]:
         answer = self._answer(model)
-        windows = [answer.windows(row.question, row.passage) for row in examples]
+        windows = self._windows(model, examples)
         all_windows = [window for of_one in windows for window in of_one]
         logits = iter(shared_out(self.communicator, all_windows, answer.logits))
         predictions = []
@@ -95,6 +94,9 @@ class QuestionAnswering(FinetuneTask):
         chosen = surest(wrong, np.array([one.span.score for one in said]))
         worst = [_shown(examples[number], said[number].span) for number in chosen]
         return {"kind": "answers", "examples": len(examples), "wrong": int(wrong.sum()), "worst": worst}
+
+    def _windows(self, model: Any, rows: Sequence[Question]) -> list[list[Encoding]]:
+        return self._answer(model).all_windows([row.question for row in rows], [row.passage for row in rows])
 
     def _answer(self, model: Any) -> Answer:
         return Answer(model, self.tokenizer, max_length=self.settings.max_length)

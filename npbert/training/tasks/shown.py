@@ -1,7 +1,8 @@
 """What is shown of a model's answers: how often each label was taken for which, and what it got wrong; never too much.
 
 A row of shown.jsonl is a dict of these: `kind` says of which kind the task is, `examples` how many there were, `wrong`
-how many answers are wrong, `worst` the wrong ones that the model was surest of, at most `MOST`.
+how many answers are wrong, `worst` the wrong ones that the model was surest of, at most `MOST`. The run adds
+`baselines`, what knowing next to nothing gives, by name, and `best_step`, the step of the model in model/.
 """
 
 from __future__ import annotations

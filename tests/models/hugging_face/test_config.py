@@ -103,6 +103,10 @@ def test_no_file(tmp_path):
         load_config(tmp_path)
     with pytest.raises(FileNotFoundError, match="bert-base is no checkpoint: there is no such folder"):
         load_config("bert-base")
+    (tmp_path / "file").touch()
+    message = rf"file is no checkpoint: it is a file, and a folder is wanted \(did you mean {tmp_path}\?\)$"
+    with pytest.raises(FileNotFoundError, match=message):
+        load_config(tmp_path / "file")
     (tmp_path / "model").mkdir()
     with pytest.raises(FileNotFoundError, match=rf"it has no config.json \(did you mean {tmp_path / 'model'}\?"):
         load_config(tmp_path)

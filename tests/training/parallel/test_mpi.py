@@ -132,14 +132,17 @@ def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path)
         os.kill(process.pid, signal.SIGTERM)
         out, err = process.communicate(timeout=SECONDS)
     assert process.returncode != 0
-    lines = [line for line in err.splitlines() if line and "mpiexec" not in line]
+    lines = [line for line in err.splitlines() if line.startswith("stopped") or (line and "mpiexec" not in line)]
     step = json.loads(TensorFile(of_run / STATE_FILE).metadata["npbert"])["steps"]
-    assert lines == [f"stopped at step {step}; to go on: npbert pretrain {of_run} --resume"]
+    assert lines == [f"stopped at step {step}; to go on: mpiexec -n 2 npbert pretrain {of_run} --resume"]
     assert out.count("shared by 2 processes, with 1 thread each") == 1
 
 
 BAD = {  # what each of the processes is told besides, and the one message
-    "fewer parts than processes": ([["--corpus", "0.txt", "--parts", "1"]] * 2, "parts is 1, and so at most"),
+    "fewer parts than processes": (
+        [["--corpus", "0.txt", "--parts", "1"]] * 2,
+        "--parts is 1, so at most 1 process can share the work; 2 were started",
+    ),
     "other settings": (
         [["--corpus", "0.txt", "--seed", "3"], ["--corpus", "0.txt", "--seed", "4"]],
         "process 1 has another value than process 0 for seed: 4 and not 3",
@@ -157,6 +160,23 @@ def test_bad_use_is_one_message_from_one_process(text, tmp_path, told, message):
     errors = [line for line in err.splitlines() if line.startswith("npbert")]
     assert len(errors) == 1 and message in errors[0], err
     assert "Traceback" not in err and "held out" not in out
+
+
+def test_what_only_the_first_process_can_find_out_ends_all_alike(text, tmp_path):
+    arguments, folder = text
+    (tmp_path / "file").touch()
+    status, _, err = run((2, *npbert(tmp_path / "file", arguments, "--corpus", folder / "0.txt")))
+    assert status == 1
+    lines = [line for line in err.splitlines() if "error" in line and line.startswith("npbert")]
+    assert "Abort" not in err and "process 0" not in err
+    assert lines == [f"npbert: error: {tmp_path / 'file'}: File exists"]
+
+
+@pytest.mark.parametrize("arguments", ["pretrain run --steps x", "evaluate run dev.tsv", "--help"])
+def test_what_is_the_same_for_all_processes_is_said_once(arguments):
+    _, out, err = run((2, "-m", "npbert", *arguments.split()))
+    assert (out + err).count("npbert: error: ") + (out + err).count("usage: ") in (1, 2)
+    assert (out + err).count("npbert COMMAND") <= 1 and err.count("error: ") <= 1
 
 
 def test_what_fails_on_one_process_ends_all_with_the_reason(tmp_path):

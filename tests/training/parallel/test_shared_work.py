@@ -3,15 +3,17 @@
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from npbert import Adam, Batch
 from npbert.files import FileError
+from npbert.messages import in_words
 from npbert.training.finite import NotFiniteError
 from npbert.training.interrupt import Interrupt
-from npbert.training.parallel import ALONE, Shares, shared_out
+from npbert.training.parallel import ALONE, Shares, done_by_the_first, shared_out
 from npbert.training.parallel.same import check_same_batch, check_same_folder, check_same_run
 from npbert.training.settings import TrainerSettings
 from npbert.training.tasks import TASKS, TaskSettings, make_task
@@ -183,8 +185,13 @@ def test_what_is_not_finite_on_one_process_ends_all_with_the_same_words(tmp_path
 
 
 def test_more_processes_than_parts(tmp_path):
-    with pytest.raises(ValueError, match=r"parts is 2, and so at most as many processes.*; there are 3"):
+    with pytest.raises(ValueError, match=r"^--parts is 2, so at most 2 processes can share the work; 3 were started$"):
         together(3, train(tmp_path, parts=2))
+    train(tmp_path, parts=1)(ALONE)
+    with pytest.raises(
+        ValueError, match=r"was begun with 1 part, so it can only ever have 1 process, .* --parts 2 can"
+    ):
+        together(2, train(tmp_path, parts=1))
 
 
 def test_as_many_parts_as_processes_unless_it_is_said(tmp_path):
@@ -222,8 +229,37 @@ def test_a_folder_that_one_process_does_not_see(tmp_path):
         (tmp_path / name).mkdir()
     together(2, lambda communicator: check_same_folder(communicator, tmp_path / "one"))
     assert list((tmp_path / "one").iterdir()) == []
-    with pytest.raises(FileError, match=r"process 2 does not see the files that process 0 writes to .*one: .* share"):
+    with pytest.raises(FileError, match=r"^process 2 was given the folder .*another, and process 0 .*one: a run has"):
         together(3, lambda c: check_same_folder(c, tmp_path / ("another" if c.rank == 2 else "one")))
+
+
+def test_a_folder_of_the_same_name_on_another_machine(tmp_path, monkeypatch):
+    (tmp_path / "run").mkdir()
+    read_text, this = Path.read_text, threading.local()
+    monkeypatch.setattr(Path, "read_text", lambda path, **how: "0" if this.rank == 1 else read_text(path, **how))
+
+    def check(communicator):
+        this.rank = communicator.rank
+        check_same_folder(communicator, tmp_path / "run")
+
+    with pytest.raises(FileError, match=r"process 1 does not see the files that process 0 writes to .*run: .* share"):
+        together(2, check)
+
+
+def test_where_the_first_fails_all_fail_in_the_same_words():
+    def work(communicator, error):
+        def fail():
+            assert communicator.is_first
+            raise error
+
+        try:
+            done_by_the_first(communicator, fail)
+        except (FileError, OSError, ImportError) as said:
+            return in_words(said)
+
+    for error in (OSError(13, "Permission denied", "run"), FileError("wrong"), ImportError("missing")):
+        assert together(3, lambda communicator, error=error: work(communicator, error)) == [in_words(error)] * 3
+    assert together(2, lambda communicator: done_by_the_first(communicator, lambda: None)) == [None, None]
 
 
 def test_a_model_of_two_dtypes():

@@ -75,7 +75,7 @@ function elementwise(activation) {
         const [label, passed] = activation.passes(x.tensor);
         return {
           right: `${x.symbol}[${n}, ${f}] · ${label}`,
-          terms: [term(`x · ${label}`, x.at(n, f), functionOf(x.at(n, f), label, passed.at(n, f)))],
+          terms: [term(`${x.symbol} · ${label}`, x.at(n, f), functionOf(x.at(n, f), label, passed.at(n, f)))],
           note: "How much of the number is let through: all of a large one, and next to nothing of one below zero.",
         };
       },
@@ -85,10 +85,11 @@ function elementwise(activation) {
           term(label, functionOf(x.at(n, f), label, part.at(n, f)))),
         note: "The slope of the curve at this x. It is computed on the way forward, for the way back.",
       }),
-      dx: ({dy, slope}, n, f) => ({
+      dx: ({x, y, dy, slope}, n, f) => ({
         right: `${dy.symbol}[${n}, ${f}] · f′[${n}, ${f}]`,
-        terms: [term("dy · slope", slope.at(n, f), dy.at(n, f))],
-        note: "Each x moves its own y alone, as fast as the curve is steep. Where it is flat, nothing comes back.",
+        terms: [term(`${dy.symbol} · f′`, slope.at(n, f), dy.at(n, f))],
+        note: `Each ${x.symbol} moves its own ${y.symbol} alone, by as much as the curve is steep (f′). Where it is flat, `
+          + "nothing comes back.",
       }),
     },
   };

@@ -29,7 +29,7 @@ export const Add = {
     dx: ({dy}, n, i) => ({
       right: `${dy.symbol}[${n}, ${i}]`,
       terms: [term("handed on unchanged", dy.at(n, i))],
-      note: "Each term of a sum moves the sum as fast as itself: so the gradient is handed to each of them unchanged.",
+      note: "Each term of a sum moves the sum by as much as itself: so the gradient is handed to each of them unchanged.",
     }),
   },
 };

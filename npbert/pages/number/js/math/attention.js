@@ -45,7 +45,7 @@ export const Scores = {
       const {q, k, settings} = arrays;
       const ds = arrays[`ds${headAt(q, i, settings)}`];
       return {
-        right: `Σₘ ${ds.symbol}[${n}, m] · K[m, ${i}] / √d`,
+        right: `Σₙ ${ds.symbol}[${n}, n] · K[n, ${i}] / √d`,
         terms: forEachColumn(ds, (m) => [ds.at(n, m), k.at(m, i), constant("1/√d", 1 / rootOf(q, settings))]),
         note: "A query meets the key of every token: so every score of its row comes back, times that key.",
       };
@@ -93,18 +93,17 @@ export const Softmax = {
       const row = range(s.tensor.columns, (k) => s.tensor.at(n, k));
       const largest = Math.max(...row);
       const total = row.reduce((sum, score) => sum + Math.exp(score - largest), 0);
-      const raised = functionOf(s.at(n, m), "e^S", Math.exp(s.tensor.at(n, m) - largest));
+      const raised = functionOf(s.at(n, m), "e^(S − max)", Math.exp(s.tensor.at(n, m) - largest));
       return {
-        right: `e^S[${n}, ${m}] / Σₖ e^S[${n}, k]`,
-        terms: [term(s.columnLabel(m), raised, constant("1/Σ e^S", 1 / total))],
-        note: "Its share of the row's exponentials: the row adds up to 1. (The largest S is subtracted from all of "
-          + "them first, which changes no share.)",
+        right: `e^(S[${n}, ${m}] − max) / Σₖ e^(S[${n}, k] − max)`,
+        terms: [term(s.columnLabel(m), raised, constant("1/Σ e^(S − max)", 1 / total))],
+        note: `Its share of the row's exponentials: the row adds up to 1. ${subtracted(largest, "S")}`,
       };
     },
     lean: (arrays, n, _, h) => {
       const p = arrays[`p${h}`], dp = arrays[`dp${h}`];
       return {
-        right: `Σₖ ${dp.symbol}[${n}, k] · ${p.symbol}[${n}, k]`,
+        right: `Σₙ ${dp.symbol}[${n}, n] · ${p.symbol}[${n}, n]`,
         terms: forEachColumn(p, (k) => [p.at(n, k), dp.at(n, k)]),
         note: "What all shares of the row would gain on average: a score that is raised takes this from them.",
       };
@@ -123,6 +122,11 @@ export const Softmax = {
     },
   },
 };
+
+// Why e^0 = 1 stands where a reader expects e^S.
+export const subtracted = (largest, symbol) =>
+  `(The largest ${symbol} of the row, ${largest.toPrecision(5)}, is subtracted from all of them first: that changes no `
+  + "share, and no exponential can overflow.)";
 
 export function softmaxOf(x) {
   const exponentials = exponential(subtract(x, largestOfEachRow(x)));
@@ -150,7 +154,7 @@ export const WeightedMean = {
       const {v, settings} = arrays;
       const p = arrays[`p${headAt(v, i, settings)}`];
       return {
-        right: `Σₘ ${p.symbol}[${n}, m] · V[m, ${i}]`,
+        right: `Σₙ ${p.symbol}[${n}, n] · V[n, ${i}]`,
         terms: forEachColumn(p, (m) => [v.at(m, i), p.at(n, m)]),
         note: "A mean of what all tokens offer, weighted by how much this token looks at each.",
       };

@@ -8,6 +8,7 @@ import {term} from "./terms.js";
 export const Embedding = {
   kind: "Embedding",
   keeps: [],
+  keepsOf: ({ids}) => ids, // no array of the page
   undoing: ({weight, y}) => `d${weight.symbol}[v] += d${y.symbol}[n]  for every n whose id is v`,
 
   forward({weight}, {ids}) {
@@ -29,7 +30,7 @@ export const Embedding = {
       terms: settings.ids.flatMap((id, n) => (id === v ? [term(dy.rowLabel(n), dy.at(n, i))] : [])),
       note: settings.ids.includes(v)
         ? "A row of the table moves every token that it was read for, so it collects the gradient of each."
-        : "This row was not read in this sentence, so nothing comes back to it from here.",
+        : "This word is not in the sentence, so no token that comes in brings anything back to its row.",
     }),
   },
 };
@@ -38,6 +39,7 @@ export const Embedding = {
 export const FixedPositions = {
   ...Embedding,
   kind: "SinusoidalPositions",
+  keepsOf: () => [],
   undoing: () => "nothing: the table is fixed",
   backward: () => ({}),
 };

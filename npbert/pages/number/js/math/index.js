@@ -2,7 +2,7 @@
 
 export {makeModel, run} from "./run.js";
 export {explain} from "./explain.js";
-export {lossAt, lossWith, difference, complexStep, errorsByStep} from "./differences.js";
+export {lossAt, lossWith, difference, complexStep, complexStepIn, errorsByStep} from "./differences.js";
 export {checkAll, checking} from "./check.js";
 export {BUGS} from "./bugs.js";
 export {makeTrainer, resetParameters} from "./train.js";

@@ -6,15 +6,15 @@
 // μ and σ, which it shares with its whole row:  dx = dx̂/σ − mean(dx̂)/σ − x̂ mean(dx̂ · x̂)/σ.
 
 import {add, divide, meanOfEachRow, plus, squareRoot, subtract, sumOverRows, times} from "./tensor.js";
-import {constant, forEachColumn, forEachRow, functionOf, term} from "./terms.js";
+import {constant, forEachColumn, forEachRow, functionOf, LETTERS, sumOver, term} from "./terms.js";
 
 export const LayerNorm = {
   kind: "LayerNorm",
   keeps: ["xHat", "sigma"],
   undoing: ({x, y}) => `d${x.symbol} = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ d${y.symbol}`,
   workings: {
-    shift: {symbol: "mean(dx̂)", meaning: "What moving the whole row would bring: nothing, as μ is subtracted."},
-    stretch: {symbol: "mean(dx̂ · x̂)", meaning: "What stretching the row would bring: nothing, as σ divides."},
+    shift: {symbol: "mean(dx̂)", meaning: "The part of dx̂ that moves the whole row: it is taken off, as μ undoes such a move."},
+    stretch: {symbol: "mean(dx̂ · x̂)", meaning: "The part of dx̂ that stretches the row: it is taken off, as σ undoes that."},
   },
 
   forward({x, gamma, beta}, {eps}, given) {
@@ -39,7 +39,7 @@ export const LayerNorm = {
     mu: ({x}, n) => ({
       right: `Σᵢ ${x.symbol}[${n}, i] / D`,
       terms: forEachColumn(x, (i) => [x.at(n, i), constant("1/D", 1 / x.tensor.columns)]),
-      note: "The mean of the row.",
+      note: `The mean of the row. D = ${x.tensor.columns} is how many features it has.`,
     }),
     sigma: ({x, mu, sigma, settings}, n) => {
       const D = x.tensor.columns, divisor = sigma.at(n, 0);
@@ -67,20 +67,20 @@ export const LayerNorm = {
       terms: [term("γ · x̂", xHat.at(n, i), gamma.at(0, i)), term("β", beta.at(0, i))],
       note: "Every feature is stretched by its γ and shifted by its β, both of them learned.",
     }),
-    dgamma: ({dy, xHat}, _, i) => ({
-      right: `Σₙ x̂[n, ${i}] · ${dy.symbol}[n, ${i}]`,
+    dgamma: ({dy, xHat, y}, _, i) => ({
+      right: `${sumOver(dy.rows)} x̂[${LETTERS[dy.rows]}, ${i}] · ${dy.symbol}[${LETTERS[dy.rows]}, ${i}]`,
       terms: forEachRow(xHat, (n) => [xHat.at(n, i), dy.at(n, i)]),
-      note: "γ stretches this feature in every row, and moves y there x̂ times as fast as itself.",
+      note: `γ stretches this feature in every row, and moves ${y.symbol} there by x̂ times as much.`,
     }),
-    dbeta: ({dy}, _, i) => ({
-      right: `Σₙ ${dy.symbol}[n, ${i}]`,
+    dbeta: ({dy, y}, _, i) => ({
+      right: `${sumOver(dy.rows)} ${dy.symbol}[${LETTERS[dy.rows]}, ${i}]`,
       terms: forEachRow(dy, (n) => [dy.at(n, i)]),
-      note: "β is added to this feature in every row, and moves y there as fast as itself.",
+      note: `β is added to this feature in every row, and moves ${y.symbol} there by as much.`,
     }),
-    dxHat: ({dy, gamma}, n, i) => ({
+    dxHat: ({dy, gamma, y}, n, i) => ({
       right: `${gamma.symbol}[${i}] · ${dy.symbol}[${n}, ${i}]`,
-      terms: [term("γ · dy", gamma.at(0, i), dy.at(n, i))],
-      note: "As y = γ x̂ + β, x̂ moves its own y γ times as fast.",
+      terms: [term(`γ · ${dy.symbol}`, gamma.at(0, i), dy.at(n, i))],
+      note: `As ${y.symbol} = γ x̂ + β, x̂ moves its own ${y.symbol} by γ times as much.`,
     }),
     shift: ({dxHat}, n) => ({
       right: `Σᵢ dx̂[${n}, i] / D`,
@@ -102,8 +102,8 @@ export const LayerNorm = {
           term("through the spread σ", constant("−1", -1), stretch.at(n, 0), xHat.at(n, i), share),
         ],
         roads: true,
-        note: "Three roads: its own x̂ moves with it; and so do μ and σ, in which it has a share of 1/D, and with them "
-          + "all the row.",
+        note: "Three roads: its own x̂ moves with it; and so do μ and σ, and with them all the row. In both it is one of "
+          + `D = ${dxHat.tensor.columns} features, so it moves them by 1/D as much.`,
       };
     },
   },

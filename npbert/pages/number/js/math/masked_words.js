@@ -2,12 +2,14 @@
 // what was hidden there.
 
 import {add, divide, exponential, largestOfEachRow, logarithm, product, rowsAt, scaled, scattered, subtract, sumOfEachRow, sumOverRows, Tensor, transposed} from "./tensor.js";
+import {subtracted} from "./attention.js";
 import {constant, forEachColumn, forEachRow, functionOf, range, term} from "./terms.js";
 
 // y = x[rows]: only the masked words are predicted. The other rows get no gradient here.
 export const Gather = {
   kind: "Gather",
   keeps: [],
+  keepsOf: ({rows}) => rows, // no array of the page
   undoing: ({x, y}) => `d${x.symbol}[rows] = d${y.symbol},  0 elsewhere`,
 
   forward({x}, {rows}) {
@@ -62,7 +64,8 @@ export const Decoder = {
     dtable: ({h, dlogits}, v, i) => ({
       right: `Σₘ ${h.symbol}[m, ${i}] · dlogits[m, ${v}]`,
       terms: range(h.tensor.rows, (m) => term(`as an answer: ${h.rowLabel(m)}`, h.at(m, i), dlogits.at(m, v))),
-      note: "The table is used twice, and collects from both: here as the answers that a masked word is compared with.",
+      note: "The table is used twice, and collects from both uses. As the answers that a masked word is compared with, every "
+        + "row gets something.",
     }),
     dbias: ({dlogits}, _, v) => ({
       right: `Σₘ dlogits[m, ${v}]`,
@@ -109,11 +112,12 @@ export const CrossEntropy = {
       const row = range(logits.tensor.columns, (k) => logits.tensor.at(m, k));
       const largest = Math.max(...row);
       const total = row.reduce((sum, logit) => sum + Math.exp(logit - largest), 0);
-      const factor = functionOf(logits.at(m, v), "e^logit", Math.exp(logits.tensor.at(m, v) - largest));
+      const factor = functionOf(logits.at(m, v), "e^(logit − max)", Math.exp(logits.tensor.at(m, v) - largest));
       return {
-        right: `e^logits[${m}, ${v}] / Σₖ e^logits[${m}, k]`,
-        terms: [term(logits.columnLabel(v), factor, constant("1/Σ e^logit", 1 / total))],
-        note: "Its share of the row's exponentials: how probable the model finds this word here.",
+        right: `e^(logits[${m}, ${v}] − max) / Σₖ e^(logits[${m}, k] − max)`,
+        terms: [term(logits.columnLabel(v), factor, constant("1/Σ e^(logit − max)", 1 / total))],
+        note: "Its share of the row's exponentials: how probable the model finds this word here. "
+          + subtracted(largest, "logit"),
       };
     },
     loss: ({p, settings}) => ({

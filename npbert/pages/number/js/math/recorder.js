@@ -2,6 +2,7 @@
 // reverse order, and every number can say where it comes from.
 
 import {copied, Tensor} from "./tensor.js";
+import {LETTERS} from "./terms.js";
 
 // An array with its name, and what a reader wants to know of it. rows, columns: what they are, as in `labelOf`. head:
 // of which head it is, or null. gradientName: what backward will call its gradient, or this road's share of it; null
@@ -32,8 +33,6 @@ export class NamedArray {
   rowLabel(index) { return labelOf(this.rows, index, this.tokens); }
   columnLabel(index) { return labelOf(this.columns, index, this.tokens); }
 }
-
-const LETTERS = {features: "i", intermediate: "f", positions: "t", types: "s"};
 
 // The row or column `index` of an axis, for people: n = 2, “are”
 function labelOf(axis, index, tokens) {

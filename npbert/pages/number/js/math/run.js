@@ -64,13 +64,19 @@ function undo(trace, record, bug) {
   for (const key in gradients) {
     const array = new NamedArray(aboutFound(record, key), gradients[key], trace.recorder.tokens, index);
     const before = trace.named.get(array.name);
-    if (before) before.tensor = add(before.tensor, array.tensor); // a tied table: both of its uses add to one gradient
+    if (before) addTo(before, array, index); // a tied table: both of its uses add to one gradient
     else trace.named.set(array.name, array);
     trace.origins.set(array.name, [...(trace.origins.get(array.name) ?? []), {record, key}]);
     writes.push(array.name);
     if (inputs[key.slice(1)]?.parameter) adds.push(array.name);
   }
   trace.steps.push(backwardStep(record, index, dys, writes, adds));
+}
+
+function addTo(sum, array, index) {
+  sum.soFar ??= [{step: sum.madeBy, values: sum.tensor.re}];
+  sum.tensor = add(sum.tensor, array.tensor);
+  sum.soFar.push({step: index, values: sum.tensor.re});
 }
 
 // What is said of the array that backward calls `key`: the gradient of an input or output, or a working of its own.
@@ -105,12 +111,22 @@ function keptBy({operation, inputs, outputs}) {
   return namesOf(kept);
 }
 
+// Of a lookup it keeps which rows were read: how many ids these are
+const idsKeptBy = ({operation, settings}) => operation.keepsOf?.(settings).length ?? 0;
+
+// What npbert's layer calls the arrays that go in and come out, and their gradients, beside their symbols
+function namesInCode(inputs, outputs) {
+  const values = Object.entries({...inputs, ...outputs}).filter(([key]) => /^[xyhqkvc]$/.test(key));
+  return values.flatMap(([key, {symbol, gradientSymbol}]) => [[key, symbol], [`d${key}`, gradientSymbol]]);
+}
+
 function forwardStep(record) {
   const {index, part, title, formula, operation, inputs, outputs} = record;
   const writes = operation.kind === "Fork" ? [] : namesOf(Object.values(outputs));
   const reads = namesOf(Object.values(inputs));
   const {kind} = operation;
-  return {index, phase: "forward", part, kind, title, formula, reads, writes, tape: {keeps: keptBy(record)}};
+  const tape = {keeps: keptBy(record), ids: idsKeptBy(record)};
+  return {index, phase: "forward", part, kind, title, formula, reads, writes, tape, names: namesInCode(inputs, outputs)};
 }
 
 function backwardStep(record, index, dys, writes, adds) {
@@ -120,7 +136,8 @@ function backwardStep(record, index, dys, writes, adds) {
   return {
     index, phase: "backward", part, kind: operation.kind,
     title: `back: ${title}`, formula: operation.undoing({...inputs, ...outputs}),
-    reads: [...namesOf(Object.values(dys)), ...takes, ...weights], writes, adds, tape: {takes}, undoes: record.index,
+    reads: [...namesOf(Object.values(dys)), ...takes, ...weights], writes, adds, undoes: record.index,
+    tape: {takes, ids: idsKeptBy(record)}, names: namesInCode(inputs, outputs),
   };
 }
 
@@ -130,6 +147,7 @@ function asPlainObject(array, trace) {
   return {
     name, symbol, shape: tensor.shape, values: tensor.re, rows, columns, head, meaning, parameter, madeBy, gradient,
     gradientOf: array.gradientOf, isGradient: array.isGradient,
+    soFar: array.soFar ?? null, // of what several steps add to: [{step, values}], what it was after each
   };
 }
 

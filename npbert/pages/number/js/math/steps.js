@@ -37,9 +37,9 @@ export function lookedUp(recorder, symbol, ids) {
 export function linear(recorder, part, x, where, symbol) {
   const [w, b, what] = Object.entries(LINEARS).find(([end]) => part.endsWith(end))[1];
   const y = described(where, symbol);
-  const makes = `What makes ${symbol} of ${x.symbol}`;
-  const weight = recorder.parameter(`${part}.weight`, w, x.columns, y.columns, `${makes}: the weights.`);
-  const bias = recorder.parameter(`${part}.bias`, b, "one", y.columns, `${makes}: the bias.`);
+  const [turn, add] = [`that turn ${x.symbol} into ${symbol}.`, `that is added to make ${symbol}.`];
+  const weight = recorder.parameter(`${part}.weight`, w, x.columns, y.columns, `The weights ${turn}`);
+  const bias = recorder.parameter(`${part}.bias`, b, "one", y.columns, `The bias ${add}`);
   const formula = `${symbol} = ${x.symbol} ${w} + ${b}`;
   return recorder.step(Linear, {part, title: `${what}: ${formula}`, formula}, {x, weight, bias}, {y}).y;
 }
@@ -58,7 +58,8 @@ export function activated(recorder, part, x, where, symbol) {
 export function added(recorder, part, ...terms) {
   const formula = `s = ${terms.map(({symbol}) => symbol).join(" + ")}`;
   const inputs = Object.fromEntries(terms.map((array, number) => [`x${number}`, array]));
-  return recorder.step(Add, {part, title: `added up: ${formula}`, formula}, inputs, {y: described(part, "s")}).y;
+  const what = ROADS[part.split(".").at(-1)] ? "the residual, added" : "added up";
+  return recorder.step(Add, {part, title: `${what}: ${formula}`, formula}, inputs, {y: described(part, "s")}).y;
 }
 
 // symbol = γ x̂ + β
@@ -83,7 +84,7 @@ export function normed(recorder, part, x, where, symbol) {
 export function forked(recorder, part, x) {
   const roads = ROADS[part.split(".").at(-1)];
   const count = {2: "two", 4: "four"}[roads.length];
-  const about = {part, title: `${x.symbol} goes ${count} ways`, formula: `${x.symbol} → ${roads.join(", ")}`};
+  const about = {part, title: `${x.symbol} goes ${count} ways, one of them the residual`, formula: `${x.symbol} → ${roads.join(", ")}`};
   return recorder.fork(Fork, about, x, roads);
 }
 

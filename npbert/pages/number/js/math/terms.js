@@ -20,4 +20,12 @@ export const forEachRow = (array, factors) => range(array.tensor.rows, (n) => te
 export const forEachColumn = (array, factors) =>
   range(array.tensor.columns, (i) => term(array.columnLabel(i), ...factors(i)));
 
+// The letter of each axis, as labels and sums have it: n = 2, Σₙ
+export const LETTERS = {
+  tokens: "n", masked: "m", vocabulary: "v", features: "i", intermediate: "j", positions: "t", types: "s",
+};
+const SUBSCRIPTS = {n: "ₙ", m: "ₘ", v: "ᵥ", i: "ᵢ", j: "ⱼ"};
+
+export const sumOver = (axis) => `Σ${SUBSCRIPTS[LETTERS[axis]]}`;
+
 export const range = (count, make) => Array.from({length: count}, (_, index) => make(index));

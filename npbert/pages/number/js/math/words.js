@@ -36,14 +36,14 @@ export const LINEARS = {
   "attention.output": ["Wᴼ", "bᴼ", "what attention adds"],
   intermediate: ["W₁", "b₁", "feed-forward, up"],
   "feed_forward.output": ["W₂", "b₂", "feed-forward, down"],
-  dense: ["Wᵗ", "bᵗ", "features of the answer"],
+  dense: ["Wʰ", "bʰ", "features of the answer"],
 };
 
 // By symbol of what is looked up: the symbol of the table, its rows, and what is in them.
 export const TABLES = {
   word: ["E", "vocabulary", "A vector for every word: as it comes in, and as an answer."],
   position: ["Eᵖ", "positions", "A vector for every place in the sentence."],
-  type: ["Eᵗ", "types", "A vector for the first sentence, and one for the second."],
+  type: ["Eˢ", "types", "A vector for the first sentence, and one for the second."],
 };
 
 export const ROADS = {

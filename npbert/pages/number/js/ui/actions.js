@@ -36,6 +36,33 @@ export function plantBug(bug) {
   runAgain({bug});
 }
 
+// Put a number of a parameter where the reader wants it: the model is then another.
+export function putNumber(place, value) {
+  const {name, row, column} = place;
+  const tensor = state.model.parameters.get(name);
+  tensor.re[row * tensor.shape[1] + column] = value;
+  const others = state.changed.filter((other) => other.name !== name || other.row !== row || other.column !== column);
+  runAgain({changed: [...others, place]});
+}
+
+// The model as it came, again.
+export function takeModelBack() {
+  restore(state.model, state.exported);
+  runAgain({changed: [], stepsTrained: 0, isFresh: false});
+}
+
+// A copy of all parameters, by name.
+export function valuesOf(model) {
+  return new Map([...model.parameters].map(([name, tensor]) => [name, Float64Array.from(tensor.re)]));
+}
+
+// Put such a copy back.
+export function restore(model, values) {
+  for (const [name, tensor] of model.parameters) {
+    tensor.re.set(values.get(name));
+  }
+}
+
 // Follow this number: a new trail begins.
 export function choose(place) {
   change({chosen: place, trail: [place]});

@@ -25,8 +25,10 @@ export function barsOf({terms, total, roads}) {
       make("details", {}, summary, make("ol", {class: "bars"}, ...folded.map(({term}) => bar(term, largest)))),
     );
   }
-  const what = terms.length > 1 ? `the sum of the ${terms.length}` : "all of it";
-  parts.push(make("p", {class: "total"}, make("span", {}, what), make("strong", {}, signedNumber(total))));
+  if (terms.length > 1) {
+    const what = `the sum of the ${terms.length}`;
+    parts.push(make("p", {class: "total"}, make("span", {}, what), make("strong", {}, signedNumber(total))));
+  }
   return make("div", {}, ...parts);
 }
 

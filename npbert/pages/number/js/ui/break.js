@@ -1,20 +1,18 @@
 // Break it: plant a bug in the backward. The check turns red at once; training hardly shows it.
 
-import {BUGS, makeModel, makeTrainer, resetParameters} from "../math/index.js";
-import {follow, plantBug, stepThatMakes} from "./actions.js";
-import {axisFor, chart} from "./chart.js";
+import {BUGS, run} from "../math/index.js";
+import {chooseSentence, follow, plantBug, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, signedNumber, smallNumber} from "./format.js";
+import {showSum} from "./follow.js";
 import {titleOf} from "./place.js";
 import {partInWords} from "./labels.js";
 import {checkBesides} from "./proof.js";
+import {clearRace, race} from "./race.js";
 import {change, state, watch} from "./state.js";
-import {drawnBatch, runningMean} from "./train.js";
 
-const STEPS_OF_RACE = 150;
-const SEED = 3;
+const ROWS = 4; // of wrong arrays that are shown at once
 let stopCheck = () => {};
-let stopRace = () => {};
 
 // Draw the list of bugs; check again when one is planted.
 export function showBreak() {
@@ -36,9 +34,6 @@ function drawBug() {
   for (const radio of byId("bugs").querySelectorAll("input")) {
     radio.checked = radio.value === (state.bug ?? "");
   }
-  byId("bug-note").hidden = !bug;
-  byId("proof").hidden = Boolean(bug); // it was without the bug
-  byId("bug-name").textContent = bug ? bug.name : "";
   const lines = !bug
     ? []
     : [
@@ -47,10 +42,7 @@ function drawBug() {
         make("p", {class: "formula wrong"}, "planted: ", bug.line),
       ];
   byId("bug-lines").replaceChildren(...lines);
-  stopRace();
-  byId("race-chart").replaceChildren();
-  byId("race").disabled = !bug;
-  byId("race-said").textContent = bug ? "" : "Plant a bug first.";
+  clearRace();
 }
 
 function drawCheck() {
@@ -64,13 +56,21 @@ function drawCheck() {
   stopCheck = checkBesides(state.trace, progress, ({count, worst, perParameter}) => {
     const [right, wrong] = [true, false].map((is) => perParameter.filter(({ok}) => ok === is));
     byId("check-said").className = `proof ${wrong.length ? "bad" : "good"}`;
-    const all = `${counted(count, "derivative")} of ${counted(perParameter.length, "parameter")}`;
+    const all = `${counted(count, "derivative")} in ${counted(perParameter.length, "array")} of parameters`;
     const figure = `${all} compared with finite differences`;
-    const bad = `✗ ${wrong.length} of ${perParameter.length} parameters get a wrong gradient (${figure}).`;
+    const get = wrong.length === 1 ? "array gets" : "arrays get";
+    const bad = `✗ ${wrong.length} ${get} a wrong gradient (${figure}).`;
     const good = `✓ All are right: ${figure}, the worst off by ${smallNumber(worst.error)}.`;
-    const here = state.bug && !wrong.length ? " In this sentence the bug changes nothing: try another." : "";
-    byId("check-said").textContent = (wrong.length ? bad : good) + here;
-    list.append(...firstBack(wrong).map((entry, index) => wrongRow(entry, index === 0)));
+    byId("check-said").textContent = wrong.length ? bad : good;
+    if (wrong.length) {
+      const said = make("p", {class: "first-wrong", role: "status"});
+      list.append(said);
+      lookForStep(said);
+    }
+    list.append(...foldedRows(backwardsOrder(wrong).map(wrongRow)));
+    if (state.bug && !wrong.length) {
+      list.append(elsewhere());
+    }
     if (right.length) {
       const names = make("p", {class: "quiet"}, right.map(({name}) => partInWords(name)).join(", "));
       list.append(make("details", {}, make("summary", {}, `✓ ${right.length} are right`), names));
@@ -78,81 +78,93 @@ function drawCheck() {
   });
 }
 
-// In the order in which backward makes them: the first of them is where to look for the bug.
-function firstBack(wrong) {
-  const gradient = ({name}) => state.trace.arrays.get(name).gradient;
-  return wrong.toSorted((a, b) => stepThatMakes(gradient(a)) - stepThatMakes(gradient(b)));
+// In this sentence the bug changes nothing: a way to one in which it does.
+function elsewhere() {
+  const {model, bug, data} = state;
+  const example = data.examples.find((one) => changesSomething(run(model, one), run(model, one, {bug})));
+  const here = "In this sentence the bug changes nothing.";
+  return example
+    ? make("p", {}, `${here} It shows in another: `, makeButton(example.text, () => chooseSentence(example)))
+    : make("p", {}, `${here} Nor does it in any other of the page.`);
 }
 
-function wrongRow({name, worst}, isFirst) {
-  const gradient = state.trace.arrays.get(name).gradient;
-  const {row, column, analytic, numeric, error} = worst;
+function changesSomething(right, broken) {
+  const gradients = [...right.arrays.values()].filter(({parameter}) => parameter).map(({gradient}) => gradient);
+  return gradients.some((name) =>
+    right.arrays.get(name).values.some((value, index) =>
+      Math.abs(value - broken.arrays.get(name).values[index]) > 1e-5));
+}
+
+// In the order in which backward makes them.
+function backwardsOrder(entries) {
+  const madeAt = ({name}) => stepThatMakes(state.trace.arrays.get(name).gradient);
+  return entries.toSorted((a, b) => madeAt(a) - madeAt(b));
+}
+
+function foldedRows(rows) {
+  const more = rows.slice(ROWS);
+  const folded = make("details", {}, make("summary", {}, `✗ and ${more.length} more`), ...more);
+  return more.length > 1 ? [...rows.slice(0, ROWS), folded] : rows;
+}
+
+// One array of which the gradient is wrong.
+function wrongRow({name, worst}) {
+  const {gradient} = state.trace.arrays.get(name);
+  const {row, column, analytic, numeric} = worst;
+  const place = {name: gradient, row, column};
   const go = () => {
     change({view: "step", trail: []});
-    follow({name: gradient, row, column});
+    follow(place);
+    showSum();
   };
-  const off = error < 0.001 ? smallNumber(error) : `${Number((100 * error).toPrecision(2))} %`;
-  const figures = `backward says ${signedNumber(analytic)}, the difference ${signedNumber(numeric)}: off by ${off}`;
+  const figures = `backward says ${signedNumber(analytic)}, the finite difference gives ${signedNumber(numeric)}`;
   const parts = [
     make("strong", {}, `✗ ${partInWords(name)}`),
-    make("span", {class: "quiet"}, ` ${titleOf({name: gradient, row, column})}: ${figures}`),
+    make("span", {class: "quiet"}, ` ${titleOf(place)}: ${figures}: ${faultInWords(analytic, numeric)}`),
   ];
-  if (isFirst) {
-    parts.push(
-      make("span", {class: "first-wrong"}, "the first that is wrong on the way back: the bug is here or just before"),
-    );
-  }
   return make(
     "div",
     {class: "wrong-row"},
-    makeButton("follow it", go, {"aria-label": `follow ${titleOf({name: gradient, row, column})}`}),
+    makeButton("follow it", go, {"aria-label": `follow ${titleOf(place)}`}),
     make("div", {}, ...parts),
   );
 }
 
-// Train two fresh models beside each other, one of them with the bug.
-function race() {
-  stopRace();
-  const [right, broken] = [racer(null), racer(state.bug)];
-  let isOn = true;
-  stopRace = () => {
-    isOn = false;
-  };
-  const work = () => {
-    if (!isOn) {
-      return;
-    }
-    const batch = drawnBatch();
-    right.learn(batch);
-    broken.learn(batch);
-    drawRace(right.losses, broken.losses);
-    if (right.losses.length < STEPS_OF_RACE) {
-      setTimeout(work, 0);
-    }
-  };
-  work();
+// How a derivative is wrong, beside the one that is right.
+export function faultInWords(analytic, numeric) {
+  const times = analytic / numeric;
+  if (Math.abs(times) < 1e-3) {
+    return "it is missing";
+  }
+  if (!(Math.abs(times) < 1e3)) {
+    return "there should be next to nothing";
+  }
+  if (times < 0) {
+    return "it has the wrong sign";
+  }
+  return `it is ${Number(times.toPrecision(3))} times what it should be`;
 }
 
-function racer(bug) {
-  const model = makeModel(state.data);
-  resetParameters(model, SEED);
-  const trainer = makeTrainer(model, state.data.optimizer);
-  const losses = [];
-  return {losses, learn: (batch) => losses.push(trainer.step(batch, {bug}).loss)};
+// Which step the bug is in: of the first array that is wrong on the way back, all that it is made from is right.
+function lookForStep(said) {
+  const {trace} = state;
+  said.textContent = "Looking for the step that it is in …";
+  const options = {sample: 24, activations: true, method: "complex"};
+  stopCheck = checkBesides(trace, () => {}, ({first}) => said.replaceChildren(...whereToLook(first)), options);
 }
 
-function drawRace(right, broken) {
-  const points = (losses) => runningMean(losses, 10).map((loss, index) => [index + 1, loss]);
-  byId("race-said").textContent = `step ${right.length} of ${STEPS_OF_RACE}`;
-  byId("race-chart").replaceChildren(
-    chart({
-      title: "the loss of two fresh models: one with the right backward, one with the bug",
-      lines: [
-        {label: "right", look: "solid", points: points(right)},
-        {label: "with the bug", look: "dashed", points: points(broken)},
-      ],
-      x: {label: "step", from: 1, to: STEPS_OF_RACE},
-      y: {...axisFor([...right, ...broken, 0], "loss, mean of 10 steps"), from: 0},
-    }),
-  );
+function whereToLook(name) {
+  const {steps, arrays} = state.trace;
+  const {gradient} = arrays.get(name);
+  const makers = steps.filter(({writes}) => writes.includes(gradient));
+  const [last] = makers.slice(-1);
+  const text = `The first that is wrong on the way back is ${arrays.get(gradient).symbol}. `;
+  const roads = last.kind === "Fork"
+    ? "or on one of the roads that are added up there"
+    : "all that it is made from is right";
+  const where = makers.length > 1 ? `It is added to in ${makers.length} steps: the bug is in one of them.`
+    : `The bug is in the step that makes it, ${roads}.`;
+  const goes = makers.map(({index, part}) =>
+    makeButton(`Step ${index + 1}: ${partInWords(part)}`, () => change({view: "step", step: index})));
+  return [text, where, " ", ...goes];
 }

@@ -29,6 +29,13 @@ export function signedNumber(value) {
   return value > 0 ? `+${plainNumber(value)}` : plainNumber(value);
 }
 
+// With eight digits: enough to see where two ways to a slope part.
+export function longNumber(value) {
+  const size = Math.abs(value);
+  const rounded = Number(value.toPrecision(8));
+  return exactNumber(size > 0 && size < 1e-4 ? rounded.toExponential() : rounded);
+}
+
 // Every digit that a float64 has.
 export function exactNumber(value) {
   return String(value).replaceAll("-", MINUS);

@@ -4,6 +4,10 @@
 import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
 import {indexLabel, leavesOut, shownOf} from "./labels.js";
+import {state} from "./state.js";
+
+const ROUNDING = 1e-13; // a gradient that is smaller than this share of the largest of all is 0, but for rounding
+const stops = new Map(); // by array: the cell at which Tab stops, once the keyboard was in it
 
 // The table of one array of the trace. Words of the vocabulary always go down, so a wide array lies on its side.
 export function heatMap(array) {
@@ -11,7 +15,7 @@ export function heatMap(array) {
   const [down, across] = isTurned ? ["columns", "rows"] : ["rows", "columns"];
   const [downCount, acrossCount] = isTurned ? [array.shape[1], array.shape[0]] : array.shape;
   const [downShown, acrossShown] = [shownOf(array[down], downCount), shownOf(array[across], acrossCount)];
-  const largest = array.values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+  const largest = isNearlyNothing(array) ? Infinity : isShares(array) ? 1 : largestOf(array.values) || 1;
   const rows = downShown.map((i) =>
     make(
       "tr",
@@ -21,13 +25,20 @@ export function heatMap(array) {
     ),
   );
   const size = acrossShown.length > 20 ? "tiny" : acrossShown.length > 10 ? "small" : "usual";
+  const look = isShares(array) ? " shares" : array.values.length === 1 ? " alone" : "";
   const table = make(
     "table",
-    {role: "grid", class: `heat ${size}`, "aria-label": `${array.symbol}: ${array.meaning}`, "data-array": array.name},
+    {
+      role: "grid",
+      class: `heat ${size}${look}`,
+      "aria-label": `${array.symbol}: ${array.meaning}`,
+      "data-array": array.name,
+    },
     make("thead", {}, headings(array[across], acrossShown)),
     make("tbody", {}, ...rows),
   );
-  table.querySelector("td").tabIndex = 0;
+  const stop = table.querySelector(stops.get(array.name) ?? "td[data-row]") ?? table.querySelector("td[data-row]");
+  stop.tabIndex = 0;
   const parts = [make("div", {class: "scrolls heat-box"}, table)];
   if (leavesOut(array[down], downCount)) {
     parts.push(make("p", {class: "quiet left-out"}, `${downShown.length} of its ${downCount} words are shown`));
@@ -45,7 +56,7 @@ function headings(kind, shown) {
 }
 
 function cell(array, row, column, largest) {
-  const value = array.values[row * array.shape[1] + column];
+  const value = largest === Infinity ? 0 : array.values[row * array.shape[1] + column];
   const share = Math.round((100 * Math.abs(value)) / largest);
   const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
   const attributes = {
@@ -55,6 +66,40 @@ function cell(array, row, column, largest) {
   };
   const place = {"data-row": row, "data-column": column, style: `--share: ${share}%`};
   return make("td", {...attributes, ...place}, shortNumber(value));
+}
+
+function largestOf(values) {
+  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+}
+
+// Shares go from 0 to 1, whichever is the largest.
+function isShares({symbol}) {
+  return /^[Pp][₀-₉]*$/.test(symbol);
+}
+
+// Is it a gradient that would be 0 all over, if float64 had all digits?
+export function isNearlyNothing(array) {
+  const {arrays} = state.trace;
+  if (!array.gradientOf || array.soFar) {
+    return false;
+  }
+  const largest = Math.max(...[...arrays.values()].filter(({parameter}) => parameter).map(({gradient}) =>
+    largestOf(arrays.get(gradient).values)));
+  return largestOf(array.values) <= ROUNDING * largest;
+}
+
+// Tab stops from now on at the cell that has the focus.
+export function stopHere(element) {
+  const place = placeOfCell(element);
+  if (!place) {
+    return;
+  }
+  const cell = element.closest("td");
+  for (const other of cell.closest("table").querySelectorAll("td[tabindex='0']")) {
+    other.tabIndex = -1;
+  }
+  cell.tabIndex = 0;
+  stops.set(place.name, `td[data-row="${place.row}"][data-column="${place.column}"]`);
 }
 
 // Which number a cell is: {name, row, column}, or null for what is no cell.
@@ -95,8 +140,6 @@ export function moveInHeatMap(event) {
   }
   const there = next();
   if (there) {
-    here.tabIndex = -1;
-    there.tabIndex = 0;
     there.focus();
   }
   event.preventDefault();

@@ -68,8 +68,9 @@ function wordsThatMatter() {
   const answers = example.labels.filter((label) => label !== -100);
   const guesses = trace.probabilities.flatMap(({values}) => bestOf(values, 4));
   const array = chosen && trace.arrays.get(chosen.name);
-  const followed = !array ? [] : array.rows === "vocabulary" ? [chosen.row] : [chosen.column];
-  return [...example.input_ids, ...answers, ...guesses, ...(followed ?? [])];
+  const isWord = (kind) => array?.[kind] === "vocabulary";
+  const followed = isWord("rows") ? [chosen.row] : isWord("columns") ? [chosen.column] : [];
+  return [...example.input_ids, ...answers, ...guesses, ...followed];
 }
 
 // The numbers of the `count` largest values, the largest first.

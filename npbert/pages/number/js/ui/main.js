@@ -1,10 +1,11 @@
 // The page begins here: the data is read, the sentence computed, and everything drawn.
 
-import {explain, makeModel, run} from "../math/index.js";
-import {choose, chooseSentence, goToStep} from "./actions.js";
+import {complexStepIn, explain, makeModel, run} from "../math/index.js";
+import {choose, chooseSentence, goToStep, valuesOf} from "./actions.js";
 import {showBreak} from "./break.js";
 import {byId} from "./dom.js";
 import {showFollowed} from "./follow.js";
+import {showNotes} from "./notes.js";
 import {showTools} from "./tools.js";
 import {showMove} from "./move.js";
 import {showProof} from "./proof.js";
@@ -20,11 +21,13 @@ import {showTransport} from "./transport.js";
 
 state.data = JSON.parse(byId("data").textContent);
 state.model = makeModel(state.data);
-globalThis.npbert = {state, explain, run, goToStep, choose}; // for whoever opens the browser's console
+state.exported = valuesOf(state.model);
+globalThis.npbert = {state, explain, run, slope: complexStepIn, goToStep, choose}; // for whoever opens the browser's console
 for (const show of [
   showTools,
   showTabs,
   showSentence,
+  showNotes,
   showTransport,
   showStage,
   showFollowed,

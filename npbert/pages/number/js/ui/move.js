@@ -1,7 +1,7 @@
 // Move a weight: the loss really moves, since the page computes the model again. Beside it what backward had said.
 
 import {difference, lossWith} from "../math/index.js";
-import {runAgain} from "./actions.js";
+import {putNumber} from "./actions.js";
 import {axisFor, chart} from "./chart.js";
 import {byId, make} from "./dom.js";
 import {exactNumber, plainNumber, signedNumber} from "./format.js";
@@ -131,8 +131,5 @@ function clipped([[x0, y0], [x1, y1]], {from, to}) {
 
 // The model has the new value from now on.
 function keep() {
-  const {name, row, column} = now.place;
-  const tensor = state.model.parameters.get(name);
-  tensor.re[row * tensor.shape[1] + column] = now.moved;
-  runAgain();
+  putNumber(now.place, now.moved);
 }

@@ -2,6 +2,7 @@
 
 import {choose} from "./actions.js";
 import {nameOf} from "./labels.js";
+import {isNearlyNothing} from "./heatmap.js";
 import {state} from "./state.js";
 
 // The number at a place.
@@ -15,11 +16,11 @@ export function titleOf({name, row, column}) {
   return nameOf(state.trace.arrays.get(name), row, column);
 }
 
-// The value that is chosen, or whose gradient is; where there is none, a weight of the first layer is chosen.
+// The value that is chosen, or whose gradient is; where there is none, the steepest weight is chosen.
 export function chosenValue() {
   const array = state.chosen && state.trace.arrays.get(state.chosen.name);
   if (!array || (array.isGradient && !array.gradientOf)) {
-    choose(steepestWeight());
+    choose(steepestWeights()[0]);
   }
   const {chosen, trace} = state;
   return {...chosen, name: trace.arrays.get(chosen.name).gradientOf ?? chosen.name};
@@ -32,15 +33,36 @@ export function derivativeAt({name, row, column}) {
   return gradient ? gradient.values[row * gradient.shape[1] + column] : null;
 }
 
-// Of the weights of the first layer, that whose gradient is largest: many steps lie between it and the loss.
-export function steepestWeight() {
+// Of each matrix of the model the weight whose gradient is largest, the steepest of them first.
+export function steepestWeights() {
   const {arrays} = state.trace;
-  const isOne = ({name, parameter, shape}) => parameter && name.includes(".layers.0.") && shape[0] > 1;
-  const places = [...arrays.values()].filter(isOne).flatMap(({name, gradient, shape}) =>
-    Array.from(arrays.get(gradient).values, (slope, index) => ({
-      steepness: Math.abs(slope),
-      place: {name, row: Math.floor(index / shape[1]), column: index % shape[1]},
-    })),
-  );
-  return places.reduce((best, other) => (other.steepness > best.steepness ? other : best)).place;
+  const matrices = [...arrays.values()].filter(({parameter, shape}) => parameter && shape[0] > 1);
+  const steepest = matrices.map(({name, gradient, shape}) => {
+    const slopes = arrays.get(gradient).values.map(Math.abs);
+    const index = slopes.indexOf(Math.max(...slopes));
+    return {steepness: slopes[index], place: {name, row: Math.floor(index / shape[1]), column: index % shape[1]}};
+  });
+  return steepest.sort((a, b) => b.steepness - a.steepness).map(({place}) => place);
+}
+
+// Did the reader put this number where it is?
+export function isMovedByHand({name, row, column}) {
+  return state.changed.some((place) => place.name === name && place.row === row && place.column === column);
+}
+
+// Why a gradient is 0 all over, where it is; "" where it is not.
+export function whyNothing(array) {
+  if (!isNearlyNothing(array)) {
+    return "";
+  }
+  const isKey = array.gradientOf?.endsWith("key.bias");
+  const why = isKey
+    ? " A bias of K adds the same to a whole row of scores, and softmax does not notice."
+    : "";
+  return `All of ${array.symbol} is 0, but for rounding: the loss does not move with it.${why}`;
+}
+
+// What a gradient of which several steps add was after step `step`; of all else, its values.
+export function valuesAfter(array, step) {
+  return array.soFar?.findLast((entry) => entry.step <= step)?.values ?? array.values;
 }

@@ -1,37 +1,55 @@
 // The page checks its own backward: every derivative of every parameter, against a finite difference. It does so a
-// little at a time, beside the reader, when it opens and whenever a bug is planted.
+// little at a time, beside the reader: when it opens, and again when the model or the sentence is another.
 
 import {checking} from "../math/index.js";
 import {byId} from "./dom.js";
 import {counted, smallNumber} from "./format.js";
-import {state} from "./state.js";
+import {state, watch} from "./state.js";
 
 const WORK_AT_ONCE = 12; // milliseconds, so that the page never stands still
 const MOST = 2000; // derivatives to check; of a model with more, some of each parameter
+const QUIET_FOR = 400; // milliseconds without a change, before it is checked again
+let stopProof = () => {};
 
-// Check the model as it opened, and say how it went.
+// Check the model as it is, and again whenever it has changed; not while a bug is planted, which is checked elsewhere.
 export function showProof() {
-  const said = (text, look) => {
-    byId("proof").textContent = text;
-    byId("proof").className = `proof ${look}`;
-  };
-  checkBesides(
+  prove();
+  watch(["trace"], () => {
+    stopProof();
+    byId("proof").hidden = Boolean(state.bug);
+    if (state.bug) {
+      return;
+    }
+    globalThis.npbert.proof = null;
+    say("The numbers are others now: their derivatives will be checked again …", "");
+    const timer = setTimeout(prove, QUIET_FOR);
+    stopProof = () => clearTimeout(timer);
+  });
+}
+
+function say(text, look) {
+  byId("proof").textContent = text;
+  byId("proof").className = `proof ${look}`;
+}
+
+function prove() {
+  stopProof = checkBesides(
     state.trace,
-    (share) => said(`Checking this page's own derivatives … ${Math.round(100 * share)} %`, ""),
+    (share) => say(`Checking this page's own derivatives … ${Math.round(100 * share)} %`, ""),
     (report) => {
       const {count, worst, ok} = report;
-      const method = "against finite differences just now, in this page";
+      const method = "of this model and sentence against finite differences just now, in this page";
       const off = `the worst is off by ${smallNumber(worst.error)} of its size`;
       const figures = `${counted(count, "derivative")} ${method}; ${off}`;
-      said(ok ? `✓ Checked: ${figures}` : `✗ ${figures}`, ok ? "good" : "bad");
+      say(ok ? `✓ Checked: ${figures}` : `✗ ${figures}`, ok ? "good" : "bad");
       globalThis.npbert.proof = report;
     },
   );
 }
 
 // A check beside the reader: `progress(share)` on the way, `done(report)` at the end. Returns what stops it.
-export function checkBesides(trace, progress, done) {
-  const check = checking(trace, {sample: numbersOfEach(trace)});
+export function checkBesides(trace, progress, done, options = {sample: numbersOfEach(trace)}) {
+  const check = checking(trace, options);
   let timer = setTimeout(work, 0);
   function work() {
     const until = performance.now() + WORK_AT_ONCE;

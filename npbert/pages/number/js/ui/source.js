@@ -2,6 +2,7 @@
 
 import {linesOf} from "../math/index.js";
 import {byId, make} from "./dom.js";
+import {bugAt} from "./notes.js";
 import {state, watch} from "./state.js";
 
 // Draw it, and again with every step.
@@ -15,11 +16,26 @@ function drawSource() {
     byId("source").replaceChildren(make("p", {class: "quiet"}, "No lines of npbert were recorded for this step."));
     return;
   }
-  byId("source").replaceChildren(...frames.map((frame, depth) => shownFrame(frame, depth)));
+  const names = namesHere(frames[0]);
+  const said = [
+    bugAt(state.trace.steps[state.step]) ? "These are the right lines: the bug is planted in this page alone." : null,
+    names.length ? `In these lines ${names.join(", ")}.` : null,
+  ].filter(Boolean);
+  const notes = said.map((text) => make("p", {class: "quiet"}, text));
+  byId("source").replaceChildren(...notes, ...frames.map((frame, depth) => shownFrame(frame, depth)));
   for (const box of byId("source").querySelectorAll("details[open] pre")) {
     const lit = box.querySelector(".lit");
     box.scrollTop = lit ? lit.offsetTop - box.clientHeight / 3 : 0;
   }
+}
+
+// What a layer calls its arrays, where the page has other symbols for them: x is r, dy is dt.
+function namesHere({lines}) {
+  const code = lines.join("\n");
+  const {names} = state.trace.steps[state.step];
+  const isThere = ([name, symbol]) =>
+    name.toLowerCase() !== symbol.toLowerCase() && new RegExp(`\\b${name}\\b`).test(code);
+  return names.filter(isThere).map(([name, symbol]) => `${name} is ${symbol}`);
 }
 
 function shownFrame({file, function: name, first, lines, lit}, depth) {

@@ -4,9 +4,11 @@ import {goToStep, isKnown, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
 import {cellOfPlace, heatMap} from "./heatmap.js";
 import {partInWords, shapeInWords} from "./labels.js";
+import {bugAt} from "./notes.js";
+import {valuesAfter, whyNothing} from "./place.js";
 import {state, watch} from "./state.js";
 
-const BACKWARD = "The step undone: from the gradient of what came out come those of what went in.";
+const BACKWARD = "This step in reverse: given the gradients of its outputs, it computes those of its inputs.";
 
 // Draw it, and again with every step.
 export function showStage() {
@@ -25,7 +27,9 @@ function drawStage() {
   const place = make("span", {class: "quiet"}, ` ${partInWords(now.part)} · ${now.kind}${how}`);
   const where = make("p", {class: "where"}, make("span", {class: `phase ${now.phase}`}, now.phase), place);
   const formula = now.title.includes(now.formula) ? null : make("p", {class: "formula"}, now.formula);
-  byId("stage-head").replaceChildren(...[where, title, formula].filter(Boolean));
+  const bug = bugAt(now);
+  const planted = bug && make("p", {class: "formula wrong"}, `with the bug: ${bug.line}`);
+  byId("stage-head").replaceChildren(...[where, title, formula, planted].filter(Boolean));
   byId("stage").replaceChildren(...groupsOf(now, forward));
   markChosen();
   if (focused) {
@@ -51,7 +55,8 @@ function groupsOf(now, forward) {
     [isBack ? "came out" : "comes out", outputs],
     ["also at work", [...new Set(others)]],
   ].filter(([, names]) => names.length);
-  return groups.map(([title, names]) =>
+  const inOrder = isBack ? groups.toReversed() : groups; // what a step is given stands first
+  return inOrder.map(([title, names]) =>
     make(
       "section",
       {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
@@ -91,7 +96,15 @@ function captioned(array, now) {
     ];
     caption.append(...words);
   }
-  return make("figure", {class: role ? `captioned ${role}` : "captioned"}, caption, heatMap(array));
+  const nothing = whyNothing(array);
+  if (nothing) {
+    caption.append(make("span", {class: "meaning"}, nothing));
+  }
+  const values = valuesAfter(array, state.step);
+  if (values !== array.values) {
+    caption.append(make("span", {class: "meaning"}, "So far: more is added to it later."));
+  }
+  return make("figure", {class: role ? `captioned ${role}` : "captioned"}, caption, heatMap({...array, values}));
 }
 
 function roleOf(name, now) {

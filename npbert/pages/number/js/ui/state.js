@@ -3,6 +3,10 @@
 export const state = {
   data: null, // what export.py wrote
   model: null, // its parameters, which training and dragging change
+  exported: null, // its parameters as they came
+  changed: [], // {name, row, column}: the parameters that the reader has put elsewhere
+  isFresh: false, // it began from random numbers, not from those that came
+  stepsTrained: 0, // in the page
   example: null, // the sentence: input_ids, token_type_ids, labels
   trace: null, // one forward and backward of the model on it
   step: 0, // which of trace.steps is on the stage

@@ -3,7 +3,7 @@
 import {complexStep, difference, errorsByStep} from "../math/index.js";
 import {chart} from "./chart.js";
 import {byId, make} from "./dom.js";
-import {exactNumber, smallNumber} from "./format.js";
+import {longNumber, smallNumber} from "./format.js";
 import {drawCurve, lossIfMoved, movedNumber} from "./move.js";
 import {state, watch} from "./state.js";
 
@@ -34,7 +34,8 @@ function drawStepSize() {
   const rows = Object.entries({...ways, backward: slope}).map(([name, found]) => wayRow(name, found, slope));
   byId("h-table").replaceChildren(...rows);
   drawCurve();
-  const errors = errorsByStep(model, example, place);
+  const errors = errorsByStep(model, example, place, {bug: state.bug});
+  byId("h-said").textContent = bestSteps(errors);
   byId("h-chart").replaceChildren(chartOfErrors(errors, h, errorOf(ways.central, slope)));
 }
 
@@ -52,9 +53,24 @@ function wayRow(name, found, slope) {
     {},
     make("th", {scope: "row"}, name),
     make("td", {class: "formula"}, WAYS[name]),
-    make("td", {class: "number"}, exactNumber(found)),
+    make("td", {class: "number"}, longNumber(found)),
     make("td", {class: "number"}, error),
   );
+}
+
+// Which h is best for each way; or, where all of them part from backward, that it must be backward that is wrong.
+function bestSteps(errors) {
+  const best = (way) => {
+    const known = errors.filter((entry) => Number.isFinite(entry[way]));
+    return known.reduce((a, b) => (b[way] < a[way] ? b : a));
+  };
+  const at = (way) => `h = ${smallNumber(best(way).h)} (error ${smallNumber(best(way)[way])})`;
+  if (best("complex").complex > 1e-6) {
+    return "However small h is, all three ways stay away from backward, and they agree with each other: so it is "
+      + "backward that is wrong here.";
+  }
+  return `Best h here: for the forward difference ${at("forward")}, for the central one ${at("central")}; for the `
+    + "complex step any small one.";
 }
 
 // How far from backward, relative to it.

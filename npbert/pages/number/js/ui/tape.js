@@ -5,54 +5,57 @@ import {counted} from "./format.js";
 import {partInWords} from "./labels.js";
 import {state, watch} from "./state.js";
 
-const KEEP_IDS = ["Embedding", "Gather"]; // npbert keeps ids for them, which are no array of the page
-const READABLE = 4; // entries at the top that are shown in words
-
 // Draw it, and again with every step.
 export function showTape() {
   watch(["trace", "step"], drawTape);
 }
 
-// What is on the tape after step `last`, the top last: {part, names} each.
+// What is on the tape after step `last`, the top last: {part, names, ids} each; ids: how many whole numbers say which
+// rows were read.
 export function tapeAfter(steps, last) {
   const stack = [];
-  for (const {part, tape} of steps.slice(0, last + 1)) {
-    if (tape.keeps?.length) {
-      stack.push({part, names: tape.keeps});
+  for (const {part, phase, tape} of steps.slice(0, last + 1)) {
+    if (!isUsed(tape)) {
+      continue;
     }
-    if (tape.takes?.length) {
+    if (phase === "forward") {
+      stack.push({part, names: tape.keeps, ids: tape.ids});
+    } else {
       stack.pop();
     }
   }
   return stack;
 }
 
+function isUsed({keeps, takes, ids}) {
+  return (keeps ?? takes).length > 0 || ids > 0;
+}
+
 function drawTape() {
   const {trace, step} = state;
-  const {steps} = trace;
-  const stack = tapeAfter(steps, step);
-  const {tape, phase, kind} = steps[step];
-  const numbers = (names) => names.reduce((sum, name) => sum + trace.arrays.get(name).values.length, 0);
-  const total = stack.reduce((sum, {names}) => sum + numbers(names), 0);
-  const list = (names) => names.map((name) => trace.arrays.get(name).symbol).join(", ");
-  const what = KEEP_IDS.includes(kind) ? "only which rows it read, and no array" : "nothing";
-  let news = `This step ${phase === "forward" ? "keeps" : "takes"} ${what}.`;
-  if (tape.keeps?.length) {
-    news = `This step put ${list(tape.keeps)} on top.`;
-  } else if (tape.takes?.length) {
-    news = `This step took ${list(tape.takes)} off.`;
+  const {tape, phase} = trace.steps[step];
+  const stack = tapeAfter(trace.steps, step);
+  const count = ({names, ids}) => names.reduce((sum, name) => sum + trace.arrays.get(name).values.length, ids);
+  const what = listed({names: tape.keeps ?? tape.takes, ids: tape.ids});
+  const isForward = phase === "forward";
+  let news = isForward ? "This step kept nothing." : "This step took nothing.";
+  if (isUsed(tape)) {
+    news = isForward ? `This step put ${what} on top.` : `This step took ${what} off.`;
   }
-  const isDone = phase === "backward" && stack.length === 0;
+  const isDone = !isForward && stack.length === 0;
   byId("tape-news").textContent = isDone ? `${news} The tape is empty again: all of forward is undone.` : news;
-  byId("tape-size").textContent = `${counted(stack.length)} kept, ${counted(total, "number")}`;
-  const isNew = Boolean(tape.keeps?.length);
-  const entries = stack.toReversed().map(({part, names}, depth) => {
-    const text = `${list(names)} · ${partInWords(part)}`;
-    const attributes = {
-      class: `${depth < READABLE ? "words" : "thin"}${isNew && depth === 0 ? " new" : ""}`,
-      title: text,
-    };
-    return make("li", attributes, depth < READABLE ? text : make("span", {class: "hidden"}, text));
+  const total = stack.reduce((sum, entry) => sum + count(entry), 0);
+  byId("tape-size").textContent = `after this step: ${counted(stack.length)} kept, ${counted(total, "number")}`;
+  const isNew = isForward && isUsed(tape);
+  const entries = stack.toReversed().map((entry, depth) => {
+    const text = `${listed(entry)} · ${partInWords(entry.part)}`;
+    return make("li", {class: isNew && depth === 0 ? "new" : "", title: text}, text);
   });
   byId("tape-stack").replaceChildren(...entries);
+}
+
+// What an entry holds: the symbols of its arrays, and ids.
+function listed({names, ids}) {
+  const symbols = names.map((name) => state.trace.arrays.get(name).symbol);
+  return [...symbols, ...(ids ? [counted(ids, "id")] : [])].join(", ");
 }

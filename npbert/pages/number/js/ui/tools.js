@@ -1,10 +1,11 @@
 // Pointing at numbers, and how they are shown: light or dark, with or without digits, few words or all.
 
-import {choose} from "./actions.js";
+import {choose, follow} from "./actions.js";
 import {byId, make} from "./dom.js";
+import {showSum} from "./follow.js";
 import {exactNumber, signedNumber} from "./format.js";
-import {placeOfCell} from "./heatmap.js";
-import {titleOf, valueAt} from "./place.js";
+import {placeOfCell, stopHere} from "./heatmap.js";
+import {titleOf, valueAt, valuesAfter} from "./place.js";
 import {change, state} from "./state.js";
 
 // Listen to the buttons, and to pointer and focus over all heat maps.
@@ -18,13 +19,16 @@ export function showTools() {
   for (const name of ["pointerover", "focusin"]) {
     document.addEventListener(name, (event) => showReadout(event.target));
   }
+  document.addEventListener("focusin", (event) => stopHere(event.target));
   document.addEventListener("scroll", hideReadout, {capture: true, passive: true});
-  byId("stage").addEventListener("click", (event) => chooseAt(event.target));
-  byId("stage").addEventListener("keydown", (event) => {
-    if ((event.key === "Enter" || event.key === " ") && chooseAt(event.target)) {
-      event.preventDefault();
-    }
-  });
+  for (const [id, act] of [["stage", chooseAt], ["train-attention", followAt]]) {
+    byId(id).addEventListener("click", (event) => act(event.target));
+    byId(id).addEventListener("keydown", (event) => {
+      if ((event.key === "Enter" || event.key === " ") && act(event.target)) {
+        event.preventDefault();
+      }
+    });
+  }
 }
 
 function showPressed(button, isOn) {
@@ -44,9 +48,21 @@ function chooseAt(element) {
   const place = placeOfCell(element);
   if (place) {
     choose(place);
+    byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
     if (matchMedia("(max-width: 60rem)").matches) {
       byId("follow").scrollIntoView({block: "nearest"});
     }
+  }
+  return place !== null;
+}
+
+// From another tab to the stage, with the number that was chosen there.
+function followAt(element) {
+  const place = placeOfCell(element);
+  if (place) {
+    change({view: "step", trail: []});
+    follow(place);
+    showSum();
   }
   return place !== null;
 }
@@ -65,6 +81,12 @@ function showReadout(element) {
   if (other) {
     const twin = {...place, name: other};
     readout.append(make("span", {}, `${titleOf(twin)} = ${signedNumber(valueAt(twin))}`));
+  }
+  const isSummed = ({name}) => state.trace.arrays.get(name)?.soFar;
+  for (const {name, row, column} of [place, {...place, name: other}].filter(isSummed)) {
+    const array = state.trace.arrays.get(name);
+    const soFar = valuesAfter(array, state.step)[row * array.shape[1] + column];
+    readout.append(make("span", {}, `${array.symbol} so far, after this step: ${signedNumber(soFar)}`));
   }
   readout.hidden = false;
   const {left, bottom, top} = element.closest("td").getBoundingClientRect();

@@ -1,7 +1,7 @@
 // Train: steps of AdamW in the page, on all its sentences. The words above and the attention here change with them.
 
 import {makeTrainer, resetParameters} from "../math/index.js";
-import {runAgain} from "./actions.js";
+import {runAgain, takeModelBack} from "./actions.js";
 import {axisFor, chart} from "./chart.js";
 import {byId, make} from "./dom.js";
 import {counted, plainNumber} from "./format.js";
@@ -15,33 +15,20 @@ const MEAN_OF = 20;
 let trainer = null;
 let losses = [];
 let isRunning = false;
-let exported = null; // the parameters as they came
 
 // Listen to the buttons; draw when the tab is open.
 export function showTrain() {
-  exported = valuesOf(state.model);
   byId("train-one").addEventListener("click", () => trainSteps(1));
   byId("train-ten").addEventListener("click", () => trainSteps(10));
   byId("train-run").addEventListener("click", toggleRunning);
-  byId("train-fresh").addEventListener("click", () => startOver(() => resetParameters(state.model, 1 + losses.length)));
-  byId("train-trained").addEventListener("click", () => startOver(() => restore(state.model, exported)));
+  byId("train-fresh").addEventListener("click", () => startOver(beFresh));
+  byId("train-trained").addEventListener("click", () => startOver(takeModelBack));
+  byId("changed-out").addEventListener("click", () => startOver(takeModelBack));
   byId("train-rate").addEventListener("input", drawRate);
   byId("train-rate").value = Math.log10(state.data.optimizer.lr);
   watch(["view", "trace"], () => state.view === "train" && drawTrain());
   watch(["view"], () => state.view !== "train" && isRunning && toggleRunning());
   drawRate();
-}
-
-// A copy of all parameters, by name.
-export function valuesOf(model) {
-  return new Map([...model.parameters].map(([name, tensor]) => [name, Float64Array.from(tensor.re)]));
-}
-
-// Put such a copy back.
-export function restore(model, values) {
-  for (const [name, tensor] of model.parameters) {
-    tensor.re.set(values.get(name));
-  }
 }
 
 // Some of the sentences, drawn anew for every step.
@@ -52,12 +39,16 @@ export function drawnBatch(random = Math.random) {
   return order.slice(0, count).map(({example}) => example);
 }
 
-function startOver(setParameters) {
-  setParameters();
+function startOver(setModel) {
   trainer = null;
   losses = [];
   change({chosen: null, trail: []});
-  runAgain();
+  setModel();
+}
+
+function beFresh() {
+  resetParameters(state.model, Math.floor(1e6 * Math.random()));
+  runAgain({changed: [], isFresh: true, stepsTrained: 0});
 }
 
 function trainSteps(count) {
@@ -67,7 +58,7 @@ function trainSteps(count) {
     trainer.lr = learningRate();
     losses.push(trainer.step(drawnBatch(), {bug: state.bug}).loss);
   }
-  runAgain();
+  runAgain({stepsTrained: losses.length, changed: []});
 }
 
 function toggleRunning() {
@@ -99,7 +90,9 @@ function drawTrain() {
     : "no step yet";
   byId("train-said").textContent = said;
   byId("train-chart").replaceChildren(...(losses.length > 1 ? [lossChart()] : []));
-  byId("train-attention").replaceChildren(...attentionMaps());
+  const maps = attentionMaps();
+  byId("train-looks").textContent = looksInWords(maps);
+  byId("train-attention").replaceChildren(...maps.map(({figure}) => figure));
 }
 
 function lossChart() {
@@ -134,6 +127,15 @@ function attentionMaps() {
     const array = arrays.get(name);
     const part = steps[array.madeBy].part.replace(/\.dot_product$/, "");
     const title = make("figcaption", {}, make("strong", {}, array.symbol), ` ${partInWords(part)}`);
-    return make("figure", {class: "captioned"}, title, heatMap(array));
+    return {array, figure: make("figure", {class: "captioned"}, title, heatMap(array))};
   });
+}
+
+// How far from looking everywhere alike.
+function looksInWords(maps) {
+  const shares = maps.flatMap(({array}) => [...array.values]);
+  const alike = 1 / state.example.input_ids.length;
+  const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => plainNumber(Number(share.toFixed(3))));
+  const said = `Were all tokens looked at alike, each share would be ${plainNumber(Number(alike.toFixed(3)))}; `;
+  return `${said}here they go from ${least} to ${most}.`;
 }

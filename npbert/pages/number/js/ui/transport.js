@@ -1,7 +1,8 @@
 // Stepping: buttons, a scrubber under a map of all steps, the keys, and playing.
 
-import {forget, goToStep} from "./actions.js";
+import {goToStep} from "./actions.js";
 import {byId, make} from "./dom.js";
+import {goBackOnTrail, leaveNumber} from "./follow.js";
 import {moveInHeatMap} from "./heatmap.js";
 import {partInWords} from "./labels.js";
 import {change, state, watch} from "./state.js";
@@ -109,17 +110,17 @@ function playOn() {
   }
 }
 
-// The keys: → ← Home End step, space plays, Escape leaves a heat map, then the number that is followed.
+// The keys: → ← Home End step, space plays, Escape leaves the number that is followed, then the heat map; Backspace goes back on the trail.
 function keyPressed(event) {
   if (moveInHeatMap(event) || event.altKey || event.ctrlKey || event.metaKey || state.view !== "step") {
     return;
   }
   const isInCell = Boolean(event.target.closest?.("td[data-row]"));
   if (event.key === "Escape") {
-    if (isInCell) {
+    if (isInCell && !state.chosen) {
       byId("scrubber").focus();
     } else {
-      forget();
+      leaveNumber();
     }
     return;
   }
@@ -130,9 +131,10 @@ function keyPressed(event) {
     ArrowLeft: () => goToStep(state.step - 1),
     Home: () => goToStep(0),
     End: () => goToStep(state.trace.steps.length - 1),
+    Backspace: goBackOnTrail,
     " ": isOnButton || isInCell ? null : togglePlay,
   }[event.key];
-  if (go && !takesKeys && !isInCell) {
+  if (go && !takesKeys && (!isInCell || event.key === "Backspace")) {
     event.preventDefault();
     go();
   }

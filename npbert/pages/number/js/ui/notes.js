@@ -1,0 +1,36 @@
+// Notes that stand above all tabs: that a bug is planted, and that the model is no longer the one that came.
+
+import {BUGS} from "../math/index.js";
+import {byId} from "./dom.js";
+import {counted, plainNumber} from "./format.js";
+import {titleOf, valueAt} from "./place.js";
+import {state, watch} from "./state.js";
+
+// Draw them, and again when the model or the bug changes.
+export function showNotes() {
+  watch(["bug", "trace"], drawBugNote);
+  watch(["trace"], drawModelNote);
+}
+
+// The bug that is planted, where it is at this step; or null.
+export function bugAt({phase, kind, part}) {
+  const bug = BUGS.find(({id}) => id === state.bug);
+  const isHere = phase === "backward" && bug?.kinds.includes(kind) && (bug.isAt?.(part) ?? true);
+  return isHere ? bug : null;
+}
+
+function drawBugNote() {
+  const bug = BUGS.find(({id}) => id === state.bug);
+  byId("bug-note").hidden = !bug;
+  byId("bug-name").textContent = bug ? bug.name : "";
+}
+
+function drawModelNote() {
+  const {changed, isFresh, stepsTrained} = state;
+  const put = changed.map((place) => `you put ${titleOf(place)} at ${plainNumber(valueAt(place))}`);
+  const begun = isFresh ? ["it began anew from random numbers"] : [];
+  const trained = stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}`] : [];
+  const all = [...begun, ...trained, ...put];
+  byId("changed-note").hidden = all.length === 0;
+  byId("changed-what").textContent = all.join(", ");
+}

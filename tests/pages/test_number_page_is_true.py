@@ -1,0 +1,226 @@
+"""What the page says in words is true: where a bug is planted, where the model was changed, and at every step."""
+
+import re
+
+import pytest
+
+from npbert.pages.number.page import write_number_page
+from tests.pages.number import EXAMPLES, VOCABULARY, small_model
+
+DENSE = "predictions.dense.weight"
+TABLE = "bert.embeddings.word_embeddings.weight"
+TRACE = "npbert.state.trace"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write_number_page(small_model(), EXAMPLES, VOCABULARY, path)
+    return path
+
+
+@pytest.fixture
+def page(open_page, path):
+    return open_page(path)
+
+
+def number(text):
+    return float(text.replace("\u2212", "-"))
+
+
+def choose(page, name, row, column):
+    page.evaluate(f"npbert.choose({{name: '{name}', row: {row}, column: {column}}})")
+
+
+def plant(page, bug):
+    page.click("#tab-break")
+    page.check(f"input[value='{bug}']")
+
+
+def slope(page, name, row, column):
+    """By the complex step, which knows nothing of backward."""
+    return page.evaluate(
+        f"npbert.slope({TRACE}, {{name: '{name}', row: {row}, column: {column}}})",
+    )
+
+
+def gradient(page, name, row, column):
+    return page.evaluate(
+        f"[{TRACE}.arrays.get('d({name})')].map(a => a.values[{row} * a.shape[1] + {column}])[0]",
+    )
+
+
+def test_with_a_bug_backward_is_told_from_what_the_loss_really_does(page):
+    plant(page, "norm-spread")
+    page.click("#tab-step")
+    choose(page, f"d({DENSE})", 1, 2)
+    said, really = map(number, re.findall(r"by about ([\d.e\u2212]+\d)", page.inner_text("#what-it-says")))
+    assert said == pytest.approx(0.01 * abs(gradient(page, DENSE, 1, 2)), rel=1e-4)
+    assert really == pytest.approx(0.01 * abs(slope(page, DENSE, 1, 2)), rel=1e-4)
+    assert abs(said - really) > 0.01 * really
+    choose(page, "d(predictions.layer_norm.gamma)", 0, 1)  # made before the bug: right
+    assert "really" not in page.inner_text("#what-it-says")
+    choose(page, "d(predictions.a)", 0, 1)  # where the bug is, the sum is not the number
+    says, sums = re.findall(r"[+\u2212][\d.]+", page.inner_text("#followed .bad"))
+    assert number(says) == pytest.approx(gradient(page, "predictions.a", 0, 1), rel=1e-4)
+    assert number(sums) == pytest.approx(number(page.inner_text("#followed .total strong")), rel=1e-4)
+    assert says != sums
+
+
+def test_with_a_bug_the_curves_of_h_stay_away_from_backward(page):
+    plant(page, "norm-spread")
+    choose(page, DENSE, 1, 2)
+    page.click("#tab-move")
+    assert "it is backward that is wrong here" in page.inner_text("#h-said")
+    lowest = page.locator("#h-chart .curves path").evaluate_all(
+        "paths => paths.map(path => Math.max(...path.getAttribute('d').match(/[\\d.]+ [\\d.]+/g)"
+        ".map(point => Number(point.split(' ')[1]))))"
+    )
+    assert max(lowest) < 100  # in a drawing 300 high: an error of 1e-5 or less would be below
+    page.click("#bug-out")
+    assert "Best h here" in page.inner_text("#h-said")
+
+
+def test_a_bug_that_changes_nothing_here_leads_to_a_sentence_where_it_does(page):
+    plant(page, "loss-mean")
+    page.wait_for_selector("#check-said.good")
+    assert "In this sentence the bug changes nothing" in page.inner_text("#check-list")
+    page.click("#check-list button")
+    page.wait_for_selector("#check-said.bad")
+    assert page.evaluate("npbert.state.example.labels.filter(label => label !== -100).length") == 2
+
+
+@pytest.mark.parametrize("bug", ["table-decoder", "residual-past", "activation-slope"])
+def test_where_to_look_is_where_the_bug_is(page, bug):
+    kind = {"table-decoder": "Decoder", "residual-past": "Fork", "activation-slope": "GELU"}[bug]
+    plant(page, bug)
+    page.wait_for_selector(".first-wrong button")
+    page.locator(".first-wrong button").first.click()
+    assert page.evaluate(f"{TRACE}.steps[npbert.state.step].kind") == kind
+
+
+def test_the_table_shows_what_was_added_so_far(page):
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.kind === 'Decoder'))")
+    page.click("#digits")
+    table = f'#stage table[data-array="d({TABLE})"]'
+    values = f"[...{TRACE}.arrays.get('d({TABLE})').values]"
+    place = f"'d({TABLE})', Math.floor(n / 4), n % 4"
+    whole = page.evaluate(values)
+    parts = page.evaluate(f"{values}.map((_, n) => npbert.explain({TRACE}, {place}).terms[0].value)")
+    shown = page.locator(f"{table} td[data-row]").evaluate_all(
+        "cells => cells.map(cell => parseInt(cell.style.getPropertyValue('--share')))"
+    )
+    assert shown == [pytest.approx(100 * abs(part) / max(map(abs, parts)), abs=0.51) for part in parts]
+    assert shown != [pytest.approx(100 * abs(value) / max(map(abs, whole)), abs=0.51) for value in whole]
+    for column in range(4):  # of "how", which comes in twice
+        page.hover(f'{table} td[data-row="4"][data-column="{column}"]')
+        said = number(page.inner_text("#readout").split("so far, after this step: ")[1])
+        part = page.evaluate(f"npbert.explain({TRACE}, 'd({TABLE})', 4, {column}).terms[0].value")
+        assert said == pytest.approx(part, rel=1e-4)
+        assert abs(gradient(page, TABLE, 4, column) - part) > 1e-3 * abs(part)
+    assert "So far: more is added" in page.locator(table).locator("xpath=ancestor::figure").inner_text()
+
+
+def test_a_row_is_added_for_a_word_only(page):
+    """The column of a number that is followed is no word."""
+    page.evaluate("npbert.state.data.vocabulary.push(...Array.from({length: 30}, (_, i) => `word${i}`))")
+    page.evaluate(f"{TRACE}.arrays.get('{TABLE}').shape[0] = 44")
+    shown = "[...document.querySelectorAll('#stage table[data-array=\"" + TABLE + "\"] tbody tr')].length"
+    page.evaluate("npbert.goToStep(0)")
+    page.evaluate("npbert.goToStep(1)")
+    choose(page, "bert.encoder.layers.0.attention.key.weight", 2, 0)
+    page.evaluate("npbert.goToStep(0)")
+    rows = page.evaluate(shown)
+    page.evaluate("npbert.goToStep(1)")
+    page.click("button[aria-label='follow no number']")
+    page.evaluate("npbert.goToStep(0)")
+    assert page.evaluate(shown) == rows < 14
+
+
+def test_a_changed_model_is_told_of_and_taken_back(page):
+    assert page.is_hidden("#changed-note")
+    first = page.evaluate(f"{TRACE}.loss")
+    choose(page, DENSE, 1, 2)
+    page.click("#tab-move")
+    page.locator("#move-slider").fill("0.5")
+    page.click("#move-keep")
+    assert "you put Wʰ[1, 2] at " in page.inner_text("#changed-note")
+    page.click("#tab-step")
+    assert page.inner_text("#followed .bar-label") == "put there by you"
+    page.click("#changed-out")
+    assert page.evaluate(f"{TRACE}.loss") == first
+    assert page.is_hidden("#changed-note")
+    page.click("#tab-train")
+    page.click("#train-fresh")
+    page.click("#train-ten")
+    assert "from random numbers, it was trained here for 10\xa0steps" in page.inner_text("#changed-note")
+    assert "put there" not in page.inner_text("#changed-note")
+
+
+def test_the_gradient_of_a_bias_of_k_is_shown_as_0_and_said_why(page):
+    key = "bert.encoder.layers.0.attention.key"
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.part === '{key}'))")
+    cells = page.locator(f'#stage table[data-array="d({key}.bias)"] td[data-row]')
+    assert cells.all_text_contents() == ["0"] * 4
+    assert "softmax does not notice" in page.inner_text(
+        f'#stage figure:has(> div > div > [data-array="d({key}.bias)"])'
+    )
+    assert page.locator(f'#stage table[data-array="d({key}.weight)"] td.zero').count() == 0
+
+
+def test_shares_have_one_scale_and_lead_to_the_stage(page):
+    page.click("#tab-train")
+    styles = page.locator("#train-attention td[data-row]").evaluate_all(
+        "cells => cells.map(cell => [parseInt(cell.style.getPropertyValue('--share')), Number(cell.textContent)])"
+    )
+    assert all(share == pytest.approx(100 * value, abs=0.6) for share, value in styles)
+    assert "each share would be 0.167" in page.inner_text("#train-looks")
+    page.locator("#train-attention td[data-row]").first.click()
+    assert page.evaluate("npbert.state.view") == "step"
+    assert page.evaluate("npbert.state.chosen.name") == "bert.encoder.layers.0.P.0"
+
+
+def test_arrays_have_their_own_symbols_in_the_words_and_letters_in_the_sums(page):
+    for name, words, letter in [
+        (f"d({DENSE})", "collects r · dt", "Σₘ r[m, 1]"),
+        ("d(bert.encoder.layers.0.G)", "every dF of the row comes back, times W₂", "Σᵢ dF"),
+        ("d(bert.encoder.layers.0.Q)", "A query meets the key of every token", "Σₙ dS"),
+    ]:
+        choose(page, name, 0 if "encoder" in name else 1, 2)
+        assert words in page.inner_text("#followed .note")
+        assert letter in page.inner_text("#followed .formula")
+        label = page.inner_text("#followed .bar-label >> nth=0")
+        assert label.startswith({"ₘ": "m = 0", "ᵢ": "i = 0", "ₙ": "n = 0"}[letter[1]])
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.part === 'predictions.dense'))")
+    assert "x is r" in page.inner_text("#source")
+    assert "dy is dt" in page.inner_text("#source")
+
+
+def test_the_largest_logit_is_said_to_be_subtracted(page):
+    page.evaluate("npbert.choose({name: 'p', row: 0, column: 6})")
+    logits = page.evaluate(f"[...{TRACE}.arrays.get('logits').values]")
+    assert "e^(logit − max)" in page.inner_text("#followed .factors")
+    assert f"The largest logit of the row, {max(logits):.4f}"[:40] in page.inner_text("#followed .note")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_sum_comes_into_sight(open_page, path, width):
+    page = open_page(path, width=width, height=800)
+    page.click("#tries button >> nth=2")
+    top = page.evaluate("document.getElementById('followed-title').getBoundingClientRect().top")
+    assert 0 <= top < 600
+    if width == 1280:
+        page.locator("#stage td[data-row]").last.scroll_into_view_if_needed()
+        page.locator("#stage td[data-row]").last.click()
+        top = page.evaluate("document.getElementById('followed-title').getBoundingClientRect().top")
+        assert 0 <= top < 600
+
+
+def test_the_step_size_table_fits_and_nothing_unfinished_is_printed(open_page, path):
+    page = open_page(path, width=1280)
+    page.click("#tab-move")
+    box = "document.querySelector('.ways-table').parentElement"
+    assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")
+    page.emulate_media(media="print")
+    page.evaluate("document.getElementById('proof').className = 'proof'")
+    assert page.is_hidden("#proof")

@@ -132,6 +132,14 @@ def test_a_model_that_is_certain_is_not_found_wrong(answers):
     assert others[0]["found"]
 
 
+def test_a_model_that_knows_nothing_is_not_found_wrong(answers):
+    assert len(answers["ignorant"]) == 6
+    for one in answers["ignorant"]:
+        assert one["check"]["ok"], one
+        assert one["check"]["worst"]["error"] < 1e-8, one
+        assert one["found"], one
+
+
 LAST = "bert.encoder.layers.1"
 FIRST_WRONG = {
     "norm-spread": "predictions.a",

@@ -110,6 +110,14 @@ function certain(data) {
   return checks;
 }
 
+// Models that know nothing, with weights so small that a LayerNorm bends the loss within a hundredth
+const ignorant = (data) => [0, 1, 2].flatMap((seed) => [0.02, 0.3].map((std) => {
+  const model = math.makeModel(data), [example] = data.examples;
+  math.resetParameters(model, seed, std);
+  const found = (bug) => !checked(model, example, {sample: 20, bug}).ok;
+  return {seed, std, check: checked(model, example, {sample: 30}), found: found("norm-spread") && found("softmax-shares")};
+}));
+
 function moved(data) {
   const model = math.makeModel(data), [example] = data.examples;
   const {name, row, column} = asked.moved;
@@ -144,6 +152,7 @@ writeFileSync(answers, JSON.stringify({
   moved: moved(first),
   fresh: fresh(first),
   certain: certain(first),
+  ignorant: ignorant(first),
   erf: asked.erf.map(realErf),
   complexErf: asked.complexErf.map(([re, im]) => complexErf(re, im)),
 }));

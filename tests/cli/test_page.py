@@ -23,7 +23,8 @@ def data_of(path):
 
 def test_a_page_is_written(npbert, folder, tmp_path):
     path = tmp_path / "page.html"
-    assert npbert("page", folder, "the [MASK] sat", "a [MASK] [MASK]", "--output", path) == (0, b"", "")
+    said = f"{path} is written; open it in a browser\n".encode()
+    assert npbert("page", folder, "the [MASK] sat", "a [MASK] [MASK]", "--output", path) == (0, said, "")
     data = data_of(path)
     assert [example["text"] for example in data["examples"]] == ["the [MASK] sat", "a [MASK] [MASK]"]
     model = BertForMaskedLM.from_pretrained(folder)

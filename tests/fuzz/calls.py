@@ -26,6 +26,8 @@ LEFT_OUT = (
     "run_folder",
     "Log",
     "Bar",
+    "prove",  # checks every derivative: half a minute
+    "build_site",
 )
 
 

@@ -1,6 +1,7 @@
 """A real browser for the pages: Debian's chromium, driven by playwright."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +43,12 @@ def open_page(browser):
     for context in contexts:
         context.close()
     assert wrong == []
+
+
+def pytest_collection_modifyitems(items):
+    """With `--dist loadgroup`, what is made once for several tests, a browser or the whole site, is made once in all."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            name = item.path.stem
+            group = next((kind for kind in ("site", "arithmetic", "report") if kind in name), "number")
+            item.add_marker(pytest.mark.xdist_group(group))

@@ -124,20 +124,16 @@ def test_the_page_finds_its_own_backward_right(answers, model):
 
 
 def test_a_model_that_is_certain_is_not_found_wrong(answers):
-    first, *others, last = answers["certain"]
-    assert first["loss"] < 0.1
-    assert last["loss"] < 1e-9
+    first, second, *_, last = answers["certain"]
+    assert (first["loss"] < 0.1, last["loss"] < 1e-9) == (True, True)
     assert all(one["ok"] for one in answers["certain"]), answers["certain"]
-    assert first["found"]
-    assert others[0]["found"]
+    assert (first["found"], second["found"]) == (True, True)
 
 
 def test_a_model_that_knows_nothing_is_not_found_wrong(answers):
-    assert len(answers["ignorant"]) == 6
     for one in answers["ignorant"]:
-        assert one["check"]["ok"], one
+        assert one["check"]["ok"] and one["found"], one
         assert one["check"]["worst"]["error"] < 1e-8, one
-        assert one["found"], one
 
 
 LAST = "bert.encoder.layers.1"
@@ -294,12 +290,7 @@ def test_steps_and_arrays_tell_of_one_another(answers, model, example):
 
 
 def test_names_at_the_top_of_the_modules_are_unique():
-    names = [
-        name
-        for path in sorted(MATH.glob("*.js"))
-        for name in re.findall(
-            r"^(?:export )?(?:const|let|function\*?|class) (\w+)", path.read_text(encoding="utf-8"), re.M
-        )
-    ]
+    named = re.compile(r"^(?:export )?(?:const|let|function\*?|class) (\w+)", re.M)
+    names = [name for path in sorted(MATH.glob("*.js")) for name in named.findall(path.read_text(encoding="utf-8"))]
     assert len(names) > 50
     assert [name for name in names if names.count(name) > 1] == []

@@ -46,7 +46,7 @@ def open_page(browser):
 
 
 def pytest_collection_modifyitems(items):
-    """With `--dist loadgroup`, what is made once for several tests, a browser or the whole site, is made once in all."""
+    """With `--dist loadgroup`, what several tests share, a browser or the whole site, is made once in all."""
     for item in items:
         if item.path.parent == Path(__file__).parent:
             name = item.path.stem

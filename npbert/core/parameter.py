@@ -22,12 +22,14 @@ class Parameter:
     def __init__(self, value: Array) -> None:
         self.value = value
         self._grad: Array | None = None
+        self._place: Array | None = None
 
     @property
     def grad(self) -> Array:
         """∂loss/∂value: the sum of all that was added since `zero_grad`."""
         if self._grad is None:
-            self._grad = np.zeros(self.value.shape, self.value.dtype)
+            self._grad = np.empty(self.value.shape, self.value.dtype) if self._place is None else self._place
+            self._grad.fill(0)
         return self._grad
 
     @grad.setter
@@ -46,14 +48,21 @@ class Parameter:
             raise ValueError(f"a gradient of shape {grad.shape} for a parameter of shape {self.value.shape}")
         if grad.dtype != self.value.dtype:
             raise TypeError(f"a gradient of {grad.dtype} for a parameter of {self.value.dtype}")
-        if self._grad is None:
-            self._grad = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
-        else:
+        if self._grad is not None:
             self._grad += grad
+        elif self._place is not None:
+            self._place[...] = grad
+            self._grad = self._place
+        else:
+            self._grad = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
 
-    def zero_grad(self) -> None:
-        """Set the gradient to 0, and give its memory back."""
-        self._grad = None
+    def zero_grad(self, place: Array | None = None) -> None:
+        """Set the gradient to 0, and give its memory back.
+
+        place: an array of the same shape and dtype, into which the next gradient is to be written, whatever is in it
+        now. So many gradients can lie beside each other, to be sent in one piece.
+        """
+        self._grad, self._place = None, place
 
     def __repr__(self) -> str:
         few = np.array2string(self.value, threshold=8, edgeitems=2, precision=4, max_line_width=10**6)

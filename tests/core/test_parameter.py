@@ -54,6 +54,23 @@ def test_zero_grad_forgets_the_gradient_and_gives_its_memory_back_but_writes_not
     assert there() is None
 
 
+def test_gradients_that_have_a_place_are_written_into_it():
+    row = np.full(14, 9.0)
+    places = row[1:7].reshape(2, 3), row[7:13].reshape(2, 3)
+    p, untouched = ones(), ones()
+    for count in range(2):
+        p.zero_grad(places[0])
+        untouched.zero_grad(places[1])
+        p.add_grad(FIVES)
+        p.add_grad(FIVES)
+        assert p.grad.base is row and untouched.grad.base is row
+        np.testing.assert_array_equal(row, [9, *[10] * 6, *[0] * 6, 9], err_msg=f"round {count}")
+        row[1:13] = 7.0
+    p.zero_grad()
+    p.add_grad(FIVES)
+    assert row[1] == 7 and p.grad is FIVES
+
+
 def test_the_gradient_of_a_single_number_may_be_a_numpy_scalar():
     p = Parameter(np.array(2.0))
     for _ in range(3):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from types import EllipsisType
@@ -63,16 +64,16 @@ class Shares:
         return [piece.parameter for piece in self.own]
 
     def zero_gradients(self) -> None:
-        """Set every gradient of the model to 0; with several processes, in one row, to which backward adds."""
-        for parameter in self._all.values():
-            parameter.zero_grad()
-        if self.communicator.size > 1:
-            self._gradients.fill(0)
-            for parameter, view in zip(self._all.values(), self._views(self._gradients), strict=True):
-                parameter.add_grad(view)
+        """Set every gradient of the model to 0; with several processes, backward writes them into one row."""
+        several = self.communicator.size > 1
+        places = self._views(self._gradients) if several else itertools.repeat(None)
+        for parameter, place in zip(self._all.values(), places, strict=several):
+            parameter.zero_grad(place)
 
     def sum_gradients(self) -> None:
         """The gradients of the own pieces are the sums over all processes."""
+        for parameter in self._all.values():
+            _ = parameter.grad  # is 0 from here on if no backward has reached it, whatever the row held there
         self.communicator.scatter_sum(self._gradients, self.edges)
         if not self.shared_out:
             self.communicator.spread(self._gradients, self.edges)

@@ -1,5 +1,6 @@
 """What several processes share: evaluation, state, decisions; and what they refuse to share."""
 
+import itertools
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npbert import Adam, Batch
+from npbert import Adam, Batch, Layer, Parameter
 from npbert.files import FileError
 from npbert.messages import in_words
 from npbert.training.finite import NotFiniteError
@@ -137,6 +138,28 @@ def test_a_matrix_is_shared_out_by_rows_so_that_its_decay_stays():
 
 
 # -- decisions
+
+
+def test_what_no_backward_reaches_has_the_gradient_0():
+    class Two(Layer):
+        def __init__(self):
+            self.used, self.unused = Parameter(np.zeros((2, 3))), Parameter(np.zeros(4))
+
+    def two_steps(communicator):
+        model = Two()
+        shares = Shares(model, communicator)
+        for step in (1, 2):
+            shares.zero_gradients()
+            model.used.add_grad(np.full((2, 3), 10.0 * step))
+            if step == 1:
+                model.unused.add_grad(np.full(4, 7.0))
+            shares.sum_gradients()
+        return shares.global_norm(), [number for own in shares.parameters for number in own.grad.flat]
+
+    for size in (1, 2, 3):
+        norms, gradients = zip(*together(size, two_steps), strict=True)
+        assert list(itertools.chain(*gradients)) == [20.0 * size] * 6 + [0.0] * 4
+        np.testing.assert_allclose(norms, [20 * size * 6**0.5] * size, rtol=1e-15)
 
 
 def test_one_that_is_asked_to_stop_stops_all_at_the_same_step(tmp_path, monkeypatch):

@@ -11,7 +11,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
+from typing import TextIO
 
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
@@ -71,9 +73,24 @@ def run(arguments: list[str]) -> None:
     """In the new process: judge the file, and write the verdict."""
     number, path, time_limit, answer, stack, printed = arguments
     with Path(stack).open("w", encoding="utf-8") as file, Path(printed).open("w", encoding="utf-8") as copy:
-        faulthandler.dump_traceback_later(float(time_limit), exit=True, file=file)
+        timer = threading.Timer(float(time_limit), _stop, [file])
+        timer.daemon = True
+        timer.start()
+        # What never lets another thread run, like sum(range(10**15)), keeps the timer waiting, but not this one.
+        faulthandler.dump_traceback_later(float(time_limit) + 2, exit=True, file=file)
         verdict = judge_file(EXERCISES[int(number)], Path(path), Printed(copy))
+        timer.cancel()
         faulthandler.cancel_dump_traceback_later()
     unfinished = Path(f"{answer}.part")
     unfinished.write_text(json.dumps(as_json(verdict)), encoding="utf-8")
     unfinished.replace(answer)
+
+
+def _stop(stack: TextIO) -> None:
+    """End the process, and leave where the learner's code was: the innermost call first, as faulthandler writes it."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    while frame is not None:
+        stack.write(f'File "{frame.f_code.co_filename}", line {frame.f_lineno}\n')
+        frame = frame.f_back
+    stack.flush()
+    os._exit(1)

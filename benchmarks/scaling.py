@@ -1,8 +1,8 @@
 """How a training step grows faster with processes: `python benchmarks/scaling.py b c --rounds 5`.
 
 In each round, in turn: one process of one thread, one process of two threads, two processes of one thread each, and
-these without the optimiser's memory shared out. Then how long an all-reduce takes on this machine. It takes the mpiexec
-beside this Python, or from the path: `pip install mpi4py mpich`.
+these without the optimiser's memory shared out. Then how long an all-reduce takes on this machine. `b:8` is the
+workload b with 8 sequences. It takes the mpiexec beside this Python, or from the path: `pip install mpi4py mpich`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def run_side(side: Side, what: str, passes: int) -> list[dict[str, Any]]:
     """What each of its processes prints."""
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(side.threads))}
     environment |= dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
-    command = [sys.executable, str(STEP), what, "--passes", str(passes), *side.options]
+    name, _, sequences = what.partition(":")
+    command = [sys.executable, str(STEP), name, "--sequences", sequences or "0", "--passes", str(passes), *side.options]
     if side.processes > 1:
         beside = Path(sys.executable).with_name("mpiexec")
         launcher = str(beside) if beside.exists() else shutil.which("mpiexec") or "mpiexec"

@@ -28,10 +28,13 @@ PARTS_OF_A_STEP = ("gradients", "sum", "norm", "update", "spread")
 WARM_UP = 2
 
 
-def measure_steps(communicator: Communicator, name: str, passes: int, *, shared_out: bool) -> dict[str, Any]:
-    """A training step as the Trainer makes it, in its parts."""
+def measure_steps(
+    communicator: Communicator, name: str, passes: int, sequences: int, *, shared_out: bool
+) -> dict[str, Any]:
+    """A training step as the Trainer makes it, in its parts. sequences: how many; the workload's, again and again."""
     config, (arrays,) = WORKLOADS[name].make("", Path())
-    batch = Batch(**arrays)
+    count = sequences or len(arrays["input_ids"])
+    batch = Batch(**{kind: np.resize(array, (count, *array.shape[1:])) for kind, array in arrays.items()})
     model = BertForPreTraining(BertConfig(**config), rng=np.random.default_rng(0))
     shares = Shares(model, communicator, shared_out=shared_out)
     optimizer = AdamW(shares.parameters, lr=1e-4, weight_decay=0.01)
@@ -81,6 +84,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workload")
     parser.add_argument("--passes", type=int, default=4)
+    parser.add_argument("--sequences", type=int, default=0, help="another number of them than the workload's")
     parser.add_argument("--not-shared-out", action="store_true")
     args = parser.parse_args()
     keep_freed_memory()
@@ -89,7 +93,8 @@ def main() -> None:
         if args.workload == "network":
             numbers = measure_network(communicator, args.passes)
         else:
-            numbers = measure_steps(communicator, args.workload, args.passes, shared_out=not args.not_shared_out)
+            shared_out = not args.not_shared_out
+            numbers = measure_steps(communicator, args.workload, args.passes, args.sequences, shared_out=shared_out)
     everyone = communicator.gather({**numbers, "rank": communicator.rank, "peak_mib": peak_mebibytes()})
     if communicator.is_first:
         json.dump(everyone, sys.stdout)

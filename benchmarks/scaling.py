@@ -19,6 +19,9 @@ from typing import Any, NamedTuple
 
 from rounds import THREAD_VARIABLES, busy_seconds, wait_for_quiet
 
+PARTS = ("gradients", "sum", "norm", "update", "spread")
+"""Of a step, as scaling_step.py calls them."""
+
 STEP = Path(__file__).with_name("scaling_step.py")
 
 
@@ -40,7 +43,10 @@ SIDES = (
 
 
 def run_side(side: Side, what: str, passes: int) -> list[dict[str, Any]]:
-    """What each of its processes prints."""
+    """The numbers of each of its processes, as scaling_step.py has measured them.
+
+    what: the name of a workload, with :8 behind it for 8 sequences; or network.
+    """
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(side.threads))}
     environment |= dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
     name, _, sequences = what.partition(":")
@@ -57,7 +63,8 @@ def run_side(side: Side, what: str, passes: int) -> list[dict[str, Any]]:
 
 
 def measure(workload: str, rounds: int, passes: int, patience: float) -> None:
-    """Print the table of a workload."""
+    """Print the table of a workload. passes: how many steps a process measures. patience: how many seconds it waits
+    for the machine to be quiet."""
     found: dict[str, list[list[dict[str, Any]]]] = {side.title: [] for side in SIDES}
     for _ in range(rounds):
         for side in SIDES:
@@ -77,11 +84,8 @@ def measure(workload: str, rounds: int, passes: int, patience: float) -> None:
         print(f"| {side.title} | {' | '.join(cells)} |")
 
 
-PARTS = ("gradients", "sum", "norm", "update", "spread")
-
-
 def ratio(these: list[float], those: list[float]) -> str:
-    """The median of those of the rounds, with the least and the greatest."""
+    """How many times as long these take as those, round by round: the median, with the least and the greatest."""
     ratios = [one / another for one, another in zip(these, those, strict=True)]
     return f"**{statistics.median(ratios):.2f}** ({min(ratios):.2f} – {max(ratios):.2f})"
 

@@ -1,7 +1,8 @@
 """Training steps shared by several processes: `mpiexec -n 2 python scaling_step.py b`, started by scaling.py.
 
-Each process prints a line of JSON: the seconds of each part of a step, in the median, and its peak memory. By itself,
-without mpiexec, it is one process. `network` in place of a workload sends arrays of several sizes, and nothing else.
+Process 0 prints a line of JSON, a list with the numbers of each process: the seconds of each part of a step, in the
+median, and its peak memory. By itself, without mpiexec, it is one process. `network` in place of a workload sends
+arrays of several sizes, and nothing else.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def measure_network(communicator: Communicator, passes: int) -> dict[str, Any]:
 
 
 def timed(work: Callable[[], object]) -> float:
+    """How many seconds it takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

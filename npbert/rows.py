@@ -16,8 +16,10 @@ METRICS_FILE, LAYERS_FILE, SHOWN_FILE = "metrics.jsonl", "layers.jsonl", "shown.
 
 
 class Rows:
-    """The rows of the file at `path`, which is made for the first of them; those of later steps than `after_step`, from
-    a run that was killed after its last saved state, are dropped.
+    """The rows of the file at `path`, which is made when the first row is written. Those that are there already stay,
+    but for those of later steps than `after_step`: they are from a run that was killed after its last saved state.
+
+    reached: the last step of which there was a row; 0 where there was none.
 
     Raises: what read_rows raises; OSError.
     """
@@ -29,23 +31,23 @@ class Rows:
         if path.exists():
             kept = (json.dumps(row) + "\n" for row in rows if row["step"] <= after_step)
             with atomic_write(path) as written:
-                written.write_text("".join(kept), encoding="utf-8")
+                written.write_bytes("".join(kept).encode())
 
     def write(self, step: int, row: dict[str, Any]) -> None:
-        """Add a row. What is not finite is null."""
-        line = (json.dumps({"step": step, **_finite(row)}, allow_nan=False) + "\n").encode()
+        """Add a row, in one write, so that a kill leaves the whole line or none of it. What is not finite is null.
+
+        Raises: OSError that names the file; also when the disk is full.
+        """
+        line = (json.dumps({"step": step, **finite(row)}, allow_nan=False) + "\n").encode()
         if not self.path.exists():
             with atomic_write(self.path):
                 pass  # an empty file, whose name survives a power cut
-        with (
-            naming(self.path),
-            self.path.open("ab", buffering=0) as file,
-        ):  # one write, so that a kill leaves the whole line or none of it
+        with naming(self.path), self.path.open("ab", buffering=0) as file:
             if file.write(line) < len(line):  # the disk is full, which only another write would say
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def sync(self) -> None:
-        """See to it that all rows are on the disk."""
+        """See to it that all rows are on the disk. Raises: OSError that names the file."""
         if self.path.exists():
             with naming(self.path), self.path.open("ab") as file:
                 os.fsync(file.fileno())
@@ -54,23 +56,32 @@ class Rows:
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """The rows of a file, as far as their lines are complete; none when there is no file.
 
-    Raises: FileError that gives file and line for a line that is no row.
+    Raises: FileError that gives file and line for a line that is no row, or that holds a whole number of more than 64
+    bits, which no array takes; OSError.
     """
     if not path.is_file():
         return []
     rows = []
     for number, line in enumerate(read_text(path).split("\n")[:-1], start=1):
         try:
-            row = json.loads(line)
+            row = json.loads(line, parse_int=_whole_number)
             rows.append({"step": int(row.pop("step")), **row})
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
             raise FileError(f"{path}, line {number} is no row of numbers with its step") from error
     return rows
 
 
-def _finite(value: Any) -> Any:
+def _whole_number(text: str) -> int:
+    number = int(text)
+    if abs(number) >= 2**63:
+        raise OverflowError
+    return number
+
+
+def finite(value: Any) -> Any:
+    """The value with None, JSON's null, for each number in it that is not finite: JSON has no word for those."""
     if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
+        return {name: finite(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

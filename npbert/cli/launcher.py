@@ -24,7 +24,11 @@ def said_once() -> Iterator[None]:
     if speaks():
         yield
         return
-    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+    with (
+        Path(os.devnull).open("w", encoding="utf-8", errors="replace") as nowhere,
+        redirect_stdout(nowhere),
+        redirect_stderr(nowhere),
+    ):
         yield
 
 
@@ -39,5 +43,5 @@ def check_shared(parser: ArgumentParser, command: str | None) -> None:
         parser.exit(
             2,
             f"npbert: error: {count} processes were started, and only {' and '.join(SHARED)} share their work: start "
-            f"{name} without mpiexec\n",
+            f"{name} as one process\n",
         )

@@ -8,6 +8,7 @@ from typing import Any
 from npbert.cli.task_folder import model_folder
 from npbert.cli.text import check_output
 from npbert.inference import FillMask
+from npbert.messages import is_quiet
 from npbert.pages.number.page import write_number_page
 from npbert.pages.number.sentences import masked_sentences, vocabulary_of
 
@@ -45,5 +46,6 @@ def _page(args: argparse.Namespace) -> int:
     task = FillMask.from_pretrained(model_folder(args.folder))
     examples = masked_sentences(task.model, task.tokenizer, args.texts, args.answer)
     write_number_page(task.model, examples, vocabulary_of(task.tokenizer), args.output)
-    print(f"{args.output} is written; open it in a browser")
+    if not is_quiet():
+        print(f"{args.output} is written; open it in a browser")
     return 0

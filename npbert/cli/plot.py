@@ -54,7 +54,9 @@ def add_plot_command(commands: Any) -> None:
         made[name].add_argument("text", nargs="+", metavar="TEXT", help=most)
     made["attention"].add_argument("--layers", nargs="+", type=int, metavar="N",
                                    help="these layers alone, from 1 on, or from -1 at the end")  # fmt: skip
-    made["gradients"].add_argument("--seed", type=int, default=0, metavar="N", help="which words are hidden (0)")
+    made["gradients"].add_argument(
+        "--seed", type=int, default=0, metavar="N", help="which words are hidden (default: 0)"
+    )
     made["embeddings"].add_argument("input", metavar="FILE", help="a text on each line; with a tab and a label after "
                                     "it, the label is drawn")  # fmt: skip
     for each in made.values():
@@ -80,6 +82,8 @@ def _attention(args: argparse.Namespace) -> Any:
 
 
 def _gradients(args: argparse.Namespace) -> Any:
+    if args.seed < 0:
+        raise ValueError(f"--seed is {args.seed}, wanted at least 0")
     task, rng = FillMask.from_pretrained(model_folder(args.folder)), np.random.default_rng(args.seed)
     batch = task.tokenizer.batch(task.encode(args.text))
     batch.labels = np.full_like(batch.input_ids, IGNORED)

@@ -26,13 +26,13 @@ def add_report_command(commands: Any) -> None:
         "report", help="make a page of pictures of a run", description=_DESCRIPTION, epilog=_EPILOG
     )
     command.add_argument("folder", metavar="FOLDER", help="the folder of a run")
-    command.add_argument("--output", metavar="FILE", help="the file to write (FOLDER/report.html)")
+    command.add_argument("--output", metavar="FILE", help="the file to write (default: FOLDER/report.html)")
     command.set_defaults(run=_report)
 
 
 def _report(args: argparse.Namespace) -> int:
     path = args.output or str(Path(args.folder) / "report.html")
-    if args.output:
+    if args.output or Path(args.folder).is_dir():
         check_output(path)
     write_report(args.folder, path)
     if not is_quiet():

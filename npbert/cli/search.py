@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 from npbert.cli.embed import add_embed_options, read_embed
 from npbert.cli.text import STANDARD_INPUT, check_output, read_lines, write_json_lines
+from npbert.messages import printable
 
 _DESCRIPTION = """Find the lines of a file that are most similar to a text: each becomes a
-vector, as with npbert embed, and the vectors are compared. The answer to each
-query is a line of JSON: its hits, best first, each with its line's number."""
+vector, as with npbert embed, and the vectors are compared. A terminal shows
+the score, the line's number and the text of each hit, best first; in a file or
+a pipe, and with --json, the answer to each query is a line of JSON."""
 
 _EPILOG = """examples:
   npbert search folder sentences.txt "A cat sat on the mat."
@@ -29,12 +34,13 @@ def add_search_command(commands: Any) -> None:
     command.add_argument("--top-k", type=int, default=5, metavar="N", help="how many lines to find for each query "
                          "(default: 5)")  # fmt: skip
     command.add_argument("--output", metavar="FILE", help="where to write; without it, to standard output")
+    command.add_argument("--json", action="store_true", help="print a line of JSON for each query on a terminal, too")
     add_embed_options(command)
     command.set_defaults(run=_search)
 
 
 def _search(args: argparse.Namespace) -> int:
-    check_output(args.output)
+    check_output(args.output, args.corpus)
     are_from_standard_input = args.queries == [STANDARD_INPUT]
     if args.corpus == STANDARD_INPUT and are_from_standard_input:
         raise ValueError("the lines and the queries cannot both come from standard input: wanted a file, or a query")
@@ -59,5 +65,18 @@ def _search(args: argparse.Namespace) -> int:
         }
         for query, hits in zip(queries, found, strict=True)
     ]
-    write_json_lines(rows, args.output)
+    if args.output or args.json or not sys.stdout.isatty():
+        write_json_lines(rows, args.output)
+    else:
+        _print_hits(rows)
     return 0
+
+
+def _print_hits(rows: Iterable[dict[str, Any]]) -> None:
+    """For a person at a terminal: under each query its hits, each on one line of the screen."""
+    width = shutil.get_terminal_size().columns
+    for row in rows:
+        print(printable(row["query"]))
+        for hit in row["hits"]:
+            line = f"{hit['score']:8.3f}  line {hit['line']:<6,}{printable(hit['text'])}"
+            print(line if len(line) <= width else f"{line[: width - 1]}…")

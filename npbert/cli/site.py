@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.gradcheck import GradientError
-from npbert.messages import LOGGER
+from npbert.messages import LOGGER, is_quiet
 
 _DESCRIPTION = """Make a web site to read npbert on, with no network: the chapters of docs/, the source
 in reading order with each backward beside the forward that it undoes, and the reference.
@@ -33,5 +33,6 @@ def _site(args: argparse.Namespace) -> int:
     except GradientError as error:
         LOGGER.error("no site is made while a derivative is wrong: %s", error)
         return 1
-    print(f"{count} pages; begin with {args.folder / 'index.html'}")
+    if not is_quiet():
+        print(f"{count} pages; begin with {args.folder / 'index.html'}")
     return 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import shlex
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,10 @@ from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.messages import counted, is_quiet
 from npbert.models import PRESETS, load_config
+from npbert.rows import finite
 from npbert.training.evaluate import Judged, evaluate_files
 from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.parallel import Communicator, in_silence, share_cores, world
+from npbert.training.parallel import Communicator, in_silence, launch_command, share_cores, world
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.run_folder import FREE, MODEL_FOLDER
 from npbert.training.settings import SETTINGS_FILE, load_settings
@@ -85,7 +86,8 @@ def add_training_commands(commands: Any) -> None:
     evaluate.add_argument("folder", metavar="FOLDER", help="the folder of a run, whose settings are used, or of a "
                           "checkpoint")  # fmt: skip
     evaluate.add_argument("files", nargs="+", metavar="FILE", help="a file to judge the model by")
-    evaluate.add_argument("--json", action="store_true", help="print a line of JSON for each file, and no table")
+    evaluate.add_argument("--json", action="store_true", help="print JSON, and no table: a line for each file "
+                          "(a pre-trained model is judged by all of them together)")  # fmt: skip
     add_options(evaluate, TaskSettings)
     evaluate.set_defaults(run=_evaluate)
 
@@ -117,7 +119,7 @@ def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
         if began != args.command:
             raise FileError(f"{folder} holds a run of another kind: to go on, {_again(began, folder)}")
         settings = load_settings(kind, folder / SETTINGS_FILE, **given)
-        _check_places(settings, folder / SETTINGS_FILE)
+        _check_places(settings, folder / SETTINGS_FILE, ("corpus", "vocabulary", "train", "held_out", "model"))
     else:
         if (folder / STATE_FILE).exists():
             raise FileError(f"{folder} holds a run already: --resume goes on with it; a new run needs another folder")
@@ -154,20 +156,22 @@ def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
 
 def _again(command: str, folder: Path, *, processes: int = 1) -> str:
     """What to type to go on with a run, as a shell takes it."""
-    launcher = ["mpiexec", "-n", str(processes)] if processes > 1 else []
+    launcher = launch_command(processes) if processes > 1 else []
     return shlex.join([*launcher, "npbert", command, str(folder), "--resume"])
 
 
-def _check_places(settings: Any, path: Path) -> None:
-    """Raise FileError for what a run needs, was given from the folder where it was begun, and is not to be found from
-    here."""
-    for name in ("corpus", "vocabulary", "train", "held_out", "model"):
+def _check_places(settings: Any, path: Path, names: Sequence[str]) -> None:
+    """The settings of these names are files and folders that a run needs, as they were called where it was begun.
+
+    Raises: FileError that names the first of them that is not to be found from here.
+    """
+    for name in names:
         given = getattr(settings, name, ())
         for place in (given,) if isinstance(given, str) else given:
             if place and place not in PRESETS and not Path(place).is_absolute() and not Path(place).exists():
                 raise FileError(
-                    f"{name} is {place!r} in {path}, and there is none in {Path.cwd()}: go on with the run in the "
-                    "folder where it was begun"
+                    f"{name} is {place!r} in {path}, and there is none in {Path.cwd()}: start this command in the "
+                    "folder where the run was begun"
                 )
 
 
@@ -187,11 +191,15 @@ def _evaluate(args: argparse.Namespace) -> int:
         raise ValueError(f"--settings is for a checkpoint: for the run in {folder}, its own settings hold")
     checkpoint = str(folder / MODEL_FOLDER)
     if command_of(folder) == "pretrain":
-        pretraining = load_settings(PretrainSettings, settings_path, model=checkpoint, held_out=args.files)
+        for name in sorted(given.keys() - {entry.name for entry in fields(PretrainSettings)}):
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option} is for a labelled file, and {folder} holds a pre-trained model")
+        pretraining = load_settings(PretrainSettings, settings_path, **given, model=checkpoint, held_out=args.files)
+        _check_places(pretraining, settings_path, ("corpus", "vocabulary"))
         run = Pretraining(pretraining, folder)
         numbers = run.evaluate()
         if args.json:
-            write_json_lines([{"files": args.files, **_finite(numbers), "baselines": _finite(run.baselines)}], None)
+            write_json_lines([{"files": args.files, **finite(numbers), "baselines": finite(run.baselines)}], None)
         else:
             _print_table(numbers, run.baselines)
         return 0
@@ -202,15 +210,10 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 def _print_judged(judged: list[Judged], *, as_json: bool) -> None:
     if as_json:
-        write_json_lines(({"file": path, **_finite(metrics)} for path, metrics, *_ in judged), None)
+        write_json_lines(({"file": path, **finite(metrics)} for path, metrics, *_ in judged), None)
         return
     for path, metrics, task, baselines in judged:
         _print_table(metrics, baselines, title=path, task=task)
-
-
-def _finite(numbers: dict[str, float]) -> dict[str, float | None]:
-    """JSON has no word for what is not finite but null."""
-    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
 
 
 def _print_table(

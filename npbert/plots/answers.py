@@ -40,7 +40,7 @@ def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
 
 def plot_predictions(pairs: Sequence[Sequence[float]]) -> Any:
     """A point an example: to the right what is true, upwards what the model said; on the line both are the same.
-    pairs (N, 2). (Extra: plot.)"""
+    pairs (N, 2), of which one at least is finite. (Extra: plot.) Raises: ValueError for none."""
     true, said = np.array(pairs, float).reshape(-1, 2).T
     with style():
         figure = new_figure(3.8, 3.4)

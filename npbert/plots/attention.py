@@ -9,7 +9,7 @@ from typing import Any
 from npbert.compute import Array
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.models import BertModel
-from npbert.plots.drawing import MAGNITUDES, name_places, new_figure, style
+from npbert.plots.drawing import MAGNITUDES, label, name_places, new_figure, style
 
 MOST_TOKENS = 48
 
@@ -49,7 +49,7 @@ def attention_figure(probabilities: dict[int, Array], tokens: Sequence[str]) -> 
     size = 0.3 + 0.095 * len(tokens)
     highest = max(float(of_layer.max()) for of_layer in probabilities.values())
     with style():
-        room = 0.5 + 0.06 * max(map(len, tokens))
+        room = 0.5 + 0.06 * max(len(label(token)) for token in tokens)
         figure = new_figure(max(3.6, size * heads + room + 0.8), max(2.2, size * len(probabilities) + room + 0.4))
         axes = figure.subplots(len(probabilities), heads, squeeze=False, sharex=True, sharey=True)
         for line, (layer, of_layer) in zip(axes, probabilities.items(), strict=True):

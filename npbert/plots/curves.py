@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from npbert.files import FileError
-from npbert.plots.drawing import BLUE, INK, ORANGE, as_power, at_whole_steps, mark_alone, new_figure, style
+from npbert.plots.drawing import BLUE, INK, ORANGE, as_power, at_whole_steps, label, mark_alone, new_figure, style
 from npbert.rows import METRICS_FILE, SHOWN_FILE, read_rows
 
 _NO_CURVES = ("step", "epoch")
+_TITLE = 40
+_LOOKS: dict[str, dict[str, Any]] = {
+    "training": {"color": BLUE, "linewidth": 1.2},
+    "held out": {"color": ORANGE, "linewidth": 2, "marker": "o", "markersize": 4},
+    "best model": {"color": INK, "linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "none"},  # a ring
+    "baseline": {"color": INK, "linewidth": 1, "linestyle": "--"},
+}
 
 
 def plot_curves(
@@ -18,18 +25,21 @@ def plot_curves(
     names: Collection[str] | None = None,
     *,
     baselines: Mapping[str, float] | None = None,
+    best_step: int | None = None,
 ) -> Any:
     """A panel for each number of a run; what a held-out set gave goes into the panel of what training gave.
 
     run: the folder of a run, or its rows, as metrics.jsonl has them; `eval_x` in a row is of a held-out set, `x` of
     training. names: only these. baselines: by name, what knowing next to nothing gives on the held-out set, as dashed
-    lines; for the folder of a run, by default those that it wrote down. (Extra: plot.)
+    lines. best_step: of which step the best model is; its numbers on the held-out set get a ring. For the folder of a
+    run, both are by default what it wrote down. (Extra: plot.)
 
     Raises: FileError when there is nothing to draw yet; what read_rows raises.
     """
     rows = read_rows(Path(run) / METRICS_FILE) if isinstance(run, str | Path) else run
-    if baselines is None:
-        baselines = baselines_in(read_rows(Path(run) / SHOWN_FILE)) if isinstance(run, str | Path) else {}
+    shown = read_rows(Path(run) / SHOWN_FILE) if isinstance(run, str | Path) else []
+    baselines = baselines_in(shown) if baselines is None else baselines
+    best_step = best_step_in(shown) if best_step is None else best_step
     names = [name for name in curve_names(rows) if names is None or name in names]
     if not names:
         what = f"{Path(run) / METRICS_FILE}: " if isinstance(run, str | Path) else ""
@@ -41,17 +51,15 @@ def plot_curves(
         looks: dict[str, Any] = {}
         for index, name in enumerate(names):
             axes = figure.add_subplot(lines, columns, index + 1)
-            for key, words, look in (
-                (name, "training", {"color": BLUE, "linewidth": 1.2}),
-                (f"eval_{name}", "held out", {"color": ORANGE, "linewidth": 2, "marker": "o", "markersize": 4}),
-            ):
-                points = [(row["step"], row[key]) for row in rows if row.get(key) is not None]
+            training, held_out = _points(rows, name), _points(rows, f"eval_{name}")
+            best = [point for point in held_out if point[0] == best_step]
+            for words, points in (("training", training), ("held out", held_out), ("best model", best)):
                 if points:
-                    (looks[words],) = axes.plot(*zip(*points, strict=True), label=words, **mark_alone(points, look))
+                    look = mark_alone(points, _LOOKS[words])
+                    (looks[words],) = axes.plot(*zip(*points, strict=True), label=words, **look)
             if name in baselines:
-                dashed = {"color": INK, "linewidth": 1, "linestyle": "--"}
-                looks["baseline"] = axes.axhline(baselines[name], label="baseline", **dashed)
-            axes.set_title(name.replace("_", " "), loc="left")
+                looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
+            axes.set_title(label(name.replace("_", " "), _TITLE), loc="left")
             axes.set_xlabel("step")
             at_whole_steps(axes.xaxis)
             axes.yaxis.set_major_formatter(as_power)
@@ -61,11 +69,22 @@ def plot_curves(
     return figure
 
 
+def _points(rows: Sequence[dict[str, Any]], key: str) -> list[tuple[int, float]]:
+    """(step, number) of each row that has one of this name."""
+    return [(row["step"], row[key]) for row in rows if row.get(key) is not None]
+
+
 def baselines_in(shown: Sequence[dict[str, Any]]) -> dict[str, float]:
     """What knowing next to nothing gives, by name, as the rows of shown.jsonl have it; {} where they do not."""
     found = shown[-1].get("baselines") if shown else None
     numbers = found if isinstance(found, dict) else {}
     return {name: value for name, value in numbers.items() if isinstance(value, int | float) and abs(value) < 1e300}
+
+
+def best_step_in(shown: Sequence[dict[str, Any]]) -> int | None:
+    """Of which step the model in model/ is, as the rows of shown.jsonl have it; None where they do not."""
+    best = shown[-1].get("best_step") if shown else None
+    return best if isinstance(best, int) and best > 0 else None
 
 
 def curve_names(rows: Sequence[dict[str, Any]]) -> list[str]:

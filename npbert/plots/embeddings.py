@@ -12,31 +12,34 @@ from npbert.plots.drawing import BLUE, label, new_figure, style
 
 _COLORS = ("#2166ac", "#c8611a", "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
 _MARKERS = "os^DvP"
-_MOST_NAMED, _FULL = 80, 24
+_MOST_NAMED = 80
 
 
 def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any:
     """A point a vector, on the plane in which the vectors differ most: their two first principal components, from
     NumPy's svd. Each axis says how much of all variance it shows; far more than two directions never fit on paper.
 
-    vectors (N, D). labels: one for each; up to six different ones that come again become colours and marks, others are
-    written beside their points, shortened, of at most 80 those that do not lie over each other; above the picture
-    stands how many points have no name then. (Extra: plot.)
+    vectors (N, D)
+    labels: one for each vector. Up to six different ones, of which one comes again, become colours and marks. Others
+    are written beside their points, shortened; but where they would lie over each other, or are more than 80, they are
+    left out, and above the picture stands how many. (Extra: plot.)
 
     Raises: ValueError for fewer than two vectors, or other than (N, D), not finite, or another number of labels.
     """
     points, shares = principal_components(vectors)
-    names = None if labels is None else [label(name, _FULL) for name in labels]
-    if names is not None and len(names) != len(points):
-        raise ValueError(f"there are {len(names)} labels for {len(points)} vectors, wanted one for each")
+    if labels is not None and len(labels) != len(points):
+        raise ValueError(f"there are {len(labels)} labels for {len(points)} vectors, wanted one for each")
+    names = [] if labels is None else list(map(str, labels))
     with style():
         figure = new_figure(6.5, 5)
         axes = figure.add_subplot()
-        kinds = list(dict.fromkeys(names or []))
-        if names and len(kinds) <= len(_COLORS) and len(kinds) < len(names):
+        kinds = list(dict.fromkeys(names))
+        if len(kinds) <= len(_COLORS) and len(kinds) < len(names):
             for kind, color, marker in zip(kinds, _COLORS, _MARKERS, strict=False):
                 chosen = points[[name == kind for name in names]]
-                axes.scatter(*chosen.T, s=28, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {kind}")
+                axes.scatter(
+                    *chosen.T, s=28, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {label(kind)}"
+                )
             axes.legend()
         else:
             axes.scatter(*points.T, s=18, color=BLUE, alpha=0.75, linewidths=0)
@@ -59,7 +62,7 @@ def _write_names(figure: Any, axes: Any, names: Sequence[str], points: Array) ->
     for name, point, dot in zip(names, points, dots, strict=True):
         for side, above in ((4, 2), (-4, 2), (4, -9), (-4, -9)):
             text = axes.annotate(
-                name,
+                label(name),
                 point,
                 (side, above),
                 textcoords="offset points",

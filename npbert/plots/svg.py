@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree
 
-from npbert.plots.drawing import BLUE, INK, ORANGE, as_bytes
+from npbert.plots.drawing import BLUE, INK, ORANGE, as_bytes, label
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+_LONGEST = 600
 _COLORS = {INK: "currentColor", BLUE: "var(--plus)", ORANGE: "var(--minus)", "#b0b0b0": "var(--line)"}
 
 
@@ -28,7 +29,7 @@ def inline_svg(figure: Any, name: str, alt: str) -> str:
         attributes = {key.replace(f"{{{_XLINK}}}", ""): value for key, value in element.attrib.items()}
         element.attrib.clear()
         element.attrib.update({key: _value(key, value, name) for key, value in attributes.items()})
-    root.attrib.update({"role": "img", "aria-label": alt, "id": name})
+    root.attrib.update({"role": "img", "aria-label": label(alt, _LONGEST), "id": name})
     for size in ("width", "height"):
         root.attrib.pop(size, None)
     width = float(root.attrib["viewBox"].split()[2])

@@ -20,6 +20,7 @@ from npbert.messages import counted
 from npbert.models import load_config
 from npbert.training.goal import Goal
 from npbert.training.parallel import ALONE, Communicator
+from npbert.training.plot import example_of
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
 from npbert.training.tasks import FinetuneTask, QuestionAnswering, TaskSettings, TextClassification, make_task
 from npbert.training.trainer import Trainer
@@ -56,7 +57,9 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
 class Finetuning:
     """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
-    Raises: FileError that gives file and line for a bad row; what Tokenizer.from_pretrained and from_pretrained raise.
+    Raises: FileError that gives file and line for a bad row, or a file in which all labels are the same; ValueError for
+    a metric that the task does not have, or more tokens than the model takes; FileNotFoundError; what
+    Tokenizer.from_pretrained and from_pretrained raise.
     """
 
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
@@ -103,6 +106,7 @@ class Finetuning:
             evaluate=self.evaluate if self.held_out else None,
             goal=Goal(metric),
             show=self.show if self.held_out else None,
+            example=example_of((one.encoding for one in self.held_out if hasattr(one, "encoding")), self.tokenizer),
             save_model=self.save,
             recorded=settings,
             communicator=communicator,

@@ -16,8 +16,10 @@ class Goal(NamedTuple):
     more_is_better: bool | None = None
 
     def is_reached(self, value: float, best: float | None) -> bool:
-        """Whether `value` is better than the best so far. Not a number, as a correlation may be, is worse than any."""
-        if best is None or math.isnan(best):
+        """Whether `value` is better than the best so far. NaN, as a correlation may be, is worse than any number."""
+        if best is None:
             return True
+        if math.isnan(best):
+            return not math.isnan(value)
         more = not self.name.endswith("loss") if self.more_is_better is None else self.more_is_better
         return value > best if more else value < best

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from npbert.training.bar import held_out_line
 from npbert.training.goal import Goal
 from npbert.training.parallel import ALONE, Communicator
@@ -60,10 +62,11 @@ class Judge:
         return step >= self.settings.steps or 0 < self.settings.patience <= progress.evaluations_since_best
 
     def _is_better(self, value: float, progress: Progress) -> bool:
-        """Whether the evaluation is the best so far; of equal ones, as of a metric that does not move yet, that with
-        the smaller loss."""
+        """Whether the evaluation is the best so far; of equal ones, as of a metric that does not move yet or is still
+        NaN, that with the smaller loss."""
         if self.goal is None:
             return True
-        if value == progress.best and {"loss"} <= progress.evaluation.keys() & progress.best_evaluation.keys():
+        is_same = progress.best is not None and np.array_equal(value, progress.best, equal_nan=True)
+        if is_same and {"loss"} <= progress.evaluation.keys() & progress.best_evaluation.keys():
             return progress.evaluation["loss"] < progress.best_evaluation["loss"]
         return self.goal.is_reached(value, progress.best)

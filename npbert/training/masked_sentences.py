@@ -14,6 +14,7 @@ from npbert.data.padding import pad_rows
 from npbert.data.sentence_pairs import join_pair
 from npbert.data.tokenizer import Tokenizer
 from npbert.layers import Softmax
+from npbert.training.plot import Example
 
 SENTENCES, GUESSES = 8, 5
 _SHORTEST, _LONGEST, _TOKENS_A_MASK = 8, 24, 8
@@ -38,6 +39,12 @@ class MaskedSentences:
             [tokenizer.mask_id if label != IGNORED else index for index, label in zip(ids, labels, strict=True)]
             for ids, labels in zip(rows, self.labels, strict=True)
         ]
+
+    @property
+    def example(self) -> Example | None:
+        """The shortest of the sentences, for a picture of attention."""
+        ids = min(self.input_ids, key=len, default=None)
+        return None if ids is None else Example(Batch(np.array([ids])), self.tokenizer.decode(ids))
 
     def show(self, model: Any) -> dict[str, Any]:
         """What the model guesses: for each sentence its tokens, and for each hidden one its place, what it is, how

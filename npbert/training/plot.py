@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from npbert.data.batch import Batch
+from npbert.data.tokenizer import Encoding, Tokenizer
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predictions, save_figure
+from npbert.plots.attention import attention_figure
 from npbert.plots.drawing import as_bytes
 
 PLOT_FILE = "curves.png"
 _SHARE, _FIRST = 0.02, 0.5
+_TOKENS, _HEADS = 24, 4
+
+
+class Example(NamedTuple):
+    """A text for a picture of attention: a batch of one sequence, and its tokens."""
+
+    batch: Batch
+    tokens: Sequence[str]
+
+
+def example_of(encodings: Iterable[Encoding], tokenizer: Tokenizer) -> Example | None:
+    """The longest of the texts that a picture has room for, if there is one."""
+    fitting = [encoding for encoding in encodings if len(encoding.ids) <= _TOKENS]
+    if not fitting:
+        return None
+    longest = max(fitting, key=lambda encoding: len(encoding.ids))
+    return Example(tokenizer.batch([longest]), longest.tokens)
 
 
 def draw_curves(folder: Path) -> None:
@@ -28,13 +48,18 @@ def draw_curves(folder: Path) -> None:
 
 
 class Pictures:
-    """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time."""
+    """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self._start, self._spent = folder, time.perf_counter(), _FIRST
+    model, example: a model with a `bert` in it, and what it reads for a picture of its attention.
+    """
+
+    def __init__(self, folder: Path, model: Any = None, example: Example | None = None) -> None:
+        self.folder, self._bert, self._example = folder, getattr(model, "bert", None), example
+        self._start, self._spent = time.perf_counter(), _FIRST
 
     def draw(self, shown: dict[str, Any]) -> dict[str, bytes]:
-        """PNG files by name: the gradients by layer and step, and of what is shown, what can be drawn."""
+        """PNG files by name: the gradients by layer and step, where the first and the last layer look, and of what is
+        shown, what can be drawn."""
         start = time.perf_counter()
         if self._spent > _SHARE * (start - self._start):
             return {}
@@ -45,6 +70,11 @@ class Pictures:
     def _figures(self, shown: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         with suppress(FileError):  # no step was written down yet, or none has a gradient
             yield "layers/gradient_norms", plot_layers(self.folder)
+        if self._bert is not None and self._example is not None:
+            batch, tokens = self._example
+            layers = sorted({1, len(self._bert.encoder.layers)})
+            found = self._bert.attention_probabilities(batch, layers)
+            yield "layers/attention", attention_figure({layer: found[layer][0, :_HEADS] for layer in layers}, tokens)
         if shown.get("kind") in ("labels", "tags"):
             yield "held out/confusion", plot_confusion(shown["labels"], shown["counts"])
         elif shown.get("kind") == "numbers":

@@ -79,7 +79,9 @@ class PretrainSettings(TrainerSettings):
 class Pretraining:
     """A run of pre-training in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
-    Raises: what Corpus, Tokenizer.from_pretrained, PretrainingData and from_pretrained raise.
+    Raises: ValueError for a held-out text without a batch, or more tokens than the model takes; FileNotFoundError for a
+    file that is not there, or a model that is neither a size nor a folder; what Corpus, Tokenizer.from_pretrained,
+    PretrainingData and from_pretrained raise.
     """
 
     def __init__(self, settings: PretrainSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
@@ -128,6 +130,7 @@ class Pretraining:
             evaluate=self.evaluate if self.held_out else None,
             goal=Goal("loss"),
             show=self.show,
+            example=self.sentences.example,
             save_model=self.save,
             recorded=settings,
             communicator=communicator,

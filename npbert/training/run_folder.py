@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
 from npbert.extras import import_extra
-from npbert.files import FileError, remove_leftovers
+from npbert.files import FileError, naming, remove_leftovers
 from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, save_settings
 from npbert.training.state import STATE_FILE
 
@@ -25,7 +27,7 @@ def run_folder(folder: Path, settings: Settings) -> Iterator[None]:
     The system ends the lock when the process ends, in whatever way. (Extra: train.)
 
     Raises: FileError when another process has the folder, or it holds the state of a run with other settings, or in
-    model/ a model that is of no run, and that would be overwritten; OSError.
+    model/ a model that is of no run, and that would be overwritten; OSError, also for a file system without locks.
     """
     model = folder / MODEL_FOLDER
     if model.is_dir() and any(model.iterdir()) and not (folder / SETTINGS_FILE).exists():
@@ -35,9 +37,12 @@ def run_folder(folder: Path, settings: Settings) -> Iterator[None]:
     filelock = import_extra("filelock", extra="train")
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        lock = filelock.FileLock(folder / LOCK_FILE, blocking=False).acquire()
+        with naming(folder / LOCK_FILE):
+            lock = filelock.FileLock(folder / LOCK_FILE, blocking=False).acquire()
     except filelock.Timeout as error:
         raise FileError(f"another process is training in {folder}") from error
+    except NotImplementedError as error:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(folder / LOCK_FILE)) from error
     with lock:
         for place in (folder, folder / MODEL_FOLDER):
             remove_leftovers(place)

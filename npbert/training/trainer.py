@@ -38,7 +38,7 @@ from npbert.training.parallel import (
     check_same_run,
     done_by_the_first,
 )
-from npbert.training.plot import Pictures, draw_curves
+from npbert.training.plot import Example, Pictures, draw_curves
 from npbert.training.progress import Progress
 from npbert.training.run_folder import run_folder
 from npbert.training.saved import SavedRun
@@ -66,7 +66,8 @@ class Trainer:
 
     kinds: a name for each loss of the model, ("mlm", "nsp") say. evaluate: gives numbers by name for a held-out set, of
     which `goal` names the one that counts; without it the last model is the best. show: what the model says of a few
-    examples, as a row for shown.jsonl, asked after each evaluation. save_model: writes the model to a folder. rng:
+    examples, as a row for shown.jsonl, asked after each evaluation. example: a text, whose attention TensorBoard shows
+    where the model has a `bert`. save_model: writes the model to a folder. rng:
     where dropout and the order of the data are drawn from. recorded: the settings that are written down, when they say
     more than `settings`, which are those of the loop.
 
@@ -93,6 +94,7 @@ class Trainer:
         evaluate: Callable[[], dict[str, float]] | None = None,
         goal: Goal | None = None,
         show: Callable[[], dict[str, Any]] | None = None,
+        example: Example | None = None,
         save_model: Callable[[Path], None] | None = None,
         recorded: TrainerSettings | None = None,
         communicator: Communicator = ALONE,
@@ -122,7 +124,7 @@ class Trainer:
             settings=recorded,
             save_model=save_model or model.save_pretrained,
         )
-        self._pictures = Pictures(self.folder)
+        self._pictures = Pictures(self.folder, model, example)
 
     @property
     def step(self) -> int:

@@ -53,8 +53,9 @@ class Result(NamedTuple):
 def npbert(monkeypatch, capsysbinary):
     """npbert("embed", folder, stdin=b"…") -> its Result."""
 
-    def run(*arguments, stdin=b""):
+    def run(*arguments, stdin=b"", on_a_terminal=False):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: on_a_terminal, raising=False)
         capsysbinary.readouterr()
         status = main([str(argument) for argument in arguments])
         out, err = capsysbinary.readouterr()

@@ -71,6 +71,21 @@ def test_search(npbert, folder, corpus, tmp_path, top_k, count, normalize):
     assert npbert("search", folder, corpus, "-", *top_k, *normalize, stdin=stdin).out == result.out
     assert npbert("search", folder, corpus, "-", *top_k, *normalize, "--output", output, stdin=stdin).out == b""
     assert output.read_bytes() == result.out
+    with_json = npbert("search", folder, *normalize, corpus, *top_k, *queries, "--json", on_a_terminal=True)
+    assert with_json.out == result.out
+
+
+@pytest.mark.filterwarnings("ignore:. of . texts? (are|is) longer")
+def test_search_on_a_terminal_is_for_people(npbert, folder, corpus, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "32")
+    corpus.write_text("the cat sat\n\nred \x1b[31m\nlong " + "a" * 600, encoding="utf-8")
+    shown = npbert("search", folder, corpus, "the cat sat", "x\x1b", "--normalize", on_a_terminal=True).out.decode()
+    lines = shown.splitlines()
+    assert lines[:2] == ["the cat sat", "   1.000  line 1     the cat sat"]
+    assert (len(lines), lines[4], "\x1b" in shown) == (8, r"x\x1b", False)
+    assert sorted(line[10:16] for line in lines[1:4]) == ["line 1", "line 3", "line 4"]
+    (long,) = {line[8:] for line in lines if "line 4" in line}
+    assert (len(long), long[-1]) == (24, "…")
 
 
 @pytest.mark.parametrize(
@@ -83,6 +98,10 @@ def test_search(npbert, folder, corpus, tmp_path, top_k, count, normalize):
         ("search {folder} {corpus} -", "standard input is empty: there is no text to work on"),
         ("search {folder} - -", "the lines and the queries cannot both come from standard input: wanted a file, or *"),
         ("search no-folder {corpus} cat --output no/a.jsonl", "no/a.jsonl: No such file or directory"),
+        (
+            "search {folder} {corpus} cat --output {corpus}",
+            "--output is {corpus}, the file that the texts are read from: *",
+        ),
         ("search no-folder {corpus} cat", "no-folder is no checkpoint: there is no such folder *"),
     ],
 )

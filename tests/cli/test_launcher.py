@@ -3,9 +3,11 @@
 import pytest
 
 from npbert.cli import main
+from npbert.cli.launcher import said_once
+from npbert.training.parallel import in_silence
 
 BOTH = "npbert: error: 2 processes were started, and only pretrain and finetune share their work: "
-BOTH += "start {} without mpiexec"
+BOTH += "start {} as one process"
 SAID = {  # a command, and the last line of what it says
     "pretrain run --steps x": "npbert pretrain: error: argument --steps: 'x' is not a whole number",
     "evaluate run dev.tsv": BOTH.format("npbert evaluate"),
@@ -28,6 +30,15 @@ def test_what_is_wrong_for_all_is_said_by_the_first(command, said, rank, capsys)
     out, err = capsys.readouterr()
     assert (ended.value.code, out) == (2, "")
     assert err.splitlines()[-1:] == ([] if rank else [said])
+
+
+@pytest.mark.parametrize("silence", [in_silence, said_once])
+def test_the_others_are_silent_whatever_is_printed(silence, monkeypatch, capsys):
+    monkeypatch.setenv("PMI_SIZE", "2")
+    monkeypatch.setenv("PMI_RANK", "1")
+    with silence():
+        print("half a character, as the name of a file may have it: \ud83d")
+    assert capsys.readouterr().out == ""
 
 
 def test_help_is_shown_once(rank, capsys):

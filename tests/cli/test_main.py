@@ -38,6 +38,39 @@ def test_ctrl_c(monkeypatch, capsys):
     assert capsys.readouterr().err == "\nstopped\n"
 
 
+INTERRUPTED = """
+import runpy, sys
+
+class Interrupt:  # in place of whoever looks for npbert.cli
+    def find_spec(self, name, path=None, target=None):
+        if name == "npbert.cli":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+runpy.run_module("npbert", run_name="__main__")
+"""
+
+
+def test_ctrl_c_while_the_command_is_being_imported():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path):
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
+    (tmp_path / "text.txt").write_text("a cat and a cat\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "npbert", "vocab", "text.txt", "--output", "\u732b"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},  # as of a pipe on Windows
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith(r"in \u732b" + "\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -65,6 +65,12 @@ def test_a_line_or_an_answer_that_does_not_fit(npbert, folder, tmp_path, argumen
     assert not path.exists()
 
 
+@pytest.mark.parametrize("quiet", [[], ["-q"]])
+def test_that_it_is_written_is_a_note(npbert, folder, tmp_path, quiet):
+    said = npbert(*quiet, "page", folder, "the [MASK] sat", "--output", tmp_path / "page.html").out.decode()
+    assert said == ("" if quiet else f"{tmp_path / 'page.html'} is written; open it in a browser\n")
+
+
 def test_a_model_that_does_not_fit(npbert, checkpoints, tmp_path):
     from tests.inference.checkpoints import write_checkpoint
 

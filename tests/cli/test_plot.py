@@ -53,6 +53,7 @@ def test_a_map_of_texts_with_labels_or_without(npbert, tmp_path, folder):
         ("attention FOLDER cat --output a.gif", "a.gif: a picture's name ends in .png, .svg or .pdf"),
         ("attention FOLDER cat --output none/a.png", "none/a.png: No such file or directory"),
         ("attention FOLDER a b c --output a.png", "there are 3 texts, wanted one or a pair: a text with spaces needs"),
+        ("gradients FOLDER cat --seed -1 --output a.png", "--seed is -1, wanted at least 0"),
         ("attention FOLDER cat --layers 7 --output a.png", "layer is 7, wanted 1 to 2, or -2 to -1 from the end"),
         ("attention nowhere cat --output a.png", "nowhere"),
         ("gradients FOLDER . --output a.png", None),

@@ -23,6 +23,14 @@ def test_the_page_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_
     assert "What it guesses for hidden words" in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("given", [True, False])
+def test_a_place_that_cannot_be_written_is_said_before_the_work(npbert, folder, monkeypatch, given):
+    monkeypatch.setattr("npbert.cli.report.write_report", lambda *_: pytest.fail("it begins"))
+    path = folder / "report.html"
+    path.mkdir()
+    assert npbert("report", folder, *(["--output", path] if given else [])).error == f"{path}: Is a directory"
+
+
 def test_one_line_says_what_is_wrong(npbert, tmp_path, folder, monkeypatch):
     assert "is not the folder of a run: it has no settings.toml" in npbert("report", tmp_path).error
     assert "none/a.html: No such file" in npbert("report", folder, "--output", tmp_path / "none" / "a.html").error

@@ -86,6 +86,7 @@ def test_pretrain(run):
     assert len(Tokenizer.from_pretrained("run/model")) == 30
     assert table(run("evaluate run held_out.txt")) == numbers
     assert table(run("evaluate run held_out.txt corpus.txt")) != numbers
+    assert table(run("evaluate run held_out.txt --max-length 12")) != numbers
 
 
 @pytest.mark.parametrize(

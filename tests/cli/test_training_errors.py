@@ -152,18 +152,25 @@ def test_a_folder_that_holds_a_run(command, error_of):
     assert {file: file.read_bytes() for file in Path("run").rglob("*") if file.is_file()} == before
 
 
+def test_what_is_for_labelled_files_is_refused_where_there_are_none(error_of):
+    assert main(PRETRAIN.split()) == 0
+    wanted = "--text-pair is for a labelled file, and run holds a pre-trained model"
+    assert error_of("evaluate run corpus.txt --text-pair 1") == wanted
+
+
 def test_a_command_to_type_is_written_for_a_shell(error_of):
     assert main(PRETRAIN.replace("run", "it's", 1).split()) == 0
     wanted = """it's holds a run of another kind: to go on, npbert pretrain 'it'"'"'s' --resume"""
     assert error_of("finetune it's --resume") == wanted
 
 
-def test_a_run_that_goes_on_in_another_folder(error_of, monkeypatch):
+def test_a_run_that_is_gone_on_with_or_judged_from_another_folder(error_of, monkeypatch):
     assert main(PRETRAIN.split()) == 0
     here = Path.cwd()
     monkeypatch.chdir("folder")
-    wanted = f"corpus is 'corpus.txt' in {here}/run/settings.toml, and there is none in {here}/folder: go on with *"
-    check(error_of(f"pretrain {here}/run --resume"), wanted)
+    wanted = f"corpus is 'corpus.txt' in {here}/run/settings.toml, and there is none in {here}/folder: *"
+    for command in (f"pretrain {here}/run --resume", f"evaluate {here}/run {here}/corpus.txt"):
+        check(error_of(command), wanted)
 
 
 def test_a_run_in_place_of_a_checkpoint(error_of):

@@ -10,7 +10,7 @@ import pytest
 from npbert import BertForSequenceClassification
 from npbert.files import FileError
 from npbert.pages.html import escape
-from npbert.pages.report import read_run, report_page, write_report
+from npbert.pages.report import pictures, read_run, report_page, write_report
 from npbert.pages.report.wrong import wrong_section
 from npbert.rows import METRICS_FILE
 from tests.pages.runs import METRICS, SHOWN, write_run
@@ -70,6 +70,25 @@ class Page(HTMLParser):
         return " ".join("".join(self.text).split())
 
 
+def once(make):
+    """The same function, which does not make the same figure again."""
+    figures = {}
+
+    def made(*values, **options):
+        key = repr((values, options))
+        if key not in figures:
+            figures[key] = make(*values, **options)
+        return figures[key]
+
+    return made
+
+
+MADE_ONCE = {
+    name: once(getattr(pictures, name))
+    for name in ("plot_confusion", "plot_curves", "plot_layers", "plot_predictions", "plot_update_ratios")
+} | {"attention_figure": once(pictures.attention_figure)}
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     return write_checkpoint(tmp_path_factory.mktemp("model"), BertForSequenceClassification)
@@ -77,12 +96,14 @@ def model(tmp_path_factory):
 
 @pytest.fixture
 def run(tmp_path, model, monkeypatch):
-    """run(shown=…): the page of a run that has left these files, in a folder with a model. Its pictures are made, but
-    not drawn, which would take most of the time."""
+    """run(shown=…): the page of a run that has left these files, in a folder with a model. Its pictures are made, the
+    same ones once for all tests, but not drawn: both would take most of the time."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "model").symlink_to(model)
     stub = '<svg id="{}" aria-label="{}"></svg>'.format
     monkeypatch.setattr("npbert.pages.report.parts.inline_svg", lambda _, name, alt: stub(name, escape(alt)))
+    for name, make in MADE_ONCE.items():
+        monkeypatch.setattr(pictures, name, make)
     return lambda **files: report_page(read_run(write_run(tmp_path / "run", **files)))
 
 
@@ -206,6 +227,7 @@ def test_the_baselines_stand_beside_the_numbers_and_in_the_curves(run):
     numbers = "loss 3.25 2.75 3.125 accuracy 0.25 – 0.125"
     assert f"held out step 10 (the best) step 20 knowing frequencies {numbers}" in page.words
     assert "The model in model/ is that of step 10." in page.words
+    assert "The rings mark step 10, whose model is the best." in page.words
     assert "The dashed line, the baseline, is what knowing only how frequent words and labels are gives." in page.words
     assert "baseline" not in Page(run(shown=SHOWN["masked"])).words
 

@@ -1,4 +1,4 @@
-"""The reading site: its links, its order, and that it is written whole, always the same, and over nothing else."""
+"""The reading site: its links, its order, that every line is in it, and that it is always the same."""
 
 import ast
 import hashlib
@@ -7,15 +7,14 @@ import posixpath
 import re
 import subprocess
 import sys
+from copy import copy
 from html import unescape
 from urllib.parse import unquote
 
 import pytest
 
 import npbert
-from npbert.cli import main
 from npbert.files import FileError
-from npbert.gradcheck import GradientError
 from npbert.pages import site as site_package
 from npbert.pages.site import build, build_site
 from npbert.pages.site.aligned import aligned
@@ -25,7 +24,7 @@ from npbert.pages.site.library import Library
 from npbert.pages.site.proof_panel import Panels
 from npbert.pages.site.reference import public_names
 from npbert.pages.site.source_page import source_page
-from tests.pages.built_site import ROOT, Code, built, library, made_up_proofs, page, pages
+from tests.pages.built_site import ROOT, built, code_of, library, made_up_proofs, page, pages
 
 TAGS = """html head meta title link script body a nav b span form input div button main header p h1 h2 h3 h4 ul ol li
 details summary article section aside code pre table thead tbody tr th td dl dt dd small img figure figcaption strong em
@@ -51,6 +50,7 @@ def test_every_link_leads_to_a_page_and_a_place_that_there_are():
 def test_nothing_points_outside():
     """Pages load their style, their script and pictures from the site; a link to another site is shown as text."""
     for path in pages():
+        assert not re.search(r'<[^>]*\s(?:href|src|id)=[^"]', page(path)), "the search for links would not see it"
         assert not [link for link in LINK.findall(page(path)) if ":" in link or link.startswith(("/", "../../../.."))]
         assert set(re.findall(r"<(\w+)", page(path))) <= set(TAGS.split())
     for name in ("site.css", "site.js"):
@@ -78,10 +78,14 @@ def test_a_broken_link_is_seen(html, wrong):
 
 
 def test_a_broken_link_anywhere_stops_the_build(tmp_path, monkeypatch):
-    built()
-    monkeypatch.setattr(build, "broken_links", lambda pages, files: ["a.html: b.html leads nowhere"])
-    with pytest.raises(FileError, match=r"1 links of the site are broken; the first: a\.html: b\.html leads nowhere"):
-        build_site(tmp_path / "site", root=ROOT, proofs=made_up_proofs())
+    """Here all links to other files, as only these two are shown."""
+    alone = copy(library())
+    alone.sources = [library().by_path[path] for path in ("npbert/__init__.py", "npbert/layers/linear.py")]
+    alone.root, alone.chapters = tmp_path, []
+    monkeypatch.setattr(build, "Library", lambda root: alone)
+    monkeypatch.setattr(build, "reference_pages", lambda library: [])
+    with pytest.raises(FileError, match=r"^\d+ links of the site are broken; the first: .*\.html: .* leads nowhere$"):
+        build_site(tmp_path / "site", root=tmp_path, proofs=made_up_proofs())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -117,7 +121,7 @@ def test_the_contents_and_the_way_from_page_to_page_have_that_order():
 
 def test_every_line_of_every_file_is_shown_but_for_docstrings():
     for source in library().sources:
-        shown = Code(page(source.page)).lines
+        shown = code_of(page(source.page))
         docstrings = set()
         for number, line in enumerate(source.lines, 1):
             if line.strip() and number not in shown:
@@ -154,101 +158,14 @@ def test_it_is_the_same_whenever_it_is_built():
     """In another process, whose sets have another order."""
     code = (
         "import hashlib, sys; sys.path.insert(0, sys.argv[1])\n"
-        "from tests.pages.built_site import built\n"
-        "print(hashlib.sha256(repr(sorted(built().items())).encode()).hexdigest())"
+        "from tests.pages.built_site import new_site\n"
+        "print(hashlib.sha256(repr(sorted(new_site().items())).encode()).hexdigest())"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "7", "OPENBLAS_NUM_THREADS": "1"}
     here = hashlib.sha256(repr(sorted(built().items())).encode()).hexdigest()
     run = [sys.executable, "-c", code, str(ROOT)]
     there = subprocess.run(run, capture_output=True, text=True, check=True, env=environment, cwd=ROOT)
     assert there.stdout.strip() == here
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """build_site writes two files, and checks nothing."""
-    files = {"index.html": b"new", "docs/a.html": b"new"}
-    monkeypatch.setattr(build, "site_files", lambda library, proofs: dict(files))
-    monkeypatch.setattr(build, "Library", lambda root: type("Nothing", (), {"chapters": []})())
-    monkeypatch.setattr(build, "prove", lambda processes: [])
-    return files
-
-
-def test_a_site_takes_the_place_of_an_earlier_one(tmp_path, quick):
-    quick["old.html"] = b"old"
-    assert build_site(tmp_path / "site") == 3
-    del quick["old.html"]
-    assert build_site(tmp_path / "site") == 2
-    found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
-    assert found == ["site/docs/a.html", "site/index.html", "site/site-files.txt"]
-
-
-@pytest.mark.parametrize("before", [{"notes.txt": "mine"}, {"index.html": "mine"}])
-def test_a_folder_with_other_files_is_refused(before, tmp_path, quick, capsys):
-    for name, text in before.items():
-        (tmp_path / name).write_text(text)
-    assert main(["site", str(tmp_path)]) == 1
-    (name,) = before
-    assert capsys.readouterr().err == (
-        f"npbert: error: {tmp_path}: holds {name}, which is no part of a site: give a new folder\n"
-    )
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
-
-
-def test_a_file_in_an_earlier_site_is_not_lost(tmp_path, quick):
-    build_site(tmp_path)
-    (tmp_path / "docs" / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"holds docs/notes\.txt"):
-        build_site(tmp_path)
-    assert (tmp_path / "docs" / "notes.txt").read_text() == "mine"
-
-
-def test_a_file_is_no_folder(tmp_path, quick):
-    (tmp_path / "site").write_text("mine")
-    with pytest.raises(FileExistsError, match="is a file, wanted a folder"):
-        build_site(tmp_path / "site")
-
-
-def test_the_command_says_where_to_begin(tmp_path, quick, capsys):
-    assert main(["site", str(tmp_path / "a" / "site")]) == 0
-    said = capsys.readouterr()
-    assert said.out == f"2 pages; begin with {tmp_path / 'a' / 'site' / 'index.html'}\n"
-    assert "checking every derivative" in said.err
-
-
-def test_no_site_is_made_while_a_derivative_is_wrong(tmp_path, quick, monkeypatch, capsys):
-    def wrong(processes):
-        raise GradientError("Linear: WRONG")
-
-    monkeypatch.setattr(build, "prove", wrong)
-    assert main(["site", str(tmp_path / "site")]) == 1
-    assert "no site is made while a derivative is wrong: Linear: WRONG" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_without_the_library_for_markdown_one_line_says_so(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "markdown_it", None)
-    monkeypatch.setattr(build, "root_of_checkout", lambda: ROOT)
-    assert main(["site", str(tmp_path / "site")]) == 1
-    said = capsys.readouterr().err
-    assert "this needs the package markdown-it-py, which is not installed" in said.splitlines()[-1]
-    assert "checking every derivative" not in said
-
-
-@pytest.mark.parametrize("place", ["file/site", "nowhere/there"])
-def test_a_place_where_nothing_can_be_written_is_refused_before_the_check(tmp_path, quick, monkeypatch, capsys, place):
-    (tmp_path / "file").touch()
-
-    def full(prefix, dir):
-        raise OSError(30, "Read-only file system", f"{dir}/{prefix}abc")
-
-    if place != "file/site":
-        monkeypatch.setattr(build.tempfile, "mkdtemp", full)
-    assert main(["site", str(tmp_path / place)]) == 1
-    said = capsys.readouterr().err
-    why = "Not a directory" if place == "file/site" else "Read-only file system"
-    assert said == f"npbert: error: {tmp_path / place}: cannot be written: {why}\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_list_of_steps_is_a_table_whose_words_go_on_in_another_line():

@@ -63,6 +63,19 @@ def test_a_dashed_line_is_what_knowing_next_to_nothing_gives(tmp_path):
         assert [text.get_text() for text in figure.legends[0].get_texts()] == ["training", "held out", "baseline"]
 
 
+@pytest.mark.parametrize(("best_step", "ringed"), [(10, [[10, 3.5]]), (20, [[20, 2.5]]), (15, []), (None, [])])
+def test_the_best_step_has_a_ring_where_it_was_judged(best_step, ringed, tmp_path):
+    for name, rows in ((METRICS_FILE, ROWS), (SHOWN_FILE, [{"step": 20, "kind": "labels", "best_step": best_step}])):
+        file = Rows(tmp_path / name, after_step=0)
+        for row in rows:
+            file.write(row["step"], {key: value for key, value in row.items() if key != "step"})
+    for figure in (plot_curves(tmp_path), plot_curves(ROWS, best_step=best_step)):
+        lines = {axes.get_title("left"): curves(axes) for axes in figure.axes}
+        assert lines["loss"].get("best model", []) == ringed
+        assert "best model" not in lines["mlm accuracy"]
+        assert ("best model" in [text.get_text() for text in figure.legends[0].get_texts()]) == bool(ringed)
+
+
 def test_the_folder_of_a_run(tmp_path):
     with pytest.raises(FileError, match=r"metrics\.jsonl: there are no numbers of a run to draw"):
         plot_curves(tmp_path)

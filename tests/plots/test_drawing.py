@@ -54,6 +54,13 @@ def test_another_ending_is_refused(tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", HOSTILE[:-1], ids=ascii)
+def test_a_number_of_a_run_may_be_called_anything(name):
+    svg = ElementTree.fromstring(inline_svg(plot_curves([{"step": 1, name: 1.0}]), "one", name))
+    assert label(name.replace("_", " "), 40) in [element.text for element in svg.iter("text")]
+    assert "\u202e" not in svg.attrib["aria-label"]
+
+
 def test_an_svg_in_a_page_takes_its_colours_and_shares_no_name_with_another():
     one, two = (ElementTree.fromstring(inline_svg(plot_curves(ROWS), name, 'a "b" <c>')) for name in ("one", "two"))
     ids = [element.attrib["id"] for svg in (one, two) for element in svg.iter() if "id" in element.attrib]

@@ -43,6 +43,13 @@ def test_labels_that_come_again_are_colours_and_others_words():
     assert axes.get_title("left") == "100 of the 100 points have no name here: there is no room"
 
 
+def test_long_labels_that_begin_alike_are_two():
+    labels = [f"Institute of Advanced Studies, {place}" for place in ("Paris", "Rome", "Paris")]
+    axes = plot_embeddings(np.eye(3), np.array(labels)).axes[0]
+    assert [len(kind.get_offsets()) for kind in axes.collections] == [2, 1]
+    assert [text.get_text().strip() for text in axes.get_legend().get_texts()] == ["Institute of Advanced S…"] * 2
+
+
 def test_names_are_short_and_lie_over_no_other_and_over_no_point():
     points = np.random.default_rng(0).standard_normal((30, 2))
     figure = plot_embeddings(points, [f"the sentence number {number} of them" for number in range(30)])

@@ -57,7 +57,10 @@ def test_a_half_line_is_dropped(tmp_path, length):
     assert write(tmp_path, ROWS[complete:], after_step=9) == whole
 
 
-@pytest.mark.parametrize("line", ["x", '{"step": 1', '{"loss": 1}', "[1]", "3", "", '{"step": null}'])
+LARGE = [f'{{"step": {2**63}}}', f'{{"step": 1, "loss": {10**400}}}']
+
+
+@pytest.mark.parametrize("line", ["x", '{"step": 1', '{"loss": 1}', "[1]", "3", "", '{"step": null}', *LARGE])
 def test_a_line_that_is_no_row(tmp_path, line):
     (tmp_path / METRICS_FILE).write_text(f'{{"step": 1}}\n{line}\n', encoding="utf-8")
     with pytest.raises(FileError, match=r"metrics.jsonl, line 2 is no row of numbers with its step"):

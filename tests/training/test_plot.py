@@ -1,10 +1,17 @@
 """The pictures that a run leaves: its curves at the end, and TensorBoard's, which take next to no time of it."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from npbert import Batch, BertForPreTraining
 from npbert.rows import LAYERS_FILE, METRICS_FILE
-from npbert.training.plot import PLOT_FILE, Pictures, draw_curves
-from tests.training.tiny import make_trainer
+from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.plot import PLOT_FILE, Example, Pictures, draw_curves, example_of
+from npbert.training.pretrain import Pretraining, PretrainSettings
+from tests.small_tokenizer import small_tokenizer
+from tests.training.tiny import TINY, make_trainer, write_checkpoint, write_corpus, write_labelled
 
 pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed: pip install -e '.[train]'")
 
@@ -55,6 +62,48 @@ def test_what_tensorboard_gets(tmp_path, monkeypatch, shown, names):
     clock = iter([0.0, 1000.0, 1000.0])
     monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
     assert Pictures(tmp_path).draw(shown) == dict.fromkeys(names, b"png")
+
+
+def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("npbert.training.plot.as_bytes", lambda figure: drawn.append(figure) or b"png")
+    clock = iter([0.0, 1000.0, 1000.0])
+    monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
+    model = BertForPreTraining(replace(TINY, num_hidden_layers=3), rng=np.random.default_rng(0))
+    batch, tokens = Batch(np.array([[2, 8, 9, 3]])), ["[CLS]", "cat", "dog", "[SEP]"]
+    assert list(Pictures(tmp_path, model, Example(batch, tokens)).draw({})) == ["layers/attention"]
+    *panels, _ = drawn[0].axes
+    found = model.bert.attention_probabilities(batch)
+    for axes, p in zip(panels, [*found[1][0], *found[3][0]], strict=True):
+        np.testing.assert_allclose(axes.images[0].get_array(), p, rtol=1e-6)
+
+
+@pytest.mark.parametrize("command", ["pretrain", "finetune"])
+def test_each_kind_of_run_has_a_text_for_it(tmp_path, command, monkeypatch):
+    given = []
+    monkeypatch.setattr("npbert.training.trainer.Pictures", lambda *arguments: given.append(arguments))
+    checkpoint = str(write_checkpoint(tmp_path / "checkpoint"))
+    if command == "pretrain":
+        corpus = str(write_corpus(tmp_path / "a.txt"))
+        settings = PretrainSettings(corpus=(corpus,), vocabulary=checkpoint, model=checkpoint, max_length=20)
+        run = Pretraining(settings, tmp_path / "run")
+        tokens = min((run.tokenizer.decode(ids) for ids in run.sentences.input_ids), key=len)
+    else:
+        train = str(write_labelled(tmp_path / "train.tsv"))
+        settings = FinetuneSettings(model=checkpoint, train=train, held_out=train, max_length=20)
+        run = Finetuning(settings, tmp_path / "run")
+        tokens = max((example.encoding.tokens for example in run.held_out), key=len)
+    ((_, model, example),) = given
+    assert (model is run.model, list(example.tokens)) == (True, tokens)
+    assert run.tokenizer.decode(example.batch.input_ids[0]) == tokens
+
+
+def test_the_text_for_it_is_the_longest_that_a_picture_has_room_for():
+    tokenizer = small_tokenizer("cat dog")
+    encodings = tokenizer.encode(["cat " * count for count in (3, 22, 23, 5)])
+    batch, tokens = example_of(encodings, tokenizer)
+    assert (batch.input_ids.shape, len(tokens)) == ((1, 24), 24)
+    assert example_of(encodings[2:3], tokenizer) is None
 
 
 def test_what_tensorboard_gets_before_a_step_was_written_down(tmp_path, monkeypatch):

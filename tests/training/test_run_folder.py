@@ -1,5 +1,6 @@
 """A folder holds one run, of which it says how it was set up, and one process works on it."""
 
+import errno
 import os
 import shutil
 import signal
@@ -69,6 +70,18 @@ def test_one_at_a_time(tmp_path):
     with run_folder(tmp_path, trainer.settings), pytest.raises(FileError, match=wanted):
         trainer.train()
     trainer.train()
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOLCK, "No locks available"), NotImplementedError("no flock")])
+def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
+    def acquire(_):
+        raise error
+
+    trainer = make_trainer(tmp_path, steps=1)
+    monkeypatch.setattr("filelock.FileLock.acquire", acquire)
+    with pytest.raises(OSError, match="No locks available") as raised:
+        trainer.train()
+    assert raised.value.filename == str(tmp_path / ".lock")
 
 
 def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_path):

@@ -107,11 +107,13 @@ def saved(folder):
         ((1, 2, 3, 4), True, 3),
         ((math.nan, 1, 2, math.nan), True, 2),
         ((2, math.nan, 1, 3), False, 2),
+        ((math.nan, math.nan, math.nan, math.nan), True, 0),
     ],
 )
 def test_the_best_model_is_kept(tmp_path, scores, more_is_better, best):
     judge = Judge(tmp_path, scores, more_is_better=more_is_better, evaluate_every=2, steps=7)
-    assert judge.trainer.train() == {"score": scores[best], "other": 1.0}, "the numbers of the model that is kept"
+    numbers = judge.trainer.train()
+    assert numbers == pytest.approx({"score": scores[best], "other": 1.0}, rel=0, nan_ok=True), "of the model kept"
     assert judge.steps == [2, 4, 6, 7], "the last step is evaluated in any case"
     assert_same(saved(tmp_path), judge.models[best])
     assert judge.trainer.progress.best_step == judge.steps[best]
@@ -137,6 +139,12 @@ def test_patience(tmp_path, scores, last, best):
     assert first.trainer.step == again.trainer.step == last
     assert again.steps == [], "a finished run stays finished"
     assert_same(saved(tmp_path), first.models[best])
+
+
+def test_patience_ends_where_no_evaluation_gives_a_number(tmp_path):
+    judge = Judge(tmp_path, [math.nan] * 6, evaluate_every=2, patience=2)
+    judge.trainer.train()
+    assert judge.steps == [2, 4, 6]
 
 
 def test_evaluation_is_without_dropout_and_over_all_targets(tmp_path):
@@ -184,10 +192,11 @@ def test_a_run_that_goes_on_or_is_over_says_so(tmp_path, capsys):
     assert "".join(wanted.split()) in "".join(capsys.readouterr().out.split())
 
 
-def test_of_equal_scores_the_model_with_the_smaller_loss_is_the_best(tmp_path):
+@pytest.mark.parametrize("score", [0.0, math.nan])
+def test_of_equal_scores_the_model_with_the_smaller_loss_is_the_best(tmp_path, score):
     """A metric such as Matthews' stays at 0 until the model has learned something: later is better all the same."""
     losses = iter([3.0, 1.0, 2.0])
-    options = {"evaluate": lambda: {"score": 0.0, "loss": next(losses)}, "goal": Goal("score")}
+    options = {"evaluate": lambda: {"score": score, "loss": next(losses)}, "goal": Goal("score")}
     trainer = make_trainer(tmp_path, steps=6, evaluate_every=2, **options)
-    assert trainer.train() == {"score": 0.0, "loss": 1.0}
+    assert trainer.train() == pytest.approx({"score": score, "loss": 1.0}, rel=0, nan_ok=True)
     assert trainer.progress.best_step == 4

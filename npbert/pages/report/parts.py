@@ -62,16 +62,12 @@ def name(value: object, longest: int = 60) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A probability, as 12 % or 0.4 %."""
+    """A probability as HTML: 12%, 0.4%, or less than 0.1%."""
     if share is None:
         return "–"
-    return (
-        f"{share:.0%}"
-        if share >= 0.0995 or share == 0
-        else f"{share:.1%}"
-        if share >= 0.001
-        else "<\N{NO-BREAK SPACE}0.1%"
-    )
+    if 0 < share < 0.001:
+        return "&lt;\N{NO-BREAK SPACE}0.1%"
+    return f"{share:.1%}" if 0 < share < 0.0995 else f"{share:.0%}"
 
 
 def number(value: float | None) -> str:

@@ -45,11 +45,14 @@ def curves_section(run: Run) -> str:
         if run.baselines:
             words.append(f"The dashed line, the baseline, is what {_BASELINE['corpus' in run.settings]} gives.")
         if any(name.startswith("eval_") for row in run.metrics for name in row):
+            if run.best_step:
+                words.append(f"The rings mark step {run.best_step:,}, whose model is the best.")
             words.append(
                 "Where the held-out curve turns away from that of training, the model begins to learn its examples by "
                 "heart."
             )
-        figure, caption = plot_curves(run.metrics, names, baselines=run.baselines), " ".join(words)
+        figure = plot_curves(run.metrics, names, baselines=run.baselines, best_step=run.best_step)
+        caption = " ".join(words)
         parts.append(picture(figure, "curves", f"Curves of {', '.join(names)} by step.", caption))
     caption = (
         "The learning rate rises to its highest value and falls to 0 again. The norm of the gradient is √Σg² over all "
@@ -141,7 +144,8 @@ def attention_section(run: Run) -> str:
         tokens = example
         batch = Batch(np.array([[numbers.get(token, tokenizer.unk_id) for token in tokens]]))
     else:
-        (encoding,) = tokenizer.encode([_whole(example)], max_length=_TOKENS)
+        longest = min(_TOKENS, bert.config.max_position_embeddings)
+        (encoding,) = tokenizer.encode([_whole(example)], max_length=longest)
         tokens, batch = encoding.tokens, tokenizer.batch([encoding])
     count = len(bert.encoder.layers)
     layers = np.unique(np.linspace(1, count, min(count, _LAYERS)).round().astype(int)).tolist()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.files import FileError
-from npbert.plots.curves import baselines_in
+from npbert.plots.curves import baselines_in, best_step_in
 from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_rows
 from npbert.training.plot import PLOT_FILE
 from npbert.training.run_folder import MODEL_FOLDER
@@ -36,8 +36,7 @@ class Run(NamedTuple):
     @property
     def best_step(self) -> int | None:
         """Of which step the model in model/ is, if the run has written that down."""
-        best = self.shown[-1].get("best_step") if self.shown else None
-        return best if isinstance(best, int) and best > 0 else None
+        return best_step_in(self.shown)
 
     @property
     def baselines(self) -> dict[str, float]:

@@ -97,12 +97,12 @@ def _check_folder(folder: Path) -> None:
         raise FileExistsError(errno.EEXIST, "is a file, wanted a folder for the site", str(folder))
     listed = folder / _LIST
     known = set(listed.read_text(encoding="utf-8").splitlines()) if listed.is_file() else set()
-    paths = folder.rglob("*") if folder.is_dir() else []
-    other = sorted(path.relative_to(folder).as_posix() for path in paths if not path.is_dir())
-    strange = [name for name in other if name not in known]
-    if strange:
+    paths = folder.rglob("*") if folder.is_dir() else ()
+    names = (path.relative_to(folder).as_posix() for path in paths if not path.is_dir())
+    strange = next((name for name in names if name not in known), None)  # of a whole disk, the first is enough
+    if strange is not None:
         raise FileExistsError(
-            errno.EEXIST, f"holds {strange[0]}, which is no part of a site: give a new folder", str(folder)
+            errno.EEXIST, f"holds {strange}, which is no part of a site: give a new folder", str(folder)
         )
 
 

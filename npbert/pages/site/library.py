@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from npbert.files import FileError, read_text
+from npbert.files import FileError
 from npbert.pages.site.definitions import Definition, Definitions
-from npbert.pages.site.sources import PACKAGE, Source, read_package
+from npbert.pages.site.sources import PACKAGE, Source, read_package, read_source
 
 _LINKED = re.compile(r"\]\(\.\./((?!npbert/)[\w/]+\.py)\)")
 
@@ -49,7 +49,7 @@ class Library:
         self.chapters = read_chapters(root / "docs")
         self.sources = read_package(root)
         linked = sorted({path for chapter in self.chapters for path in _LINKED.findall(chapter.text)})
-        self.sources += [Source(path, read_text(root / path)) for path in linked if (root / path).is_file()]
+        self.sources += [Source(path, read_source(root / path)) for path in linked if (root / path).is_file()]
         self.definitions = Definitions(self.sources)
         self.by_path = {source.path: source for source in self.sources}
         self.exercises = {exercise.number: exercise for exercise in map(_exercise, self.sources) if exercise}
@@ -101,7 +101,7 @@ def read_chapters(docs: Path) -> list[Chapter]:
     """
     if not (docs / "README.md").is_file():
         return []
-    first = read_text(docs / "README.md")
+    first = read_source(docs / "README.md")
     names = list(dict.fromkeys(re.findall(r"\]\(([\w-]+\.md)\)", first)))
     missing = [name for name in names if not (docs / name).is_file()]
     if missing:
@@ -110,7 +110,7 @@ def read_chapters(docs: Path) -> list[Chapter]:
 
 
 def _read_chapter(path: Path) -> Chapter:
-    text = read_text(path)
+    text = read_source(path)
     title = text.partition("\n")[0].removeprefix("# ")
     number = re.match(r"(\d+)\. ", title)
     return Chapter(int(number[1]) if number else 0, title, f"docs/{path.name}", text)

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from npbert.catalogue import CATALOGUE
-from npbert.files import read_text
 from npbert.pages.site.definitions import Definition, Definitions
-from npbert.pages.site.sources import Source
+from npbert.pages.site.sources import Source, read_source
 from npbert.pages.site.statements import Function
 
 EVERY = "every block"
@@ -45,9 +44,9 @@ def read_bugs(root: Path, definitions: Definitions) -> list[Bug]:
     """All bugs of root/tests/planted, in the order of its files; none where there is no such folder."""
     folder = root / "tests" / "planted"
     paths = sorted(path for path in folder.glob("*.py") if path.stem not in ("__init__", "checks"))
-    files = [Source(f"tests/planted/{path.name}", read_text(path)) for path in paths]
+    files = [Source(f"tests/planted/{path.name}", read_source(path)) for path in paths]
     found: dict[tuple[str, str, str], Bug] = {}
-    together = Definitions([*definitions.sources.values(), *files])
+    together = Definitions(files, definitions)
     for file in files:
         for bug in _in_file(file, together):
             key = bug.name, bug.owner, bug.method

@@ -77,12 +77,17 @@ def first_line(node: ast.AST) -> int:
     return min([getattr(node, "lineno", 1), *lines])
 
 
+def read_source(path: Path) -> str:
+    """The text of a file, with the line ends of Unix: a checkout on Windows may have others. Raises: as read_text."""
+    return read_text(path).replace("\r\n", "\n")
+
+
 def read_package(root: Path) -> list[Source]:
     """Every file of npbert, in the order of `root`'s README; those that it does not name come after, by name."""
     paths = [path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts]
-    sources = [Source(f"npbert/{path.relative_to(PACKAGE).as_posix()}", read_text(path)) for path in paths]
+    sources = [Source(f"npbert/{path.relative_to(PACKAGE).as_posix()}", read_source(path)) for path in paths]
     readme = root / "README.md"
-    named = reading_order(read_text(readme)) if readme.is_file() else _order_of_names()
+    named = reading_order(read_source(readme)) if readme.is_file() else _order_of_names()
     places = {path: place for place, path in enumerate(_all_named(named, sources))}
     places["npbert/__init__.py"] = -1
     return sorted(sources, key=lambda source: (places.get(source.path, len(places)), _by_name(source)))

@@ -3,7 +3,7 @@
 from npbert.training.parallel.communicator import ALONE, Communicator
 from npbert.training.parallel.cores import share_cores
 from npbert.training.parallel.first import done_by_the_first
-from npbert.training.parallel.mpi import LauncherError, MPICommunicator, launched, launched_rank, world
+from npbert.training.parallel.mpi import LauncherError, MPICommunicator, launch_command, launched, launched_rank, world
 from npbert.training.parallel.same import check_parts, check_same_batch, check_same_folder, check_same_run
 from npbert.training.parallel.shared_out import shared_out
 from npbert.training.parallel.shares import Piece, Shares
@@ -17,6 +17,7 @@ __all__ = [
     "world",
     "launched",
     "launched_rank",
+    "launch_command",
     "done_by_the_first",
     "Shares",
     "Piece",

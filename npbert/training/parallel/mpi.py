@@ -70,6 +70,13 @@ def launched_rank(environment: Mapping[str, str] = os.environ) -> int:
     return int(rank)
 
 
+def launch_command(count: int, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """How to start `count` processes with the launcher that has started these: srun, where they are a step of Slurm's;
+    else mpiexec, which comes with every MPI."""
+    by_slurm = environment.get("SLURM_STEP_NUM_TASKS") == str(launched(environment))
+    return ["srun" if by_slurm else "mpiexec", "-n", str(count)]
+
+
 def _quieten(environment: Mapping[str, str]) -> None:
     """What is wrong for all processes is said by the first alone."""
     if launched_rank(environment):

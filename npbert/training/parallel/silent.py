@@ -34,7 +34,7 @@ def in_silence() -> Iterator[None]:
     level = LOGGER.level
     LOGGER.setLevel(logging.ERROR)
     try:
-        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        with Path(os.devnull).open("w", encoding="utf-8", errors="replace") as nowhere, redirect_stdout(nowhere):
             yield
     finally:
         LOGGER.setLevel(level)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-LIMIT = 60  # seconds
+LIMIT = 300  # seconds: what takes longer hangs, however busy the machine
 ROOT = Path(__file__).parents[3]
 PROGRAM = ("-m", "tests.training.parallel.program")
 

@@ -11,7 +11,7 @@ import pytest
 from npbert.compute import num_threads, set_num_threads
 from npbert.extras import MissingExtraError
 from npbert.messages import LOGGER
-from npbert.training.parallel import LauncherError, share_cores, world
+from npbert.training.parallel import LauncherError, launch_command, share_cores, world
 from npbert.training.parallel.cores import CHOSEN_BY
 from npbert.training.parallel.mpi import launched
 from tests.training.parallel.together import Threads
@@ -32,11 +32,24 @@ def test_how_many_a_launcher_has_started(environment, count):
     assert launched(environment) == count
 
 
+@pytest.mark.parametrize(
+    ("environment", "launcher"),
+    [
+        ({"PMI_SIZE": "4"}, "mpiexec"),
+        ({"SLURM_STEP_NUM_TASKS": "4"}, "srun"),
+        ({"SLURM_STEP_NUM_TASKS": "4", "PMI_SIZE": "4"}, "srun"),
+        ({"SLURM_STEP_NUM_TASKS": "2", "OMPI_COMM_WORLD_SIZE": "4"}, "mpiexec"),  # which has used srun for its own
+    ],
+)
+def test_to_go_on_one_starts_the_launcher_that_was_there(environment, launcher):
+    assert launch_command(3, environment) == [launcher, "-n", "3"]
+
+
 def test_without_a_launcher_mpi_is_not_looked_at():
     code = "import sys; from npbert.training.parallel import world, ALONE; "
     code += "assert world() is ALONE; assert 'mpi4py' not in sys.modules"
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI", "PMI", "SLURM"))}
-    subprocess.run([sys.executable, "-c", code], check=True, env=clean, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, env=clean, timeout=300)
 
 
 def test_under_a_launcher_without_mpi4py(monkeypatch):

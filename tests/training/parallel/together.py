@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.training.parallel import ALONE, Communicator
 
-LONGEST = 30  # seconds that one waits for another: a hang fails
+LONGEST = 300  # seconds that one waits for another: a hang fails
 
 
 class Threads(Communicator):

@@ -73,11 +73,11 @@ class Meeting:
         self.seen: Counter[threading.Thread] = Counter()
 
     def __call__(self, item: Any = None) -> None:
-        self.barrier.wait(30)
+        self.barrier.wait(100)
         self.seen[threading.current_thread()] += 1
 
 
-def soon(function: Callable[[], Any], seconds: float = 60) -> Any:
+def soon(function: Callable[[], Any], seconds: float = 100) -> Any:
     """function(), which another thread calls; AssertionError if that takes longer, as a deadlock does."""
     future: Future[Any] = Future()
 

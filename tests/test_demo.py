@@ -48,7 +48,7 @@ def test_ctrl_c_ends_with_what_it_has_learned():
             while "epoch" not in process.stdout.readline():
                 assert process.poll() is None
             process.send_signal(signal.SIGINT)
-            rest, _ = process.communicate(timeout=60)
+            rest, _ = process.communicate(timeout=300)
         finally:
             process.kill()
     assert process.returncode == 0
@@ -113,17 +113,20 @@ def type_at(arguments, lines):
     return shown.decode().replace("\r", "").split("Your turn.")[1]
 
 
-@pytest.mark.parametrize("end", ["\n", "\x04"], ids=["an empty line", "Ctrl-D"])
-def test_on_a_terminal_one_can_type_lines(end):
+def test_ctrl_d_ends_it():
+    assert type_at(["--dialogue", "6", "--epochs", "1"], ["\x04"]).count("\n> ") == 1
+
+
+def test_on_a_terminal_one_can_type_lines_until_one_is_empty():
     lines = [
         "Thanks you, [MASK]\n",
         "hello | thanks [mask] ROMEO\n",
         "Oh Congratulations, Juliet\n",
         "what is love | juliet\n",
         "how " * 30 + "\n",
-        end,
+        "\n",
     ]
-    shown = type_at(["--dialogue", "6", "--epochs", "20"], lines)
+    shown = type_at(["--dialogue", "6", "--epochs", "10"], lines)
     shares = r"\w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\)"
     word, second_word, follows, following, unknown, long = re.findall(r"\n  (.*)", shown)
     assert re.fullmatch(rf"\[MASK\] is {shares}", word) and re.fullmatch(rf"\[MASK\] is {shares}", second_word)

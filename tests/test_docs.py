@@ -118,7 +118,7 @@ def test_a_change_to_try_brings_about_what_the_page_says(code, file, change, sho
     (tmp_path / "page.py").write_text(code, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONIOENCODING": "utf-8"}
     run = subprocess.run(
-        [sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=60
+        [sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", timeout=300
     )
     check_shown(shown, run.stdout + run.stderr)
 

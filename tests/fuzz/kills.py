@@ -65,7 +65,7 @@ def one_run(name: str, folder: Path, arguments: list[str], moments: random.Rando
         time.sleep(moments.uniform(0, 1.1 * seconds))
         was_running = process.poll() is None
         disturb(process, ACTIONS[what], moments)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
         # While Python starts and imports, it is Python that speaks.
         is_importing = "Traceback" in said and not re.search(r"cli/__init__.*, in main\n", said)
         if "Traceback" in said and not is_importing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import multiprocessing
@@ -15,12 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from npbert import cli
 from tests.fuzz import calls  # noqa: F401  it adds its kind
 from tests.fuzz.base import Base, make_base
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.outcome import Outcome, limit_memory, outcome_of
 
 GOOD = ("accepted", "refused")
+LONGEST = 300
+"""Seconds for one case, on the clock: what sleeps for ever ends here."""
 Results = list[tuple[int, Outcome]]
 
 
@@ -54,7 +58,7 @@ def run_kind(base: Base, name: str, seed: int, count: int, first: int = 0) -> Re
         theirs.close()
         with contextlib.suppress(EOFError):
             while len(results) < count:
-                if not ours.poll(60):
+                if not ours.poll(LONGEST):
                     break
                 results.append((first + len(results), Outcome(*json.loads(ours.recv_bytes()))))
         process.kill()
@@ -72,6 +76,7 @@ def run_case(name: str, seed: int, number: int) -> Outcome:
 
 def _work(pipe: Any, base: Base, name: str, seed: int, start: int, count: int) -> None:
     limit_memory()
+    cli._parser = functools.cache(cli._parser)  # it is the same for all cases, and takes most of the time of one
     with tempfile.TemporaryDirectory() as folder:
         for number in range(start, count):
             outcome = _run(base, Path(folder) / "case", name, seed, number)

@@ -1,10 +1,27 @@
-"""`npbert learn`, as a learner types it, in an empty folder."""
+"""`npbert learn`, as a learner types it, in an empty folder; and what is the same for all tests, made once."""
+
+from functools import cache
 
 import pytest
 
 from npbert.cli import learn as command
 from npbert.cli import main
 from npbert.learn import judge_file
+from npbert.learn.exercises import EXERCISES
+from npbert.learn.numbers import NumbersPart
+
+
+def made_once(thing, name, kind=lambda made: made):
+    """Let a function of a frozen thing keep what it returns: a learner's process asks once, the tests 2,000 times."""
+    made = getattr(thing, name)
+    object.__setattr__(thing, name, cache(lambda: kind(made())))
+
+
+for exercise in EXERCISES.values():
+    made_once(exercise, "source")
+    for part in exercise.parts:
+        if isinstance(part, NumbersPart):
+            made_once(part, "pairs", kind=list)
 
 
 @pytest.fixture

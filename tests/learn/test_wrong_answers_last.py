@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from npbert.learn import RIGHT, WRONG, judge_file
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.exercises.attention_of_one_head import ONE_HEAD
-from npbert.learn.exercises.attention_with_heads import HEADS
+from npbert.learn.exercises.attention_padded import HEADS
 from tests.learn.answering import answered
 from tests.learn.wrong_answers_last import OF_ONE_EXERCISE, wrong_answers
 
@@ -18,10 +19,11 @@ ANSWERS = list(wrong_answers())
 
 @pytest.fixture
 def judge(tmp_path):
-    def judge(number, bodies):
-        path = tmp_path / EXERCISES[number].file_name
+    def judge(number, bodies, parts=slice(None)):
+        exercise = replace(EXERCISES[number], parts=EXERCISES[number].parts[parts])
+        path = tmp_path / exercise.file_name
         path.write_text(answered(number, bodies), encoding="utf-8")
-        return judge_file(EXERCISES[number], path)
+        return judge_file(exercise, path)
 
     return judge
 
@@ -33,7 +35,8 @@ def test_the_answers_that_are_changed_are_right(number, judge):
 
 @pytest.mark.parametrize(("number", "name", "body", "says"), ANSWERS, ids=[f"{a[1]}: {a[3][:40]}" for a in ANSWERS])
 def test_a_wrong_answer_is_told_what_is_wrong(number, name, body, says, judge):
-    verdict = judge(number, {**OF_ONE_EXERCISE[number], name: body})
+    part = list(OF_ONE_EXERCISE[number]).index(name)
+    verdict = judge(number, {**OF_ONE_EXERCISE[number], name: body}, slice(part, None if name == "step" else part + 1))
     assert verdict.status == WRONG
     assert says in f"{verdict.says}\n{verdict.because}"
 

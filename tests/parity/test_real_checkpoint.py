@@ -86,18 +86,17 @@ def test_every_gradient_in_float64():
 
 
 def test_sentence_similarity(tmp_path):
-    """`npbert embed` on STS-B dev: the cosines go with the scores as in transformers, to four digits."""
-    rows = stsb("dev")
-    assert len(rows) == 1500
+    """`npbert embed` on a third of STS-B dev: the cosines go with the scores as in transformers, to four digits."""
+    rows = stsb("dev")[::3]
     sentences = [row.first for row in rows] + [row.second for row in rows]
     (tmp_path / "sentences.txt").write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
     vectors = tmp_path / "vectors.npy"
     command = ["embed", str(minilm()), str(tmp_path / "sentences.txt"), "--normalize", "--output", str(vectors)]
     assert main(command) == 0
-    first, second = np.load(vectors).reshape(2, 1500, 384)
+    first, second = np.load(vectors).reshape(2, 500, 384)
     cosines, scores = (first * second).sum(axis=1), [row.score for row in rows]
-    assert round(stats.spearmanr(cosines, scores).statistic, 4) == 0.8672
-    assert round(stats.pearsonr(cosines, scores).statistic, 4) == 0.8696
+    assert stats.spearmanr(cosines, scores).statistic == pytest.approx(0.87825, abs=2e-5)
+    assert stats.pearsonr(cosines, scores).statistic == pytest.approx(0.87197, abs=2e-5)
 
 
 @pytest.mark.filterwarnings("ignore:1 of 41 texts is longer than the 256 tokens")

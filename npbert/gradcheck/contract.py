@@ -88,7 +88,8 @@ class Contract:
         self._compare(
             call.backward(),
             alone,
-            "is another one when another call comes between: WRONG (is something kept on self, and not on the tape?)",
+            "is another one when another call comes between (is something kept on self, and not on the tape, or left "
+            "as np.empty gave it?)",
         )
         self._check_memory(call)
         both = other_alone | {name: alone[name] + other_alone[name] for name in self.parameters}
@@ -96,7 +97,7 @@ class Contract:
         call.check_unchanged()
 
         self._zero_grad()
-        self._compare(self._call().backward(), alone, "is another one once others were added: WRONG")
+        self._compare(self._call().backward(), alone, "is another one once others were added")
         self._check_refusal()
         return alone
 
@@ -122,7 +123,7 @@ class Contract:
     def _compare(self, dx: tuple[Array, ...], wanted: Gradients, otherwise: str) -> None:
         for name, gradient in self._named(dx).items():
             if not same(gradient, wanted[name]):
-                raise GradientError(f"the gradient of {name} {otherwise}")
+                raise PromiseError(f"the gradient of {name} {otherwise}")
 
     def _compare_sum(self, dx: tuple[Array, ...], both: Gradients, last: Gradients) -> None:
         """Raise GradientError for a gradient that is not the sum of both backwards, and say so if it is the last's."""
@@ -171,7 +172,7 @@ class Contract:
         for (name, grad), (other, array) in pairs:
             if np.shares_memory(grad, array):
                 whose = f"{name} shares memory with {other}"
-                raise GradientError(f"{whose}: add_grad wants an array that nobody else holds")
+                raise PromiseError(f"{whose}: add_grad wants an array that nobody else holds")
 
     def _check_refusal(self) -> None:
         """More rows than there are would be the gradient of another output. (NumPy may stretch a single row.)"""

@@ -96,6 +96,10 @@ class Part(ABC):
     def judge(self, thing: Any) -> Finding | None:
         """What is wrong with `thing`, which was written in place of `right`; None if nothing is."""
 
+    def remark(self, thing: Any) -> str:
+        """What may be said of a `thing` that is right; "" if nothing is to be said."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Exercise:

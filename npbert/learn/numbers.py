@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -14,12 +14,15 @@ from npbert.gradcheck.diagnosis.shapes import cause_of_shape
 from npbert.learn.attempt import Failure, attempt, sentence
 from npbert.learn.exercise import Finding, Mistake, Part, numbered
 from npbert.learn.roads import Roads
+from npbert.learn.wrong_arrays import described, first_number, same_each_time, what_is_right, without_echoes
 
 Numbers = dict[str, Array]
 Recognise = Callable[[Numbers, Numbers], Finding | None]
 SEEDS = (0, 1, 2)
-MOST_NAMES = 5
 _SMALLEST_SCALE = 1e-2
+_WRONG_NAMES: dict[Any, set[str]] = {}
+"""Of a known mistake at a seed."""
+
 _DRAWN = (
     "Something is drawn here that nobody can repeat, with np.random or a generator of your own. What forward drew is "
     "kept, and is given to backward; backward itself draws nothing."
@@ -35,7 +38,9 @@ class NumbersPart(Part):
     first(given, right): what has to be put right before anything else. recognise(given, right): a mistake whose numbers
     nobody can know, because they are drawn, say. roads: what the arrays are sums of. pairs(): two mistakes in
     one, which are tried when no others explain everything. advise(failure): what may help
-    where the learner's code stops. tolerance: relative to the largest number of an array.
+    where the learner's code stops. note(thing): what is true besides of something whose numbers are wrong.
+    explains_zero: whether `explain` says more of an array that is 0.
+    remarks(thing): what may be said of a right answer. tolerance: relative to the largest number of an array.
     """
 
     name: str
@@ -51,6 +56,9 @@ class NumbersPart(Part):
     roads: Roads | None = None
     pairs: Callable[[], Iterable[Mistake]] = tuple
     advise: Callable[[Failure], str] = lambda failure: ""
+    note: Callable[[Any], str] = lambda thing: ""
+    explains_zero: bool = False
+    remarks: Callable[[Any], str] = lambda thing: ""
 
     def judge(self, thing: Any) -> Finding | None:
         file = _file_of(thing)
@@ -62,8 +70,12 @@ class NumbersPart(Part):
         if any(map(self.wrong_names, given, right)):
             is_whole = self.first is not None and not isinstance(given[0], Failure)
             first = self.first(given[0], right[0]) if self.first and is_whole else None
-            return first or self._explain(thing, given, right)
+            found = first or self._explain(thing, given, right)
+            return found._replace(because="\n\n".join(filter(None, [found.because, self.note(thing)])))
         return self.prove(thing)
+
+    def remark(self, thing: Any) -> str:
+        return self.remarks(thing)
 
     def _numbers_of(self, thing: Any, seed: int, file: str | None) -> Any:
         """What it computes, or where it stops."""
@@ -92,7 +104,7 @@ class NumbersPart(Part):
             if names and names <= unexplained:
                 chosen.append(mistake)
                 unexplained -= names
-        for mistake in self.pairs() if unexplained else ():
+        for mistake in _all_of(self.pairs) if unexplained else ():
             names = self._explained(mistake, given, right)
             if names in (every, unexplained):
                 chosen = [mistake, *chosen] if names != every else [mistake]
@@ -111,7 +123,8 @@ class NumbersPart(Part):
                     return set()
                 names.add("all")
                 continue
-            here = set(self.wrong_names(wrong, wanted))
+            key = self.numbers, mistake.thing, seed
+            here = _WRONG_NAMES[key] = _WRONG_NAMES.get(key) or set(self.wrong_names(wrong, wanted))
             if not all(self._same(answer.get(name), wrong[name]) for name in here):
                 return set()
             names |= here
@@ -155,62 +168,54 @@ class NumbersPart(Part):
             says = sentence(f"{wrong[0]} holds numbers that are not finite (NaN or infinite)")
             return Finding(says, "\n\n".join(told))
         if not np.any(one):
-            return Finding(sentence(f"{wrong[0]} is 0 throughout"))
-        fine = without_echoes([name for name in wanted if name not in all_wrong])
-        fine = [name for name in fine if not any(name.startswith(f"{other} ") for other in wrong)]
-        also = f"; {_listed(fine)} {'is' if len(fine) == 1 else 'are'}" if fine else ""
-        says = f"{_listed(wrong)} {'is' if len(wrong) == 1 else 'are'} not right{also}"
-        on_roads = self._on_roads(answer, wanted, wrong, seed)
+            nothing = "As if nothing is ever added to it, or returned for it; or only 0; or as if it is cleared later."
+            told = [text for _, text in self.explain(thing)] if self.explain and self.explains_zero else []
+            because = [f"{nothing} {first_number(wanted[wrong[0]])}", *told]
+            return Finding(sentence(f"{wrong[0]} is 0 throughout"), "\n\n".join(because))
+        says = what_is_right(wrong, all_wrong, list(wanted))
+        on_roads = self._on_roads(given, right, wrong)
         if on_roads is not None:
-            return Finding(on_roads.says, "\n\n".join([on_roads.because, sentence(says)]))
+            return Finding(on_roads.says, "\n\n".join(filter(None, [on_roads.because, sentence(says)])))
         if self.explain is None:
             return Finding(sentence(says), described(wrong[0], one, wanted[wrong[0]]))
         told = [text for name, text in self.explain(thing) if name in wrong or name not in wanted]
+        if not told:
+            return Finding(sentence(says), described(wrong[0], one, wanted[wrong[0]]))
         first, *others = [*told, sentence(says)]
         return Finding(first, "\n\n".join(others))
 
-    def _on_roads(self, answer: Numbers, wanted: Numbers, wrong: Sequence[str], seed: int) -> Finding | None:
+    def _on_roads(self, given: list[Any], right: list[Numbers], wrong: Sequence[str]) -> Finding | None:
         """What the roads say of the first of the wrong arrays of which they say anything, and of others like it."""
         if self.roads is None:
             return None
-        of_roads = {road: _known(self.numbers, thing, seed) for road, thing in self.roads.things.items()}
-        told: dict[str, Finding] = {}
-        for name in wrong:
-            arrays = {road: numbers[name] for road, numbers in of_roads.items()}
-            found = self.roads.told(name, np.asarray(answer[name]), wanted[name], arrays)
-            if found is not None:
-                told[name] = found
+        told = [finding for name in wrong for finding in self._of_one(name, self.roads, given, right)]
         if not told:
             return None
-        first, *others = told.values()
+        first, *others = told
         more = [sentence(f"And {other.says}") for other in others]
-        return Finding(sentence(first.says), "\n\n".join([first.because, *more]))
+        return Finding(sentence(first.says), "\n\n".join(filter(None, [first.because, *more])))
+
+    def _of_one(self, name: str, roads: Roads, given: list[Any], right: list[Numbers]) -> Iterator[Finding]:
+        """What the roads say of one array, if they say it at every seed."""
+        told = []
+        for seed, answer, wanted in zip(self.seeds, given, right, strict=True):
+            arrays = {road: _known(self.numbers, thing, seed)[name] for road, thing in roads.things.items()}
+            told.append(roads.told(name, np.asarray(answer[name]), wanted[name], arrays))
+        found = [finding for finding in told if finding is not None]
+        if len(found) == len(told):
+            yield found[0]._replace(says=same_each_time(*(finding.says for finding in found[:2])))
+
+
+@cache
+def _all_of(pairs: Callable[[], Iterable[Mistake]]) -> tuple[Mistake, ...]:
+    """The pairs, made once: so their numbers are computed once, too."""
+    return tuple(pairs())
 
 
 @cache
 def _known(numbers: Callable[[Any, int], Numbers], thing: Any, seed: int) -> Any:
     """The numbers of what is in the library, or the Failure that they end in."""
     return attempt(lambda: numbers(thing, seed))
-
-
-def described(name: str, one: Array, right: Array) -> str:
-    """How an array differs from the right one: by a factor, or in which number first."""
-    one, right = np.asarray(one), np.asarray(right)
-    factor = np.vdot(right, one) / np.vdot(right, right) if np.any(right) else 0
-    if factor and np.allclose(one, factor * right, rtol=1e-9, atol=0):
-        return sentence(f"{name} is {factor:.6g} times what it should be, everywhere")
-    wrong = ~np.isclose(one, right, rtol=1e-6, atol=1e-6 * np.abs(right).max(initial=0))
-    if not wrong.any():
-        return sentence(f"{name} is nearly right, but only in about 6 digits")
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    where = f" at {list(place)}" if place else ""
-    count = f" {int(wrong.sum())} of its {wrong.size} numbers are wrong." if wrong.size > 1 else ""
-    return sentence(f"{name} is {one[place]:.6g}{where}, wanted {right[place]:.6g}") + count
-
-
-def without_echoes(names: Sequence[str]) -> list[str]:
-    """The names, without `dx after …` where `dx` is among them."""
-    return [name for name in names if not any(name.startswith(f"{other} ") for other in names)]
 
 
 def _size(array: Array) -> float:
@@ -236,10 +241,3 @@ def _file_of(thing: Any) -> str | None:
         functions = (vars(thing).get(name) for name in vars(thing))
         code = next((f.__code__ for f in functions if hasattr(f, "__code__")), None)
     return code.co_filename if code is not None else None
-
-
-def _listed(names: Sequence[str]) -> str:
-    if len(names) > MOST_NAMES:
-        names = [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} more"]
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last

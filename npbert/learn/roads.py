@@ -33,8 +33,13 @@ class Roads:
         """How often each road is in this array, if that explains it; else which of two roads it must be."""
         case = Case(given, right, name, self.sizes, self.numbers, roads=of_roads, called=name)
         found = next(constant_factor(case), None) or next(ledger(case), None)
-        text = found.text if found else _place(case) if self.by_place else ""
-        return Finding(text, self.why) if text else None
+        text = found.text if found else self.told_finely(case) or (_place(case) if self.by_place else "")
+        is_split = all(map(np.any, of_roads.values())) and np.allclose(sum(of_roads.values()), right)
+        return Finding(text, self.why if is_split else "") if text else None
+
+    def told_finely(self, case: Case) -> str:
+        """What a finer cut says, where there is one."""
+        return ""
 
 
 def _place(case: Case) -> str:

@@ -24,9 +24,9 @@ _AGAIN = "It was there when the file was made. To start again, rename the file: 
 
 @dataclass(frozen=True)
 class Verdict:
-    """status: RIGHT, NOT_BEGUN or WRONG. says, because: as of a Finding. printed: what the learner's code printed.
+    """status: RIGHT, NOT_BEGUN or WRONG. says, because: as of a Finding; of a right answer because is a remark.
 
-    part: the name of the part that is not right, where one was judged.
+    printed: what the learner's code printed. part: the name of the part that is not right, where one was judged.
     """
 
     status: str
@@ -70,6 +70,7 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding] | tuple[str, F
     if isinstance(module, Failure):
         return WRONG, module.finding
     right: list[str] = []
+    remarks: list[str] = []
     for part in exercise.parts:
         thing = getattr(module, part.name, None)
         if thing is None or (isinstance(part.right, type) and not isinstance(thing, type)):
@@ -94,7 +95,8 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding] | tuple[str, F
             because = "\n\n".join(filter(None, [finding.because, *so_far]))
             return WRONG, Finding(finding.says if is_named else f"{part.name}: {finding.says}", because), part.name
         right.append(part.name)
-    return RIGHT, Finding("")
+        remarks.append(part.remark(thing))
+    return RIGHT, Finding("", "\n\n".join(filter(None, remarks)))
 
 
 def _gone(exercise: Exercise, name: str, thing: Any) -> str:

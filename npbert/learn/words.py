@@ -31,6 +31,7 @@ def answer(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
     if verdict.status == NOT_BEGUN:
         parts.append(indented(f"Open {exercise.file_name}: it says what to do. To read: {exercise.chapter}."))
     if verdict.status == RIGHT:
+        parts += [indented(verdict.because)] if verdict.because else []
         parts.append(indented(f"npbert learn show {exercise.code}{option} lays yours beside the library's."))
     return "\n\n".join(parts)
 

@@ -40,8 +40,10 @@ def escape(text: object) -> str:
 
     A text that runs from right to left does not turn what stands beside it, when it is put into a <bdi>.
     """
-    shown = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", str(text))
-    return html.escape(shown, quote=True)
+    return html.escape(_NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", str(text)), quote=True)
+
+
+_NOT_SHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def json_script(name: str, value: Any) -> str:

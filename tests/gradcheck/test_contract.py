@@ -53,17 +53,23 @@ class Shift:
         return dx
 
 
+def said(layer):
+    """What a check of the layer raises; or its diagnosis, where the derivative is wrong, too."""
+    try:
+        return check_gradients(layer, X).diagnosis[-1].text
+    except GradientError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("whose", ["x", "y", "dy", "the value of b", "the gradient of x", "the gradient of c"])
 def test_a_gradient_in_memory_that_is_somebody_elses_is_seen(whose):
     assert check_gradients(Shift(), X).ok
-    with pytest.raises(GradientError, match=f"the gradient of b shares memory with {whose}: add_grad wants an array"):
-        check_gradients(Shift(whose), X)
+    assert f"the gradient of b shares memory with {whose}: add_grad wants an array" in said(Shift(whose))
 
 
 def test_a_gradient_that_the_layer_keeps_is_seen():
     """The same array is handed over each time, so adding to it changes what is handed over next."""
-    with pytest.raises(GradientError, match="the gradient of b is another one once others were added"):
-        check_gradients(Shift("what is kept"), X)
+    assert "the gradient of b is another one once others were added" in said(Shift("what is kept"))
 
 
 @pytest.mark.parametrize("x", [X, X[:1], X[:1, :1]], ids=lambda x: str(x.shape))

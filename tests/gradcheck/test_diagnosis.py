@@ -168,8 +168,44 @@ def test_what_is_wrong_is_said_first_at_any_seed(mistake, kind, says):
 def test_nothing_is_said_of_noise(size):
     for seed in range(50):
         of = Drawn(seed)
-        assert explain(of.right + size * of.noise, of.right, name="x", **of.context()) == []
+        found = explain(of.right + size * of.noise, of.right, name="x", **of.context())
+        assert [finding.what for finding in found] == (["rounded"] if size < 1e-6 else [])
         assert explain(of.noise, size * of.right, name="x", **of.context()) == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "says"),
+    [
+        (1e12, "so large, as if it was divided by something that is nearly 0"),
+        (1.0001, "so near to right, as if a number in it was rounded, or something small was added"),
+        (D * D, "it is 6², and 6 is D, as if it was multiplied by it, and not divided"),
+        (N / (N - 1), "it is 11/10, and 11 is N, as if it was divided by 11 − 1"),
+        (0.7 / 1.3, "p is 0.3, as if 1 + p stood where 1 − p belongs"),
+    ],
+)
+def test_a_factor_has_a_cause(factor, says):
+    of = Drawn(0)
+    assert says in explain(factor * of.right, of.right, name="x", **of.context())[0].text
+
+
+def test_a_row_that_is_right_is_not_called_wrong():
+    of = Drawn(0)
+    wrong = of.right.copy()
+    wrong[1:8] += of.noise[1:8]
+    assert not any("first" in finding.text for finding in explain(wrong, of.right, name="x"))
+    wrong[1:] += of.noise[1:]
+    (finding,) = explain(wrong, of.right, name="x")
+    assert finding.text == "only the first row of dx is right"
+
+
+@pytest.mark.parametrize("huge", [1e6, 1e12, 1e18])
+def test_beside_one_huge_error_the_others_still_count(huge):
+    """All numbers are wrong: none of them is right, and none of the right ones is 0."""
+    for seed in range(20):
+        of = Drawn(seed)
+        wrong = of.right + of.noise
+        wrong[1, 1] += huge
+        assert explain(wrong, of.right, name="x", **of.context()) == []
 
 
 @pytest.mark.parametrize("name", [name for name, (_, kind, _) in MISTAKES.items() if kind not in WITHOUT_NOISE])

@@ -82,7 +82,7 @@ TERMS = {
     ),
     "softmax, a mean for its sum": (
         softmax(lambda dp, p: p * dp - p * mean(dp * p)),
-        'dx is p · dp − p · mean(p · dp): "through the denominator" should be −p · sum(p · dp)',
+        'dx is p · dp − p · mean(p · dp): "the second term" should be −p · sum(p · dp)',
     ),
     "the largest is not subtracted": (
         cross_entropy(lambda scores, largest, total, onehot: np.exp(scores) / total - onehot),
@@ -164,7 +164,7 @@ def phi(x):
 OTHERS = {
     "another gradient in a product": (
         linear(lambda x, dy, w: (x.T @ dy, dy.sum(axis=0), dy @ (x.T @ dy).T)),
-        "product",
+        "changed",
         "dx is dy · dweightᵀ, where dy · weightᵀ is right",
     ),
     "a sum of another gradient": (
@@ -180,7 +180,7 @@ OTHERS = {
     "the weight itself comes in": (
         linear(lambda x, dy, w: (x.T @ dy + w, dy.sum(axis=0), dy @ w.T)),
         "known error",
-        "dweight is right, but weight is added to it",
+        "dweight would be right, but weight is added to it",
     ),
     "a row that is read is left out": (
         embedding(lambda ids, dy, table: added(ids[1:], dy[1:], table)),
@@ -204,7 +204,7 @@ OTHERS = {
     ),
     "a slope of letters": (
         activation(lambda x: 0.5 * (1 + erf(x, divisor=np.sqrt(2))) - x * x * phi(x)),
-        "slope",
+        "terms",
         "dx is dy · (Φ(x) − x² φ(x)), where dy · (Φ(x) + x φ(x)) is right",
     ),
     "one factor in each row": (
@@ -260,4 +260,4 @@ def test_no_formula_is_found_in_noise_and_none_in_what_is_nearly_one():
 def test_an_example_names_the_numbers_of_the_layer():
     """Without eps nobody could work the example out by hand."""
     layer = norm(lambda dy, g, h, u, s: u * u)
-    assert "for example with eps = 0.01, gamma = [" in checked(layer, 0).diagnosis[0].text
+    assert "for example with eps = 0.01, gamma = [" in checked(layer, 0).diagnosis[-1].text

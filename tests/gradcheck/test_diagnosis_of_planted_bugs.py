@@ -14,7 +14,7 @@ for module in pkgutil.iter_modules(planted.__path__):
 
 _LARGE = ("Encoder", "Checkpointed", "Bert", "MultiHead")
 NEEDED = "a reshape stands where a transposition is needed"
-CUT_SHORT = "dx = 1 · x as the factor (dy · y / x) + 0 · x inside the other factor"
+CUT_SHORT = "dx = 1 · Φ(x) + 0 · x φ(x)"
 LAST = "dx is what comes out when only the last time counts that a row is read"
 OTHER_ROWS = "the rows of dx are rows of dy, but not the right ones: row 0 is dy[0, 0], where dy[1, 0] is right"
 SORTED = "dx is what comes out when the numbers of the rows are sorted first"
@@ -73,12 +73,15 @@ SAID = {
         f"in activation (product_rule_cut_short), {CUT_SHORT}",
     ),
     "GELU, all: product_rule_cut_short": ("ledger", CUT_SHORT),
-    "TanhGELU, all: product_rule_of_the_tanh_form_cut_short": ("ledger", CUT_SHORT),
+    "TanhGELU, all: product_rule_of_the_tanh_form_cut_short": (
+        "ledger",
+        "dx = 1 · x as the factor (dy · y / x) + 0 · x inside the other factor",
+    ),
     "Softmax, all: averaged_over_the_leading_axis": (
         "factor",
         "8.000 times too small, everywhere: 8 is the number of r",
     ),
-    "Dropout, all: backward_scaled_by_one_over_p": ("factor", "p is 0.3, as if p stood where 1 − p belongs"),
+    "Dropout, all: backward_scaled_by_one_over_p": ("factor", "p is 0.3, as if p and 1 − p were mixed up"),
     "BertForMultipleChoice, model.dropout: dropout_not_undone": (
         "formula",
         "in model.dropout (dropout_not_undone), dx is dy",
@@ -89,7 +92,7 @@ SAID = {
     "LayerNorm, all: gamma_out_of_the_sums": ("formula", "dx is what comes out when γ stands outside of the means"),
     "LayerNorm, all: eps_out_of_the_derivative": (
         "known factor",
-        "as if it was divided by the σ of each row of x, not by the σ of each row of x (with eps 0.01)",
+        "as if it was divided by the σ of each row of x (without eps), not by σ",
     ),
     "BertModel, all: pooled_overwrites_hidden": (
         "place",
@@ -148,14 +151,14 @@ SAID = {
         "it is 5/8, as if it was divided by the number of rows",
     ),
     "BertForSequenceClassification, model.loss_function: dloss_is_ignored": (
-        "factor",
-        "dy is 0.1026, as if it was left",
+        "linear",
+        "is the same for any dy: by the chain rule",
     ),
     "BertForQuestionAnswering, model.loss_function: dloss_is_ignored": (
         "factor",
         "dy is 0.1026, as if it was left out",
     ),
-    "SoftmaxCrossEntropy, all: dloss_is_ignored": ("factor", "dy is 0.1026, as if it was left out"),
+    "SoftmaxCrossEntropy, all: dloss_is_ignored": ("linear", "is the same for any dy"),
     "BertForSequenceClassification, regression, model.loss_function: squares_without_their_factor": (
         "factor",
         "as if the 2/3 of a mean of squares was left out",

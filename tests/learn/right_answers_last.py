@@ -103,11 +103,13 @@ RIGHT = {
         },
         {
             "accumulate": """
-            x, labels = (np.concatenate(parts) for parts in zip(*pieces))
-            tape = Tape()
-            mean = loss.forward(layer.forward(x, tape), labels, tape)
-            layer.backward(loss.backward(1.0, tape), tape)
-            return float(mean)
+            tapes, means, counts = [Tape() for _ in pieces], [], []
+            for (x, labels), tape in zip(pieces, tapes):
+                means.append(loss.forward(layer.forward(x, tape), labels, tape))
+                counts.append(sum(int(label) != -100 for label in labels))
+            for tape, count in zip(tapes[::-1], counts[::-1]):
+                layer.backward(loss.backward(count / sum(counts), tape), tape)
+            return float(np.average(means, weights=counts))
             """,
             "clip_by_global_norm": """
             different = []
@@ -189,7 +191,7 @@ RIGHT = {
                 step = self.lr * root / (1 - self.betas[0] ** self.steps)
                 new = parameter.value * self.kept(parameter)
                 new -= step * self.first_moments[i] / (np.sqrt(self.second_moments[i]) + self.eps * root)
-                parameter.value = new
+                parameter.value[...] = new
             """,
             "kept": "return 1.0 - (len(parameter.value.shape) >= 2) * self.lr * self.weight_decay",
         },

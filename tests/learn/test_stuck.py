@@ -63,7 +63,7 @@ UNTRUE = [
         DENSITY + "return self.value(x), _cdf(x) - x * density**2 * 6.283185307179586**0.5",
         "2. The second term has the",
     ),
-    (4, "return -p * (dp * p).sum(axis=-1, keepdims=True)", "In dx, the first term, p · dp, is missing."),
+    (4, "return -p * (dp * p).sum(axis=-1, keepdims=True)", "In dx, the first term (p · dp) is missing."),
     (4, "return p * (p * dp - (dp * p).sum(axis=-1, keepdims=True))", "In dx, the term with k = j is missing."),
     (4, "return np.array([a * (b - a @ b) for a, b in zip(p, dp)])", "It is right for two axes alone"),
     (

@@ -96,7 +96,11 @@ UNKNOWN = [
     (8, "return dy if mask is None else 3 * dy[mask]", "dx has the shape (55,), wanted (11, 7)"),
     (8, "return self.forward(dy, tape)", "TapeError: backward is over, but the tape still holds what Dropout kept"),
     (9, HALVES + "return dx - dt, dz", '"past attention" has the wrong sign'),
-    (9, HALVES + "return dx + dt + dh, dz", "dx is right, but what attention_norm.backward is given is added to it."),
+    (
+        9,
+        HALVES + "return dx + dt + dh, dz",
+        "dx would be right, but what attention_norm.backward is given is added to it.",
+    ),
 ]
 
 

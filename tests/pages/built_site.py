@@ -1,9 +1,8 @@
-"""The reading site as the tests see it: built once for all of them, with made-up figures, as a check takes a minute."""
+"""The reading site as the tests see it: made once for all of them, with made-up figures, as a check takes a minute."""
 
 import re
 from functools import cache
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from npbert.core import named_parts
 from npbert.pages.site.build import site_files
 from npbert.pages.site.library import Library
 from npbert.pages.site.proofs import Proof
+from tests.pages.shared import once
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -42,11 +42,29 @@ def library():
     return Library(ROOT)
 
 
+def new_site():
+    """Every file of the site, by its path."""
+    return site_files(library(), made_up_proofs())
+
+
+@cache
+def site_folder():
+    """The site as files."""
+    pytest.importorskip("markdown_it", reason="markdown-it-py is not installed: pip install 'npbert[site]'")
+    return once("site", _write)
+
+
+def _write(folder):
+    for path, content in new_site().items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+
+
 @cache
 def built():
-    """Every file of the site, by its path."""
-    pytest.importorskip("markdown_it", reason="markdown-it-py is not installed: pip install 'npbert[site]'")
-    return site_files(library(), made_up_proofs())
+    """The same as new_site(), made once for all tests."""
+    folder = site_folder()
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @cache
@@ -60,37 +78,17 @@ def pages():
     return [path for path in built() if path.endswith(".html")]
 
 
-class Code(HTMLParser):
+LINE = re.compile(r'<span class="line" id="L(\d+)"[^>]*>(.*?)</code></span>', re.DOTALL)
+MARK = re.compile(r'<a class="(?:no|mark)\b[^>]*>.*?</a>|<[^>]*>')
+
+
+def code_of(html):
     """The lines of code on a page, by their numbers, as text without the marks that the site puts in."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.lines, self.open, self.skips, self.depth = {}, None, 0, 0
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        classes = (attrs.get("class") or "").split()
-        if tag == "span" and "line" in classes:
-            self.open, self.depth = int(attrs["id"][1:]), 0
-            assert self.open not in self.lines, f"line {self.open} stands there twice"
-            self.lines[self.open] = ""
-        elif tag == "span":
-            self.depth += 1
-        if tag == "a" and {"no", "mark"} & set(classes):
-            self.skips = True
-
-    def handle_endtag(self, tag):
-        if tag == "a":
-            self.skips = False
-        if tag == "span" and self.open:
-            if self.depth == 0:
-                self.open = None
-            self.depth -= 1
-
-    def handle_data(self, data):
-        if self.open and not self.skips:
-            self.lines[self.open] += data
+    lines = {}
+    for number, line in LINE.findall(html):
+        assert int(number) not in lines, f"line {number} stands there twice"
+        lines[int(number)] = unescape(MARK.sub("", line))
+    return lines
 
 
 def links_of(path, line):

@@ -1,16 +1,26 @@
-"""A real browser for the pages: Debian's chromium, driven by playwright."""
+"""A real browser for the pages: Debian's chromium, driven by playwright. What several tests share is made once."""
 
+import os
+import re
 import shutil
-from pathlib import Path
 
 import pytest
+
+from tests.pages import shared
 
 WIDTHS = (360, 1600)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def home(tmp_path_factory):
+    """Processes of pytest-xdist have a folder each, in the one that they share."""
+    own = tmp_path_factory.getbasetemp()
+    shared.HOME[:] = [own.parent if "PYTEST_XDIST_WORKER" in os.environ else own]
+
+
 @pytest.fixture(scope="session")
-def browser():
-    """One for all tests."""
+def tab():
+    """The only tab of the only browser: to begin a browser or a tab takes a second, to open a page a fifth of that."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed: pip install playwright"
     )
@@ -18,37 +28,48 @@ def browser():
     if path is None:
         pytest.skip("there is no chromium: apt-get install chromium")
     with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield opened
-        opened.close()
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_default_timeout(30_000)  # a busy machine has time
+        yield page
+        browser.close()
 
 
 @pytest.fixture
-def open_page(browser):
-    """open_page(path, width=…, …) -> the page in the browser; at the end it had no error and asked for nothing else."""
-    contexts, wrong = [], []
+def open_page(tab):
+    """open_page(path, width=…, …) -> the page in the browser; at the end it had no error and asked for nothing else.
 
-    def opened(path, *, width=1600, height=900, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-        page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
-        page.on("request", lambda request: wrong.append(request.url) if request.url != path.as_uri() else None)
-        page.goto(path.as_uri())
-        return page
+    within: the folder whose files it may ask for, too. A page takes the place of the one before, and begins as in a new
+    browser: nothing is stored, and the pointer is in the corner.
+    """
+    wrong, may = [], re.compile("")
+    told = {
+        "pageerror": lambda error: wrong.append(f"error: {error}"),
+        "console": lambda message: wrong.append(f"{message.type}: {message.text}"),
+        "request": lambda request: None if may.fullmatch(request.url) else wrong.append(request.url),
+    }
 
+    def opened(path, *, width=1600, height=900, within=None, **media):
+        nonlocal may
+        leave(tab)
+        may = re.compile(f"{re.escape(within.as_uri())}/.*" if within else re.escape(path.as_uri()))
+        tab.set_viewport_size({"width": width, "height": height})
+        tab.emulate_media(**{"media": "screen", "color_scheme": "light", "reduced_motion": "no-preference", **media})
+        tab.goto(path.as_uri())
+        return tab
+
+    for event, tell in told.items():
+        tab.on(event, tell)
     yield opened
-    for context in contexts:
-        context.close()
+    leave(tab)
+    for event, tell in told.items():
+        tab.remove_listener(event, tell)
     assert wrong == []
 
 
-def pytest_collection_modifyitems(items):
-    """With `--dist loadgroup`, what several tests share, a browser or the whole site, is made once in all."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            name = item.path.stem
-            group = next((kind for kind in ("site", "arithmetic", "report") if kind in name), "number")
-            item.add_marker(pytest.mark.xdist_group(group))
+def leave(tab):
+    """Leave a page, with all that it still does and what it has stored."""
+    if tab.url != "about:blank":
+        tab.evaluate("localStorage.clear()")
+        tab.mouse.move(0, 0)
+        tab.goto("about:blank")

@@ -144,7 +144,7 @@ def test_a_changed_model_is_told_of_and_taken_back(page):
     page.click("#tab-move")
     page.locator("#move-slider").fill("0.5")
     page.click("#move-keep")
-    assert "you put Wʰ[1, 2] at " in page.inner_text("#changed-note")
+    assert "you put Wh[1, 2] at " in page.inner_text("#changed-note")
     page.click("#tab-step")
     assert page.inner_text("#followed .bar-label") == "put there by you"
     page.click("#changed-out")
@@ -174,7 +174,7 @@ def test_shares_have_one_scale_and_lead_to_the_stage(page):
         "cells => cells.map(cell => [parseInt(cell.style.getPropertyValue('--share')), Number(cell.textContent)])"
     )
     assert all(share == pytest.approx(100 * value, abs=0.6) for share, value in styles)
-    assert "each share would be 0.167" in page.inner_text("#train-looks")
+    assert "each would be 0.167" in page.inner_text("#train-looks")
     page.locator("#train-attention td[data-row]").first.click()
     assert page.evaluate("npbert.state.view") == "step"
     assert page.evaluate("npbert.state.chosen.name") == "bert.encoder.layers.0.P.0"

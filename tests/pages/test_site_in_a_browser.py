@@ -4,57 +4,31 @@ import re
 
 import pytest
 
-from tests.pages.built_site import built
+from tests.pages.built_site import site_folder
 
 WIDE = ["index.html", "docs/05-layer-norm.html", "npbert/layers/layer_norm.html", "npbert/blocks/encoder_layer.html",
         "npbert/layers/dot_product_attention.html", "npbert/data/masking.html", "npbert/training/trainer.html",
         "npbert/__init__.html", "api/npbert.html", "docs/README.html"]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    for path, content in built().items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(content)
-    return folder
-
-
 @pytest.fixture
-def visit(browser, folder):
+def visit(open_page):
     """visit(path, width=…) -> the page; it had no error, and asked for nothing but files of the site."""
-    contexts, wrong = [], []
-
-    def opened(path, *, width=1600, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-        page.on("console", lambda message: wrong.append(message.text))
-        home = folder.as_uri()
-        page.on("request", lambda request: None if request.url.startswith(home) else wrong.append(request.url))
-        page.goto(f"{home}/{path}")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert wrong == []
+    return lambda path, **options: open_page(site_folder() / path, within=site_folder(), **options)
 
 
-@pytest.mark.parametrize("width", [360, 1600])
-def test_no_page_is_wider_than_the_screen(visit, width):
-    page = visit("index.html", width=width)
-    home = page.url.removesuffix("index.html")
-    for path in WIDE:
-        page.goto(home + path)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+@pytest.mark.parametrize("path", WIDE)
+def test_no_page_is_wider_than_the_screen(visit, path):
+    page = visit(path)
+    for width in (1600, 360):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_forward_stands_beside_backward_and_on_a_phone_above_it(visit):
+    page = visit("npbert/layers/linear.html")
     for width, beside in ((1600, True), (360, False)):
-        page = visit("npbert/layers/linear.html", width=width)
+        page.set_viewport_size({"width": width, "height": 900})
         forward, backward = (page.locator(f'[id="Linear.{name}"]').bounding_box() for name in ("forward", "backward"))
         assert (abs(forward["y"] - backward["y"]) < 1) == beside
         assert (backward["x"] > forward["x"] + forward["width"]) == beside

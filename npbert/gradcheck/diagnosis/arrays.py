@@ -15,6 +15,7 @@ from npbert.gradcheck.diagnosis.factors import cause_of, how_large
 from npbert.gradcheck.diagnosis.finding import Case, Finding, d, listed
 from npbert.gradcheck.diagnosis.formula import Formula
 from npbert.gradcheck.diagnosis.heads import heads_of, wrong_in_heads
+from npbert.gradcheck.diagnosis.linear import Power, powers_of_dy
 from npbert.gradcheck.diagnosis.parts import is_right_along_directions
 from npbert.gradcheck.diagnosis.slopes import wrong_slope
 from npbert.gradcheck.diagnosis.surroundings import Known
@@ -33,6 +34,12 @@ def findings_of_arrays(
     known, names = Known.of(function), [name for name, count in report.wrong.items() if count]
     method = COMPLEX_STEP if COMPLEX_STEP in numeric else next(iter(numeric))
     right = numeric[method]
+    if [dy.size for dy in function.dy] == [1]:
+        nothing: dict[str, Power] = {}
+        powers = or_else(nothing, lambda: {each.name: each for each in powers_of_dy(function, wrong, names)})
+        if powers:
+            yield from _of_powers(function, wrong, right, known, names, powers)
+            return
     if len(names) > 1:
         some = [{name: of[name] for name in names} for of in (wrong, right)]
         common = list(common_factor(some[0], some[1], known, _together(names, right)))
@@ -40,7 +47,8 @@ def findings_of_arrays(
             yield from common
             return
     trace = or_else(None, lambda: Trace.of(function, method))
-    found = list(_between(trace, names)) if trace else []
+    found = list(_between(trace, names, known)) if trace else []
+    unexplained = names if all(map(_says_little, found)) else []
     if not found:
         formulas = {name: known.formula(of) for name, of in right.items()}
         for name in names:
@@ -52,14 +60,50 @@ def findings_of_arrays(
                 case = replace(case, roads=roads, others={**case.others, **given})
             here = list(findings_of(case))
             is_little = name in known.inputs and all(finding.what == "place" for finding in here)
-            found += (list(_inside(case, function, known)) or here) if is_little else here
+            here = (list(_inside(case, function, known)) or here) if is_little else here
+            unexplained = [each for each in unexplained if each != name or all(map(_says_little, here))]
+            found += here
     yield from found
-    if all(finding.what == "place" and ": " not in finding.text for finding in found):
+    if unexplained:
         none: list[Finding] = []
-        yield from or_else(none, lambda: list(_right_without_dropout(function, report)))
-        example = counterexample(function, names)
+        yield from or_else(none, lambda: [each.finding for each in powers_of_dy(function, wrong, unexplained)])
+        if unexplained == names:
+            yield from or_else(none, lambda: list(_right_without_dropout(function, report)))
+        example = counterexample(function, unexplained)
         if example:
             yield example
+
+
+def _of_powers(
+    function: ScalarFunction,
+    wrong: Gradients,
+    right: Gradients,
+    known: Known,
+    names: list[str],
+    powers: dict[str, Power],
+) -> Iterator[Finding]:
+    """Where dy is one number: what is not proportional to it, and what else is true when that is put right."""
+    formulas = {name: known.formula(of) for name, of in right.items()}
+    dy = float(function.dy[0])
+    for name in names:
+        power = powers.get(name, Power(name, 1)).power
+        if name in powers and power is not None:
+            yield powers[name].finding
+        corrected = wrong[name] * dy ** (1 - (1 if power is None else power))
+        case = _case(name, {name: corrected}, right, known, formulas)
+        if np.allclose(case.wrong, case.right, rtol=1e-9, atol=1e-12):
+            continue
+        apart = "apart from that, " if name in powers and power is not None else ""
+        for finding in findings_of(case):
+            if power is not None or finding.what != "factor":  # which is another one for another dy
+                yield Finding(finding.what, name, apart + finding.text)
+        if power is None:
+            yield powers[name].finding
+
+
+def _says_little(finding: Finding) -> bool:
+    """Whether it only says where something is wrong, and not what."""
+    return finding.what == "place" and ": " not in finding.text
 
 
 def _right_without_dropout(function: ScalarFunction, report: Report) -> Iterator[Finding]:
@@ -79,7 +123,7 @@ def _inside(case: Case, function: ScalarFunction, known: Known) -> Iterator[Find
     yield from wrong_in_heads(case, heads_of(function, known.heads), is_of_queries=is_of_queries)
 
 
-def _between(trace: Trace, wrong_names: list[str]) -> Iterator[Finding]:
+def _between(trace: Trace, wrong_names: list[str], known: Known) -> Iterator[Finding]:
     """What the backward of a part is given, when that is wrong: the last in forward is the first to be undone."""
     for step, right, given_right in wrong_between(trace):
         so_far = f" (what {listed(given_right)} got is right)" if given_right else ""
@@ -93,7 +137,7 @@ def _between(trace: Trace, wrong_names: list[str]) -> Iterator[Finding]:
         called = trace.called(step)
         others = {name: array for name, array in trace.given.items() if name != called}
         roads = trace.roads_from(step, step.y, right)
-        case = Case(step.dy, right, step.name, roads=roads, others=others, called=called)
+        case = Case(step.dy, right, step.name, numbers=known.numbers, roads=roads, others=others, called=called)
         found = list(findings_of(case))
         for finding in found:
             yield Finding(finding.what, step.name, finding.text + so_far)

@@ -14,15 +14,18 @@ from npbert.gradcheck.diagnosis.axes import (
     error_is_a_known,
     factor_along_an_axis,
 )
+from npbert.gradcheck.diagnosis.changed import changed_product
 from npbert.gradcheck.diagnosis.factors import constant_factor, known_factor
 from npbert.gradcheck.diagnosis.finding import Case, Finding, d, listed
 from npbert.gradcheck.diagnosis.formulas import wrong_formula
 from npbert.gradcheck.diagnosis.ledger import ledger
+from npbert.gradcheck.diagnosis.ones import ones_elsewhere
 from npbert.gradcheck.diagnosis.order import another_gradient, wrong_order
 from npbert.gradcheck.diagnosis.places import wrong_places
 from npbert.gradcheck.diagnosis.products import wrong_product
-from npbert.gradcheck.diagnosis.rows import rows_of_another
+from npbert.gradcheck.diagnosis.rows import rows_moved, rows_of_another
 from npbert.gradcheck.diagnosis.shapes import wrong_kind
+from npbert.gradcheck.diagnosis.sums_of_rows import sums_of_rows
 from npbert.gradcheck.diagnosis.terms import wrong_terms
 
 
@@ -92,8 +95,13 @@ def _not_finite(case: Case) -> Iterator[Finding]:
     bad = ~np.isfinite(case.wrong)
     if bad.any():
         first = tuple(map(int, np.argwhere(bad)[0]))
-        text = f"{case.d} has {np.count_nonzero(bad)} of {bad.size} numbers that are not finite, the first at {first}"
+        where = next((text for text, place in case.places.items() if _is_there(bad, place)), f"the first at {first}")
+        text = f"{case.d} has {np.count_nonzero(bad)} of {bad.size} numbers that are not finite, {where}"
         yield Finding("not finite", case.name, text)
+
+
+def _is_there(bad: Array, place: Array) -> bool:
+    return place.shape == bad.shape and bool((bad == place).all())
 
 
 def _all_zero(case: Case) -> Iterator[Finding]:
@@ -113,10 +121,31 @@ def _product_with_gradients(case: Case) -> Iterator[Finding]:
     return wrong_product(replace(case, known=case.known | {d(name): other for name, other in case.others.items()}))
 
 
+def _changed_product_with_gradients(case: Case) -> Iterator[Finding]:
+    return changed_product(replace(case, known=case.known | {d(name): other for name, other in case.others.items()}))
+
+
+def _rounded(case: Case) -> Iterator[Finding]:
+    """Right in so many digits that no formula is wrong."""
+    some = case.right[case.right != 0]
+    if not some.size or np.count_nonzero(case.is_wrong & (case.right != 0)) * 2 < some.size:
+        return
+    relative = float(np.abs(case.error).max() / np.abs(some).max())
+    if relative < _ROUNDED and not case.is_wrong[case.right == 0].any():
+        how = ": its numbers are those of float32" if _is_float32(case.wrong) else ", as if a number in it was rounded"
+        text = f"{case.d} is right in about {-np.log10(relative):.0f} digits, and a formula is right in 15{how}"
+        yield Finding("rounded", case.name, text)
+
+
+def _is_float32(array: Array) -> bool:
+    return bool(np.array_equal(array.astype(np.float32), array))
+
+
 def _some(array: Array) -> str:
     return listed(map(float, array.ravel()), 4)
 
 
+_ROUNDED = 1e-4  # the relative error below which a gradient is told to be rounded
 Statement = Callable[[Case], Iterator[Finding]]
 
 _GROUPS: tuple[tuple[Statement, ...], ...] = (
@@ -128,10 +157,14 @@ _GROUPS: tuple[tuple[Statement, ...], ...] = (
     (known_factor,),
     (wrong_terms,),
     (ledger,),
+    (_changed_product_with_gradients,),
     (factor_along_an_axis, error_along_an_axis, another_gradient, wrong_order),
+    (ones_elsewhere,),
     (error_is_a_known,),
     (_product_with_gradients,),
     (error_along_a_known,),
+    (_rounded,),
     (wrong_places,),
     (rows_of_another,),
+    (rows_moved, sums_of_rows),
 )

@@ -13,6 +13,8 @@ from npbert.gradcheck.diagnosis.finding import Case, Finding, number
 
 _SAME = 1e-6
 _MOST_CAUSES = 3
+_NEARLY_ONE, _HUGE = 2e-3, 1e9
+_DIVISORS = ("the ", "σ", "√(σ")
 _POWERS = {
     -1: "{0} was left out",
     1: "{0} was multiplied once too often",
@@ -52,6 +54,10 @@ def cause_of(factor: float, sizes: dict[str, int], numbers: dict[str, float]) ->
     The simplest explanations come first; of several that are as simple, all are named.
     """
     size, by_value = abs(factor), _by_value(sizes)
+    if size > _HUGE:
+        return "so large, as if it was divided by something that is nearly 0"
+    if _SAME < abs(factor - 1) < _NEARLY_ONE:
+        return "so near to right, as if a number in it was rounded, or something small was added"
     for causes in (
         itertools.chain(_of_numbers(numbers), _of_sizes(by_value), _of_constants()),
         _of_two_sizes(by_value),
@@ -61,6 +67,12 @@ def cause_of(factor: float, sizes: dict[str, int], numbers: dict[str, float]) ->
         if fitting:
             return " or ".join(list(fitting)[:_MOST_CAUSES])
     return ""
+
+
+def cause_among(factor: float, numbers: dict[str, float]) -> str:
+    """As cause_of, by the numbers alone."""
+    fitting = (text for value, text in _of_numbers(numbers) if math.isclose(abs(factor), value, rel_tol=_SAME))
+    return next(fitting, "")
 
 
 def known_factor(case: Case) -> Iterator[Finding]:
@@ -79,10 +91,10 @@ def factors_of(case: Case, part: Array, rest: Array | float) -> Iterator[str]:
                     yield text.format(name)
                     return
         for (name, array), (other, divisor) in itertools.permutations(known.items(), 2):
-            if name.startswith("the ") != other.startswith("the ") or not (is_plain(name) and is_plain(other)):
+            is_divisor = name.startswith(_DIVISORS)
+            if is_divisor != other.startswith(_DIVISORS) or not (is_plain(name) and is_plain(other)):
                 continue
             if case.explains(rest + part * array / divisor, fitted=1):
-                is_divisor = name.startswith("the ") and other.startswith("the ")
                 yield (
                     f"it was divided by {other}, not by {name}" if is_divisor else f"{name} stood where {other} belongs"
                 )
@@ -91,7 +103,7 @@ def factors_of(case: Case, part: Array, rest: Array | float) -> Iterator[str]:
 
 def is_plain(name: str) -> bool:
     """Whether it names a thing, and is no formula such as 1 − y."""
-    return not any(sign in name for sign in "−/·²")
+    return name.startswith(_DIVISORS) or not any(sign in name for sign in "−/·²")
 
 
 def fits(array: Array, shape: tuple[int, ...]) -> bool:
@@ -142,8 +154,9 @@ def _of_numbers(numbers: dict[str, float]) -> Iterator[tuple[float, str]]:
         if 0 < value < 1:
             yield 1 - value, f"{said}, as if a division by 1 − {name} was left out"
             yield 1 / (1 - value), f"{said}, as if it was divided by 1 − {name} once too often"
-            yield (1 - value) / value, f"{said}, as if {name} stood where 1 − {name} belongs"
+            yield (1 - value) / value, f"{said}, as if {name} and 1 − {name} were mixed up"
             yield (1 - value) * value, f"{said}, as if {name} stood where 1/(1 − {name}) belongs"
+            yield (1 - value) / (1 + value), f"{said}, as if 1 + {name} stood where 1 − {name} belongs"
             yield math.sqrt(1 - value), f"{said}, as if a division by √(1 − {name}) was left out"
             yield 1 / math.sqrt(1 - value), f"{said}, as if it was divided by √(1 − {name}) once too often"
 
@@ -157,6 +170,12 @@ def _of_roots(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:
 def _of_two_sizes(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:
     for size, name in sizes.items():
         yield size / 2, f"{size} is {name}, as if the 2/{size} of a mean of squares was left out"
+        yield size**2, f"it is {size}², and {size} is {name}, as if it was multiplied by it, and not divided"
+        yield size**-2, f"it is 1/{size}², and {size} is {name}, as if it was divided by it, and not multiplied"
+        for other in (size - 1, size + 1) if size > 2 else ():
+            sign = "−" if other < size else "+"
+            said = f"it is {size}/{other}, and {size} is {name}, as if it was divided by {size} {sign} 1"
+            yield size / other, said
     for (one, name), (other, other_name) in itertools.permutations(sizes.items(), 2):
         yield (
             one / other,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -46,6 +47,7 @@ class Term(NamedTuple):
     forms: dict[str, Array]
     sign: int
     legend: str = ""
+    front: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,22 +80,35 @@ class Case:
 
     @cached_property
     def allowed(self) -> float:
-        """What a formula may leave over of any number."""
-        return ACCURACY * float(np.abs(self.error).max(initial=0))
+        """What a formula may leave over of any number: what does not count beside the error, nor beside what is right,
+        but for rounding."""
+        return max(ACCURACY * self._counts, ROUNDING * float(np.abs(self.wrong).max(initial=0)))
 
     def is_zero(self, array: Array) -> bool:
-        """Whether it is 0 but for rounding."""
-        return bool(np.abs(array).max(initial=0) <= ROUNDING * np.abs(self.error).max(initial=0))
+        """Whether it is 0 but for rounding. (Beside an error of 10¹⁵ a right number is no 0 yet.)"""
+        return bool(np.abs(array).max(initial=0) <= ROUNDING * min(self._largest_error, 1))
 
     @cached_property
     def is_wrong(self) -> Array:
-        """Which entries are wrong: those whose error counts beside the largest."""
-        return np.abs(self.error) > self.allowed
+        """Which entries are wrong: those whose error counts beside the largest, or beside what is right."""
+        return np.abs(self.error) > ACCURACY * self._counts
+
+    @cached_property
+    def _counts(self) -> float:
+        return min(self._largest_error, float(np.abs(self.right).max(initial=0)) or math.inf)
+
+    @cached_property
+    def _largest_error(self) -> float:
+        return float(np.abs(self.error).max(initial=0))
+
+    @cached_property
+    def _telling(self) -> int:
+        """How many numbers there are by which a guess could be found out."""
+        return int(np.count_nonzero((np.abs(self.wrong) > self.allowed) | (np.abs(self.right) > self.allowed)))
 
     def explains(self, guess: Array, fitted: int = 0) -> bool:
         """Whether `guess` is the wrong gradient, after `fitted` numbers in it were chosen to make it so."""
-        telling = np.count_nonzero((np.abs(self.wrong) > self.allowed) | (np.abs(self.right) > self.allowed))
-        if telling - fitted < _TO_SPARE and fitted:
+        if fitted and self._telling - fitted < _TO_SPARE:
             return False
         left_over = np.abs(self.wrong - guess)
         return bool(left_over.max(initial=0) <= self.allowed)  # False for a NaN

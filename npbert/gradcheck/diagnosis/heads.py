@@ -5,28 +5,36 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Sequences, Tape
-from npbert.gradcheck.diagnosis.finding import ACCURACY, Case, Finding
+from npbert.gradcheck.diagnosis.finding import ACCURACY, Case, Finding, Term
 from npbert.gradcheck.diagnosis.products import matrix_products
+from npbert.gradcheck.diagnosis.terms import wrong_terms
+from npbert.gradcheck.diagnosis.written import terms_of_softmax
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import copy_of
 
 _MOST_ROWS = 100
 _LEGEND = "P is softmax(q kᵀ/√d), A the same after dropout; dS is the gradient of q kᵀ, so 1/√d is in it"
+_ROADS = ("directly", "through the sum")
 
 
 @dataclass(frozen=True)
 class Head:
-    """One head of one sequence: where it is in an array for the queries and for the keys, and its matrices by name."""
+    """One head of one sequence: where it is in an array for the queries and for the keys, and its matrices by name.
+
+    p, dp (M, T): what softmax gave, and the gradient that comes back to it.
+    """
 
     queries: tuple[slice, slice]
     keys: tuple[slice, slice]
     matrices: dict[str, Array]
+    p: Array
+    dp: Array
 
 
 def wrong_in_heads(case: Case, heads: list[Head], *, is_of_queries: bool) -> Iterator[Finding]:
@@ -40,6 +48,43 @@ def wrong_in_heads(case: Case, heads: list[Head], *, is_of_queries: bool) -> Ite
     )
     if said and right:
         yield Finding("product", case.name, f"{case.d} is {said}, where {right} is right ({_LEGEND})")
+    elif said is None:
+        yield from _wrong_scores(case, heads, is_of_queries=is_of_queries)
+
+
+def _wrong_scores(case: Case, heads: list[Head], *, is_of_queries: bool) -> Iterator[Finding]:
+    """The formula for the gradient of the scores that the wrong gradient is made with, where the right one is another,
+    with and without 1/√d."""
+    width = heads[0].queries[1].stop - heads[0].queries[1].start
+    for scale, said in ((1 / math.sqrt(width), ""), (1.0, ", and 1/√d is missing")):
+        terms = _terms(case, heads, scale, is_of_queries=is_of_queries)
+        whole = sum(next(iter(term.forms.values())) * term.sign for term in terms) / scale / math.sqrt(width)
+        if np.abs(whole - case.right).max(initial=0) > ACCURACY * 1e-3 * np.abs(case.right).max(initial=0):
+            return
+        found = next(wrong_terms(replace(case, called="dS", terms=lambda terms=terms: terms)), None)  # type: ignore[misc]
+        if found:
+            yield Finding("terms", case.name, f"{found.text} (that is what {case.d} is made with{said})")
+            return
+
+
+def _terms(case: Case, heads: list[Head], scale: float, *, is_of_queries: bool) -> tuple[Term, ...]:
+    """The terms of dS, each as what it brings to the gradient of the queries, or of the keys."""
+    forms: list[dict[str, Array]] = [{} for _ in _ROADS]
+    first: tuple[Term, ...] = ()
+    with np.errstate(all="ignore"):
+        for head in heads:
+            of_head = terms_of_softmax(head.dp, head.p, _ROADS)
+            first = first or of_head
+            other = head.matrices["k" if is_of_queries else "q"]
+            place = head.queries if is_of_queries else head.keys
+            for whole, term in zip(forms, of_head, strict=True):
+                for text, ds in term.forms.items():
+                    array = whole.setdefault(text, np.zeros(case.right.shape))
+                    array.reshape(-1, array.shape[-1])[place] = scale * (ds if is_of_queries else ds.T) @ other
+    return tuple(
+        Term(term.road, {text: array for text, array in whole.items() if np.isfinite(array).all()}, term.sign)
+        for term, whole in zip(first, forms, strict=True)
+    )
 
 
 def _common_product(array: Array, heads: list[Head], accuracy: float, *, is_of_queries: bool) -> str | None:
@@ -83,8 +128,8 @@ def heads_of(function: ScalarFunction, num_heads: int) -> list[Head]:
     for rows, others in zip(_slices(looking), _slices(lengths), strict=True):
         for number, part in enumerate(columns):
             of_query, of_key = (rows, part), (others, part)
-            matrices = _matrices(q[of_query], k[of_key], v[of_key], dy[of_query], weights[number][rows, others])
-            heads.append(Head(of_query, of_key, matrices))
+            of_head = _matrices(q[of_query], k[of_key], v[of_key], dy[of_query], weights[number][rows, others])
+            heads.append(Head(of_query, of_key, *of_head))
     return heads
 
 
@@ -100,14 +145,15 @@ def _weights(function: ScalarFunction, position: int, firsts: list[int]) -> Arra
     return np.stack(columns, axis=-1)
 
 
-def _matrices(q: Array, k: Array, v: Array, dy: Array, a: Array) -> dict[str, Array]:
+def _matrices(q: Array, k: Array, v: Array, dy: Array, a: Array) -> tuple[dict[str, Array], Array, Array]:
+    """By name; and P and dP."""
     scores = q @ k.T / math.sqrt(q.shape[1])
     p = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=-np.inf))
     p /= p.sum(axis=-1, keepdims=True)
     p = a if np.allclose(a.sum(axis=-1), 1) else p  # without dropout; then keys that are masked have no say
     da = dy @ v.T
     dp = da * np.divide(a, p, out=np.zeros_like(p), where=p > 0)
-    over = f"/√{q.shape[1]}"
+    root = math.sqrt(q.shape[1])
     ds = {
         "dS": p * (dp - (dp * p).sum(axis=-1, keepdims=True)),
         "(P · dP)": p * dp,
@@ -115,8 +161,9 @@ def _matrices(q: Array, k: Array, v: Array, dy: Array, a: Array) -> dict[str, Ar
         "dP": dp,
         "dA": da,
     }
-    scaled = {"dS" if name == "dS" else f"{name}{over}": array / math.sqrt(q.shape[1]) for name, array in ds.items()}
-    return {"q": q, "k": k, "v": v, "dy": dy, "A": a, "P": p, **scaled}
+    scaled = {"dS" if name == "dS" else f"{name}/√{q.shape[1]}": array / root for name, array in ds.items()}
+    unscaled = {f"√{q.shape[1]} · dS" if name == "dS" else name: array for name, array in ds.items()}
+    return {"q": q, "k": k, "v": v, "dy": dy, "A": a, "P": p, **scaled, **unscaled}, p, dp
 
 
 def _slices(sizes: Iterable[int]) -> Iterator[slice]:

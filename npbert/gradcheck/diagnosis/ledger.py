@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.diagnosis.factors import cause_of, factors_of
+from npbert.gradcheck.diagnosis.factors import cause_among, cause_of, factors_of
 from npbert.gradcheck.diagnosis.finding import ACCURACY, Case, Finding, d, number
 
 _IS_WHOLE = 1e-6
@@ -17,10 +17,8 @@ _MOST_ADDED = 5  # roads that are told as a sum
 
 def ledger(case: Case) -> Iterator[Finding]:
     """The wrong gradient as a sum of the roads, each some times, or with a known factor on one of them."""
-    cuts = [{name: road for name, road in cut.items() if np.any(road)} for cut in (case.roads, *case.cuts)]
-    cuts = [cut for cut in cuts if len(cut) > 1 and _is_right(case, list(cut.values()))]
-    told = ((cut, _counts(case, list(cut.values()))) for cut in cuts)
-    counted = [(cut, counts) for cut, counts in told if counts is not None]
+    cuts = _cuts(case)
+    counted = _counted(case, cuts)
     if counted:
         roads, counts = min(counted, key=lambda of: sum(count not in (0, 1, -1) for count in of[1]))
         yield Finding("ledger", case.name, _told(case, roads, dict(zip(roads, counts, strict=True))))
@@ -32,13 +30,41 @@ def ledger(case: Case) -> Iterator[Finding]:
             return
 
 
+def is_plain_sum(case: Case) -> bool:
+    """Whether each road is there once, not at all, or with the wrong sign: nothing says more than the ledger then."""
+    return any(all(count in (0, 1, -1) for count in counts) for _, counts in _counted(case, _cuts(case)))
+
+
+def _cuts(case: Case) -> list[dict[str, Array]]:
+    """The ways to cut the right gradient into roads that add up to it."""
+    cuts = [{name: road for name, road in cut.items() if np.any(road)} for cut in (case.roads, *case.cuts)]
+    return [cut for cut in cuts if len(cut) > 1 and _is_right(case, list(cut.values()))]
+
+
+def _counted(case: Case, cuts: list[dict[str, Array]]) -> list[tuple[dict[str, Array], list[float]]]:
+    """Those of the ways in which the wrong gradient is a sum of the roads, with how often each is there."""
+    told = ((cut, _counts(case, list(cut.values()))) for cut in cuts)
+    return [(cut, counts) for cut, counts in told if counts is not None]
+
+
 def _told(case: Case, roads: dict[str, Array], counts: dict[str, float]) -> str:
     """dx = 1 · directly + 0 · through μ: "through μ" is missing"""
+    if not any(counts.values()):
+        return f"{case.d} is 0 everywhere, but for rounding: what is in it cancels out"
     alike: dict[float, list[str]] = {}
     for name, count in counts.items():
         if count != 1:
-            alike.setdefault(count, []).append(f'"{name}"')
+            alike.setdefault(round(count, 9), []).append(f'"{name}"')
     of_all = all(_is_in_every_row(road, case.right) and not name.startswith("past ") for name, road in roads.items())
+    if list(counts.values()) == list(range(len(counts), 0, -1)) and len(counts) > _MOST_ADDED:
+        first, *_, last = counts
+        each = f"{first} is there {len(counts)} times, and each of the others once less than the one before it"
+        loop = "as if what was summed up so far was added in each step of a loop, and not once, after it"
+        return f"in {case.d}, {each}, down to {last}, which is there once: {loop}"
+    of_all = of_all and len(alike) == 1
+    if len(alike) > _MOST_ADDED:
+        each = ", ".join(_count(count) for count in [*counts.values()][:_MOST_ADDED])
+        return f"in {case.d}, each of {next(iter(counts))} … {[*counts][-1]} has a factor of its own: {each}, …"
     about = "; ".join(_about(case, names, count, of_all=of_all) for count, names in alike.items())
     if len(counts) > _MOST_ADDED:
         return f"in {case.d}, {about}; the rest is right"
@@ -79,7 +105,7 @@ def _about(case: Case, names: list[str], count: float, *, of_all: bool) -> str:
         return f"{name} {is_} missing"
     if count == -1:
         return f"{name} {has} the wrong sign"
-    cause = cause_of(count, case.sizes if of_all else {}, case.numbers)
+    cause = cause_of(count, case.sizes, case.numbers) if of_all else cause_among(count, case.numbers)
     return f"{name} {is_} there {_count(count)} times" + (f" ({cause})" if cause else "")
 
 

@@ -21,6 +21,7 @@ def another_gradient(case: Case) -> Iterator[Finding]:
         if other.shape == case.wrong.shape and np.any(other) and case.explains(other, fitted=1):
             right = case.name_of(case.right)
             yield Finding("another", case.name, f"{case.d} is {d(name)}{right and f', and should be {right}'}")
+            return
         elif other.T.shape == case.wrong.shape and np.any(other) and case.explains(other.T, fitted=1):
             yield Finding("another", case.name, f"{case.d} is {d(name)}, transposed")
 
@@ -51,7 +52,7 @@ def _orders(case: Case) -> Iterator[tuple[str, Array]]:
     if right.ndim == 2:
         yield from _of_pieces(case)
     for axis, item in _items(right):
-        yield f"its {plural(item)} are in another order", _matched(case, axis)
+        yield _matched(case, axis, item)
     if right.ndim == 2:
         yield "the numbers of each row are in another order within it", _within(case, 1)
         yield "the numbers of each column are in another order within it", _within(case, 0)
@@ -137,7 +138,7 @@ def _joined(right: Array, lengths: tuple[int, ...], heads: int, *, invert: bool)
     return changed
 
 
-def _matched(case: Case, axis: int) -> Array:
+def _matched(case: Case, axis: int, item: str) -> tuple[str, Array]:
     """The right gradient with its lines across `axis` in the order in which the wrong one has them."""
     wrong, right = (np.moveaxis(array, axis, 0).reshape(array.shape[axis], -1) for array in (case.wrong, case.right))
     distances = np.abs(wrong[:, None] - right[None]).max(axis=2, initial=0)
@@ -145,7 +146,11 @@ def _matched(case: Case, axis: int) -> Array:
     for row in distances:
         row[order] = math.inf  # each is taken once
         order.append(int(row.argmin()))
-    return np.take(case.right, order, axis=axis)
+    guess = np.take(case.right, order, axis=axis)
+    others = tuple(other for other in range(case.right.ndim) if other != axis)
+    place = int(np.argmax((np.abs(guess - case.right) > case.allowed).any(axis=others)))
+    text = f"its {plural(item)} are in another order ({item} {place} has what belongs in {item} {order[place]})"
+    return text, guess
 
 
 def _within(case: Case, axis: int) -> Array:

@@ -11,6 +11,8 @@ from npbert.compute import Array
 from npbert.gradcheck.diagnosis.factors import constant_factor
 from npbert.gradcheck.diagnosis.finding import Case, Finding, listed, plural
 
+_AFTER_THE_FIRST = "s after the first"
+
 
 def wrong_places(case: Case) -> Iterator[Finding]:
     """The place with a name that all wrong entries are in and few others, or their rows or columns."""
@@ -25,7 +27,15 @@ def wrong_places(case: Case) -> Iterator[Finding]:
     if fitting:
         count, text = min(fitting, key=lambda of: of[0])
         if np.count_nonzero(wrong) * 2 > count:
-            yield Finding("place", case.name, f"{case.d} is right but for {text}{_there(case)}")
+            there, first = _there(case), text.removesuffix(_AFTER_THE_FIRST)
+            is_only = first != text and not there
+            where = text if first == text else f"the {plural(first)} after the first"
+            said = (
+                f"only the first {first} of {case.d} is right"
+                if is_only
+                else f"{case.d} is right but for {where}{there}"
+            )
+            yield Finding("place", case.name, said)
             return
     count, size = np.count_nonzero(wrong), case.right.size
     for array, says in ((case.wrong, "are 0, and should not be"), (case.right, "should be 0, and are not")):
@@ -55,7 +65,10 @@ def _common(case: Case) -> Iterator[tuple[str, Array]]:
     for axis, item in enumerate(names):
         yield f"the first {item}", index[axis] == 0
         yield f"the last {item}", index[axis] == shape[axis] - 1
-        yield f"every {item} after the first", index[axis] > 0
+        others = tuple(other for other in range(len(shape)) if other != axis)
+        lines: Array = np.any(case.is_wrong, axis=others)
+        if shape[axis] > 1 and lines[1:].all():
+            yield f"{item}{_AFTER_THE_FIRST}", index[axis] > 0
     if len(shape) == 2:
         yield "the diagonal", index[0] == index[1]
         yield "what is above the diagonal", index[0] < index[1]

@@ -40,8 +40,9 @@ def _sums(known: dict[str, Array], shape: tuple[int, ...]) -> Iterator[tuple[str
         for (name, array), (other, factor) in itertools.product(rows.items(), lines.items()):
             if len(array) == len(factor):
                 yield how.format(f"{name} · {other}"), reduce(array * factor)
-                with np.errstate(all="ignore"):
-                    yield how.format(f"{name} / {other}"), reduce(array / factor)
+                if name != other:
+                    with np.errstate(all="ignore"):
+                        yield how.format(f"{name} / {other}"), reduce(array / factor)
 
 
 _REDUCTIONS: dict[str, Callable[[Array], Array]] = {

@@ -17,6 +17,7 @@ from npbert.gradcheck.diagnosis.formula import NO_FORMULA, Formula, Surroundings
 from npbert.gradcheck.diagnosis.formulas import of_cross_entropy, of_normalizing, of_softmax
 from npbert.gradcheck.diagnosis.roads_of_rows import of_reading, of_rows
 from npbert.gradcheck.diagnosis.written import terms_of_cross_entropy, terms_of_normalizing, terms_of_softmax
+from npbert.gradcheck.diagnosis.written_slopes import big_phi, small_phi, terms_of_gelu
 
 _MEANS: tuple[Callable[..., Array], ...] = (np.mean, np.sum)
 _EPS = (0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
@@ -51,7 +52,7 @@ def _layer_norm(right: Array, around: Surroundings) -> Iterator[Formula]:
         yield Formula(
             roads,
             of_normalizing(around.dy, gamma, x_hat, sigma, np.mean, is_centred=True),
-            _named("σ", sigma, x_hat),
+            _named("σ", sigma, x_hat) | _divisors(sigma, dx_hat, eps),
             partial(
                 terms_of_normalizing,
                 around.dy,
@@ -111,7 +112,13 @@ def _softmax(right: Array, around: Surroundings) -> Iterator[Formula]:
         "through the other p of its row (k ≠ j)": -p * ((dy * p).sum(axis=-1, keepdims=True) - dy * p),
     }
     if dy.ndim > 1:
-        yield Formula(roads, of_softmax(dy, p), {"p": p}, partial(terms_of_softmax, dy, p, tuple(roads)), (by_whose,))
+        yield Formula(
+            roads,
+            of_softmax(dy, p),
+            {"p": p},
+            partial(terms_of_softmax, dy, p, ("the first term", "the second term")),
+            (by_whose,),
+        )
     yield Formula(roads, {}, {"p": p}, cuts=(by_whose,))
     yield Formula(
         {"directly": dy, "through the logarithm of the sum": -p * dy.sum(axis=-1, keepdims=True)}, {}, {"p": p}
@@ -132,8 +139,16 @@ def _cross_entropy(right: Array, around: Surroundings) -> Iterator[Formula]:
             roads = {"the probabilities": p * share, "the right answers": -one_hot * share}
             by = " · dloss/n" if count > 1 else " · dloss"
             shares = {by: share, " · dloss": dloss, "/n": 1 / max(count, 1), "": 1.0, " · dloss/N": dloss / len(x)}
+            shares |= {" · dloss/C": dloss / x.shape[1], " · dloss/(n C)": share / x.shape[1]}
             terms = partial(terms_of_cross_entropy, x, labels, shares, tuple(roads))
-            yield Formula(roads, of_cross_entropy(p, one_hot, share), {"p": p}, terms)
+            yield Formula(roads, of_cross_entropy(x, p, one_hot, share), {"p": p}, terms)
+
+
+def _gelu(right: Array, around: Surroundings) -> Iterator[Formula]:
+    x, dy = around.x, around.dy
+    if _is_like_x(right, around) and around.is_elementwise:
+        roads = {"Φ(x)": dy * big_phi(x), "x φ(x)": dy * x * small_phi(x)}
+        yield Formula(roads, {}, {}, partial(terms_of_gelu, x, dy, ("Φ(x)", "x φ(x)")))
 
 
 def _product_rule(right: Array, around: Surroundings) -> Iterator[Formula]:
@@ -162,6 +177,16 @@ def _named(name: str, size: Array, x_hat: Array) -> dict[str, Array]:
     return {name: size, "x̂": x_hat, f"x̂ / {name}": x_hat / size}
 
 
+def _divisors(sigma: Array, dx_hat: Array, eps: float) -> dict[str, Array]:
+    """What is taken for σ."""
+    found = {"the standard deviation of dx̂": dx_hat.std(axis=-1, keepdims=True)}
+    found["σ[0]"] = np.broadcast_to(sigma[:1], sigma.shape)
+    if eps > 0:
+        found |= {"√(σ + eps)": np.sqrt(sigma + eps), "σ + eps": sigma + eps}
+        found |= {"√(σ² + eps)": np.sqrt(sigma * sigma + eps), "σ² + eps": sigma * sigma + eps}
+    return found
+
+
 def _probabilities(x: Array) -> Array:
     p = np.exp(x - x.max(axis=-1, keepdims=True))
     return p / p.sum(axis=-1, keepdims=True)
@@ -174,5 +199,6 @@ _FORMULAS: tuple[Callable[[Array, Surroundings], Iterator[Formula]], ...] = (
     _cross_entropy,
     of_reading,
     of_rows,
+    _gelu,
     _product_rule,
 )

@@ -9,6 +9,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.diagnosis.formula import Formula, Roads, Surroundings
 
+_MOST_ONES = 500  # numbers in a onehot that stands for what is read
 _MOST_ROWS = 12  # that are told one by one
 
 
@@ -25,6 +26,9 @@ def of_reading(right: Array, around: Surroundings) -> Iterator[Formula]:
         np.add.at(total, flat, rows)
         np.add.at(in_order, np.sort(flat), rows)
         np.add.at(in_reverse, flat, rows[::-1])
+        largest = np.full_like(right, -np.inf)
+        np.maximum.at(largest, flat, rows)
+        largest[~np.isin(np.arange(len(right)), flat)] = 0
         times = 1.0 * np.bincount(flat, minlength=len(right)).reshape(-1, *[1] * (right.ndim - 1))
         roads = {
             "the rows that are read once": np.where(times == 1, total, 0),
@@ -38,11 +42,23 @@ def of_reading(right: Array, around: Surroundings) -> Iterator[Formula]:
             "the numbers of the rows are sorted first": in_order,
             "the times that a row is read are averaged, and not added": total / np.maximum(times, 1),
             "the rows of dy are taken in the reverse order": in_reverse,
+            "of the times that a row is read, the largest number counts, and no sum is taken": largest,
+            "of these times, the largest number counts, and no sum is taken; and what is negative is 0": np.maximum(
+                largest, 0
+            ),
+            "each row gets the mean of all its numbers of dy, as .mean() gives it without an axis": np.broadcast_to(
+                total.mean(axis=-1, keepdims=True) / np.maximum(times, 1), right.shape
+            ),
+            "1 is added each time that a row is read, in place of dy": np.broadcast_to(times, right.shape),
             "each time that a row is read it gets the mean of all rows of dy": times * rows.mean(axis=0),
             "each row that is read gets the sum of all rows of dy": (times > 0) * rows.sum(axis=0),
-            "each row of dy is added up to one number": np.broadcast_to(total.sum(axis=-1, keepdims=True), right.shape),
+            "each row of dy is added up to one number, as .sum() does without an axis": np.broadcast_to(
+                total.sum(axis=-1, keepdims=True), right.shape
+            ),
         }
         known = {"how often each row is read": times}
+        if flat.size * len(right) <= _MOST_ONES:
+            known["onehot"] = 1.0 * (flat[:, None] == np.arange(len(right)))
         yield Formula(roads, mistakes, known, cuts=_row_by_row(flat, rows, right) if len(rows) <= _MOST_ROWS else ())
 
 

@@ -29,6 +29,23 @@ def rows_of_another(case: Case) -> Iterator[Finding]:
         return
 
 
+def rows_moved(case: Case) -> Iterator[Finding]:
+    """Each row of the wrong gradient is a row of the right one, or 0, but of another place."""
+    if case.right.ndim != 2 or len(case.right) < 2:
+        return
+    places = _places(case.wrong, case.right, case.allowed)
+    if places is None:
+        return
+    is_wrong: Array = np.any(case.is_wrong, axis=1)
+    row = int(np.argmax(is_wrong & (places >= 0)))
+    if not is_wrong[row] or places[row] < 0:
+        return
+    lost = np.flatnonzero(is_wrong & case.right.any(axis=1) & ~np.isin(np.arange(len(places)), places))
+    also = f", and what belongs in row {lost[0]} is nowhere" if len(lost) else ""
+    text = f"{case.d} has the right rows, but not all where they belong: row {row} has that of row {places[row]}{also}"
+    yield Finding("rows", case.name, text)
+
+
 def _places(of: Array, rows: Array, allowed: float) -> Array | None:
     """Of each row, which of the others it is, and −1 where it is 0; None if one is none of them."""
     distances = np.abs(of[:, None] - rows[None]).max(axis=-1)

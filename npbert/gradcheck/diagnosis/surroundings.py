@@ -122,6 +122,8 @@ class Known:
                 yield f"where {name} is negative", array < 0
                 yield f"where {name} is positive", array > 0
                 yield f"where {name} is 0", array == 0
+                if array.ndim > 1:
+                    yield f"where {name} is the largest of its row", array == array.max(axis=-1, keepdims=True)
 
 
 def _is_elementwise(function: ScalarFunction, y: tuple[Array, ...]) -> bool:
@@ -191,7 +193,7 @@ def _of_rows(name: str, x: Array, eps: list[float]) -> dict[str, Array]:
     squares, variance = (x * x).mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
     found = {f"the mean of each row of {name}": x.mean(axis=-1, keepdims=True)}
     for small in dict.fromkeys([0.0, *eps]):
-        of = f"each row of {name}" + (f" (with eps {small:g})" if small else "")
+        of = f"each row of {name}" + (f" (with eps {small:g})" if small else " (without eps)" if eps else "")
         found[f"the σ of {of}"] = np.sqrt(variance + small)
         found[f"the root mean square of {of}"] = np.sqrt(squares + small)
     found[f"the length of each row of {name}"] = np.sqrt(squares * x.shape[-1])

@@ -11,6 +11,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.diagnosis.finding import Case, Finding, Term
+from npbert.gradcheck.diagnosis.ledger import is_plain_sum
 
 _COUNTS = {1.0: "", 2.0: "2 · ", 0.5: "½ · "}
 _MOST_NUMBERS = 600  # of a gradient whose formula is looked for
@@ -39,7 +40,7 @@ def wrong_terms(case: Case) -> Iterator[Finding]:
     One in which terms are only left out, or have the wrong sign, is left to the ledger.
     """
     terms = case.terms() if case.right.size <= _MOST_NUMBERS else ()
-    if not terms:
+    if not terms or is_plain_sum(case):
         return
     found = min(_matching(case, terms), key=lambda chosen: sum(choice.cost for choice in chosen), default=None)
     if found is None or all(choice.is_there for choice in found):
@@ -51,6 +52,12 @@ def wrong_terms(case: Case) -> Iterator[Finding]:
     ]
     written = _sum([(choice.sign, choice.text) for choice in found if choice.sign])
     legend = "".join(f" ({term.legend})" for term in terms if term.legend)
+    front = terms[0].front
+    if front:
+        right = _sum([(term.sign, _right(term)) for term in terms])
+        text = f"{case.d} is {front} · ({written or 0}), where {front} · ({right}) is right{legend}"
+        yield Finding("terms", case.name, text)
+        return
     yield Finding("terms", case.name, f"{case.d} is {written or 0}: {'; '.join(wanted)}{legend}")
 
 

@@ -75,6 +75,13 @@ class Trace:
         for step in reversed(self.steps):
             if is_float_array(step.dx):
                 found[f"what {step.name}.backward returns{self._time(step)}"] = step.dx
+            elif isinstance(step.dx, tuple):
+                several = zip(_ORDINALS, step.dx, strict=False)
+                found |= {
+                    f"the {which} that {step.name}.backward returns{self._time(step)}": part
+                    for which, part in several
+                    if is_float_array(part)
+                }
         found |= {self.called(step): step.dy for step in reversed(self.steps) if is_float_array(step.dy)}
         return found
 

@@ -12,7 +12,19 @@ from npbert.gradcheck.diagnosis.finding import Term
 
 Forms = dict[str, Array]
 
-_POWERS = {"/{}": -1, "": 0, "/{}²": -2, " · {}": 1, "/√{}": -0.5, " · √{}": 0.5, "/{}³": -3, " · {}²": 2, "/{}⁴": -4}
+_POWERS = {
+    "/{}": -1,
+    "": 0,
+    "/{}²": -2,
+    " · {}": 1,
+    "/√{}": -0.5,
+    " · √{}": 0.5,
+    "/{}³": -3,
+    " · {}²": 2,
+    "/{}⁴": -4,
+    "/{}^(3/2)": -1.5,
+    "/{}^(5/2)": -2.5,
+}
 
 
 def terms_of_normalizing(
@@ -41,10 +53,11 @@ def terms_of_normalizing(
     products["dx̂ · x̂²"] = dx_hat * x_hat * x_hat
     through = {f"x̂ · {text}": x_hat * array for text, array in _reduced(products, is_mean=is_mean).items()}
     through |= _reduced(products, is_mean=is_mean)
-    dots = _reduced({"dx̂ · x̂": dx_hat * x_hat}, is_mean=is_mean)
+    dots = _reduced({"dx̂ · x̂": dx_hat * x_hat, "x̂ · x̂": x_hat * x_hat}, is_mean=is_mean)
     through |= {f"dx̂ · {text}": dx_hat * array for text, array in dots.items()}
     through["γ · x̂ · mean(dy · x̂)"] = gamma * x_hat * (dy * x_hat).mean(axis=-1, keepdims=True)
-    forms = [factors, through] if len(roads) == 2 else [factors, _reduced(factors, is_mean=is_mean), through]
+    of_mean = factors | {key: products[key] for key in products if key in ("dy · x̂", "dx̂ · x̂")}
+    forms = [factors, through] if len(roads) == 2 else [factors, _reduced(of_mean, is_mean=is_mean), through]
     legend = "dx̂ is γ · dy" if np.ndim(gamma) else "dx̂ is dy"
     return tuple(
         Term(road, _scaled(of, size, name), 1 if place == 0 else -1, legend if place == 0 else "")
@@ -56,9 +69,26 @@ def terms_of_softmax(dp: Array, p: Array, roads: tuple[str, ...]) -> tuple[Term,
     """Of dx = p · dp − p · Σ dp p."""
     products = {"p · dp": dp * p, "dp": dp, "p": p, "p · (1 − p) · dp": dp * p * (1 - p), "p² · dp": dp * p * p}
     sums = _reduced(products, is_mean=False)
+    sums["sum(p · dp, of everything)/N"] = np.broadcast_to((dp * p).sum() / len(p), p.shape)
+    sums["sum(dp + p)"] = np.broadcast_to((dp + p).sum(axis=-1, keepdims=True), p.shape)
+    again = np.exp(p) / np.exp(p).sum(axis=-1, keepdims=True)
+    of_dp = np.exp(dp) / np.exp(dp).sum(axis=-1, keepdims=True)
     fronts = {"p · {}": p, "{}": np.ones_like(p), "p² · {}": p * p, "p · (1 − p) · {}": p * (1 - p), "dp · {}": dp}
+    fronts |= {"(1 − p) · {}": 1 - p, "log p · {}": np.log(p), "softmax(p) · {}": again, "√p · {}": np.sqrt(p)}
+    products |= {"(1 − p) · dp": dp * (1 - p), "dp/p": dp / p, "log p · dp": dp * np.log(p), "√p · dp": dp * np.sqrt(p)}
+    products |= {"softmax(p) · dp": again * dp, "p · softmax(dp)": p * of_dp, "p²": p * p, "dp²": dp * dp}
+    for where, column in (("first", 0), ("last", -1)):
+        alone = np.zeros_like(p)
+        alone[..., column] = (dp * p)[..., column]
+        products[f"[the {where} column of p · dp alone]"] = alone
+        sums[f"[the {where} column of p · dp]"] = np.broadcast_to(alone.sum(axis=-1, keepdims=True), p.shape)
+    others = (dp * p).sum(axis=-1, keepdims=True) - dp * p
+    sums["[sum(p · dp), without k = j]"] = others
+    largest = dp.max(axis=-1, keepdims=True)
+    products["p · |dp|"], sums["largest dp of the row"] = p * np.abs(dp), np.broadcast_to(largest, p.shape)
     pairs = itertools.product(fronts.items(), sums.items())
     through = {front.format(text): array * of for (front, array), (text, of) in pairs}
+    through |= {text: array for text, array in products.items() if text not in through}
     return Term(roads[0], products, 1), Term(roads[1], through, -1)
 
 
@@ -88,6 +118,24 @@ def terms_of_cross_entropy(
         "p · (1 − p)": p * (1 - p),
         "onehot · p": onehot * p,
         "1": np.ones_like(p),
+        "(1 − p)": 1 - p,
+        "1/p": 1 / p,
+        "√p": np.sqrt(p),
+        "e^(score − largest) / [the sum of all rows]": e / (e * is_target).sum(),
+        "e^(score − largest) / [the sum of its column]": e / (e * is_target).sum(axis=0),
+        "e^(score − largest) · total": e * total,
+        "e^(score − largest) / log total": e / np.log(total),
+        "e^(score + largest) / total": np.exp(scores + largest) / total,
+        "e^(score − largest) / total²": p / total,
+        "e^(score − largest) / √total": e / np.sqrt(total),
+        "e^(score − largest) / largest": e / largest,
+        "e^(score − largest) / C": e / e.shape[1],
+        "p / largest": p / largest,
+        "1/C": np.full_like(p, 1 / p.shape[1]),
+        "softmax(p)": np.exp(p) / np.exp(p).sum(axis=-1, keepdims=True),
+        "score / [the sum of its row]": scores / scores.sum(axis=-1, keepdims=True),
+        "(score − log total)": scores - np.log(total),
+        "[1 at the largest of each row]": (scores == largest) * 1.0,
     }
     answers = {
         "onehot": onehot,
@@ -97,6 +145,17 @@ def terms_of_cross_entropy(
         "1": np.ones_like(p),
         "p": p,
         "onehot / p": onehot / p,
+        "[the label, as a number]": np.broadcast_to(np.maximum(labels, 0)[:, None] * 1.0, p.shape),
+        "[how often each label is there]": np.tile(onehot.sum(axis=0), (len(p), 1)),
+        "[the column before the label]": np.roll(onehot, -1, axis=1),
+        "[the column after the label]": np.roll(onehot, 1, axis=1),
+        "[the last column]": np.broadcast_to(np.arange(p.shape[1]) == p.shape[1] - 1, p.shape) * 1.0,
+        "[1 at the largest of each row]": (scores == largest) * 1.0,
+        "onehot · score": onehot * scores,
+        "onehot · log p": onehot * np.log(p),
+        "onehot · (1 − p)": onehot * (1 - p),
+        "(1 − onehot)": 1 - onehot,
+        "onehot · C": onehot * p.shape[1],
     }
     return tuple(
         Term(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.accumulating import MEANS, accumulate, accumulated, explain_shares, nothing_returned
-from npbert.learn.exercises.clipping import CLIPS, clipped, explain_clipping
+from npbert.learn.exercises.accumulating import accumulate, accumulated, nothing_returned, prove_accumulating
+from npbert.learn.exercises.accumulating_mistakes import MEANS
+from npbert.learn.exercises.accumulating_shares import explain_shares
+from npbert.learn.exercises.clipping import clipped, explain_clipping
+from npbert.learn.exercises.clipping_norms import CLIPS
 from npbert.learn.exercises.clipping_proved import prove_clipping
 from npbert.learn.numbers import NumbersPart
 from npbert.learn.source import exercise_file, function_source
@@ -27,7 +30,8 @@ pieces: for each an x (n, I), and labels (n,), at least one of which is a target
     its_mean = loss.forward(layer.forward(x, tape), labels, tape)
     layer.backward(loss.backward(1.0, tape), tape)
 
-where 1.0 is dloss: how much the loss of this piece counts in the whole.
+where 1.0 is dloss: how much the loss of this piece counts in the whole. One piece at a time: together they do
+not fit into memory.
 """
 CLIP_TEXT = """Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.
 
@@ -52,7 +56,16 @@ EXERCISE = Exercise(
     chapter=chapter(8),
     hints=HINTS,
     parts=(
-        NumbersPart("accumulate", accumulate, accumulated, MEANS, explain=explain_shares, recognise=nothing_returned),
+        NumbersPart(
+            "accumulate",
+            accumulate,
+            accumulated,
+            MEANS,
+            prove=prove_accumulating,
+            explain=explain_shares,
+            explains_zero=True,
+            recognise=nothing_returned,
+        ),
         NumbersPart(
             "clip_by_global_norm",
             clip_by_global_norm,
@@ -61,7 +74,6 @@ EXERCISE = Exercise(
             tolerance=1e-5,
             prove=prove_clipping,
             explain=explain_clipping,
-            recognise=nothing_returned,
         ),
     ),
     source=lambda: exercise_file(

@@ -1,17 +1,18 @@
-"""Exercise 13, part one: a batch in parts, and what goes wrong with it."""
+"""Exercise 13, part one: a batch in parts, and the numbers that it is judged by."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import IGNORED, Init, Tape
+from npbert.core import IGNORED, NO_TAPE, Init, Tape
+from npbert.gradcheck import GradientError
 from npbert.layers import Linear, SoftmaxCrossEntropy
 from npbert.learn.attempt import Failure, attempt
-from npbert.learn.exercise import Finding, Mistakes
+from npbert.learn.exercise import Finding
 from npbert.learn.numbers import Numbers
 
 Piece = tuple[Array, Array]
@@ -28,24 +29,36 @@ def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]
     return mean
 
 
-MEANS = Mistakes(accumulate)
-_WEIGHT, _MEAN = "the gradient of weight", "the mean that is returned"
+WEIGHT, MEAN = "the gradient of weight", "the mean that is returned"
 
 
-def _pieces(rng: np.random.Generator) -> list[Piece]:
+def pieces_of(rng: np.random.Generator) -> list[Piece]:
     labels = [np.array([4, IGNORED, 0, 2, 1, 3, 4]), np.array([IGNORED, 1, IGNORED]), np.array([2, 3])]
     return [(rng.standard_normal((len(part), 3)), part) for part in labels]
 
 
+class Watched(Linear):
+    """Remembers the most rows that it was given at once."""
+
+    most_rows = 0
+
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        self.most_rows = max(self.most_rows, len(x))
+        return super().forward(x, tape)
+
+
 def accumulated(thing: Any, seed: int) -> Numbers:
     rng = np.random.default_rng(seed)
-    layer = Linear(3, 5, Init(rng, 1.0, np.float64))
+    layer = Watched(3, 5, Init(rng, 1.0, np.float64))
     layer.bias.add_grad(np.ones(5))  # something is there already
-    mean = thing(layer, SoftmaxCrossEntropy(), _pieces(rng))
+    values = layer.weight.value.copy(), layer.bias.value.copy()
+    mean = thing(layer, SoftmaxCrossEntropy(), pieces_of(rng))
+    if not all(np.array_equal(old, now.value) for old, now in zip(values, (layer.weight, layer.bias), strict=True)):
+        raise GradientError("the values of the layer are changed, and only its gradients should: no step is taken here")
     return {
-        _WEIGHT: layer.weight.grad,
+        WEIGHT: layer.weight.grad,
         "the gradient of bias": layer.bias.grad,
-        **({} if mean is None else {_MEAN: np.asarray(mean, float)}),
+        **({} if mean is None else {MEAN: np.asarray(mean, float)}),
     }
 
 
@@ -55,195 +68,17 @@ def nothing_returned(given: Numbers, right: Numbers) -> Finding | None:
     return Finding("Nothing is returned.", f"Wanted {missing}: does it end with a `return`?") if missing else None
 
 
-def _shared(
-    layer: Linear,
-    loss: SoftmaxCrossEntropy,
-    pieces: Sequence[Piece],
-    share: Callable[[int, list[Piece]], float],
-    told: Callable[[int, list[Piece]], float] | None = None,
-    before_each: Callable[[], None] = lambda: None,
-) -> float:
-    """Each piece counts share(number, pieces) in the gradient, and told(…), or the same, in what is returned."""
-    pieces, mean = list(pieces), 0.0
-    for number, (x, labels) in enumerate(pieces):
-        before_each()
-        tape = Tape()
-        of_piece = float(loss.forward(layer.forward(x, tape), labels, tape))
-        mean += (told or share)(number, pieces) * of_piece
-        layer.backward(loss.backward(share(number, pieces), tape), tape)
-    return mean
-
-
-def _targets(number: int, pieces: list[Piece]) -> int:
-    return int((pieces[number][1] != IGNORED).sum())
-
-
-def _of_all(number: int, pieces: list[Piece]) -> float:
-    return _targets(number, pieces) / sum(_targets(n, pieces) for n in range(len(pieces)))
-
-
-@MEANS(
-    "That is the mean of the pieces' means: every piece counts the same, however few targets it has.",
-    "A target in a piece with few of them then counts more than one in a full piece, and the result depends on how the "
-    "batch was cut. A piece with n of all N targets counts n/N.",
-)
-def mean_of_means(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, lambda number, pieces: 1 / len(pieces))
-
-
-@MEANS(
-    "The pieces are added up and not averaged: each of them counts as much as a whole batch.",
-    "The loss of the batch is the mean over all of its targets. A piece with n of all N targets counts n/N.",
-)
-def sum_of_means(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, lambda number, pieces: 1.0)
-
-
-@MEANS(
-    "The pieces count by their rows, but they should count by their targets.",
-    "Labels that are −100 are no targets: they have no say in the loss of their piece, nor in how much it counts. n is "
-    "(labels != IGNORED).sum().",
-)
-def counted_by_rows(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, lambda number, pieces: len(pieces[number][1]) / sum(len(y) for _, y in pieces))
-
-
-@MEANS(
-    "It is the sum over all targets: the division by their number is missing.",
-    "n · the mean of a piece is the sum over its targets. Divided by N, the number of all targets, these add up to "
-    "the mean over all.",
-)
-def sum_over_targets(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, lambda number, pieces: float(_targets(number, pieces)))
-
-
-@MEANS(
-    "What is returned is the mean of the pieces' means.",
-    "The loss counts in the same shares as the gradient: the sum of n/N · the mean of each piece.",
-)
-def returns_the_mean_of_means(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, _of_all, lambda number, pieces: 1 / len(pieces))
-
-
-@MEANS(
-    "The gradient is that of the last piece alone: it is cleared before each.",
-    "zero_grad stands before the whole batch, once, and it is called by whoever takes the step. The gradients of the "
-    "pieces add up.",
-)
-def cleared_before_each(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, _of_all, before_each=layer.zero_grad)
-
-
-@MEANS(
-    "The gradients that were there before are cleared.",
-    "zero_grad is called by whoever takes the step. Here gradients are only added.",
-)
-def cleared_at_the_beginning(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    layer.zero_grad()
-    return _shared(layer, loss, pieces, _of_all)
-
-
-@MEANS(
-    "Label 0 is not counted as a target, and it is one: a class like any other.",
-    "Only −100 (IGNORED) is no target: n is (labels != IGNORED).sum().",
-)
-def label_0_not_counted(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    counts = [int((labels > 0).sum()) for _, labels in pieces]
-    return _shared(layer, loss, pieces, lambda number, pieces: counts[number] / sum(counts))
-
-
-@MEANS(
-    "The ignored labels are counted, and the targets are not.",
-    "n is (labels != IGNORED).sum(): the labels that are not −100.",
-)
-def ignored_counted(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    counts = [int((labels == IGNORED).sum()) for _, labels in pieces]
-    return _shared(layer, loss, pieces, lambda number, pieces: counts[number] / sum(counts))
-
-
-@MEANS(
-    "The gradient is that of the sum of the pieces' means: dloss is 1 for each of them.",
-    "dloss says how much the loss of a piece counts in the whole: loss.backward(n / N, tape).",
-)
-def gradient_of_the_sum(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, lambda number, pieces: 1.0, _of_all)
-
-
-@MEANS(
-    "The gradient is that of the sum over all targets: N times too large.",
-    "dloss says how much the loss of a piece counts in the whole, n / N: the division by N is missing there.",
-)
-def gradient_not_divided(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, lambda number, pieces: float(_targets(number, pieces)), _of_all)
-
-
-@MEANS(
-    "What is returned is the sum of the pieces' means.",
-    "The loss counts in the same shares as the gradient: the sum of n/N · the mean of each piece.",
-)
-def returns_the_sum_of_means(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, _of_all, lambda number, pieces: 1.0)
-
-
-@MEANS(
-    "In the gradient the pieces have each other's shares, the last that of the first.",
-    "As if one tape was used for all: it gives back what was put on it last first. A tape of its own for each piece, "
-    "and backward right after its forward.",
-)
-def shares_turned_around(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, lambda number, pieces: _of_all(len(pieces) - 1 - number, pieces), _of_all)
-
-
-@MEANS(
-    "The shares are upside down: N/n, and should be n/N.",
-    "A piece with n of all N targets counts n/N: more, where it has more of them.",
-)
-def shares_upside_down(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, lambda number, pieces: 1 / _of_all(number, pieces))
-
-
-@MEANS(
-    "All is divided by the number of pieces once more.",
-    "The shares n/N add up to 1 already: what is multiplied by them is a mean, and is not divided again.",
-)
-def divided_by_pieces_too(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
-    return _shared(layer, loss, pieces, lambda number, pieces: _of_all(number, pieces) / len(pieces))
-
-
-def explain_shares(thing: Any) -> list[tuple[str, str]]:
-    """How much each piece counts in the gradient, and in what is returned."""
-    seeds = range(6)
-    given = [attempt(lambda seed=seed: accumulated(thing, seed)) for seed in seeds]  # type: ignore[misc]
-    if any(isinstance(each, Failure) or _MEAN not in each for each in given):
-        return []
-    alone = [[accumulated(_only(number), seed) for number in range(3)] for seed in seeds]
-    wanted = np.array([_of_all(number, _pieces(np.random.default_rng(0))) for number in range(3)])
-    told = []
-    in_gradient = _shares([given[0][_WEIGHT].ravel()], [[each[_WEIGHT].ravel() for each in alone[0]]])
-    in_mean = _shares(
-        [each[_MEAN].ravel() for each in given], [[each[_MEAN].ravel() for each in of_seed] for of_seed in alone]
+def prove_accumulating(thing: Any) -> Finding | None:
+    """Whether each piece went forward by itself."""
+    rng = np.random.default_rng(0)
+    layer, pieces = Watched(3, 5, Init(rng, 1.0, np.float64)), pieces_of(rng)
+    found = attempt(lambda: thing(layer, SoftmaxCrossEntropy(), pieces), thing.__code__.co_filename)
+    most = max(len(x) for x, _ in pieces)
+    if isinstance(found, Failure) or layer.most_rows <= most:
+        return None
+    return Finding(
+        "The numbers are right, but the pieces are put together again, and the whole batch goes through the layer at "
+        "once.",
+        f"That needs the memory that was not there: the layer was given {layer.most_rows} rows at a time, where the "
+        f"longest piece has {most}. Let each piece go forward and backward by itself; its share is n / N.",
     )
-    for name, what, shares in ((_WEIGHT, "In the gradient", in_gradient), (_MEAN, "In the mean", in_mean)):
-        if shares is not None and not np.allclose(shares, wanted, atol=1e-6):
-            told.append((name, f"{what}, the three pieces count {_three(shares)}; it should be {_three(wanted)}."))
-    why = "They have 6, 1 and 2 of 9 targets, and a piece with n of all N counts n / N."
-    return [*told, ("", why)] if told else []
-
-
-def _only(number: int) -> Callable[..., float]:
-    """accumulate with the mean of one piece, which counts 1."""
-    return lambda layer, loss, pieces: _shared(layer, loss, pieces, lambda n, _: float(n == number))
-
-
-def _shares(given: list[Array], alone: list[list[Array]]) -> Array | None:
-    """What the pieces have to be multiplied with to add up to what is given, if anything does."""
-    matrix, whole = np.concatenate([np.stack(each, axis=1) for each in alone]), np.concatenate(given)
-    shares = np.linalg.lstsq(matrix, whole, rcond=None)[0]
-    return shares if np.allclose(matrix @ shares, whole, rtol=0, atol=1e-9 * max(1.0, np.abs(whole).max())) else None
-
-
-def _three(shares: Array) -> str:
-    first, second, third = (
-        f"{float(share):.4g}".replace("-", "−") for share in np.where(abs(shares) < 1e-9, 0, shares)
-    )
-    return f"{first}, {second} and {third}"

@@ -10,7 +10,9 @@ from npbert.core import Parameter
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise, Mistakes
 from npbert.learn.exercises import adam_moves, adam_step, adam_variants
-from npbert.learn.exercises.adam_explained import explain_decay, explain_step
+from npbert.learn.exercises.adam_decay import DECAY, explain_decay, prove_kept, returned_by_kept
+from npbert.learn.exercises.adam_explained import explain_step
+from npbert.learn.exercises.adam_proved import prove_optimizer
 from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import Blank, class_source, exercise_file
 from npbert.optim import Adam, AdamW
@@ -28,10 +30,11 @@ that: after the first step, m̂ is g. AdamW also shrinks the weights a little in
 """
 BLANK = Blank(
     "step",
-    """Change the value of each parameter, by the formulas of the class. t counts steps from 1.
+    """Change the value of each parameter, in place, by the formulas of the class. t counts steps from 1.
 
     Each parameter has its value and its grad, an m in self.first_moments and a v in self.second_moments. self.lr,
-    self.betas, self.eps and self.steps are there. scale: the gradients are multiplied by it, before all else.
+    self.betas, self.eps and self.steps are there. scale: g is the gradient times scale; the gradient itself stays
+    as it is.
 
     Before its step, each value is multiplied by self.kept(parameter), which is 1 here, and less in AdamW.
     """,
@@ -57,7 +60,8 @@ HINTS = (
 def _numbers(optimizer: Any, seed: int, **options: float) -> Numbers:
     """The values after some steps, of two parameters."""
     rng = np.random.default_rng(seed)
-    parameters = {"the weight": Parameter(rng.standard_normal((3, 5))), "the bias": Parameter(rng.standard_normal(7))}
+    shapes = {"the weight": (3, 5), "the bias": (7,), "the second weight": (2, 3)}
+    parameters = {name: Parameter(rng.standard_normal(shape)) for name, shape in shapes.items()}
     adam, numbers = optimizer(list(parameters.values()), **OPTIONS, **options), {}
     for step in range(1, max(STEPS) + 1):
         for parameter in parameters.values():
@@ -69,6 +73,12 @@ def _numbers(optimizer: Any, seed: int, **options: float) -> Numbers:
             for name, parameter in parameters.items():
                 numbers[f"{name} after step {step}"] = parameter.value.copy()
     return numbers
+
+
+def _numbers_of_decay(optimizer: Any, seed: int) -> Numbers:
+    if seed == 0:
+        returned_by_kept(optimizer, OPTIONS)
+    return _numbers(optimizer, seed, weight_decay=DECAY)
 
 
 WRONG_DECAY = Mistakes(AdamW, "kept")
@@ -116,7 +126,7 @@ def matrices_spared(self: AdamW, parameter: Parameter) -> float:
 
 
 @WRONG_DECAY(
-    "Nothing is decayed.",
+    "No matrix is decayed.",
     "For a matrix, kept is 1 − lr · λ, with λ = self.weight_decay; and step multiplies each value by "
     "self.kept(parameter).",
 )
@@ -180,13 +190,15 @@ EXERCISE = Exercise(
             adam_variants.WRONG,
             explain=lambda thing: explain_step(thing, OPTIONS),
             pairs=adam_moves.two_at_once,
+            prove=lambda thing: prove_optimizer(thing, **OPTIONS),
         ),
         NumbersPart(
             "AdamW",
             AdamW,
-            lambda thing, seed: _numbers(thing, seed, weight_decay=0.3),
+            _numbers_of_decay,
             WRONG_DECAY,
             explain=lambda thing: explain_decay(thing, OPTIONS),
+            prove=lambda thing: prove_optimizer(thing, weight_decay=DECAY, **OPTIONS) or prove_kept(thing, OPTIONS),
         ),
     ),
     source=lambda: exercise_file(

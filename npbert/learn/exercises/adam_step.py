@@ -185,3 +185,11 @@ def betas_swapped(self: Worked, scale: float = 1.0) -> None:
 )
 def scale_ignored(self: Worked, scale: float = 1.0) -> None:
     Worked.step(self)
+
+
+@WRONG(
+    "The gradient is divided by `scale`, and should be multiplied by it.",
+    "step(scale) is how clipping works without a pass over all gradients: each g is parameter.grad * scale.",
+)
+def divided_by_scale(self: Worked, scale: float = 1.0) -> None:
+    Worked.step(self, 1 / scale)

@@ -187,7 +187,7 @@ _directed(
 )
 _directed(
     "not_divided",
-    "The step is m̂ alone: the division by √v̂ + eps is missing.",
+    "In the step the division by √v̂ + eps is missing.",
     "It gives large and small gradients steps of about the same size.",
     lambda m, v, eps: m,
 )

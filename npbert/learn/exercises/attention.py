@@ -6,6 +6,7 @@ from npbert.layers import DotProductAttention, dot_product_attention
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import attention_of_one_head as one_head
+from npbert.learn.exercises import attention_padded as padded
 from npbert.learn.exercises import attention_with_heads as heads
 from npbert.learn.exercises import attention_with_padding as padding
 from npbert.learn.layers import layer_part
@@ -66,12 +67,12 @@ EXERCISE = Exercise(
     parts=(
         layer_part(one_head.ONE_HEAD, one_head.WRONG, roads=one_head.ONE_HEADS_ROADS, pairs=one_head.two_at_once),
         layer_part(
-            heads.HEADS,
+            padded.HEADS,
             padding.WRONG,
-            recognise=heads.not_merged,
+            recognise=padded.not_merged,
             roads=heads.HEADS_ROADS,
             pairs=heads.two_at_once,
-            advise=heads.advise,
+            advise=padded.advise,
         ),
     ),
     source=lambda: exercise_file(
@@ -83,7 +84,7 @@ EXERCISE = Exercise(
             class_source(DotProductAttention, BLANK),
             function_source(dot_product_attention._probabilities),
             function_source(dot_product_attention._transposed),
-            class_source(heads.PaddedAttention, HEADS_BLANK),
+            class_source(padded.PaddedAttention, HEADS_BLANK),
         ],
         uses=["softmax_backward"],
     ),

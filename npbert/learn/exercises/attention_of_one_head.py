@@ -18,6 +18,7 @@ from npbert.learn.exercise import Mistake, Mistakes, both
 from npbert.learn.exercises.attention_steps import (
     ROADS,
     WHY_ROADS,
+    Apply,
     Attended,
     Steps,
     ToScores,
@@ -31,6 +32,7 @@ from npbert.learn.exercises.attention_steps import (
 )
 from npbert.learn.roads import Roads
 
+P_DROPPED = 0.3
 N, H, D, M, T = 2, 3, 5, 7, 11  # sequences, heads, features of a head, queries, keys: no two with a common factor
 
 
@@ -57,7 +59,7 @@ def _checked(cls: type[Any], init: Any) -> Any:
                 raise GradientError(f"{name} has the shape {np.shape(dx)}, wanted {x.shape}{_why(np.shape(dx), x, q)}")
         return found
 
-    return type(cls.__name__, (cls,), {"attend_backward": attend_backward, "__module__": "checked"})(H, 0.3)
+    return type(cls.__name__, (cls,), {"attend_backward": attend_backward, "__module__": "checked"})(H, P_DROPPED)
 
 
 ONE_HEAD = Setting(
@@ -90,6 +92,12 @@ def _method(steps: Steps, change: Changes) -> Any:
     return attend_backward
 
 
+def _inverted(da: Array, apply: Apply) -> Array:
+    """As apply, with the other mask."""
+    is_kept = apply(np.ones_like(da)) != 0
+    return da if is_kept.all() else np.where(is_kept, 0, da / (1 - P_DROPPED))
+
+
 _DROPPED = (
     "A = Dropout(P): a weight that was dropped had no say, so nothing comes back to it, and what was kept was scaled."
 )
@@ -109,8 +117,9 @@ _DROPOUTS: tuple[tuple[str, str, str, ToScores], ...] = (
     ),
     (
         "dropout_before_and_after_softmax",
-        "Dropout is undone before softmax and after it once more: it stands only between dA and dP.",
-        "dS = softmax_backward(self.dropout.apply(dA, mask), p), and nothing was dropped from the scores S.",
+        "There is a dropout too many in dS: as if it was undone after softmax once more, or A stood where p belongs.",
+        "Dropout stands between dA and dP alone: dS = softmax_backward(self.dropout.apply(dA, mask), p), and p is what "
+        "softmax gave. Nothing was dropped from the scores S.",
         lambda da, p, apply: apply(softmax_backward(apply(da), p)),
     ),
     (
@@ -124,6 +133,18 @@ _DROPOUTS: tuple[tuple[str, str, str, ToScores], ...] = (
         "Softmax is undone with A, the weights after dropout, and should be undone with P: softmax_backward(dP, p).",
         "What softmax gave is p; dropout came afterwards. A is for dV alone.",
         lambda da, p, apply: softmax_backward(apply(da), apply(p)),
+    ),
+    (
+        "mask_inverted",
+        "From dA to dP the mask is the wrong way round: what was dropped gets a gradient, and what was kept none.",
+        "mask is True where a weight was kept: dP is self.dropout.apply(dA, mask).",
+        lambda da, p, apply: softmax_backward(_inverted(da, apply), p),
+    ),
+    (
+        "dropped_in_the_sum",
+        "In the sum that is subtracted stands A, the weights after dropout, and should stand P: p · (dP − Σ dP p).",
+        "What softmax gave is p; dropout came afterwards. A is for dV alone.",
+        lambda da, p, apply: p * (apply(da) - (apply(da) * apply(p)).sum(axis=-1, keepdims=True)),
     ),
     (
         "softmax_of_the_dropped_alone",
@@ -233,6 +254,6 @@ ONE_HEADS_ROADS = Roads(
     },
     WHY_ROADS,
     {"the number of features of a head": D, "the number of keys": T, "the number of queries": M},
-    {"p of dropout": 0.3},
+    {"p of dropout": P_DROPPED},
 )
 __all__ = ["ONE_HEAD", "ONE_HEADS_ROADS", "WRONG", "Wrong"]

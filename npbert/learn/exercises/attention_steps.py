@@ -154,6 +154,26 @@ _SOFTMAX: dict[str, tuple[str, str, ToScores]] = {
         "A row of p is one query with its keys, and adds up to 1: .sum(axis=-1, keepdims=True).",
         lambda da, p, apply: p * (apply(da) - (apply(da) * p).sum()),
     ),
+    "softmax_over_the_heads": (
+        "Σ dP p is taken over the heads, with axis=1, and should be taken over each row: axis=-1.",
+        "The axes are (sequences, heads, queries, keys), and a row of p, over the keys, adds up to 1.",
+        lambda da, p, apply: p * (apply(da) - (apply(da) * p).sum(axis=1, keepdims=True)),
+    ),
+    "softmax_over_the_sequences": (
+        "Σ dP p is taken over the sequences, with axis=0, and should be taken over each row: axis=-1.",
+        "The axes are (sequences, heads, queries, keys), and a row of p, over the keys, adds up to 1.",
+        lambda da, p, apply: p * (apply(da) - (apply(da) * p).sum(axis=0, keepdims=True)),
+    ),
+    "softmax_sum_added": (
+        "The sum over the row is added, and should be subtracted: dS is p · (dP + Σ dP p).",
+        _ROW,
+        lambda da, p, apply: p * (apply(da) + _sum(apply(da), p)),
+    ),
+    "softmax_sum_first": (
+        "dS has the wrong sign: it is p · (Σ dP p − dP), and should be p · (dP − Σ dP p).",
+        _ROW,
+        lambda da, p, apply: p * (_sum(apply(da), p) - apply(da)),
+    ),
     "softmax_sum_without_p": (
         "p is missing inside the sum: dS is p · (dP − Σ dP), and should be p · (dP − Σ dP p).",
         _ROW,

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from npbert.compute import Array
 from npbert.core import Tape
 from npbert.layers.softmax import softmax
+from npbert.learn.exercises.attention_padded import H, PaddedAttention
+from npbert.learn.exercises.attention_products import WRONG
 from npbert.learn.exercises.attention_steps import Steps
-from npbert.learn.exercises.attention_with_heads import WRONG, H, PaddedAttention, in_heads
+from npbert.learn.exercises.attention_with_heads import in_heads
 
 
 @WRONG(
@@ -21,6 +25,18 @@ def padded_queries_stopped(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
     q, k, v, p = tape.take(self)
     is_key = p.sum(axis=(1, 2), keepdims=True) > 0  # (B, 1, 1, T)
     return tuple(map(self.merge, Steps().of(self.split(dc) * is_key.swapaxes(-1, -2), q, k, v, p, H)))
+
+
+@WRONG(
+    "In dQ the rows of queries that are padding are set to 0, but forward computed them like all others.",
+    "The mask is for keys: nobody looks at padding, so p is 0 there. A query that is padding still gets a c, and "
+    "where dc is not 0, it has a gradient.",
+)
+def padded_queries_zeroed(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
+    q, k, v, p = tape.take(self)
+    right = Steps().of(self.split(dc), q, k, v, p, H)
+    is_key = p.sum(axis=(1, 2)) > 0  # (B, T)
+    return self.merge(right.dq * is_key[:, None, :, None]), self.merge(right.dk), self.merge(right.dv)
 
 
 @WRONG(
@@ -41,6 +57,16 @@ def padded_sequences_stopped(self: PaddedAttention, dc: Array, tape: Tape) -> An
     q, k, v, p = tape.take(self)
     is_whole = (p != 0).all(axis=-1, keepdims=True)
     return tuple(map(self.merge, Steps().of(self.split(dc) * is_whole, q, k, v, p, H)))
+
+
+@WRONG(
+    "The weights are computed anew without 1/√d: they are those of other scores.",
+    "p is what forward kept: use that, and compute nothing again. (S = Q Kᵀ/√d is what softmax was given.)",
+)
+def weights_unscaled(self: PaddedAttention, dc: Array, tape: Tape) -> Any:
+    q, k, v, p = tape.take(self)
+    again = softmax(np.where(p > 0, q @ k.swapaxes(-1, -2), -np.inf))
+    return tuple(map(self.merge, Steps().of(self.split(dc), q, k, v, again, H)))
 
 
 @WRONG(

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
 from npbert.catalogue import Setting
+from npbert.core import Tape
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.layers.cross_entropy import _exponentials
-from npbert.learn.attempt import Failure
+from npbert.learn.attempt import Failure, attempt
 from npbert.learn.chapters import chapter
+from npbert.learn.dtypes import another_dtype
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.cross_entropy_mistakes import LABELS, WRONG, pairs, too_few_rows
+from npbert.learn.exercises.cross_entropy_answer import LABELS
+from npbert.learn.exercises.cross_entropy_mistakes import WRONG, pairs, too_few_rows
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file, function_source
 
 SETTING = Setting(
     SoftmaxCrossEntropy, lambda cls, init: cls(), lambda rng: (rng.standard_normal((11, 5)), LABELS.copy())
 )
-
+_LARGE = 1000.0
+_OVERFLOW = (
+    f"One thing to know: where scores are large, such as {_LARGE:g}, yours is NaN, as e^score overflows (in float32 at "
+    "89 already). forward subtracts the largest score of each row first, and so does p = np.exp(scores - largest) / "
+    "total, which is the same number."
+)
 TEXT = """
 The loss says how surprised the model is by the right answers: for each row that has a label, −log of the probability
 that softmax gives to it, and of these numbers the mean. Rows whose label is −100 (IGNORED) have no target: they have no
@@ -44,6 +57,20 @@ HINTS = (
 )
 
 
+def overflows(layer_class: type[Any]) -> str:
+    """What is said of a right answer that is NaN where scores are large; and of the dtype."""
+    layer, (logits, labels), _ = SETTING.make(layer_class)
+
+    def dlogits() -> Any:
+        tape = Tape()
+        layer.forward(logits + _LARGE, labels, tape=tape)
+        return layer.backward(1.0, tape)
+
+    given = attempt(dlogits)
+    is_finite = not isinstance(given, Failure) and np.isfinite(given).all()
+    return "\n\n".join(filter(None, ["" if is_finite else _OVERFLOW, another_dtype(SETTING, layer_class)]))
+
+
 def advise(failure: Failure) -> str:
     """Where a softmax is called for."""
     if failure.kind != "NameError" or "'softmax'" not in failure.message:
@@ -57,7 +84,7 @@ EXERCISE = Exercise(
     title="softmax with cross-entropy",
     chapter=chapter(4),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, recognise=too_few_rows, pairs=pairs, advise=advise),),
+    parts=(replace(layer_part(SETTING, WRONG, recognise=too_few_rows, pairs=pairs, advise=advise), remarks=overflows),),
     source=lambda: exercise_file(
         5,
         "softmax with cross-entropy",

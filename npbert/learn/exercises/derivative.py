@@ -8,7 +8,9 @@ import numpy as np
 
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.derivative_mistakes import CENTRAL, COMPLEX
+from npbert.learn.exercises.derivative_central import CENTRAL
+from npbert.learn.exercises.derivative_complex import COMPLEX
+from npbert.learn.exercises.derivative_told import told
 from npbert.learn.exercises.numerical_derivative import central_difference, complex_step
 from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import exercise_file, function_source
@@ -57,8 +59,22 @@ EXERCISE = Exercise(
     chapter=chapter(9),
     hints=HINTS,
     parts=(
-        NumbersPart("central_difference", central_difference, _numbers, CENTRAL, tolerance=1e-7),
-        NumbersPart("complex_step", complex_step, _numbers, COMPLEX, tolerance=1e-11),
+        NumbersPart(
+            "central_difference",
+            central_difference,
+            _numbers,
+            CENTRAL,
+            tolerance=1e-7,
+            explain=lambda thing: told(thing, "central", 1e-5),
+        ),
+        NumbersPart(
+            "complex_step",
+            complex_step,
+            _numbers,
+            COMPLEX,
+            tolerance=1e-11,
+            explain=lambda thing: told(thing, "complex", 1e-30),
+        ),
     ),
     source=lambda: exercise_file(
         1,

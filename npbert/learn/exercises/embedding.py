@@ -99,7 +99,7 @@ def rows_set(self: Embedding, dy: Array, tape: Tape) -> None:
 
 
 @WRONG(
-    "Nothing was added to the gradient of the table.",
+    "The gradient of the table is 0, as if nothing was added to it.",
     "The ids have no gradient, but the table has: it is what is learned here. Each row that was read collects the dy "
     "of where it was read.",
 )
@@ -139,7 +139,12 @@ def last_times_how_often(self: Embedding, dy: Array, tape: Tape) -> None:
 
 
 def advise(failure: Failure) -> str:
-    """Where an id was taken for a place."""
+    """Where an id was taken for a place, or dW has a row for each id."""
+    if "a gradient of shape" in failure.message:
+        return (
+            "dW has a row for each word of the table, as W, and dy has a row for each n. So begin with dW = "
+            "np.zeros_like(self.weight.value), and add dy[n] to row ids[n]."
+        )
     if failure.kind != "IndexError" or "out of bounds" not in failure.message or "dy[" not in failure.code:
         return ""
     return "An id is a row of the table; dy has a row for each place n in ids. So dy[n] belongs to row ids[n] of dW."

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from npbert.catalogue import Setting
 from npbert.layers import LayerNorm
+from npbert.learn.attempt import Failure
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.layer_norm_mistakes import WRONG
+from npbert.learn.exercise import Exercise, Mistakes
+from npbert.learn.exercises.layer_norm_parameters import PARAMETERS
+from npbert.learn.exercises.layer_norm_roads import ROADS
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file
 
 SETTING = Setting(LayerNorm, lambda cls, init: cls(5, init, eps=1e-2), lambda rng: (rng.standard_normal((7, 5)) + 0.3,))
+WRONG = Mistakes(LayerNorm, "backward")
+WRONG.extend([*ROADS, *PARAMETERS])
 TEXT = """
 LayerNorm brings every row to mean 0 and variance 1, then scales and shifts it: y = γ x̂ + β with x̂ = (x − μ) / σ.
 
@@ -35,13 +39,20 @@ HINTS = (
 )
 
 
+def advise(failure: Failure) -> str:
+    """Where a gradient has another shape than γ and β."""
+    if "a gradient of shape" not in failure.message:
+        return ""
+    return "dγ and dβ have one number for each column, (D,), as γ and β: they are sums over the rows, .sum(axis=0)."
+
+
 EXERCISE = Exercise(
     number=7,
     slug="layer_norm",
     title="LayerNorm",
     chapter=chapter(5),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, names={"gamma": "dγ", "beta": "dβ"}),),
+    parts=(layer_part(SETTING, WRONG, names={"gamma": "dγ", "beta": "dβ"}, advise=advise),),
     source=lambda: exercise_file(
         7, "LayerNorm", chapter(5), TEXT, [class_source(LayerNorm, BLANK, without=("three_roads",))]
     ),

@@ -8,6 +8,11 @@ CALLERS_LIST = Finding(
     "input_ids itself is changed: the next epoch begins with words that are hidden or replaced already.",
     "The list belongs to the caller. Write into a copy: masked = list(input_ids).",
 )
+NOTHING_RETURNED = Finding("Nothing is returned.", "Wanted two lists: does it end with `return masked, labels`?")
+NOT_TWO_LISTS = Finding(
+    "mask_words should return two lists, masked and labels, each as long as input_ids.",
+    "It ends with `return masked, labels`.",
+)
 OTHER_GENERATOR = Finding(
     "The same generator gives another result the second time.",
     "Draw from rng alone, and not from np.random or a generator of your own: a run that can be repeated can be mended.",
@@ -23,6 +28,21 @@ LABELS_EVERYWHERE = Finding(
 LABEL_OF_MASKED = Finding(
     "The labels hold what stands there now, [MASK] say, and should hold the true words.",
     "Keep the true id before it is replaced: labels[place] = input_ids[place].",
+)
+LABEL_IS_THE_PLACE = Finding(
+    "Each label is the place of its word, and should be the id of the true word.",
+    "`place` says where the word stands; which word it is, is input_ids[place].",
+)
+STAND_INS_AMONG_LABELS = Finding(
+    "Nothing is replaced in masked: [MASK] and the random words stand among the labels.",
+    "masked is what the model reads, and labels what it is asked for: masked[place] = mask_id, and labels[place] = "
+    "input_ids[place], the true word.",
+)
+LABEL_NOT_TRUE = Finding(
+    "Some labels are not the true word.", "labels[place] = input_ids[place], for each place that is chosen."
+)
+REPLACED_WITHOUT_LABEL = Finding(
+    "Some words are replaced, and have no label.", "Set labels[place] = input_ids[place] for each."
 )
 LISTS_SWAPPED = Finding(
     "The two lists have changed places: IGNORED stands among the masked words.",
@@ -75,6 +95,21 @@ SPECIAL_RANDOM = Finding(
     "The random word may be a special token, [CLS] or [PAD] say.",
     "Draw it from vocabulary.word_ids, which are the ordinary words alone.",
 )
+NUMBERS_FOR_WORDS = Finding(
+    "The random word may be a special token: the number of a word in word_ids is taken for its id.",
+    "vocabulary.word_ids holds the ids: its first is 4, as [PAD], [CLS], [SEP] and [MASK] come before. Draw one of "
+    "them, rng.choice(vocabulary.word_ids), and not a number below their count.",
+)
+SPECIAL_OF_THE_SENTENCE = Finding(
+    "The random word is always one of this very sentence, and may be [CLS], [SEP] or [PAD].",
+    "It should be any ordinary word of the vocabulary: rng.choice(vocabulary.word_ids).",
+)
+NEVER_THE_TRUE_ONE = Finding(
+    "The random word is never the true one, and it may be.",
+    "It is any word of the vocabulary, each with the same chance, whatever stood there: rng.choice(vocabulary.word_ids)"
+    ". (In a large vocabulary that makes next to no difference. But where a word can be left out, what the model reads "
+    "says something of what is right.)",
+)
 SAME_RANDOM = Finding(
     "The random word is always the same one.",
     "Draw it anew each time: rng.choice(vocabulary.word_ids).",
@@ -91,6 +126,29 @@ NO_RANDOM = Finding(
 NO_SAME = Finding(
     "No chosen word stays as it is.",
     "Below 0.8 it is [MASK], from there to 0.9 a random word, and from 0.9 it stays.",
+)
+MASK_OVERWRITTEN = Finding(
+    "No chosen word becomes [MASK], and 90 % become a random word.",
+    "That is as if `if draw < 0.9` stood in place of `elif draw < 0.9`: below 0.8 both are true, and the second "
+    "overwrites [MASK] with a random word.",
+)
+WORD_OVERWRITTEN = Finding(
+    "90 % of the chosen become [MASK], none becomes a random word, and 10 % stay.",
+    "Between 0.8 and 0.9 stands the random word. As if `draw < 0.9` made [MASK], too: because it is asked first, or in "
+    "an `if` of its own.",
+)
+MASK_AND_WORD_SWAPPED = Finding(
+    "The shares are swapped: 80 % become a random word, and 10 % become [MASK].",
+    "Of the chosen, 80 % become [MASK], and 10 % a random word.",
+)
+MOST_STAY = Finding(
+    "80 % of the chosen stay as they are, 10 % become [MASK], and 10 % a random word.",
+    "Of the chosen, 80 % become [MASK]: it is `draw < 0.8`, and then, in an elif, `draw < 0.9`.",
+)
+SECOND_DRAW_OF_NINE_TENTHS = Finding(
+    "18 % of the chosen become a random word, and only 2 % stay.",
+    "That is nine tenths of the 20 % that are left: a second number was drawn. Draw one, and compare it with 0.8 and "
+    "with 0.9.",
 )
 MASK_REPLACED = Finding(
     "Only 72 % of the chosen become [MASK], and 18 % stay.",

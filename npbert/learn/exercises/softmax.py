@@ -201,14 +201,14 @@ def _dot(dp: Array, p: Array) -> Array:
 
 TERMS = Terms(
     {
-        "the first term, p · dp,": _alone(lambda dp, p: p * dp),
-        "the second term, −p · Σₖ dpₖ pₖ,": _alone(lambda dp, p: -p * _dot(dp, p)),
+        "the first term (p · dp)": _alone(lambda dp, p: p * dp),
+        "the second term (−p · Σₖ dpₖ pₖ)": _alone(lambda dp, p: -p * _dot(dp, p)),
         "the term with k = j": _alone(lambda dp, p: p * (1 - p) * dp),
         "what comes from all k ≠ j": _alone(lambda dp, p: -p * (_dot(dp, p) - dp * p)),
     },
     "Right is dx = p · dp − p · Σₖ dpₖ pₖ. The second term has −pₖ pⱼ dpₖ of every k in it, and k = j is one of them.",
     ways=(
-        ("the first term, p · dp,", "the second term, −p · Σₖ dpₖ pₖ,"),
+        ("the first term (p · dp)", "the second term (−p · Σₖ dpₖ pₖ)"),
         ("the term with k = j", "what comes from all k ≠ j"),
     ),
 )

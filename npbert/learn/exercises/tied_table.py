@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.tied_table_mistakes import ROADS, SETTING, TiedTable
-from npbert.learn.exercises.tied_table_rows import WRONG
+from npbert.learn.exercises.tied_table_mistakes import SETTING, TiedTable
+from npbert.learn.exercises.tied_table_roads import ROADS
+from npbert.learn.exercises.tied_table_rows import WRONG, two_at_once
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file
 
@@ -42,7 +43,7 @@ EXERCISE = Exercise(
     title="the tied table",
     chapter=chapter(7),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, names={"table": "dE", "bias": "dc"}, roads=ROADS),),
+    parts=(layer_part(SETTING, WRONG, names={"table": "dE", "bias": "dc"}, roads=ROADS, pairs=two_at_once),),
     source=lambda: exercise_file(11, "the tied table", chapter(7), TEXT, [class_source(TiedTable, BLANK)]),
     blanks=("TiedTable.backward",),
 )

@@ -11,7 +11,6 @@ from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.learn.exercise import Mistakes
-from npbert.learn.roads import Roads
 
 
 class TiedTable(Layer):
@@ -49,7 +48,8 @@ WRONG = Mistakes(TiedTable, "backward")
 Change = Callable[[TiedTable, Array, Array, Array], Any]
 
 
-def _decoder(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
+def decoder_share(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
+    """a dlogitsᵀ h"""
     return layer.scale * dlogits.T @ h
 
 
@@ -59,7 +59,8 @@ def _embedding(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
     return dtable
 
 
-def _nothing(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
+def nothing_shared(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
+    """0"""
     return np.zeros_like(layer.table.value)
 
 
@@ -67,7 +68,7 @@ def changed(
     layer: TiedTable,
     dlogits: Array,
     tape: Tape,
-    decoder: Change = _decoder,
+    decoder: Change = decoder_share,
     embedding: Change = _embedding,
     bias: Callable[[Array], Array] = lambda dlogits: dlogits.sum(axis=0),
 ) -> None:
@@ -83,7 +84,7 @@ def changed(
     "well: a dlogitsᵀ h belongs to dE.",
 )
 def decoder_forgets_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    changed(self, dlogits, tape, decoder=_nothing)
+    changed(self, dlogits, tape, decoder=nothing_shared)
 
 
 @WRONG(
@@ -92,29 +93,16 @@ def decoder_forgets_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> No
     "np.add.at(self.table.grad, ids, dh).",
 )
 def embedding_forgets_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    changed(self, dlogits, tape, embedding=_nothing)
-
-
-@WRONG(
-    "Where an id is repeated, only the last of its gradients counts.",
-    "`grad[ids] += dh` writes each row once. np.add.at(self.table.grad, ids, dh) adds them all.",
-)
-def last_of_repeated_ids_wins(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    def embedding(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
-        dtable = np.zeros_like(layer.table.value)
-        dtable[ids] = layer.scale * dlogits @ layer.table.value
-        return dtable
-
-    changed(self, dlogits, tape, embedding=embedding)
+    changed(self, dlogits, tape, embedding=nothing_shared)
 
 
 @WRONG(
     "The embedding's share overwrites the decoder's, in the rows that were read.",
-    "`grad[ids] = dh` sets what should be added. Both uses add to one gradient: np.add.at(self.table.grad, ids, dh).",
+    "`[ids] = dh` sets what should be added. Both uses add to one gradient: np.add.at(self.table.grad, ids, dh).",
 )
 def embedding_overwrites(self: TiedTable, dlogits: Array, tape: Tape) -> None:
     ids, h = tape.take(self)
-    dtable = _decoder(self, dlogits, ids, h)
+    dtable = decoder_share(self, dlogits, ids, h)
     dtable[ids] = self.scale * dlogits @ self.table.value
     self.table.add_grad(dtable)
     self.bias.add_grad(dlogits.sum(axis=0))
@@ -126,9 +114,28 @@ def embedding_overwrites(self: TiedTable, dlogits: Array, tape: Tape) -> None:
 )
 def embedding_overwrites_the_gradient(self: TiedTable, dlogits: Array, tape: Tape) -> None:
     ids, h = tape.take(self)
-    self.table.add_grad(_decoder(self, dlogits, ids, h))
+    self.table.add_grad(decoder_share(self, dlogits, ids, h))
     self.table.grad[ids] = self.scale * dlogits @ self.table.value
     self.bias.add_grad(dlogits.sum(axis=0))
+
+
+@WRONG(
+    "The decoder's share overwrites all that was in the gradient, the embedding's share with it.",
+    "`self.table.grad[...] = …` sets what should be added: self.table.add_grad(…) adds, whichever comes first.",
+)
+def decoder_overwrites_the_gradient(self: TiedTable, dlogits: Array, tape: Tape) -> None:
+    ids, h = tape.take(self)
+    self.table.grad[...] = decoder_share(self, dlogits, ids, h)
+    self.bias.add_grad(dlogits.sum(axis=0))
+
+
+@WRONG(
+    "The gradient of the bias is set, but it should be added to what is there.",
+    "A batch may come in parts, and each adds its own: self.bias.add_grad(dlogits.sum(axis=0)).",
+)
+def bias_set(self: TiedTable, dlogits: Array, tape: Tape) -> None:
+    changed(self, dlogits, tape)
+    self.bias.grad[...] = dlogits.sum(axis=0)
 
 
 @WRONG(
@@ -138,7 +145,7 @@ def embedding_overwrites_the_gradient(self: TiedTable, dlogits: Array, tape: Tap
 )
 def decoder_lost_in_the_rows_read(self: TiedTable, dlogits: Array, tape: Tape) -> None:
     ids, h = tape.take(self)
-    dtable = _decoder(self, dlogits, ids, h)
+    dtable = decoder_share(self, dlogits, ids, h)
     dtable[ids] = 0
     self.table.add_grad(dtable + _embedding(self, dlogits, ids, h))
     self.bias.add_grad(dlogits.sum(axis=0))
@@ -153,7 +160,7 @@ def scale_upside_down(self: TiedTable, dlogits: Array, tape: Tape) -> None:
         self,
         dlogits,
         tape,
-        decoder=lambda layer, *given: _decoder(layer, *given) / layer.scale**2,
+        decoder=lambda layer, *given: decoder_share(layer, *given) / layer.scale**2,
         embedding=lambda layer, *given: _embedding(layer, *given) / layer.scale**2,
     )
 
@@ -167,7 +174,7 @@ def shares_averaged(self: TiedTable, dlogits: Array, tape: Tape) -> None:
         self,
         dlogits,
         tape,
-        decoder=lambda *given: _decoder(*given) / 2,
+        decoder=lambda *given: decoder_share(*given) / 2,
         embedding=lambda *given: _embedding(*given) / 2,
     )
 
@@ -181,25 +188,9 @@ def scale_forgotten(self: TiedTable, dlogits: Array, tape: Tape) -> None:
         self,
         dlogits,
         tape,
-        decoder=lambda layer, *given: _decoder(layer, *given) / layer.scale,
+        decoder=lambda layer, *given: decoder_share(layer, *given) / layer.scale,
         embedding=lambda layer, *given: _embedding(layer, *given) / layer.scale,
     )
-
-
-@WRONG(
-    "The factor a is missing in the decoder's share of dE; the embedding's has it.",
-    "The scores were multiplied by self.scale, so what comes back through them, on both roads, is, too.",
-)
-def scale_forgotten_in_the_decoder(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    changed(self, dlogits, tape, decoder=lambda layer, *given: _decoder(layer, *given) / layer.scale)
-
-
-@WRONG(
-    "The factor a is missing in the embedding's share of dE; the decoder's has it.",
-    "The scores were multiplied by self.scale, so what comes back through them, on both roads, is, too.",
-)
-def scale_forgotten_in_the_embedding(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    changed(self, dlogits, tape, embedding=lambda layer, *given: _embedding(layer, *given) / layer.scale)
 
 
 @WRONG(
@@ -229,34 +220,6 @@ def table_averaged(self: TiedTable, dlogits: Array, tape: Tape) -> None:
         self,
         dlogits,
         tape,
-        decoder=lambda *given: _decoder(*given) / len(dlogits),
+        decoder=lambda *given: decoder_share(*given) / len(dlogits),
         embedding=lambda *given: _embedding(*given) / len(dlogits),
     )
-
-
-@WRONG(
-    "What goes back to the rows that were read is dlogits times those rows, and not times the whole table.",
-    "dh (N, D) is the gradient of h, and h met every row of E in the product: dh = a dlogits E.",
-)
-def rows_for_the_table(self: TiedTable, dlogits: Array, tape: Tape) -> None:
-    def embedding(layer: TiedTable, dlogits: Array, ids: Array, h: Array) -> Array:
-        dtable = np.zeros_like(layer.table.value)
-        np.add.at(dtable, ids, layer.scale * dlogits[:, ids] @ h)
-        return dtable
-
-    changed(self, dlogits, tape, embedding=embedding)
-
-
-def _of(name: str) -> type[Any]:
-    """The class with the known mistake of this name."""
-    return next(mistake.thing for mistake in WRONG if mistake.name == name)
-
-
-ROADS = Roads(
-    {"as the decoder": _of("embedding_forgets_the_table"), "as the embedding": _of("decoder_forgets_the_table")},
-    "E is used twice, and dE is the sum of what both uses bring back, each once: as the decoder a dlogitsᵀ h, (V, D), "
-    "and as the embedding the rows of dh = a dlogits E, added at ids: np.add.at(self.table.grad, ids, dh).",
-    {"the number of rows of dlogits": 5},
-    {"a": 0.7},
-    by_place=True,
-)

@@ -51,7 +51,7 @@ def export(
     optimizer: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """All that the page knows, as an object for JSON: `format`, `title`, `config`, `vocabulary`, `parameters`,
-    `constants`, `examples`, `source` and `optimizer`.
+    `left_out` (how many numbers the next-sentence head has), `constants`, `examples`, `source` and `optimizer`.
 
     model: with a masked-LM head. Its loss is that of the masked words alone: a next-sentence head is left out, and
     there is no dropout. Numbers are written as float64, of which every digit comes back.
@@ -84,6 +84,7 @@ def export(
         "config": {name: getattr(config, name) for name in CONFIG},
         "vocabulary": list(vocabulary),
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
+        "left_out": sum(p.value.size for name, p in model.named_parameters() if name.startswith(HEADS)),
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
         "examples": sentences,
         "source": source_lines(model, sentences[0]),

@@ -16,6 +16,7 @@ FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
 STYLES = ("top", "steps", "heat", "legend", "follow", "curves", "fit")
 TITLE = "Follow one number back"
+GLOSSARY = "<!-- glossary.html -->"
 _IMPORTED = re.compile(r'^(?:import|export) .*from "(.*)";$', re.MULTILINE)
 
 
@@ -46,7 +47,7 @@ def number_page(data: dict[str, Any]) -> str:
     """The page as HTML. data: what `export` gives."""
     return page(
         data["title"],
-        resource(f"{FOLDER}/page.html"),
+        resource(f"{FOLDER}/page.html").replace(GLOSSARY, resource(f"{FOLDER}/glossary.html")),
         style="\n".join(resource(f"{FOLDER}/css/{name}.css") for name in STYLES),
         scripts=json_script("data", data) + "\n" + module_script(modules(START)),
     )

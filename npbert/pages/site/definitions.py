@@ -36,13 +36,14 @@ class Definition:
 
 
 class Definitions:
-    """All that is defined in these files, and what leads to it."""
+    """All that is defined in these files, and in those that another has read, and what leads to it."""
 
-    def __init__(self, sources: Iterable[Source]) -> None:
-        self.sources = {source.module: source for source in sources}
-        self._defined: dict[tuple[str, str], Definition] = {}
-        self._imported: dict[tuple[str, str], tuple[str, str]] = {}
-        for source in self.sources.values():
+    def __init__(self, sources: Iterable[Source], known: Definitions | None = None) -> None:
+        new = {source.module: source for source in sources}
+        self.sources: dict[str, Source] = {**known.sources, **new} if known else new
+        self._defined: dict[tuple[str, str], Definition] = dict(known._defined) if known else {}
+        self._imported: dict[tuple[str, str], tuple[str, str]] = dict(known._imported) if known else {}
+        for source in new.values():
             for name, node in defined_in(source.tree.body, ""):
                 self._defined.setdefault((source.module, name), Definition(source, name, node))
             for name, module, what in imported_in(source.tree):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 
 from npbert.pages.site.sources import Source
-from npbert.pages.site.statements import Function
+from npbert.pages.site.statements import Function, assignments
 
 GREEK = {"x̂": "x_hat", "σ": "sigma", "μ": "mu", "γ": "gamma", "β": "beta", "W₁": "w1", "W₂": "w2", "Wᴼ": "w_o"}
 _SIZE = r"(?:…|\.\.\.|n|d|[A-Z]|\d+|[A-Z] [·/] [A-Z]|\d ?· ?[A-Z]|M or T|heads)"
@@ -34,8 +35,8 @@ def declared(text: str) -> Shapes:
 def commented(source: Source, function: Function) -> Shapes:
     """What the comments behind assignments say: `mu = …  # (N, 1)`."""
     found: Shapes = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+    for node in assignments(function):
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             line = source.lines[(node.end_lineno or node.lineno) - 1]
             comment = _IN_COMMENT.match(line[(line.rfind("  #") + 2) :]) if "  #" in line else None
             if comment:
@@ -73,5 +74,6 @@ def shape_of(name: str, shapes: Shapes) -> str:
     return ""
 
 
+@cache
 def _both(source: Source, function: Function) -> Shapes:
     return {**declared(ast.get_docstring(function) or ""), **commented(source, function)}

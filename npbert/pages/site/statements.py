@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def statements_in(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements inside a node, the outermost first; ast.walk would go through all expressions, too."""
+    found = [node]
+    while found:
+        found = [inner for each in found for part in _PARTS for inner in getattr(each, part, ())]
+        yield from found
+
+
+_PARTS = ("body", "handlers", "cases", "orelse", "finalbody")
 
 
 def defined_in(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.AST]]:
@@ -24,7 +36,7 @@ def defined_in(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, ast
 
 
 def _set_on_self(method: Function, prefix: str) -> Iterator[tuple[str, ast.AST]]:
-    for node in ast.walk(method):
+    for node in statements_in(method):
         for target in _targets(node):
             if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
                 yield f"{prefix}{target.attr}", node
@@ -39,7 +51,7 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
 
 def imported_in(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
     """(name here, module, name there) of each import of ours; the last is "" for a module."""
-    for node in ast.walk(tree):
+    for node in statements_in(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield from ((alias.asname or alias.name, node.module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -55,12 +67,18 @@ def arguments(function: Function) -> list[ast.arg]:
     return [*given.posonlyargs, *given.args, *given.kwonlyargs]
 
 
+@cache
+def assignments(function: Function) -> list[ast.Assign]:
+    """What is assigned anywhere in a function. It is looked at again for each name in it, so it is found once."""
+    return [node for node in statements_in(function) if isinstance(node, ast.Assign)]
+
+
 def last_assigned(function: Function, name: ast.Name) -> ast.expr | None:
     """The value that a local variable was given last, above where it is used."""
     values = [
         node.value
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and node.lineno < name.lineno
+        for node in assignments(function)
+        if node.lineno < name.lineno
         for target in node.targets
         if isinstance(target, ast.Name) and target.id == name.id
     ]

@@ -1,7 +1,7 @@
 // Add: y = a + b + …, and Fork, its reverse: one array that is used in several places.
 //
-// A sum hands its gradient to each of its terms, unchanged. And what is used several times moves the loss by all of its
-// uses, so what they bring back is added: where forward forks, backward adds; where forward adds, backward forks.
+// A sum hands its gradient to each of its terms, unchanged. And what is used several times moves the loss through all
+// of its uses, so what they bring back is added: where forward forks, backward adds; where forward adds, backward forks.
 
 import {add} from "./tensor.js";
 import {term} from "./terms.js";
@@ -9,7 +9,7 @@ import {term} from "./terms.js";
 export const Add = {
   kind: "Add",
   keeps: [],
-  undoing: (arrays) => addends(arrays).map((array) => `d${array.symbol}`).join(" = ") + ` = d${arrays.y.symbol}`,
+  undoing: (arrays) => addends(arrays).map(({gradientSymbol}) => gradientSymbol).join(" = ") + ` = d${arrays.y.symbol}`,
 
   forward(inputs) {
     return {y: Object.values(inputs).reduce(add)};
@@ -29,7 +29,7 @@ export const Add = {
     dx: ({dy}, n, i) => ({
       right: `${dy.symbol}[${n}, ${i}]`,
       terms: [term("handed on unchanged", dy.at(n, i))],
-      note: "Each term of a sum moves the sum by as much as itself: so the gradient is handed to each of them unchanged.",
+      note: "Each term of a sum moves the sum by as much as itself: so each of them gets the gradient unchanged.",
     }),
   },
 };
@@ -56,7 +56,7 @@ export const Fork = {
       right: arrays.settings.roads.map((_, road) => `${arrays[`dy${road}`].symbol}[${n}, ${i}]`).join(" + "),
       terms: arrays.settings.roads.map((road, number) => term(road, arrays[`dy${number}`].at(n, i))),
       roads: true,
-      note: "It was used in several places, and moves the loss by all of them: so what comes back is added.",
+      note: "It was used in several places, and moves the loss through all of them: so what comes back is added.",
     }),
   },
 };

@@ -70,7 +70,9 @@ export const Softmax = {
   kind: "Softmax",
   keeps: ["p"],
   undoing: () => "dS = P · (dP − Σₖ dPₖ Pₖ)",
-  workings: {lean: {symbol: "Σ dP · P", meaning: "The mean of dP over the row, weighted by P."}},
+  workings: {
+    lean: {symbol: (head) => `Σ dP${head} · P${head}`, meaning: "The mean of dP over the row, weighted by P."},
+  },
 
   forward(scores, {heads}) {
     return Object.fromEntries(range(heads, (h) => [`p${h}`, softmaxOf(scores[`s${h}`])]));
@@ -97,7 +99,7 @@ export const Softmax = {
       return {
         right: `e^(S[${n}, ${m}] − max) / Σₖ e^(S[${n}, k] − max)`,
         terms: [term(s.columnLabel(m), raised, constant("1/Σ e^(S − max)", 1 / total))],
-        note: `Its share of the row's exponentials: the row adds up to 1. ${subtracted(largest, "S")}`,
+        note: `Its share of the row’s exponentials: the row adds up to 1. ${subtracted(largest, "S")}`,
       };
     },
     lean: (arrays, n, _, h) => {

@@ -43,7 +43,7 @@ function encoderLayer(recorder, layer, x, where, symbol) {
   return normed(recorder, `${layer}.output_norm`, added(recorder, feedForward, pastFeedForward, f), where, symbol);
 }
 
-// logits = z Eᵀ + c  with  z = LayerNorm(act(r Wʰ + bʰ)), for the masked words alone
+// logits = z Eᵀ + c  with  z = LayerNorm(act(r Wh + bh)), for the masked words alone
 function predicted(recorder, y, labels) {
   const r = gathered(recorder, y);
   const t = linear(recorder, "predictions.dense", r, "predictions", "t");

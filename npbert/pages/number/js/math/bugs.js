@@ -3,10 +3,12 @@
 
 import {divide, meanOfEachRow, product, rowsAt, scaled, sideBySide, subtract, Tensor, times} from "./tensor.js";
 import {headOf} from "./attention.js";
+import {withoutHead} from "./recorder.js";
 import {range} from "./terms.js";
 
 // `wrong` says what backward finds in place of what is right: only the gradients that differ. found: what the right
-// backward found; dys: what it was given; arrays: what it read; settings, part: of the step.
+// backward found; dys: what it was given; arrays: what it read; settings: of the step. `leavesOut`: which of the numbers
+// that the right backward works with the planted line never uses.
 export const BUGS = [
   {
     id: "norm-spread",
@@ -15,6 +17,7 @@ export const BUGS = [
     right: "dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ",
     line: "dx = (dx̂ − mean(dx̂)) / σ",
     text: "σ is taken for a constant, though every x of the row has a share in it.",
+    leavesOut: ["stretch"],
     wrong: ({found, arrays}) => ({dx: divide(subtract(found.dxHat, found.shift), arrays.sigma)}),
   },
   {
@@ -24,6 +27,7 @@ export const BUGS = [
     right: "dx = (γ dy − mean(γ dy) − x̂ · mean(γ dy · x̂)) / σ",
     line: "dx = γ (dy − mean(dy) − x̂ · mean(dy · x̂)) / σ",
     text: "γ weighs every x̂ of the row differently, so it cannot be taken out of their mean.",
+    leavesOut: ["dxHat", "shift", "stretch"],
     wrong: ({dys: {dy}, arrays: {xHat, gamma, sigma}}) => {
       const rest = subtract(subtract(dy, meanOfEachRow(dy)), times(xHat, meanOfEachRow(times(dy, xHat))));
       return {dx: divide(times(gamma, rest), sigma)};
@@ -57,6 +61,7 @@ export const BUGS = [
     right: "dS = P · (dP − Σₖ dPₖ Pₖ)",
     line: "dS = P · dP",
     text: "A higher score also takes from all other shares of its row, since they add up to 1.",
+    leavesOut: ["lean"],
     wrong: ({dys, arrays, settings: {heads}}) =>
       Object.fromEntries(range(heads, (h) => [`ds${h}`, times(arrays[`p${h}`], dys[`dp${h}`])])),
   },
@@ -92,7 +97,7 @@ export const BUGS = [
   {
     id: "loss-mean",
     kinds: ["CrossEntropy"],
-    name: "loss: the mean's 1/M is forgotten",
+    name: "loss: the mean’s 1/M is forgotten",
     right: "dlogits = (p − onehot(label)) / M",
     line: "dlogits = p − onehot(label)",
     text: "The loss is a mean over the masked words. (With one masked word, M is 1, and nothing is wrong.)",
@@ -101,7 +106,7 @@ export const BUGS = [
   {
     id: "embedding-last",
     kinds: ["Embedding"],
-    name: "embedding: of a repeated id, the last wins",
+    name: "embedding: if an id repeats, only its last gradient counts",
     right: "dW[id] += dy[n]  for every n",
     line: "dW[id] = dy[n]  for every n",
     text: "A row that was read several times collects from all its tokens. (In NumPy, `dW[ids] += dy` has this bug.)",
@@ -132,9 +137,19 @@ export const BUGS = [
 ];
 
 // What backward finds with the bug planted: in most steps, what the right one found.
-export function spoiled(id, {operation, settings, part}, dys, arrays, found) {
+export function spoiled(id, record, dys, arrays, found) {
+  const bug = bugIn(id, record);
+  return bug ? {...found, ...bug.wrong({found, dys, arrays, settings: record.settings})} : found;
+}
+
+// Is `key` a number that the right backward works with at this step, and the planted line does not?
+export function isLeftOut(id, record, key) {
+  return bugIn(id, record)?.leavesOut?.includes(withoutHead(key)) ?? false;
+}
+
+// The bug of this id, if it is planted at this step; or null
+function bugIn(id, {operation, part}) {
   const bug = BUGS.find((one) => one.id === id);
   if (id !== null && !bug) throw new Error(`no bug is called ${id}: they are ${BUGS.map((one) => one.id).join(", ")}`);
-  if (!bug?.kinds.includes(operation.kind) || !(bug.isAt?.(part) ?? true)) return found;
-  return {...found, ...bug.wrong({found, dys, arrays, settings})};
+  return bug?.kinds.includes(operation.kind) && (bug.isAt?.(part) ?? true) ? bug : null;
 }

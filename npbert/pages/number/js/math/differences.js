@@ -39,7 +39,7 @@ export function sixPointsIn(trace, where, h) {
   return 1.5 * near - 0.6 * farther + 0.1 * farthest;
 }
 
-// For steps h from 0.1 down to 1e-30, how far each estimate lies from what backward says, relative to it. Below 1e-16 a
+// For steps h from 1 down to 1e-30, how far each estimate lies from what backward says, relative to it. Below 1e-16 a
 // difference is lost altogether, and null; the complex step is not.
 export function errorsByStep(model, example, where, {bug = null} = {}) {
   const trace = run(model, example, {bug});
@@ -56,4 +56,4 @@ export function errorsByStep(model, example, where, {bug = null} = {}) {
 }
 
 const STEPS = [];
-for (let power = 1; power <= 30; power += power < 16 ? 0.5 : 1) STEPS.push(10 ** -power);
+for (let power = 0; power <= 30; power += power < 16 ? 0.5 : 1) STEPS.push(10 ** -power);

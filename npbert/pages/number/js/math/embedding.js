@@ -23,14 +23,15 @@ export const Embedding = {
     y: ({weight, settings}, n, i) => ({
       right: `${weight.symbol}[${settings.ids[n]}, ${i}]`,
       terms: [term(weight.rowLabel(settings.ids[n]), weight.at(settings.ids[n], i))],
-      note: "Looked up: the row of the table that this token's id says.",
+      note: "Looked up: the row of the table that this token’s id names.",
     }),
     dweight: ({dy, settings}, v, i) => ({
       right: `Σ ${dy.symbol}[n, ${i}] over all n with id ${v}`,
-      terms: settings.ids.flatMap((id, n) => (id === v ? [term(dy.rowLabel(n), dy.at(n, i))] : [])),
+      terms: settings.ids.flatMap((id, n) =>
+        (id === v ? [term(`${settings.road}${dy.rowLabel(n)}`, dy.at(n, i))] : [])),
       note: settings.ids.includes(v)
-        ? "A row of the table moves every token that it was read for, so it collects the gradient of each."
-        : "This word is not in the sentence, so no token that comes in brings anything back to its row.",
+        ? "A row of the table moves every token that used it, so it collects the gradient of each."
+        : "No token that comes in has this id (a hidden word comes in as [MASK]), so none brings anything back to it.",
     }),
   },
 };

@@ -42,7 +42,8 @@ function workingsOf({workings}, outputs) {
 }
 
 function withoutOrigin(array, value, place) {
-  const note = array.isGradient ? "You have arrived at the loss: here backward begins, and the loss moves by as much as itself."
+  const note = array.isGradient
+    ? "You have arrived at the loss: here backward begins, and the loss moves by as much as itself."
     : array.parameter ? "A number that is learned: training moves it a little against its gradient, step by step."
       : "A fixed number: it is not learned.";
   const label = array.isGradient ? "∂loss/∂loss" : array.parameter ? "learned" : "fixed";

@@ -13,8 +13,14 @@ export const LayerNorm = {
   keeps: ["xHat", "sigma"],
   undoing: ({x, y}) => `d${x.symbol} = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ d${y.symbol}`,
   workings: {
-    shift: {symbol: "mean(dx̂)", meaning: "The part of dx̂ that moves the whole row: it is taken off, as μ undoes such a move."},
-    stretch: {symbol: "mean(dx̂ · x̂)", meaning: "The part of dx̂ that stretches the row: it is taken off, as σ undoes that."},
+    shift: {
+      symbol: "mean(dx̂)",
+      meaning: "The part of dx̂ that moves the whole row: it is taken off, as μ undoes such a move.",
+    },
+    stretch: {
+      symbol: "mean(dx̂ · x̂)",
+      meaning: "The part of dx̂ that stretches the row: it is taken off, as σ undoes that.",
+    },
   },
 
   forward({x, gamma, beta}, {eps}, given) {
@@ -51,14 +57,14 @@ export const LayerNorm = {
           ...forEachColumn(x, (i) => [functionOf(x.at(n, i), "(x − μ)²", off(i) ** 2), constant("1/D", 1 / D), share]),
           term("eps", constant("eps", settings.eps), share),
         ],
-        note: "σ is a root, and no sum; but σ = σ²/σ, so each bar is a feature's share of the variance, over σ.",
+        note: "σ is a root, and no sum; but σ = σ²/σ, so each bar is a feature’s share of the variance, over σ.",
       };
     },
     xHat: ({x, mu, sigma}, n, i) => {
       const share = functionOf(sigma.at(n, 0), "1/σ", 1 / sigma.at(n, 0).value);
       return {
         right: `(${x.symbol}[${n}, ${i}] − μ[${n}]) / σ[${n}]`,
-        terms: [term("its own x", x.at(n, i), share), term("the row's mean", constant("−1", -1), mu.at(n, 0), share)],
+        terms: [term("its own x", x.at(n, i), share), term("the row’s mean", constant("−1", -1), mu.at(n, 0), share)],
         note: "How far the number lies above the mean of its row, counted in σ.",
       };
     },
@@ -102,8 +108,8 @@ export const LayerNorm = {
           term("through the spread σ", constant("−1", -1), stretch.at(n, 0), xHat.at(n, i), share),
         ],
         roads: true,
-        note: "Three roads: its own x̂ moves with it; and so do μ and σ, and with them all the row. In both it is one of "
-          + `D = ${dxHat.tensor.columns} features, so it moves them by 1/D as much.`,
+        note: "Three roads: its own x̂ moves with it; and so do μ and σ, and with them all the row. As one of "
+          + `D = ${dxHat.tensor.columns} features, it moves μ by 1/D times its own move, and σ by x̂/D times.`,
       };
     },
   },

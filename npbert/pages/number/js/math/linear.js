@@ -11,7 +11,7 @@ export const Linear = {
   kind: "Linear",
   keeps: ["x"],
   undoing: ({y, x, weight: {symbol: W}, bias}) =>
-    `d${W} = ${x.symbol}ᵀ d${y.symbol},  d${bias.symbol} = Σₙ d${y.symbol}ₙ,  d${x.symbol} = d${y.symbol} ${W}ᵀ`,
+    `d${W} = ${x.symbol}ᵀ d${y.symbol},  d${bias.symbol} = Σₙ d${y.symbol}ₙ,  ${x.gradientSymbol} = d${y.symbol} ${W}ᵀ`,
 
   forward({x, weight, bias}) {
     return {y: add(product(x, weight), bias)};
@@ -37,7 +37,7 @@ export const Linear = {
     dweight: ({x, dy}, i, o) => ({
       right: `${sumOver(x.rows)} ${x.symbol}[${LETTERS[x.rows]}, ${i}] · ${dy.symbol}[${LETTERS[x.rows]}, ${o}]`,
       terms: forEachRow(x, (n) => [x.at(n, i), dy.at(n, o)]),
-      note: `This weight is used once in every row, and moves each row's output by ${x.symbol} times as much: so it `
+      note: `This weight is used once in every row, and moves each row’s output by ${x.symbol} times as much: so it `
         + `collects ${x.symbol} · ${dy.symbol} from every row.`,
     }),
     dbias: ({dy}, _, o) => ({

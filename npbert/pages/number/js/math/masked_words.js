@@ -59,7 +59,7 @@ export const Decoder = {
         ...forEachColumn(h, (i) => [h.at(m, i), table.at(v, i)]),
         term(`the bias, ${bias.symbol}`, bias.at(0, v)),
       ],
-      note: "How well the row fits the word's own vector, the one by which the word comes in.",
+      note: "How well the row fits the word’s own vector, the one by which the word comes in.",
     }),
     dtable: ({h, dlogits}, v, i) => ({
       right: `Σₘ ${h.symbol}[m, ${i}] · dlogits[m, ${v}]`,
@@ -116,7 +116,7 @@ export const CrossEntropy = {
       return {
         right: `e^(logits[${m}, ${v}] − max) / Σₖ e^(logits[${m}, k] − max)`,
         terms: [term(logits.columnLabel(v), factor, constant("1/Σ e^(logit − max)", 1 / total))],
-        note: "Its share of the row's exponentials: how probable the model finds this word here. "
+        note: "Its share of the row’s exponentials: how probable the model finds this word here. "
           + subtracted(largest, "logit"),
       };
     },
@@ -140,8 +140,8 @@ export const CrossEntropy = {
           term("what is right", pulls, constant("1/M", 1 / M), start),
         ],
         roads: true,
-        note: "A step against it pulls up the right word by what its probability lacks to 1, and pushes down every "
-          + "other by its own probability.",
+        note: "A step against it pulls up the right word by 1 minus its probability, and pushes down every other by its "
+          + "own probability.",
       };
     },
   },

@@ -1,9 +1,10 @@
 // run: one sentence forward, then backward, as a trace: the loss, every array, every step.
 
 import {maskedWordLoss} from "./bert.js";
-import {spoiled} from "./bugs.js";
+import {isLeftOut, spoiled} from "./bugs.js";
 import {headIn, NamedArray, Recorder, startOfBackward, tensorsOf, withoutHead} from "./recorder.js";
 import {add, tensorOf} from "./tensor.js";
+import {subscript} from "./words.js";
 
 // A model for the page, from what npbert exported.
 export function makeModel(data) {
@@ -60,7 +61,7 @@ function undo(trace, record, bug) {
   const given = tensorsOf(dys), read = {...tensorsOf(inputs), ...tensorsOf(outputs)};
   const gradients = spoiled(bug, record, given, read, operation.backward(given, read, settings));
   const index = trace.steps.length;
-  const writes = [], adds = [];
+  const writes = [], adds = [], leftOut = [];
   for (const key in gradients) {
     const array = new NamedArray(aboutFound(record, key), gradients[key], trace.recorder.tokens, index);
     const before = trace.named.get(array.name);
@@ -68,9 +69,10 @@ function undo(trace, record, bug) {
     else trace.named.set(array.name, array);
     trace.origins.set(array.name, [...(trace.origins.get(array.name) ?? []), {record, key}]);
     writes.push(array.name);
+    if (isLeftOut(bug, record, key)) leftOut.push(array.name);
     if (inputs[key.slice(1)]?.parameter) adds.push(array.name);
   }
-  trace.steps.push(backwardStep(record, index, dys, writes, adds));
+  trace.steps.push({...backwardStep(record, index, dys, writes, adds), leftOut});
 }
 
 function addTo(sum, array, index) {
@@ -80,12 +82,14 @@ function addTo(sum, array, index) {
 }
 
 // What is said of the array that backward calls `key`: the gradient of an input or output, or a working of its own.
-function aboutFound({operation, inputs, outputs, part}, key) {
+function aboutFound({operation, inputs, outputs, settings, part}, key) {
   const of = key.startsWith("d") ? inputs[key.slice(1)] ?? outputs[key.slice(1)] : undefined;
   if (of) return gradientOf(of);
   const {symbol, meaning} = operation.workings[withoutHead(key)];
   const {rows} = Object.values(outputs).at(-1);
-  const about = {name: `${part}.${key}`, symbol, meaning, rows, columns: "one", head: headIn(key)};
+  const head = headIn(key);
+  const ofHead = typeof symbol === "function" ? symbol(settings.heads > 1 ? subscript(head) : "") : symbol;
+  const about = {name: `${part}.${key}`, symbol: ofHead, meaning, rows, columns: "one", head};
   return {...about, isGradient: true, gradientName: null};
 }
 
@@ -126,7 +130,8 @@ function forwardStep(record) {
   const reads = namesOf(Object.values(inputs));
   const {kind} = operation;
   const tape = {keeps: keptBy(record), ids: idsKeptBy(record)};
-  return {index, phase: "forward", part, kind, title, formula, reads, writes, tape, names: namesInCode(inputs, outputs)};
+  const names = namesInCode(inputs, outputs);
+  return {index, phase: "forward", part, kind, title, formula, reads, writes, tape, names};
 }
 
 function backwardStep(record, index, dys, writes, adds) {

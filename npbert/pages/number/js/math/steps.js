@@ -30,7 +30,8 @@ export function lookedUp(recorder, symbol, ids) {
   const formula = `${symbol} = ${weight.symbol}[${symbol} ids]`;
   const about = {part, title: `${symbol}s: looked up in a table`, formula};
   const y = described("bert.embeddings", symbol);
-  return recorder.step(isFixed ? FixedPositions : Embedding, about, {weight}, {y}, {ids}).y;
+  const road = symbol === "word" ? "as it comes in: " : ""; // the table of words has a second use, as answers
+  return recorder.step(isFixed ? FixedPositions : Embedding, about, {weight}, {y}, {ids, road}).y;
 }
 
 // symbol = x W + b
@@ -84,7 +85,8 @@ export function normed(recorder, part, x, where, symbol) {
 export function forked(recorder, part, x) {
   const roads = ROADS[part.split(".").at(-1)];
   const count = {2: "two", 4: "four"}[roads.length];
-  const about = {part, title: `${x.symbol} goes ${count} ways, one of them the residual`, formula: `${x.symbol} → ${roads.join(", ")}`};
+  const title = `${x.symbol} goes ${count} ways, one of them the residual`;
+  const about = {part, title, formula: `${x.symbol} → ${roads.join(", ")}`};
   return recorder.fork(Fork, about, x, roads);
 }
 
@@ -114,7 +116,8 @@ export function gathered(recorder, x) {
 // logits = z Eᵀ + c: the table is that of the words that come in
 export function scored(recorder, h) {
   const about = {part: "predictions", title: "a score for every word", formula: `logits = ${h.symbol} Eᵀ + c`};
-  const bias = recorder.parameter("predictions.bias", "c", "one", "vocabulary", "How likely each word is anyway.");
+  const meaning = "A score that each word has anyway, in every sentence.";
+  const bias = recorder.parameter("predictions.bias", "c", "one", "vocabulary", meaning);
   const inputs = {h, table: table(recorder, "word").weight, bias};
   return recorder.step(Decoder, about, inputs, {logits: described("", "logits")}).logits;
 }

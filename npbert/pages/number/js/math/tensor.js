@@ -6,8 +6,8 @@
 export class Tensor {
   constructor(rows, columns, isComplex = false) {
     this.shape = [rows, columns];
-    this.re = new Float64Array(rows * columns);
-    this.im = isComplex ? new Float64Array(rows * columns) : null;
+    this.re = zeros(rows * columns);
+    this.im = isComplex ? zeros(rows * columns) : null;
   }
 
   get rows() { return this.shape[0]; }
@@ -23,6 +23,21 @@ export class Tensor {
     if (copy.im) copy.im[place] = value.im ?? 0;
     return copy;
   }
+}
+
+const SHARED = 8192; // numbers that share one piece of memory
+let memory = null, used = SHARED; // the piece in use, and how many numbers of it are
+
+// New numbers, all 0. To find room for a small array takes a browser far longer than to fill it, and the check of every
+// derivative makes millions of them: so many lie side by side in one piece of memory.
+function zeros(count) {
+  if (count > SHARED / 4) return new Float64Array(count);
+  if (used + count > SHARED) {
+    memory = new ArrayBuffer(8 * SHARED);
+    used = 0;
+  }
+  used += count;
+  return new Float64Array(memory, 8 * (used - count), count);
 }
 
 export function copied(x, isComplex = false) {

@@ -30,13 +30,13 @@ export const ARRAYS = {
 
 // By part, of which the last words count: the symbols of W and b, and what comes out, for people.
 export const LINEARS = {
-  query: ["Wᑫ", "bᑫ", "queries"],
-  key: ["Wᵏ", "bᵏ", "keys"],
-  value: ["Wᵛ", "bᵛ", "values"],
-  "attention.output": ["Wᴼ", "bᴼ", "what attention adds"],
+  query: ["Wq", "bq", "queries"],
+  key: ["Wk", "bk", "keys"],
+  value: ["Wv", "bv", "values"],
+  "attention.output": ["Wo", "bo", "what attention adds"],
   intermediate: ["W₁", "b₁", "feed-forward, up"],
   "feed_forward.output": ["W₂", "b₂", "feed-forward, down"],
-  dense: ["Wʰ", "bʰ", "features of the answer"],
+  dense: ["Wh", "bh", "features of the answer"],
 };
 
 // By symbol of what is looked up: the symbol of the table, its rows, and what is in them.

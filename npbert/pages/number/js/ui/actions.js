@@ -48,7 +48,7 @@ export function putNumber(place, value) {
 // The model as it came, again.
 export function takeModelBack() {
   restore(state.model, state.exported);
-  runAgain({changed: [], stepsTrained: 0, isFresh: false});
+  runAgain({changed: [], stepsTrained: 0, trainedWith: new Set(), isFresh: false});
 }
 
 // A copy of all parameters, by name.
@@ -79,7 +79,7 @@ export function goBackTo(index) {
 }
 
 function goTo(place, trail) {
-  const step = stepThatMakes(place.name) ?? state.step;
+  const step = stepThatMakesNumber(place) ?? state.step;
   change({chosen: place, trail, step});
 }
 
@@ -96,6 +96,14 @@ export function stepThatMakes(name) {
   const makes = steps.findLastIndex((step) => step.writes.includes(name) || (step.adds ?? []).includes(name));
   const found = makes >= 0 ? makes : steps.findIndex((step) => step.reads.includes(name));
   return found >= 0 ? found : null;
+}
+
+// The same for one number: to the row of a table that is used twice, it may be an earlier step that adds.
+export function stepThatMakesNumber({name, row, column}) {
+  const {soFar, shape} = state.trace.arrays.get(name);
+  const at = row * shape[1] + column;
+  const added = soFar?.filter(({values}, index) => values[at] !== (soFar[index - 1]?.values[at] ?? 0)) ?? [];
+  return added.at(-1)?.step ?? stepThatMakes(name);
 }
 
 // Is this array of the trace known when this step is done?

@@ -51,7 +51,7 @@ function factorParts(factor) {
   const {name, value, label} = factor;
   const what = label ?? titleOf(factor);
   const text = /^[−-]?\d+$/.test(what) ? what : `${what} (${shortNumber(value)})`;
-  return [name === null ? text : leading(factor, [factor], "factor", [text])];
+  return [name === null ? make("span", {class: "constant"}, text) : leading(factor, [factor], "factor", [text])];
 }
 
 // A button that leads to a number. While it is pointed at or has the focus, the cells that it speaks of are lit.

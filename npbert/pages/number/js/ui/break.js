@@ -1,15 +1,16 @@
 // Break it: plant a bug in the backward. The check turns red at once; training hardly shows it.
 
 import {BUGS, run} from "../math/index.js";
-import {chooseSentence, follow, plantBug, stepThatMakes} from "./actions.js";
+import {chooseSentence, plantBug, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, signedNumber, smallNumber} from "./format.js";
-import {showSum} from "./follow.js";
+import {followTo} from "./follow.js";
 import {titleOf} from "./place.js";
 import {partInWords} from "./labels.js";
 import {checkBesides} from "./proof.js";
 import {clearRace, race} from "./race.js";
 import {change, state, watch} from "./state.js";
+import {openView} from "./tabs.js";
 
 const ROWS = 4; // of wrong arrays that are shown at once
 let stopCheck = () => {};
@@ -19,11 +20,14 @@ export function showBreak() {
   const choices = [{id: null, name: "none: the backward as it should be"}, ...BUGS].map(({id, name}) => {
     const radio = make("input", {type: "radio", name: "bug", value: id ?? "", checked: id === null});
     radio.addEventListener("change", () => plantBug(id));
-    return make("label", {}, radio, ` ${name}`);
+    return make("label", {}, radio, make("span", {}, name));
   });
   byId("bugs").append(...choices);
   byId("race").addEventListener("click", race);
-  byId("bug-out").addEventListener("click", () => plantBug(null));
+  byId("bug-out").addEventListener("click", () => {
+    plantBug(null);
+    byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
+  });
   watch(["bug"], drawBug);
   drawBug();
   watch(["view", "trace"], () => state.view === "break" && drawCheck());
@@ -114,8 +118,7 @@ function wrongRow({name, worst}) {
   const place = {name: gradient, row, column};
   const go = () => {
     change({view: "step", trail: []});
-    follow(place);
-    showSum();
+    followTo(place);
   };
   const figures = `backward says ${signedNumber(analytic)}, the finite difference gives ${signedNumber(numeric)}`;
   const parts = [
@@ -159,12 +162,12 @@ function whereToLook(name) {
   const makers = steps.filter(({writes}) => writes.includes(gradient));
   const [last] = makers.slice(-1);
   const text = `The first that is wrong on the way back is ${arrays.get(gradient).symbol}. `;
-  const roads = last.kind === "Fork"
-    ? "or on one of the roads that are added up there"
-    : "all that it is made from is right";
+  const orElse = last.kind === "Fork"
+    ? ", or on one of the roads that are added up there"
+    : "; everything it is made from is right";
   const where = makers.length > 1 ? `It is added to in ${makers.length} steps: the bug is in one of them.`
-    : `The bug is in the step that makes it, ${roads}.`;
-  const goes = makers.map(({index, part}) =>
-    makeButton(`Step ${index + 1}: ${partInWords(part)}`, () => change({view: "step", step: index})));
+    : `The bug is in the step that makes it${orElse}.`;
+  const open = (step) => openView("step", {step, chosen: null, trail: []});
+  const goes = makers.map(({index, part}) => makeButton(`Step ${index + 1}: ${partInWords(part)}`, () => open(index)));
   return [text, where, " ", ...goes];
 }

@@ -3,11 +3,11 @@
 import {make, makeSvg} from "./dom.js";
 import {plainNumber} from "./format.js";
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 80, 14, 12, 44];
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 80, 26, 12, 44];
 
 // A figure. lines: {label, look, points: [[x, y]]}; marks: {label, look, x, y}; x and y: {label, log, from, to};
-// notes: {text, x, y, end} written into it, from x on (end: start) or up to it (end). Where an axis is `log`, points that
-// are not above 0 lie on its edge.
+// notes: {text, x, y, end} written into it, from x on (end: start) or up to it (end). Where an axis is `log`, points
+// that are not above 0 lie on its edge.
 export function chart({title, lines, marks = [], notes = [], x, y}) {
   const scaleX = scaleOf(x, LEFT, WIDTH - RIGHT);
   const scaleY = scaleOf(y, HEIGHT - BOTTOM, TOP);
@@ -18,10 +18,10 @@ export function chart({title, lines, marks = [], notes = [], x, y}) {
     ...ticksOf(y).map((tick) => gridY(tick, scaleY(tick), y)),
     makeSvg("text", {x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, class: "axis"}, x.label),
     makeSvg("text", {x: -(TOP + HEIGHT - BOTTOM) / 2, y: 13, class: "axis", transform: "rotate(-90)"}, y.label),
+    makeSvg("g", {class: "curves"}, ...lines.map(({look, points}) => curve(look, points, scaleX, scaleY))),
     ...notes.map((note) =>
       makeSvg("text", {x: scaleX(note.x), y: scaleY(note.y), class: `note ${note.end}`}, note.text),
     ),
-    makeSvg("g", {class: "curves"}, ...lines.map(({look, points}) => curve(look, points, scaleX, scaleY))),
     ...marks.map(({look, x: at, y: value, label}) => {
       const dot = makeSvg("circle", {cx: scaleX(at), cy: scaleY(value), r: 6, class: `mark ${look}`});
       dot.append(makeSvg("title", {}, label));
@@ -92,6 +92,7 @@ function tickText(tick, log) {
 export function axisFor(values, label) {
   const finite = values.filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
-  const room = 0.06 * (high - low) || 0.1 * Math.abs(high) || 1;
+  const isFlat = high - low <= 1e-9 * Math.abs(high); // then what is left is rounding, and should look like nothing
+  const room = isFlat ? 0.1 * Math.abs(high) || 1 : 0.06 * (high - low);
   return {label, from: low - room, to: high + room};
 }

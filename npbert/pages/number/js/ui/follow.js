@@ -1,14 +1,16 @@
 // The number that is followed: the sum that it is, a bar for each term, and the way by which the reader came.
 
-import {complexStepIn, explain} from "../math/index.js";
-import {change, state, watch} from "./state.js";
-import {follow, forget, goBackTo, goToStep, stepThatMakes} from "./actions.js";
+import {explain} from "../math/index.js";
+import {state, watch} from "./state.js";
+import {follow, forget, goBackTo, goToStep, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, exactNumber, plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
-import {partInWords, shapeInWords} from "./labels.js";
-import {isMovedByHand, steepestWeights, titleOf, valueAt, whyNothing} from "./place.js";
+import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
+import {isRounding, whyNothing} from "./nothing.js";
+import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
+import {openView} from "./tabs.js";
 import {trailOf} from "./trail.js";
 
 const TO_TRY = 5;
@@ -38,13 +40,18 @@ export function goBackOnTrail() {
   }
 }
 
-// Follow no number; the keyboard returns to its cell.
-export function leaveNumber() {
+// Follow no number. The keyboard returns to its cell; or, where there is none or from the cell itself, to stepping.
+export function leaveNumber({toCell = true} = {}) {
   const place = state.chosen;
   forget();
-  if (place) {
-    cellOfPlace(byId("stage"), place)?.focus();
-  }
+  const cell = toCell && place ? cellOfPlace(byId("stage"), place) : null;
+  (cell ?? byId("scrubber")).focus({preventScroll: !cell});
+}
+
+// Follow this number, and show its sum.
+export function followTo(place) {
+  follow(place);
+  showSum();
 }
 
 // Where to begin: the weights that move the loss most, one of each matrix.
@@ -52,11 +59,7 @@ function drawTries() {
   const tries = steepestWeights().slice(0, TO_TRY).map((place) => {
     const gradient = {...place, name: state.trace.arrays.get(place.name).gradient};
     const text = `${titleOf(place)}, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
-    const go = () => {
-      follow(gradient);
-      showSum();
-    };
-    return make("li", {}, makeButton(text, go), ` ${signedNumber(valueAt(gradient))}`);
+    return make("li", {}, makeButton(text, () => followTo(gradient)), ` ${signedNumber(valueAt(gradient))}`);
   });
   byId("tries").replaceChildren(...tries);
 }
@@ -77,14 +80,21 @@ function drawFollowed() {
   const sum = terms.length > 1 ? `, the sum of ${counted(terms.length, "part")}` : "";
   byId("followed-said").textContent = `${titleOf(chosen)} is ${signedNumber(explained.value)}${sum}`;
   byId("followed").replaceChildren(
-    trailOf(showSum),
+    trailOf(showSum, leaveNumber),
     titleBox(),
-    make("p", {class: "formula"}, explained.formula),
+    make("p", {class: "formula"}, explained.formula, numbering()),
     barsOf(explained),
     ...spoiledSum(explained),
     make("p", {class: "note"}, explained.note),
     make("div", {id: "ways", class: "ways screen-only"}, ...waysOn()),
   );
+}
+
+// The title names the words, and the formula numbers them.
+function numbering() {
+  const {chosen, trace} = state;
+  const words = wordsByNumber(trace.arrays.get(chosen.name), chosen.row, chosen.column);
+  return words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null;
 }
 
 // With a bug planted at this very step, the number is not the sum that it should be.
@@ -104,7 +114,7 @@ function titleBox() {
   const value = valueAt(chosen);
   const title = make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `);
   title.append(make("output", {title: exactNumber(value)}, signedNumber(value)));
-  const maker = stepThatMakes(chosen.name);
+  const maker = stepThatMakesNumber(chosen);
   const where = maker === null ? "" : ` (${partInWords(trace.steps[maker].part)})`;
   const parts = [title, make("p", {class: "meaning", title: shapeInWords(array)}, `${array.meaning}${where}`)];
   if (array.gradientOf) {
@@ -129,16 +139,15 @@ function whatItSays(place, value) {
     const road = symbol.slice(symbol.indexOf(" ") + 1);
     return `On this road alone (${road}), the loss would ${fallBy(value)} if ${of} rose by ${MOVE}.`;
   }
-  const really = bug ? complexStepIn(trace, {...place, name: gradientOf}) : value;
-  const isWrong = Math.abs(really - value) > 1e-9 * Math.max(Math.abs(really), Math.abs(value));
+  const really = bug ? trueSlopeAt({...place, name: gradientOf}) : value;
   const said = `if ${of} rose by ${MOVE}, the loss would ${fallBy(value)}`;
-  return isWrong
+  return !isSlope(value, really)
     ? `Backward, with the bug, says: ${said}. It is wrong: the loss would really ${fallBy(really)}.`
     : `${said[0].toUpperCase()}${said.slice(1)}.`;
 }
 
 function fallBy(slope) {
-  return slope === 0
+  return isRounding(slope)
     ? "not move at all"
     : `${slope > 0 ? "rise" : "fall"} by about ${plainNumber(Math.abs(MOVE * slope))}`;
 }
@@ -149,19 +158,25 @@ function waysOn() {
   const {gradient, gradientOf} = trace.arrays.get(chosen.name);
   const ways = [];
   if (trail.length > 1) {
-    ways.push(makeButton("← Back", goBackOnTrail, {title: "one back on the trail (Backspace)"}));
+    ways.push(makeButton("← One number back", goBackOnTrail, {title: "one back on the trail (Backspace)"}));
   }
   if (gradient) {
-    ways.push(makeButton("Its gradient", () => follow({...chosen, name: gradient})));
+    ways.push(makeButton("Its gradient", () => followTo({...chosen, name: gradient})));
   }
   if (gradientOf) {
-    ways.push(makeButton("Its value", () => follow({...chosen, name: gradientOf})));
+    ways.push(makeButton("Its value", () => followTo({...chosen, name: gradientOf})));
   }
-  const maker = stepThatMakes(chosen.name);
+  const maker = stepThatMakesNumber(chosen);
   if (maker !== null && maker !== step) {
     const text = `Step ${maker + 1}: ${partInWords(trace.steps[maker].part)}`;
-    ways.push(makeButton(text, () => goToStep(maker), {title: "the step that makes it"}));
+    const go = () => {
+      goToStep(maker);
+      byId("followed-title").focus({preventScroll: true});
+    };
+    ways.push(makeButton(text, go, {title: "the step that makes it"}));
   }
-  ways.push(makeButton("Try another value", () => change({view: "move"}), {title: "move it and watch the loss"}));
+  if (isMovable(chosen)) {
+    ways.push(makeButton("Try another value", () => openView("move"), {title: "move it and watch the loss"}));
+  }
   return ways;
 }

@@ -1,6 +1,6 @@
 // Numbers and names as a reader wants them.
 
-const MINUS = "\u2212";
+export const MINUS = "\u2212";
 
 // A number with its sign, as short as a cell: +0.12, −3.4, +2e-5.
 export function shortNumber(value) {
@@ -8,10 +8,10 @@ export function shortNumber(value) {
   if (size === 0) {
     return "0";
   }
-  if (size >= 1e5 || size < 0.001) {
+  if (size >= 1e5 || size < 0.00095) {
     return signOf(value) + exponent(size, 0);
   }
-  return signOf(value) + (size >= 100 ? size.toFixed(0) : size.toFixed(size >= 0.01 ? 2 : 3));
+  return signOf(value) + (size >= 100 ? size.toFixed(0) : size.toFixed(size >= 0.0095 ? 2 : 3));
 }
 
 // A number with five digits that count.
@@ -36,6 +36,11 @@ export function longNumber(value) {
   return exactNumber(size > 0 && size < 1e-4 ? rounded.toExponential() : rounded);
 }
 
+// A number of which so many digits count.
+export function roundedNumber(value, digits) {
+  return Number(value.toPrecision(digits));
+}
+
 // Every digit that a float64 has.
 export function exactNumber(value) {
   return String(value).replaceAll("-", MINUS);
@@ -49,6 +54,9 @@ export function smallNumber(value) {
 // 0.8312 -> 83 %; the small and the nearly sure keep what makes them so.
 export function percent(value) {
   const hundredths = 100 * value;
+  if (value > 0 && hundredths < 0.05) {
+    return "<\u00a00.1\u00a0%";
+  }
   return `${hundredths >= 10 && hundredths < 99.5 ? hundredths.toFixed(0) : hundredths.toFixed(1)}\u00a0%`;
 }
 

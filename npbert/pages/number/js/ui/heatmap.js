@@ -4,9 +4,9 @@
 import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
 import {indexLabel, leavesOut, shownOf} from "./labels.js";
-import {state} from "./state.js";
+import {isNearlyNothing, largestOf} from "./nothing.js";
 
-const ROUNDING = 1e-13; // a gradient that is smaller than this share of the largest of all is 0, but for rounding
+const MANY_ROWS = 22; // more of them do not fit: the array scrolls
 const stops = new Map(); // by array: the cell at which Tab stops, once the keyboard was in it
 
 // The table of one array of the trace. Words of the vocabulary always go down, so a wide array lies on its side.
@@ -42,6 +42,8 @@ export function heatMap(array) {
   const parts = [make("div", {class: "scrolls heat-box"}, table)];
   if (leavesOut(array[down], downCount)) {
     parts.push(make("p", {class: "quiet left-out"}, `${downShown.length} of its ${downCount} words are shown`));
+  } else if (array[down] === "vocabulary" && downCount > MANY_ROWS) {
+    parts.push(make("p", {class: "quiet left-out"}, `scroll in it to see all ${downCount} words`));
   }
   return make("div", {class: "heat-whole"}, ...parts);
 }
@@ -65,27 +67,13 @@ function cell(array, row, column, largest) {
     class: `${sign}${share > 62 ? " strong" : ""}${share > 82 ? " full" : ""}`,
   };
   const place = {"data-row": row, "data-column": column, style: `--share: ${share}%`};
-  return make("td", {...attributes, ...place}, shortNumber(value));
+  const text = shortNumber(value);
+  return make("td", {...attributes, ...place}, isShares(array) ? text.replace("+", "") : text);
 }
 
-function largestOf(values) {
-  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-}
-
-// Shares go from 0 to 1, whichever is the largest.
-function isShares({symbol}) {
+// Shares and probabilities go from 0 to 1, whichever is the largest.
+export function isShares({symbol}) {
   return /^[Pp][₀-₉]*$/.test(symbol);
-}
-
-// Is it a gradient that would be 0 all over, if float64 had all digits?
-export function isNearlyNothing(array) {
-  const {arrays} = state.trace;
-  if (!array.gradientOf || array.soFar) {
-    return false;
-  }
-  const largest = Math.max(...[...arrays.values()].filter(({parameter}) => parameter).map(({gradient}) =>
-    largestOf(arrays.get(gradient).values)));
-  return largestOf(array.values) <= ROUNDING * largest;
 }
 
 // Tab stops from now on at the cell that has the focus.

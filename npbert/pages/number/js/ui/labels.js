@@ -93,7 +93,18 @@ export function nameOf(array, row, column) {
 }
 
 function placeOf(kind, index) {
-  return ["tokens", "masked", "vocabulary"].includes(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index);
+  return isWordKind(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index);
+}
+
+function isWordKind(kind) {
+  return ["tokens", "masked", "vocabulary"].includes(kind);
+}
+
+// By which numbers the formulas call the words in a name: n = 2 is “are”; "" where there is no word.
+export function wordsByNumber(array, row, column) {
+  const places = [[array.rows, row], [array.columns, column]].filter(([kind]) => isWordKind(kind));
+  const said = places.map(([kind, index]) => `${index} is ${placeOf(kind, index)}`);
+  return [...new Set(said)].join(", ");
 }
 
 // layers.0.attention -> layer 0, attention: the path of a part in words.
@@ -101,7 +112,6 @@ export function partInWords(part) {
   const words = part
     .replace(/^bert\./, "")
     .replace(/encoder\.layers\.(\d+)/, "layer $1")
-    .replaceAll("predictions", "head")
     .split(".");
   return words.map((word) => word.replaceAll("_", " ")).join(" › ");
 }

@@ -22,7 +22,8 @@ import {showTransport} from "./transport.js";
 state.data = JSON.parse(byId("data").textContent);
 state.model = makeModel(state.data);
 state.exported = valuesOf(state.model);
-globalThis.npbert = {state, explain, run, slope: complexStepIn, goToStep, choose}; // for whoever opens the browser's console
+// for whoever opens the browser's console
+globalThis.npbert = {state, explain, run, slope: complexStepIn, goToStep, choose};
 for (const show of [
   showTools,
   showTabs,

@@ -1,21 +1,27 @@
 // Move a weight: the loss really moves, since the page computes the model again. Beside it what backward had said.
 
-import {difference, lossWith} from "../math/index.js";
+import {lossWith} from "../math/index.js";
 import {putNumber} from "./actions.js";
-import {axisFor, chart} from "./chart.js";
-import {byId, make} from "./dom.js";
+import {drawCurve} from "./curve.js";
+import {byId} from "./dom.js";
 import {exactNumber, plainNumber, signedNumber} from "./format.js";
+import {isShares} from "./heatmap.js";
+import {sentenceOfMove} from "./move_said.js";
 import {chosenValue, derivativeAt, titleOf, valueAt} from "./place.js";
 import {state, watch} from "./state.js";
 
 const POINTS = 61;
-let now = null; // {place, value, slope, reach, curve, moved, lossThere, h}
+const NUDGE = 0.01;
+let now = null; // {place, value, slope, reach, low, high, curve, moved, lossThere, h}
 
 // Listen to the slider and the buttons; draw when the tab is opened, or when the model changes under it.
 export function showMove() {
-  byId("move-slider").addEventListener("input", (event) => moveTo(now.value + now.reach * Number(event.target.value)));
-  byId("move-back").addEventListener("click", () => moveTo(now.value));
-  byId("move-keep").addEventListener("click", keep);
+  byId("move-slider").addEventListener("input", (event) => moveTo(valueOnSlider(Number(event.target.value))));
+  byId("move-less").addEventListener("click", () => nudge(-NUDGE));
+  byId("move-more").addEventListener("click", () => nudge(NUDGE));
+  byId("move-zoom").addEventListener("change", begin);
+  byId("move-back").addEventListener("click", () => leaveAt(() => moveTo(now.value)));
+  byId("move-keep").addEventListener("click", () => leaveAt(() => putNumber(now.place, now.moved)));
   watch(["view", "trace", "chosen"], () => state.view === "move" && begin());
 }
 
@@ -31,105 +37,77 @@ export function movedNumber() {
 
 function begin() {
   const place = chosenValue();
+  const array = state.trace.arrays.get(place.name);
   const value = valueAt(place);
-  now = {place, value, slope: derivativeAt(place), reach: Math.max(1, 2 * Math.abs(value)), moved: value};
-  const from = value - now.reach;
-  const places = Array.from({length: POINTS}, (_, index) => from + (2 * now.reach * index) / (POINTS - 1));
+  const reach = Math.max(1, 2 * Math.abs(value)) / Number(byId("move-zoom").value);
+  const [least, most] = limitsOf(array);
+  const [low, high] = [Math.max(least, value - reach), Math.min(most, value + reach)];
+  now = {place, value, slope: derivativeAt(place), reach, low, high, moved: value, h: now?.h};
+  const places = Array.from({length: POINTS}, (_, index) => low + ((high - low) * index) / (POINTS - 1));
   now.curve = places.map((x) => [x, lossIfMoved(x)]).filter(([, loss]) => Number.isFinite(loss));
   byId("move-name").textContent = titleOf(place);
-  byId("move-meaning").textContent = state.trace.arrays.get(place.name).meaning;
-  byId("move-keep").hidden = !state.trace.arrays.get(place.name).parameter;
+  byId("move-meaning").textContent = `${array.meaning}${aloneNote(array)}`;
+  byId("move-keep").hidden = !array.parameter;
+  setSlider();
   moveTo(value);
+}
+
+// From where to where a number makes sense: a share or a probability from 0 to 1, a spread from 0 on.
+function limitsOf(array) {
+  return isShares(array) ? [0, 1] : [array.symbol === "σ" ? 0 : -Infinity, Infinity];
+}
+
+function aloneNote(array) {
+  const note = isShares(array) ? " Moved alone, as here, it no longer adds up to 1 with its row." : "";
+  const why = array.gradient ? ""
+    : " Backward goes past it in one formula and never computes its gradient, so it has no slope here.";
+  return note + why;
+}
+
+function setSlider() {
+  const {low, high, value, reach} = now;
+  const isWhole = low === value - reach && high === value + reach;
+  const slider = byId("move-slider");
+  slider.step = isWhole ? 0.005 : "any";
+  slider.min = isWhole ? -1 : (low - value) / reach;
+  slider.max = isWhole ? 1 : (high - value) / reach;
+}
+
+// The value where the slider stands: at its ends exactly the least and the largest.
+function valueOnSlider(share) {
+  const value = now.value + now.reach * share;
+  const end = [now.low, now.high].find((limit) => Math.abs(value - limit) < 1e-9 * now.reach);
+  return end ?? value;
+}
+
+function nudge(by) {
+  const moved = Number((now.moved - now.value + by).toFixed(10)); // 0.01 twice is 0.02
+  moveTo(Math.max(now.low, Math.min(now.high, now.value + moved)));
+}
+
+// Do it, and leave the keyboard at the slider: the button that did it is dead now.
+function leaveAt(act) {
+  act();
+  byId("move-slider").focus({preventScroll: true});
 }
 
 function moveTo(value) {
   now.moved = value;
   const {slope, place} = now;
-  const {loss} = state.trace;
   const moved = value - now.value;
   const slider = byId("move-slider");
   slider.value = moved / now.reach;
   slider.setAttribute("aria-valuetext", `${titleOf(place)} is ${plainNumber(value)}`);
-  const there = moved === 0 ? loss : lossIfMoved(value);
+  const there = moved === 0 ? state.trace.loss : lossIfMoved(value);
   now.lossThere = there;
   byId("move-value").textContent = plainNumber(value);
   byId("move-value").title = exactNumber(value);
-  byId("move-loss").textContent = plainNumber(there);
+  byId("move-loss").textContent = Number.isFinite(there) ? plainNumber(there) : "none";
   byId("move-loss").title = exactNumber(there);
-  byId("move-slope").textContent = slope === null ? "not kept" : signedNumber(slope);
-  byId("move-said").replaceChildren(...sentence(moved, loss, there, slope));
+  byId("move-slope").textContent = slope === null ? "none" : signedNumber(slope);
+  byId("move-said").replaceChildren(...sentenceOfMove(now));
   byId("move-back").disabled = byId("move-keep").disabled = moved === 0;
-  drawCurve();
-}
-
-function sentence(moved, loss, there, slope) {
-  if (moved === 0) {
-    const dashed = slope === null ? "" : "; the dashed line is what backward says about it from here";
-    return [`Drag it. The curve is the loss at every value${dashed}.`];
-  }
-  if (!Number.isFinite(there)) {
-    return ["Here the loss has no value: a probability, or a spread, cannot be this number."];
-  }
-  const expected = slope === null ? "" : ` The slope alone had promised ${plainNumber(loss + slope * moved)}.`;
-  const verb = there > loss ? "rose" : there < loss ? "fell" : "stayed";
-  return [
-    "You moved it by ",
-    make("strong", {}, signedNumber(moved)),
-    `, and the loss ${verb} from ${plainNumber(loss)} to `,
-    make("strong", {}, plainNumber(there)),
-    `.${expected}`,
-  ];
-}
-
-// The curve, the tangent of backward, the secant of the difference that is chosen below, and where the number is.
-export function drawCurve() {
-  const {curve, value, slope, reach, moved, lossThere, h} = now;
-  const {loss} = state.trace;
-  const lines = [{label: "the loss", look: "solid", points: curve}];
-  const x = {label: titleOf(now.place), from: value - reach, to: value + reach};
-  const y = axisFor(
-    curve.map(([, at]) => at),
-    "loss",
-  );
-  const line = (through, rise) =>
-    clipped(
-      [value - reach, value + reach].map((at) => [at, through + rise * (at - value)]),
-      y,
-    );
-  if (slope !== null) {
-    lines.push({label: "tangent: what backward says", look: "dashed", points: line(loss, slope)});
-  }
-  const marks = [{label: "where it was", look: "mark-hollow", x: value, y: loss}];
-  if (slope !== null && h >= 1e-3 * reach) {
-    const middle = (lossIfMoved(value + h) + lossIfMoved(value - h)) / 2;
-    const rise = difference(state.model, state.example, now.place, h);
-    lines.push({label: "secant: the finite difference", look: "dotted", points: line(middle, rise)});
-  }
-  if (Number.isFinite(lossThere)) {
-    marks.push({label: "where it is", look: "mark-full", x: moved, y: lossThere});
-  }
-  const title = `the loss over ${titleOf(now.place)}, with the tangent that backward gives`;
-  byId("move-chart").replaceChildren(chart({title, lines, marks, x, y}));
-}
-
-// The part of a straight line that lies inside the drawing.
-function clipped([[x0, y0], [x1, y1]], {from, to}) {
-  const rise = (y1 - y0) / (x1 - x0);
-  if (rise === 0) {
-    return [
-      [x0, y0],
-      [x1, y1],
-    ];
-  }
-  const ends = [from, to].map((edge) => x0 + (edge - y0) / rise).sort((a, b) => a - b);
-  const [left, right] = [Math.max(x0, ends[0]), Math.min(x1, ends[1])];
-  return [
-    [left, y0 + rise * (left - x0)],
-    [right, y0 + rise * (right - x0)],
-  ];
-}
-
-// The model has the new value from now on.
-function keep() {
-  putNumber(now.place, now.moved);
+  byId("move-less").disabled = value <= now.low;
+  byId("move-more").disabled = value >= now.high;
+  drawCurve(now);
 }

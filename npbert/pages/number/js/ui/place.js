@@ -1,8 +1,9 @@
 // Numbers by their place: {name, row, column}, the name of an array of the trace.
 
+import {complexStepIn} from "../math/index.js";
 import {choose} from "./actions.js";
 import {nameOf} from "./labels.js";
-import {isNearlyNothing} from "./heatmap.js";
+import {isRounding} from "./nothing.js";
 import {state} from "./state.js";
 
 // The number at a place.
@@ -16,10 +17,15 @@ export function titleOf({name, row, column}) {
   return nameOf(state.trace.arrays.get(name), row, column);
 }
 
-// The value that is chosen, or whose gradient is; where there is none, the steepest weight is chosen.
+// Can this number be moved, and the loss then be another one?
+export function isMovable({name}) {
+  const {isGradient, gradientOf} = state.trace.arrays.get(name);
+  return (!isGradient || Boolean(gradientOf)) && (gradientOf ?? name) !== "loss";
+}
+
+// The value that is chosen, or whose gradient is; where it cannot be moved, the steepest weight is chosen.
 export function chosenValue() {
-  const array = state.chosen && state.trace.arrays.get(state.chosen.name);
-  if (!array || (array.isGradient && !array.gradientOf)) {
+  if (!state.chosen || !isMovable(state.chosen)) {
     choose(steepestWeights()[0]);
   }
   const {chosen, trace} = state;
@@ -31,6 +37,17 @@ export function derivativeAt({name, row, column}) {
   const {arrays} = state.trace;
   const gradient = arrays.get(arrays.get(name).gradient);
   return gradient ? gradient.values[row * gradient.shape[1] + column] : null;
+}
+
+// How the loss really moves with a value, whatever backward says: by the complex step, which asks forward alone.
+export function trueSlopeAt(place) {
+  return complexStepIn(state.trace, place);
+}
+
+// Is what backward says the true slope, but for rounding?
+export function isSlope(said, truth) {
+  const isNothing = isRounding(said) && isRounding(truth);
+  return isNothing || Math.abs(said - truth) <= 1e-9 * Math.max(Math.abs(said), Math.abs(truth));
 }
 
 // Of each matrix of the model the weight whose gradient is largest, the steepest of them first.
@@ -48,18 +65,6 @@ export function steepestWeights() {
 // Did the reader put this number where it is?
 export function isMovedByHand({name, row, column}) {
   return state.changed.some((place) => place.name === name && place.row === row && place.column === column);
-}
-
-// Why a gradient is 0 all over, where it is; "" where it is not.
-export function whyNothing(array) {
-  if (!isNearlyNothing(array)) {
-    return "";
-  }
-  const isKey = array.gradientOf?.endsWith("key.bias");
-  const why = isKey
-    ? " A bias of K adds the same to a whole row of scores, and softmax does not notice."
-    : "";
-  return `All of ${array.symbol} is 0, but for rounding: the loss does not move with it.${why}`;
 }
 
 // What a gradient of which several steps add was after step `step`; of all else, its values.

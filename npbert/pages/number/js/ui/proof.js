@@ -21,7 +21,7 @@ export function showProof() {
       return;
     }
     globalThis.npbert.proof = null;
-    say("The numbers are others now: their derivatives will be checked again …", "");
+    say("The numbers have changed: their derivatives will be checked again …", "");
     const timer = setTimeout(prove, QUIET_FOR);
     stopProof = () => clearTimeout(timer);
   });
@@ -35,12 +35,14 @@ function say(text, look) {
 function prove() {
   stopProof = checkBesides(
     state.trace,
-    (share) => say(`Checking this page's own derivatives … ${Math.round(100 * share)} %`, ""),
+    (share) => say(`Checking this page’s own derivatives … ${Math.round(100 * share)} %`, ""),
     (report) => {
       const {count, worst, ok} = report;
       const method = "of this model and sentence against finite differences just now, in this page";
       const off = `the worst is off by ${smallNumber(worst.error)} of its size`;
-      const figures = `${counted(count, "derivative")} ${method}; ${off}`;
+      const all = numbersIn(state.trace);
+      const which = count === all ? "all " : `${counted(count)} of `;
+      const figures = `${which}${counted(all, "derivative")} ${method}; ${off}`;
       say(ok ? `✓ Checked: ${figures}` : `✗ ${figures}`, ok ? "good" : "bad");
       globalThis.npbert.proof = report;
     },
@@ -65,6 +67,10 @@ export function checkBesides(trace, progress, done, options = {sample: numbersOf
     }
   }
   return () => clearTimeout(timer);
+}
+
+function numbersIn(trace) {
+  return [...trace.arrays.values()].reduce((sum, {parameter, values}) => sum + (parameter ? values.length : 0), 0);
 }
 
 // How many numbers of each parameter are checked, so that there are not too many in all.

@@ -5,10 +5,11 @@ import {axisFor, chart} from "./chart.js";
 import {byId} from "./dom.js";
 import {plainNumber} from "./format.js";
 import {state} from "./state.js";
-import {drawnBatch, runningMean} from "./train.js";
+import {smoothed} from "./smoothed.js";
+import {drawnBatch} from "./train.js";
 
 const STEPS_OF_RACE = 150;
-const MEAN_OF_RACE = 10;
+const SMOOTHED_OVER = 10; // steps
 const SEED = 3;
 let stopRace = () => {};
 
@@ -52,7 +53,7 @@ function racer(bug) {
 }
 
 function drawRace(right, broken) {
-  const points = (losses) => runningMean(losses, MEAN_OF_RACE).map((loss, index) => [index + 1, loss]);
+  const points = (losses) => smoothed(losses, SMOOTHED_OVER).map((loss, index) => [index + 1, loss]);
   const isOver = right.length === STEPS_OF_RACE;
   byId("race-said").textContent = isOver ? verdictOf(right, broken) : `step ${right.length} of ${STEPS_OF_RACE}`;
   byId("race-chart").replaceChildren(
@@ -63,14 +64,14 @@ function drawRace(right, broken) {
         {label: "with the bug", look: "dashed", points: points(broken)},
       ],
       x: {label: "step", from: 1, to: STEPS_OF_RACE},
-      y: {...axisFor([...right, ...broken, 0], `loss, mean of ${MEAN_OF_RACE} steps`), from: 0},
+      y: {...axisFor([...right, ...broken, 0], "loss, smoothed"), from: 0},
     }),
   );
 }
 
 // How it ended, in one or two sentences.
 export function verdictOf(right, broken) {
-  const end = (losses) => runningMean(losses, MEAN_OF_RACE).at(-1);
+  const end = (losses) => smoothed(losses, SMOOTHED_OVER).at(-1);
   const [first, well, ill] = [broken[0], end(right), end(broken)];
   const figures = `After ${right.length} steps the loss is ${short(well)} with the right backward, and ${short(ill)} `
     + `with the bug; both began at ${short(first)}.`;

@@ -2,8 +2,8 @@
 
 import {chooseAnswer, chooseSentence} from "./actions.js";
 import {byId, make} from "./dom.js";
-import {percent, plainNumber} from "./format.js";
-import {bestOf, maskedPositions} from "./labels.js";
+import {counted, percent, plainNumber} from "./format.js";
+import {bestOf, indexLabel, maskedPositions} from "./labels.js";
 import {state, watch} from "./state.js";
 
 const GUESSES = 3;
@@ -14,14 +14,23 @@ export function showSentence() {
   const options = examples.map(({text}, index) => make("option", {value: index}, text));
   byId("sentences").replaceChildren(...options);
   byId("sentences").addEventListener("change", (event) => chooseSentence(examples[Number(event.target.value)]));
+  byId("left-out").textContent = leftOut(state.data.left_out);
   watch(["trace"], drawSentence);
+}
+
+// What the page does not show of the model: its second task.
+function leftOut(count) {
+  return count
+    ? ` (but for ${counted(count)} that serve its other task, to tell whether one sentence follows another)`
+    : "";
 }
 
 function drawSentence() {
   const {data, example, trace} = state;
   const words = example.input_ids.map((word, position) => {
     const isHidden = example.labels[position] !== -100;
-    return make("span", {class: isHidden ? "word masked" : "word"}, make("bdi", {}, data.vocabulary[word]));
+    const text = isHidden ? indexLabel("tokens", position) : data.vocabulary[word];
+    return make("span", {class: isHidden ? "word masked" : "word"}, make("bdi", {}, text));
   });
   byId("words").replaceChildren(...words);
   byId("guesses").replaceChildren(...maskedPositions().map((position, index) => hiddenWord(position, index)));
@@ -37,24 +46,37 @@ function hiddenWord(position, index) {
   const answer = example.labels[position];
   const best = bestOf(probabilities, GUESSES);
   const shown = best.includes(answer) ? best : [...best.slice(0, GUESSES - 1), answer];
-  const guesses = shown.map((word) => guess(data.vocabulary[word], probabilities[word], word === answer));
+  const markOf = (word) => (word !== answer ? "" : word === best[0] ? "✓" : "•"); // ✓: guessed right
+  const guesses = shown.map((word) => guess(data.vocabulary[word], probabilities[word], markOf(word)));
   const options = data.vocabulary.map((word, id) => make("option", {value: id, selected: id === answer}, word));
   const select = make("select", {"aria-label": `the word hidden at place ${position}`}, ...options);
   select.addEventListener("change", () => {
     chooseAnswer(position, Number(select.value));
     byId("guesses").querySelectorAll("select")[index].focus();
   });
-  const title = make("label", {class: "answer"}, "hidden here: ", select);
+  const title = make("label", {class: "answer"}, `${hiddenAt(position)}: `, select);
   return make("div", {class: "hidden-word"}, title, make("ol", {class: "guess-list"}, ...guesses));
 }
 
-function guess(word, probability, isRight) {
+// Of several hidden words, which.
+function hiddenAt(position) {
+  return maskedPositions().length > 1 ? `hidden at ${indexLabel("tokens", position)}` : "hidden here";
+}
+
+const MARKS = {
+  "✓": ["is-right is-guessed", "right, and guessed"],
+  "•": ["is-right", "right, but not the best guess"],
+  "": ["", ""],
+};
+
+function guess(word, probability, sign) {
   const name = make("bdi", {}, word);
-  const mark = make("span", {class: "right"}, isRight ? "✓" : "");
+  const [look, title] = MARKS[sign];
+  const mark = make("span", {class: "right", title, role: title ? "img" : null, "aria-label": title || null}, sign);
   const track = make("span", {class: "guess-bar", style: `--width: ${100 * probability}%`, "aria-hidden": "true"});
   return make(
     "li",
-    {class: isRight ? "is-right" : ""},
+    {class: look},
     mark,
     name,
     track,

@@ -24,9 +24,14 @@ function drawSource() {
   const notes = said.map((text) => make("p", {class: "quiet"}, text));
   byId("source").replaceChildren(...notes, ...frames.map((frame, depth) => shownFrame(frame, depth)));
   for (const box of byId("source").querySelectorAll("details[open] pre")) {
-    const lit = box.querySelector(".lit");
-    box.scrollTop = lit ? lit.offsetTop - box.clientHeight / 3 : 0;
+    const lit = [...box.querySelectorAll(".lit")];
+    box.scrollTop = lit.length ? topFor(lit[0].offsetTop, lit.at(-1).offsetTop + lit.at(-1).offsetHeight, box) : 0;
   }
+}
+
+// How far to scroll so that all from top to bottom is seen: in the middle, or from its top on where it is too high.
+function topFor(top, bottom, {clientHeight}) {
+  return Math.min((top + bottom - clientHeight) / 2, top - 8);
 }
 
 // What a layer calls its arrays, where the page has other symbols for them: x is r, dy is dt.
@@ -44,7 +49,8 @@ function shownFrame({file, function: name, first, lines, lit}, depth) {
   const text = lines.map((line, index) => {
     const number = first + index;
     const attributes = {class: isLit.has(number) ? "line lit" : "line", "data-line": number};
-    return make("span", attributes, `${line.slice(indent)}\n`);
+    const [, code, comment] = line.slice(indent).match(/^(.*?)((?:^|\s\s)# .*)?$/);
+    return make("span", attributes, code, comment ? make("span", {class: "comment"}, comment) : null, "\n");
   });
   const title = `${file}, ${lit.length === 1 ? `line ${lit[0]}` : `lines ${lit[0]} to ${lit.at(-1)}`}`;
   const summary = make("summary", {}, make("code", {}, name ?? ""), make("span", {class: "quiet"}, ` ${title}`));

@@ -5,9 +5,11 @@ import {byId, make, makeButton} from "./dom.js";
 import {cellOfPlace, heatMap} from "./heatmap.js";
 import {partInWords, shapeInWords} from "./labels.js";
 import {bugAt} from "./notes.js";
-import {valuesAfter, whyNothing} from "./place.js";
+import {whyNothing} from "./nothing.js";
+import {valuesAfter} from "./place.js";
 import {state, watch} from "./state.js";
 
+const LEFT_OUT = "left out by the bug";
 const BACKWARD = "This step in reverse: given the gradients of its outputs, it computes those of its inputs.";
 
 // Draw it, and again with every step.
@@ -24,7 +26,8 @@ function drawStage() {
   const forward = isBackward && now.undoes !== null && now.undoes !== undefined ? trace.steps[now.undoes] : now;
   const title = make("h2", {id: "step-title"}, now.title);
   const how = isBackward ? `. ${BACKWARD}` : "";
-  const place = make("span", {class: "quiet"}, ` ${partInWords(now.part)} · ${now.kind}${how}`);
+  const count = make("span", {class: "print-only"}, ` step ${step + 1} of ${trace.steps.length} ·`);
+  const place = make("span", {class: "quiet"}, count, ` ${partInWords(now.part)} · ${now.kind}${how}`);
   const where = make("p", {class: "where"}, make("span", {class: `phase ${now.phase}`}, now.phase), place);
   const formula = now.title.includes(now.formula) ? null : make("p", {class: "formula"}, now.formula);
   const bug = bugAt(now);
@@ -37,7 +40,8 @@ function drawStage() {
   }
 }
 
-// What goes in, the parameters, what comes out: the same places forward and backward.
+// What goes in, the parameters, what comes out: the same places forward and backward. What backward makes stands under
+// what goes in and under the parameters.
 function groupsOf(now, forward) {
   const array = (name) => state.trace.arrays.get(name);
   const isParameter = (name) => array(name).parameter;
@@ -52,11 +56,10 @@ function groupsOf(now, forward) {
   const groups = [
     [isBack ? "went in" : "goes in", inputs],
     ["parameters", parameters],
-    [isBack ? "came out" : "comes out", outputs],
     ["also at work", [...new Set(others)]],
+    [isBack ? "came out" : "comes out", outputs],
   ].filter(([, names]) => names.length);
-  const inOrder = isBack ? groups.toReversed() : groups; // what a step is given stands first
-  return inOrder.map(([title, names]) =>
+  return groups.map(([title, names]) =>
     make(
       "section",
       {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
@@ -104,10 +107,14 @@ function captioned(array, now) {
   if (values !== array.values) {
     caption.append(make("span", {class: "meaning"}, "So far: more is added to it later."));
   }
-  return make("figure", {class: role ? `captioned ${role}` : "captioned"}, caption, heatMap({...array, values}));
+  const look = role === LEFT_OUT ? "unused" : role;
+  return make("figure", {class: `captioned ${look}`}, caption, heatMap({...array, values}));
 }
 
 function roleOf(name, now) {
+  if (now.leftOut?.includes(name)) {
+    return LEFT_OUT;
+  }
   if (now.adds?.includes(name)) {
     return "added to";
   }

@@ -7,6 +7,7 @@ export const state = {
   changed: [], // {name, row, column}: the parameters that the reader has put elsewhere
   isFresh: false, // it began from random numbers, not from those that came
   stepsTrained: 0, // in the page
+  trainedWith: new Set(), // the ids of the bugs that were planted meanwhile
   example: null, // the sentence: input_ids, token_type_ids, labels
   trace: null, // one forward and backward of the model on it
   step: 0, // which of trace.steps is on the stage

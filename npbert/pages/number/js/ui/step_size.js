@@ -2,9 +2,12 @@
 
 import {complexStep, difference, errorsByStep} from "../math/index.js";
 import {chart} from "./chart.js";
+import {drawCurve} from "./curve.js";
 import {byId, make} from "./dom.js";
-import {longNumber, smallNumber} from "./format.js";
-import {drawCurve, lossIfMoved, movedNumber} from "./move.js";
+import {longNumber, plainNumber, roundedNumber, smallNumber} from "./format.js";
+import {lossIfMoved, movedNumber} from "./move.js";
+import {isRounding} from "./nothing.js";
+import {isSlope, trueSlopeAt} from "./place.js";
 import {state, watch} from "./state.js";
 
 const LOWEST_ERROR = 1e-17; // an error of 0 is drawn here, since a logarithm has no place for it
@@ -23,19 +26,28 @@ function drawStepSize() {
   moved.h = h;
   byId("h-part").hidden = slope === null;
   if (slope === null) {
-    drawCurve();
+    drawCurve(moved);
     return;
   }
   const {model, example, trace} = state;
   const forward = (lossIfMoved(value + h) - trace.loss) / h;
   const ways = {forward, central: difference(model, example, place, h), complex: complexStep(model, example, place, h)};
-  byId("h-slider").setAttribute("aria-valuetext", `h is ${smallNumber(h)}`);
-  byId("h-value").textContent = smallNumber(h);
-  const rows = Object.entries({...ways, backward: slope}).map(([name, found]) => wayRow(name, found, slope));
+  const truth = trueSlopeAt(place);
+  const isNothing = isRounding(truth) && isRounding(slope);
+  byId("h-slider").setAttribute("aria-valuetext", `h is ${plainNumber(roundedNumber(h, 2))}`);
+  byId("h-value").textContent = plainNumber(roundedNumber(h, 2));
+  const rows = Object.entries({...ways, backward: slope}).map(([name, found]) =>
+    wayRow(name, found, name === "backward" || isNothing ? "" : smallNumber(errorOf(found, slope))));
   byId("h-table").replaceChildren(...rows);
-  drawCurve();
+  drawCurve(moved);
+  if (isNothing) {
+    byId("h-said").textContent = "The slope is 0, but for rounding. So there is nothing here for an h to find, and no "
+      + "error that could be counted in parts of it.";
+    byId("h-chart").replaceChildren();
+    return;
+  }
   const errors = errorsByStep(model, example, place, {bug: state.bug});
-  byId("h-said").textContent = bestSteps(errors);
+  byId("h-said").textContent = isSlope(slope, truth) ? bestSteps(errors) : whoIsWrong(truth);
   byId("h-chart").replaceChildren(chartOfErrors(errors, h, errorOf(ways.central, slope)));
 }
 
@@ -46,8 +58,7 @@ const WAYS = {
   backward: "the chain rule, no h at all",
 };
 
-function wayRow(name, found, slope) {
-  const error = name === "backward" ? "" : smallNumber(errorOf(found, slope));
+function wayRow(name, found, error) {
   return make(
     "tr",
     {},
@@ -58,19 +69,21 @@ function wayRow(name, found, slope) {
   );
 }
 
-// Which h is best for each way; or, where all of them part from backward, that it must be backward that is wrong.
+// Which h is best for each way.
 function bestSteps(errors) {
   const best = (way) => {
     const known = errors.filter((entry) => Number.isFinite(entry[way]));
     return known.reduce((a, b) => (b[way] < a[way] ? b : a));
   };
-  const at = (way) => `h = ${smallNumber(best(way).h)} (error ${smallNumber(best(way)[way])})`;
-  if (best("complex").complex > 1e-6) {
-    return "However small h is, all three ways stay away from backward, and they agree with each other: so it is "
-      + "backward that is wrong here.";
-  }
+  const at = (way) => `h = ${plainNumber(roundedNumber(best(way).h, 2))} (error ${smallNumber(best(way)[way])})`;
   return `Best h here: for the forward difference ${at("forward")}, for the central one ${at("central")}; for the `
     + "complex step any small one.";
+}
+
+function whoIsWrong(truth) {
+  const agree = isRounding(truth) ? "that the loss does not move with it" : `on ${plainNumber(truth)}`;
+  return `With a good h all three ways agree ${agree}, and however small h is, they stay away from backward: so it is `
+    + "backward that is wrong here.";
 }
 
 // How far from backward, relative to it.
@@ -81,10 +94,10 @@ function errorOf(found, slope) {
 function chartOfErrors(errors, h, error) {
   const seen = errors.filter((entry) => entry.h >= LOWEST_STEP);
   const line = (name) => seen.filter((entry) => Number.isFinite(entry[name])).map((entry) => [entry.h, entry[name]]);
-  const lines = [
-    {label: "forward difference", look: "dotted", points: line("forward")},
-    {label: "central difference", look: "dashed", points: line("central")},
+  const lines = [ // a line lies above those before it: the dashes above the solid one, where both bend alike
     {label: "complex step", look: "solid", points: line("complex")},
+    {label: "central difference", look: "dashed", points: line("central")},
+    {label: "forward difference", look: "dotted", points: line("forward")},
   ];
   const notes = [
     {text: "← rounding: too alike", x: 10 ** -19.6, y: 1e1, end: "start"},

@@ -23,6 +23,18 @@ export function showTabs() {
   drawTabs();
 }
 
+// Open a tab from elsewhere: its heading is brought into sight, and the keyboard to it.
+export function openView(view, changes = {}) {
+  change({...changes, view});
+  const heading = byId(`view-${view}`).querySelector("h2");
+  heading.tabIndex = -1;
+  heading.focus({preventScroll: true});
+  const {top, bottom} = heading.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) {
+    heading.scrollIntoView({block: "start"});
+  }
+}
+
 function drawTabs() {
   for (const view of VIEWS) {
     const isOpen = view === state.view;

@@ -45,7 +45,9 @@ function drawTape() {
   const isDone = !isForward && stack.length === 0;
   byId("tape-news").textContent = isDone ? `${news} The tape is empty again: all of forward is undone.` : news;
   const total = stack.reduce((sum, entry) => sum + count(entry), 0);
-  byId("tape-size").textContent = `after this step: ${counted(stack.length)} kept, ${counted(total, "number")}`;
+  const size = `${counted(stack.length)} kept, ${counted(total, "number")}`;
+  byId("tape-size").textContent = `after this step: ${size}`;
+  byId("go-tape").textContent = `tape: ${size}`;
   const isNew = isForward && isUsed(tape);
   const entries = stack.toReversed().map((entry, depth) => {
     const text = `${listed(entry)} · ${partInWords(entry.part)}`;

@@ -1,12 +1,14 @@
 // Pointing at numbers, and how they are shown: light or dark, with or without digits, few words or all.
 
-import {choose, follow} from "./actions.js";
+import {choose} from "./actions.js";
 import {byId, make} from "./dom.js";
-import {showSum} from "./follow.js";
+import {followTo, showSum} from "./follow.js";
 import {exactNumber, signedNumber} from "./format.js";
 import {placeOfCell, stopHere} from "./heatmap.js";
 import {titleOf, valueAt, valuesAfter} from "./place.js";
 import {change, state} from "./state.js";
+
+const THEME = "npbert-theme";
 
 // Listen to the buttons, and to pointer and focus over all heat maps.
 export function showTools() {
@@ -26,9 +28,11 @@ export function showTools() {
     byId(id).addEventListener("keydown", (event) => {
       if ((event.key === "Enter" || event.key === " ") && act(event.target)) {
         event.preventDefault();
+        showSum(); // the keyboard goes on to its parts
       }
     });
   }
+  takeThemeBack();
 }
 
 function showPressed(button, isOn) {
@@ -40,8 +44,29 @@ function changeTheme() {
   const isDark = root.dataset.theme
     ? root.dataset.theme === "dark"
     : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = isDark ? "light" : "dark";
-  showPressed(byId("theme"), !isDark);
+  setTheme(isDark ? "light" : "dark");
+  try {
+    localStorage.setItem(THEME, root.dataset.theme);
+  } catch {
+    // a browser may keep nothing for a page: then light or dark is as the system has it, the next time
+  }
+}
+
+// As the reader had it the last time.
+function takeThemeBack() {
+  try {
+    const kept = localStorage.getItem(THEME);
+    if (kept) {
+      setTheme(kept);
+    }
+  } catch {
+    // nothing is kept
+  }
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  showPressed(byId("theme"), theme === "dark");
 }
 
 function chooseAt(element) {
@@ -61,8 +86,7 @@ function followAt(element) {
   const place = placeOfCell(element);
   if (place) {
     change({view: "step", trail: []});
-    follow(place);
-    showSum();
+    followTo(place);
   }
   return place !== null;
 }
@@ -89,10 +113,22 @@ function showReadout(element) {
     readout.append(make("span", {}, `${array.symbol} so far, after this step: ${signedNumber(soFar)}`));
   }
   readout.hidden = false;
-  const {left, bottom, top} = element.closest("td").getBoundingClientRect();
+  putBeside(readout, element.closest("td").getBoundingClientRect(), element.closest("table").getBoundingClientRect());
+}
+
+// Beside the array, where there is room, so that none of its numbers is covered; or else above or below the number.
+function putBeside(readout, cell, table) {
   const {offsetWidth, offsetHeight} = readout;
-  readout.style.left = `${Math.max(4, Math.min(left, document.documentElement.clientWidth - offsetWidth - 4))}px`;
-  readout.style.top = `${bottom + 6 + offsetHeight > innerHeight ? top - offsetHeight - 6 : bottom + 6}px`;
+  const {clientWidth} = document.documentElement;
+  const isRoomRight = table.right + 6 + offsetWidth <= clientWidth;
+  const isRoomLeft = table.left - 6 - offsetWidth >= 0;
+  const above = cell.top - offsetHeight - 6;
+  const below = cell.bottom + 6;
+  const [left, top] = isRoomRight ? [table.right + 6, cell.top]
+    : isRoomLeft ? [table.left - 6 - offsetWidth, cell.top]
+    : [Math.max(4, Math.min(cell.left, clientWidth - offsetWidth - 4)), above < 4 ? below : above];
+  readout.style.left = `${left}px`;
+  readout.style.top = `${Math.min(top, innerHeight - offsetHeight - 4)}px`;
 }
 
 function hideReadout() {

@@ -1,6 +1,6 @@
 // The trail: the numbers on the way to the one that is followed, each a button that leads back to it.
 
-import {forget, goBackTo} from "./actions.js";
+import {goBackTo} from "./actions.js";
 import {make, makeButton} from "./dom.js";
 import {partInWords} from "./labels.js";
 import {titleOf} from "./place.js";
@@ -8,8 +8,8 @@ import {state} from "./state.js";
 
 const [FIRST, LAST] = [1, 4]; // shown of a long trail; those between are folded
 
-// The trail as it is now. `andThen` is called when a number of it was chosen.
-export function trailOf(andThen) {
+// The trail as it is now. `andThen` is called when a number of it was chosen, `forgetIt` to follow none.
+export function trailOf(andThen, forgetIt) {
   const {trail} = state;
   const items = trail.map((place, index) => trailItem(place, index, andThen));
   const folded = items.length > FIRST + LAST + 1 ? items.splice(FIRST, items.length - FIRST - LAST) : [];
@@ -18,7 +18,7 @@ export function trailOf(andThen) {
     const fold = make("li", {}, unfold);
     items.splice(FIRST, 0, fold);
   }
-  const leave = makeButton("✕", forget, {
+  const leave = makeButton("✕", () => forgetIt(), {
     class: "leave screen-only",
     "aria-label": "follow no number",
     title: "follow no number (Esc)",

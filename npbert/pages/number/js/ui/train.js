@@ -2,16 +2,18 @@
 
 import {makeTrainer, resetParameters} from "../math/index.js";
 import {runAgain, takeModelBack} from "./actions.js";
+import {asItWas, beginHere, drawWords} from "./before.js";
 import {axisFor, chart} from "./chart.js";
 import {byId, make} from "./dom.js";
-import {counted, plainNumber} from "./format.js";
+import {counted, plainNumber, roundedNumber} from "./format.js";
 import {heatMap} from "./heatmap.js";
 import {partInWords} from "./labels.js";
+import {smoothed} from "./smoothed.js";
 import {change, state, watch} from "./state.js";
 
 const IN_A_BATCH = 8;
 const TRAIN_AT_ONCE = 60; // of training between two pictures
-const MEAN_OF = 20;
+const SMOOTH_OVER = 10; // steps
 let trainer = null;
 let losses = [];
 let isRunning = false;
@@ -23,7 +25,10 @@ export function showTrain() {
   byId("train-run").addEventListener("click", toggleRunning);
   byId("train-fresh").addEventListener("click", () => startOver(beFresh));
   byId("train-trained").addEventListener("click", () => startOver(takeModelBack));
-  byId("changed-out").addEventListener("click", () => startOver(takeModelBack));
+  byId("changed-out").addEventListener("click", () => {
+    startOver(takeModelBack);
+    byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
+  });
   byId("train-rate").addEventListener("input", drawRate);
   byId("train-rate").value = Math.log10(state.data.optimizer.lr);
   watch(["view", "trace"], () => state.view === "train" && drawTrain());
@@ -48,7 +53,7 @@ function startOver(setModel) {
 
 function beFresh() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));
-  runAgain({changed: [], isFresh: true, stepsTrained: 0});
+  runAgain({changed: [], isFresh: true, stepsTrained: 0, trainedWith: new Set()});
 }
 
 function trainSteps(count) {
@@ -58,7 +63,8 @@ function trainSteps(count) {
     trainer.lr = learningRate();
     losses.push(trainer.step(drawnBatch(), {bug: state.bug}).loss);
   }
-  runAgain({stepsTrained: losses.length, changed: []});
+  const trainedWith = new Set(state.bug ? [...state.trainedWith, state.bug] : state.trainedWith);
+  runAgain({stepsTrained: losses.length, trainedWith, changed: []});
 }
 
 function toggleRunning() {
@@ -85,6 +91,9 @@ function drawRate() {
 }
 
 function drawTrain() {
+  if (!losses.length) {
+    beginHere();
+  }
   const said = losses.length
     ? `${counted(losses.length, "step")}, loss of the last batch ${plainNumber(losses.at(-1))}`
     : "no step yet";
@@ -93,27 +102,20 @@ function drawTrain() {
   const maps = attentionMaps();
   byId("train-looks").textContent = looksInWords(maps);
   byId("train-attention").replaceChildren(...maps.map(({figure}) => figure));
+  drawWords();
 }
 
 function lossChart() {
-  const points = losses.map((loss, index) => [index + 1, loss]);
-  const mean = runningMean(losses, MEAN_OF);
+  const pointsOf = (values) => values.map((loss, index) => [index + 1, loss]);
+  const mean = smoothed(losses, SMOOTH_OVER);
   return chart({
     title: "the loss of each step of training",
     lines: [
-      {label: "loss of each batch", look: "faint", points},
-      {label: `mean of ${MEAN_OF} steps`, look: "solid", points: mean.map((loss, index) => [index + 1, loss])},
+      {label: "loss of each batch", look: "faint", points: pointsOf(losses)},
+      {label: `smoothed, over about ${SMOOTH_OVER} steps`, look: "solid", points: pointsOf(mean)},
     ],
     x: {label: "step", from: 1, to: Math.max(10, losses.length)},
     y: {...axisFor([...losses, 0], "loss"), from: 0},
-  });
-}
-
-// The mean of each value and those before it, up to `count` of them.
-export function runningMean(values, count) {
-  return values.map((_, index) => {
-    const part = values.slice(Math.max(0, index + 1 - count), index + 1);
-    return part.reduce((sum, value) => sum + value, 0) / part.length;
   });
 }
 
@@ -127,7 +129,8 @@ function attentionMaps() {
     const array = arrays.get(name);
     const part = steps[array.madeBy].part.replace(/\.dot_product$/, "");
     const title = make("figcaption", {}, make("strong", {}, array.symbol), ` ${partInWords(part)}`);
-    return {array, figure: make("figure", {class: "captioned"}, title, heatMap(array))};
+    const was = losses.length ? [asItWas(name)] : [];
+    return {array, figure: make("figure", {class: "captioned"}, title, heatMap(array), ...was)};
   });
 }
 
@@ -135,7 +138,7 @@ function attentionMaps() {
 function looksInWords(maps) {
   const shares = maps.flatMap(({array}) => [...array.values]);
   const alike = 1 / state.example.input_ids.length;
-  const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => plainNumber(Number(share.toFixed(3))));
-  const said = `Were all tokens looked at alike, each share would be ${plainNumber(Number(alike.toFixed(3)))}; `;
+  const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => plainNumber(roundedNumber(share, 2)));
+  const said = `If every token got the same share, each would be ${plainNumber(roundedNumber(alike, 3))}; `;
   return `${said}here they go from ${least} to ${most}.`;
 }

@@ -1,4 +1,4 @@
-"""Exercise 1, the numerical derivative: the wrong answers that people give."""
+"""Exercise 1, the numerical derivative: the wrong central differences that people give."""
 
 from __future__ import annotations
 
@@ -9,23 +9,9 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.learn.exercise import Mistakes
-from npbert.learn.exercises.numerical_derivative import Function, central_difference, complex_step
+from npbert.learn.exercises.numerical_derivative import Function, central_difference, each
 
-CENTRAL, COMPLEX = Mistakes(central_difference), Mistakes(complex_step)
-
-
-def _each(x: Array, slope: Callable[[Any], Any], dtype: Any = float) -> Array:
-    """slope(move), where move(step) is x with one number moved, for each number."""
-    gradient = np.zeros(x.shape)
-    for index in np.ndindex(x.shape):
-
-        def move(step: Any, index: Any = index) -> Array:
-            moved = x.astype(dtype)
-            moved[index] += step
-            return moved
-
-        gradient[index] = slope(move)
-    return gradient
+CENTRAL = Mistakes(central_difference)
 
 
 @CENTRAL(
@@ -34,7 +20,7 @@ def _each(x: Array, slope: Callable[[Any], Any], dtype: Any = float) -> Array:
     "cancel, and what is left shrinks like h²: (f(x + h) − f(x − h)) / 2h.",
 )
 def forward_difference(f: Function, x: Array, h: float = 1e-5) -> Array:
-    return _each(x, lambda move: (f(move(h)) - f(x)) / h)
+    return each(x, lambda move: (f(move(h)) - f(x)) / h)
 
 
 @CENTRAL(
@@ -43,7 +29,7 @@ def forward_difference(f: Function, x: Array, h: float = 1e-5) -> Array:
     "cancel, and what is left shrinks like h²: (f(x + h) − f(x − h)) / 2h.",
 )
 def backward_difference(f: Function, x: Array, h: float = 1e-5) -> Array:
-    return _each(x, lambda move: (f(x) - f(move(-h))) / h)
+    return each(x, lambda move: (f(x) - f(move(-h))) / h)
 
 
 @CENTRAL(
@@ -51,7 +37,7 @@ def backward_difference(f: Function, x: Array, h: float = 1e-5) -> Array:
     "From x − h to x + h the number moves by 2h, so that is what the difference of f is divided by.",
 )
 def divided_by_h(f: Function, x: Array, h: float = 1e-5) -> Array:
-    return _each(x, lambda move: (f(move(h)) - f(move(-h))) / h)
+    return each(x, lambda move: (f(move(h)) - f(move(-h))) / h)
 
 
 @CENTRAL(
@@ -60,7 +46,7 @@ def divided_by_h(f: Function, x: Array, h: float = 1e-5) -> Array:
     "2h that x has moved.",
 )
 def not_divided(f: Function, x: Array, h: float = 1e-5) -> Array:
-    return _each(x, lambda move: f(move(h)) - f(move(-h)))
+    return each(x, lambda move: f(move(h)) - f(move(-h)))
 
 
 @CENTRAL(
@@ -68,15 +54,24 @@ def not_divided(f: Function, x: Array, h: float = 1e-5) -> Array:
     "Where f grows with x, the slope is positive: what comes out at the higher x comes first.",
 )
 def sign_turned(f: Function, x: Array, h: float = 1e-5) -> Array:
-    return _each(x, lambda move: (f(move(-h)) - f(move(h))) / (2 * h))
+    return each(x, lambda move: (f(move(-h)) - f(move(h))) / (2 * h))
 
 
 @CENTRAL(
-    "All numbers of x were moved at once, so every entry is the sum of all derivatives.",
+    "Every entry is the sum of all derivatives, as if all numbers of x were moved at once.",
     "The gradient says for each number by itself how fast f moves with it. So move one number, while all others stay.",
 )
 def all_at_once(f: Function, x: Array, h: float = 1e-5) -> Array:
     return np.full(x.shape, (f(x + h) - f(x - h)) / (2 * h))
+
+
+@CENTRAL(
+    "The gradient is 0 everywhere, as if f was given the same x both times.",
+    "One x has to be h above, and another h below. After `up = x; down = x` both are names of one array: "
+    "up, down = x.copy(), x.copy().",
+)
+def same_array(f: Function, x: Array, h: float = 1e-5) -> Array:
+    return np.zeros(x.shape)
 
 
 @CENTRAL(
@@ -151,7 +146,8 @@ _with_two(
 
 
 @CENTRAL(
-    "All numbers of x were moved at once, and the difference was divided by h, not by 2h.",
+    "Every entry is twice the sum of all derivatives, as if all numbers of x were moved at once, and the difference "
+    "was divided by h, not by 2h.",
     f"Move one number, while all others stay. {_TWO_SIDES_APART}",
 )
 def all_at_once_divided_by_h(f: Function, x: Array, h: float = 1e-5) -> Array:
@@ -164,93 +160,18 @@ _ONE_NUMBER = (
 )
 
 
-@CENTRAL("All numbers of x were moved at once, and what is returned is one number, not an array like x.", _ONE_NUMBER)
+@CENTRAL(
+    "What is returned is one number, the sum of all derivatives, as if all numbers of x were moved at once.",
+    _ONE_NUMBER,
+)
 def one_number(f: Function, x: Array, h: float = 1e-5) -> Any:
     return np.asarray((f(x + h) - f(x - h)) / (2 * h))
 
 
 @CENTRAL(
-    "All numbers of x were moved at once, divided by h and not by 2h; and one number is returned, not an array like x.",
+    "What is returned is one number, twice the sum of all derivatives, as if all numbers of x were moved at once, and "
+    "it was divided by h, not by 2h.",
     _ONE_NUMBER,
 )
 def one_number_divided_by_h(f: Function, x: Array, h: float = 1e-5) -> Any:
     return np.asarray((f(x + h) - f(x - h)) / h)
-
-
-@COMPLEX(
-    "The gradient is 0: the imaginary part was never moved.",
-    "x + h stays on the real axis, where f is real and has no imaginary part. Move the number along the imaginary "
-    "axis: moved[index] += 1j * h.",
-)
-def moved_along_the_real_axis(f: Function, x: Array, h: float = 1e-30) -> Array:
-    return np.zeros(x.shape)
-
-
-@COMPLEX(
-    "The real part was taken, but the slope is in the imaginary part.",
-    "f(x + ih) = f(x) + ih f′(x) − …: the real part is f(x) itself, and the imaginary part is h f′(x).",
-)
-def real_part(f: Function, x: Array, h: float = 1e-30) -> Array:
-    return _each(x, lambda move: f(move(1j * h)).real / h, complex)
-
-
-@COMPLEX(
-    "The imaginary part was not divided by h.",
-    "f(x + ih) = f(x) + ih f′(x) − …: the imaginary part is h f′(x), so divide it by h.",
-)
-def imaginary_part_not_divided(f: Function, x: Array, h: float = 1e-30) -> Array:
-    return _each(x, lambda move: f(move(1j * h)).imag, complex)
-
-
-@COMPLEX(
-    "The gradient is half of what it should be: it was divided by 2h, but there was one step of h.",
-    "The 2h belongs to the central difference, whose two points are 2h apart. Here the slope is Im f(x + ih) / h.",
-)
-def divided_by_two(f: Function, x: Array, h: float = 1e-30) -> Array:
-    return complex_step(f, x, h) / 2
-
-
-@COMPLEX(
-    "All numbers of x were moved at once, so every entry is the sum of all derivatives.",
-    "The gradient says for each number by itself how fast f moves with it. So move one number, while all others stay.",
-)
-def all_at_once_in_the_complex_plane(f: Function, x: Array, h: float = 1e-30) -> Array:
-    return np.full(x.shape, f(x + 1j * h).imag / h)
-
-
-@COMPLEX(
-    "That is the absolute value of the derivative: its sign is lost.",
-    "The imaginary part has a sign, and it is that of the slope: np.abs takes it away. Use .imag.",
-)
-def sign_lost(f: Function, x: Array, h: float = 1e-30) -> Array:
-    return np.abs(complex_step(f, x, h))
-
-
-_STAY_MOVED = (
-    "Each number has to be put back before the next is moved. Make the copy inside of the loop: "
-    "moved = x.astype(complex), then moved[index] += 1j * h."
-)
-
-
-def _staying_moved(f: Function, x: Array, h: float) -> Array:
-    moved, gradient = x.astype(complex), np.zeros(x.shape)
-    for index in np.ndindex(x.shape):
-        moved[index] += 1j * h
-        gradient[index] = f(moved).imag
-    return gradient
-
-
-@COMPLEX(
-    "The numbers that were moved before are still moved, so every entry is the sum of the derivatives up to it.",
-    _STAY_MOVED,
-)
-def stays_moved(f: Function, x: Array, h: float = 1e-30) -> Array:
-    return _staying_moved(f, x, h) / h
-
-
-@COMPLEX(
-    "Two things: the imaginary part was not divided by h, and the numbers that were moved before are still moved.",
-    _STAY_MOVED,
-)
-def stays_moved_undivided(f: Function, x: Array, h: float = 1e-30) -> Array:
-    return _staying_moved(f, x, h)

@@ -1,0 +1,50 @@
+// The loss over one number: a curve, the tangent of backward, the secant of a finite difference.
+
+import {difference, lossWith} from "../math/index.js";
+import {axisFor, chart} from "./chart.js";
+import {byId} from "./dom.js";
+import {titleOf} from "./place.js";
+import {state} from "./state.js";
+
+// Draw it for the number that is moved, with a mark where it was and one where it is.
+export function drawCurve({place, curve, value, slope, low, high, moved, lossThere, h}) {
+  const {loss} = state.trace;
+  const lines = [{label: "the loss", look: "solid", points: curve}];
+  const x = {label: titleOf(place), from: low, to: high};
+  const y = axisFor([...curve.map(([, at]) => at), loss], "loss");
+  const line = (through, rise) => clipped([low, high].map((at) => [at, through + rise * (at - value)]), y);
+  if (slope !== null) {
+    lines.push({label: "tangent: what backward says", look: "dashed", points: line(loss, slope)});
+  }
+  const marks = [{label: "where it was", look: "mark-hollow", x: value, y: loss}];
+  if (slope !== null && h >= 1e-3 * (high - low)) {
+    const lossAt = (there) => lossWith(state.trace, place, there);
+    const middle = (lossAt(value + h) + lossAt(value - h)) / 2;
+    const rise = difference(state.model, state.example, place, h);
+    if (Number.isFinite(middle)) {
+      lines.push({label: "secant: the finite difference", look: "dotted", points: line(middle, rise)});
+    }
+  }
+  if (Number.isFinite(lossThere)) {
+    marks.push({label: "where it is", look: "mark-full", x: moved, y: lossThere});
+  }
+  const title = `the loss over ${titleOf(place)}, with the tangent that backward gives`;
+  byId("move-chart").replaceChildren(chart({title, lines, marks, x, y}));
+}
+
+// The part of a straight line that lies inside the drawing.
+function clipped([[x0, y0], [x1, y1]], {from, to}) {
+  const rise = (y1 - y0) / (x1 - x0);
+  if (rise === 0) {
+    return [
+      [x0, y0],
+      [x1, y1],
+    ];
+  }
+  const ends = [from, to].map((edge) => x0 + (edge - y0) / rise).sort((a, b) => a - b);
+  const [left, right] = [Math.max(x0, ends[0]), Math.min(x1, ends[1])];
+  return [
+    [left, y0 + rise * (left - x0)],
+    [right, y0 + rise * (right - x0)],
+  ];
+}

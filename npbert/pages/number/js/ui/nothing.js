@@ -1,0 +1,48 @@
+// What is 0 but for rounding: a float64 has some sixteen digits, so what should be 0 comes out as a tiny number.
+
+import {state} from "./state.js";
+
+const ROUNDING = 1e-13; // a derivative that is smaller than this share of the largest of all is 0, but for rounding
+const LEAST_CHANGE = 1e-12; // a loss that changes by less than this share of it has not moved
+
+const largestSizes = new WeakMap(); // by trace: of all its gradients of parameters, the largest number
+
+// Is this derivative 0, if float64 had all digits?
+export function isRounding(slope) {
+  return Math.abs(slope) <= ROUNDING * largestGradient();
+}
+
+// Is this array a gradient that is 0 all over, but for rounding?
+export function isNearlyNothing(array) {
+  return Boolean(array.gradientOf) && !array.soFar && isRounding(largestOf(array.values));
+}
+
+// Why a gradient is 0 all over, where it is; "" where it is not.
+export function whyNothing(array) {
+  if (!isNearlyNothing(array)) {
+    return "";
+  }
+  const isKey = array.gradientOf.endsWith("key.bias");
+  const why = isKey
+    ? " A bias of K adds the same to a whole row of scores, and softmax does not notice."
+    : "";
+  return `All of ${array.symbol} is 0, but for rounding: the loss does not move with it.${why}`;
+}
+
+// Is this change of the loss so small that it is rounding, or nothing?
+export function isNoChange(change) {
+  return Math.abs(change) <= LEAST_CHANGE * Math.max(1, Math.abs(state.trace.loss));
+}
+
+export function largestOf(values) {
+  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+}
+
+function largestGradient() {
+  const {trace} = state;
+  if (!largestSizes.has(trace)) {
+    const parameters = [...trace.arrays.values()].filter(({parameter, gradient}) => parameter && gradient);
+    largestSizes.set(trace, Math.max(...parameters.map(({gradient}) => largestOf(trace.arrays.get(gradient).values))));
+  }
+  return largestSizes.get(trace);
+}

@@ -1,0 +1,173 @@
+"""What a reader needs stays at hand: in sight, under the keyboard, on a phone, at 200 %, and on paper."""
+
+import pytest
+
+from npbert.pages.html import resource
+from npbert.pages.number.page import write_number_page
+from tests.pages.number import EXAMPLES, VOCABULARY, small_model
+
+STEP, TRACE = "npbert.state.step", "npbert.state.trace"
+FOCUS = "document.activeElement.id || document.activeElement.tagName"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write_number_page(small_model(), EXAMPLES, VOCABULARY, path)
+    return path
+
+
+@pytest.fixture
+def page(open_page, path):
+    return open_page(path)
+
+
+def box(page, selector):
+    return page.evaluate(
+        "selector => { const {left, right, top, bottom} = document.querySelector(selector).getBoundingClientRect();"
+        "return {left, right, top, bottom}; }", selector
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("width", "height"), [(1280, 800), (640, 400), (360, 740)], ids=["laptop", "at 200 %", "phone"]
+)
+def test_stepping_stays_in_sight_and_shows_the_step_from_its_title_on(open_page, path, width, height):
+    page = open_page(path, width=width, height=height)
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.kind === 'LayerNorm'))")
+    page.evaluate("scrollTo(0, 900)")
+    bar = box(page, "#bar")
+    assert bar["top"] == 0
+    assert bar["bottom"] < 0.35 * height
+    for button in ("first", "back", "forward", "last"):
+        assert box(page, f"#go-{button}")["right"] <= width
+    page.click("#go-back")
+    assert box(page, "#bar")["bottom"] <= box(page, "#stage-head")["top"] < 0.5 * height
+    step = page.evaluate(f"{TRACE}.steps.findIndex(s => s.title.startsWith('queries'))")
+    page.select_option("#steps", label=f"{step + 1}. {page.evaluate(f'{TRACE}.steps[{step}].title')}")
+    assert page.evaluate(STEP) == step
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_tape_is_told_beside_the_step_and_one_click_away(open_page, path):
+    page = open_page(path, width=1280, height=800)
+    page.evaluate("npbert.goToStep(6)")
+    assert page.inner_text("#go-tape") == page.inner_text("#tape-size").replace("after this step", "tape")
+    page.click("#go-tape")
+    tape = box(page, "#tape-part")
+    assert 0 <= tape["top"] < tape["bottom"] <= 801
+
+
+def test_what_a_step_makes_stands_before_what_it_was_given(page):
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.kind === 'LayerNorm'))")
+    first, *_, last = page.locator("#stage .group > h3").all_inner_texts()
+    assert [first, last] == ["went in", "came out"]
+    assert page.locator("#stage .group").first.locator(".made").count() == 1
+
+
+def test_after_a_click_escape_leads_back_to_stepping(page):
+    page.locator("#stage td[data-row]").first.click()
+    page.keyboard.press("ArrowRight")  # inside the heat map
+    assert page.evaluate(STEP) == 0
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#followed")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(STEP) == 1
+    page.locator(".words-used summary").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(STEP) == 2
+
+
+def test_enter_leads_to_the_parts_of_a_number(page):
+    page.locator("#stage td[data-row]").first.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(FOCUS) == "followed-title"
+    page.keyboard.press("Tab")
+    assert page.evaluate("Boolean(document.activeElement.closest('#followed'))")
+
+
+def test_the_keyboard_keeps_its_place_when_a_button_goes(page):
+    page.locator("#stage td[data-row]").first.click()
+    page.click(".leave")
+    assert page.evaluate("document.activeElement.matches('td[data-row]')")
+    page.evaluate("npbert.choose({name: 'predictions.dense.weight', row: 1, column: 2})")
+    page.evaluate("scrollTo(0, 400)")
+    page.click("#ways >> text=Try another value")
+    assert page.evaluate("document.activeElement.matches('#view-move h2')")
+    assert box(page, "#view-move h2")["top"] >= 0
+    for button in ("move-back", "move-keep"):
+        page.click("#move-more")
+        page.click(f"#{button}")
+        assert page.evaluate(FOCUS) == "move-slider"
+    page.click("#changed-out")
+    assert page.evaluate(FOCUS) == "tab-move"
+    page.click("#tab-break")
+    page.check("input[value='norm-spread']")
+    page.click("#bug-out")
+    assert page.evaluate(FOCUS) == "tab-break"
+    page.click("#tab-step")
+    page.click("#go-last")
+    assert page.evaluate(FOCUS) == "scrubber"
+
+
+def test_buttons_have_names_of_their_own(page):
+    page.evaluate("npbert.choose({name: 'predictions.dense.weight', row: 1, column: 2})")
+    page.click("#ways >> text=Its gradient")
+    names = page.locator("#view-step button:visible:not(.bar, .factor, .line)").evaluate_all(
+        "buttons => buttons.map(button => button.getAttribute('aria-label') ?? button.textContent)"
+    )
+    assert len(set(names)) == len(names)
+
+
+def test_on_a_phone_the_slopes_and_their_errors_are_in_sight(open_page, path):
+    page = open_page(path, width=360)
+    page.click("#tab-move")
+    errors = page.locator("#h-table td:last-child").evaluate_all(
+        "cells => cells.map(cell => cell.getBoundingClientRect().right)"
+    )
+    assert 200 < max(errors) <= 360
+    tops = page.locator(".tabs button").evaluate_all("tabs => tabs.map(tab => tab.getBoundingClientRect().top)")
+    assert len(set(tops)) == 1
+
+
+def test_the_thumb_of_h_stands_over_its_dot(open_page, path):
+    page = open_page(path, width=1280)
+    page.click("#tab-move")
+    for power in (-1, -12):
+        page.locator("#h-slider").fill(str(power))
+        slider, dot = box(page, "#h-slider"), box(page, "#h-chart circle.mark-full")
+        thumb = slider["left"] + 8 + (power + 20) / 20 * (slider["right"] - slider["left"] - 16)
+        assert thumb == pytest.approx((dot["left"] + dot["right"]) / 2, abs=3)
+    looks = page.locator("#h-chart .curves path").evaluate_all("paths => paths.map(path => path.className.baseVal)")
+    assert looks == ["curve solid", "curve dashed", "curve dotted"]  # the last lies on top
+
+
+def test_the_readout_covers_no_number_of_its_array(open_page, path):
+    page = open_page(path)
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(step => step.kind === 'Linear'))")
+    page.locator("#stage td[data-row]").first.hover()
+    readout, table = box(page, "#readout"), box(page, "#stage table")
+    assert readout["left"] >= table["right"] or readout["right"] <= table["left"]
+
+
+def test_light_or_dark_is_kept(open_page, path):
+    page = open_page(path)
+    page.click("#theme")
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(20, 23, 28)"
+    page.reload()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
+    assert page.get_attribute("#theme", "aria-pressed") == "true"
+    assert resource("look.css").count("#14171c") == 1  # each colour is said once
+
+
+def test_on_paper_the_step_is_named_and_no_dead_button_stands(page):
+    page.evaluate("npbert.goToStep(6)")
+    page.emulate_media(media="print")
+    assert "step 7 of" in page.inner_text(".where")
+    dead = page.locator("button:visible:not(.bar, .factor, .trail button), input[type=range]:visible")
+    assert dead.all_inner_texts() == []
+    page.emulate_media(media="screen")
+    page.click("#tab-move")
+    page.emulate_media(media="print")
+    assert dead.all_inner_texts() == []

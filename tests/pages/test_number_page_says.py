@@ -1,0 +1,232 @@
+"""What a newcomer read on the page and could not believe, or missed: each is now true, said or shown."""
+
+import re
+
+import numpy as np
+import pytest
+
+from npbert import BertConfig, BertForPreTraining
+from npbert.pages.number.page import write_number_page
+from tests.pages.number import EXAMPLES, SIZES, VOCABULARY, small_model
+
+LAYER = "bert.encoder.layers.0"
+DENSE = "predictions.dense.weight"
+TABLE = "bert.embeddings.word_embeddings.weight"
+TYPES = "bert.embeddings.token_type_embeddings.weight"
+TRACE = "npbert.state.trace"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write_number_page(small_model(), EXAMPLES, VOCABULARY, path, optimizer={"lr": 1e-2})
+    return path
+
+
+@pytest.fixture
+def page(open_page, path):
+    return open_page(path)
+
+
+def number(text):
+    return float(text.replace("\u2212", "-"))
+
+
+def choose(page, name, row, column):
+    page.evaluate(f"npbert.choose({{name: '{name}', row: {row}, column: {column}}})")
+
+
+def go_to(page, part, kind, phase="backward"):
+    condition = f"s.part.endsWith('{part}') && s.kind === '{kind}' && s.phase === '{phase}'"
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => {condition}))")
+
+
+def plant(page, bug):
+    page.click("#tab-break")
+    page.check(f"input[value='{bug}']")
+
+
+def heights(page, chart):
+    """By line, the heights of its points in a drawing."""
+    return page.locator(f"{chart} .curves path").evaluate_all(
+        "paths => paths.map(path => path.getAttribute('d').match(/[\\d.]+ [\\d.]+/g).map(p => Number(p.split(' ')[1])))"
+    )
+
+
+def test_where_the_loss_does_not_move_no_one_is_said_to_be_wrong(page):
+    for name, row, said in (
+        (f"{LAYER}.attention.key.bias", 0, "does not move with this number"),
+        (TYPES, 1, "does not use this number"),
+        ("p", 0, "does not use this number"),  # of a word that is not hidden here
+    ):
+        choose(page, name, row, 1)
+        page.click("#tab-move")
+        assert said in page.inner_text("#move-said")
+        page.click("#move-more")
+        assert "stayed at" in page.inner_text("#move-said")
+        if name != "p":
+            assert "The slope is 0, but for rounding" in page.inner_text("#h-said")
+            assert page.locator("#h-chart svg").count() == 0
+        assert all(max(line) - min(line) < 1 for line in heights(page, "#move-chart"))
+        ticks = page.locator("#move-chart .tick.end").all_text_contents()
+        assert len(set(ticks)) == len(ticks) > 1
+    plant(page, "softmax-shares")
+    page.wait_for_selector("#check-said.bad")
+    page.click("#tab-step")
+    choose(page, f"d({LAYER}.attention.key.bias)", 0, 1)
+    assert page.inner_text("#what-it-says").endswith("the loss would really not move at all.")
+
+
+def test_a_backward_that_is_wrong_about_an_unused_number_is_told(page):
+    plant(page, "norm-spread")
+    choose(page, DENSE, 1, 2)
+    page.click("#tab-move")
+    truth = page.evaluate(f"npbert.slope({TRACE}, {{name: '{DENSE}', row: 1, column: 2}})")
+    agreed = re.search(r"agree on ([\d.e\u2212-]+\d)", page.inner_text("#h-said"))[1]
+    assert number(agreed) == pytest.approx(truth, rel=1e-4)
+
+
+def test_how_near_the_slope_was_is_said(page):
+    choose(page, DENSE, 1, 2)
+    page.click("#tab-move")
+    loss, slope = page.evaluate(f"[{TRACE}.loss, {TRACE}.arrays.get('d({DENSE})').values[1 * 4 + 2]]")
+    start = number(page.get_attribute("#move-value", "title"))
+    for moved in (0.01, 0.02, None):
+        if moved:
+            page.click("#move-more")
+        else:
+            page.locator("#move-slider").fill("0.5")
+            moved = number(page.get_attribute("#move-value", "title")) - start
+        change = number(page.get_attribute("#move-loss", "title")) - loss
+        said = page.inner_text("#move-said")
+        assert f"by +{moved:.5g}," in said
+        off = 100 * abs((slope * moved - change) / change)
+        assert number(said.split("off by ")[1].split()[0]) == pytest.approx(off, rel=0.06)
+    page.click("#move-back")
+    page.click("#move-more")
+    page.click("#move-less")
+    assert page.is_disabled("#move-back")
+    page.select_option("#move-zoom", "100")
+    ticks = [number(text) for text in page.locator("#move-chart .tick:not(.end)").all_text_contents()]
+    assert max(ticks) - min(ticks) <= 0.04
+
+
+def test_a_probability_stays_one(page):
+    page.click("#tab-move")
+    choose(page, f"{LAYER}.P.0", 0, 0)
+    assert "no longer adds up to 1" in page.inner_text("#move-meaning")
+    for there, ends in ((5, 1), (-5, 0)):
+        page.evaluate("value => { const s = document.getElementById('move-slider'); s.value = value;"
+                      "s.dispatchEvent(new Event('input')); }", there)  # fmt: skip
+        assert number(page.get_attribute("#move-value", "title")) == pytest.approx(ends, abs=1e-12)
+    choose(page, f"{LAYER}.attention_norm.sigma", 0, 0)
+    assert "never computes its gradient" in page.inner_text("#move-meaning")
+    assert float(page.get_attribute("#move-slider", "min")) > -1
+    choose(page, "loss", 0, 0)  # it is what moves, so another number is moved
+    assert page.inner_text("#move-name") != "loss"
+
+
+@pytest.mark.parametrize(
+    ("part", "kind", "formula"),
+    [
+        ("query", "Linear", "dx through Q = dQ Wqᵀ"),
+        ("value", "Linear", "dx through V = dV Wvᵀ"),
+        ("intermediate", "Linear", "dh through feed-forward = dU W₁ᵀ"),
+        ("attention", "Add", "dx past attention = dA = ds"),
+        ("feed_forward", "Add", "dh past feed-forward = dF = ds"),
+        ("attention.output", "Linear", "dC = dA Woᵀ"),
+    ],
+)
+def test_a_formula_says_which_road_it_is_of(page, part, kind, formula):
+    go_to(page, part, kind)
+    assert page.inner_text("#stage-head .formula").endswith(formula)
+
+
+def test_the_step_that_is_shown_makes_the_number(page):
+    answer = EXAMPLES[0].labels[3]  # as an answer alone
+    for word, kind, label in ((answer, "Decoder", "as an answer: "), (VOCABULARY.index("how"), "Embedding", "as it ")):
+        page.evaluate(f"npbert.choose({{name: 'd({TABLE})', row: {word}, column: 0}})")
+        page.click("#ways >> text=Its value")
+        page.click("#ways >> text=Its gradient")
+        assert page.evaluate(f"{TRACE}.steps[npbert.state.step].kind") == kind
+        assert page.locator("#followed .bar-label").last.inner_text().startswith(label)
+    choose(page, f"d({TABLE})", answer, 0)
+    assert "a hidden word comes in as [MASK]" in page.inner_text("#followed .note")
+    choose(page, f"d({LAYER}.Q)", 1, 2)
+    assert page.inner_text("#followed .numbering").strip() == "(1 is “how (1)”)"
+
+
+def test_what_the_bug_leaves_out_is_not_said_to_be_made(page):
+    plant(page, "softmax-shares")
+    page.click("#tab-step")
+    go_to(page, "dot_product", "Softmax")
+    leans = page.locator("#stage .unused")
+    assert [text.split("\n")[0].split(" left")[0] for text in leans.all_inner_texts()] == ["Σ dP₀ · P₀", "Σ dP₁ · P₁"]
+    page.click("#bug-out")
+    assert leans.count() == 0
+
+
+def test_a_guess_is_ticked_when_it_is_right_only(page):
+    best = int(page.evaluate(f"{TRACE}.probabilities[0].values.indexOf(Math.max(...{TRACE}.probabilities[0].values))"))
+    other = (best + 1) % len(VOCABULARY)
+    for word, mark in ((best, "✓"), (other, "•")):
+        page.select_option("#guesses select", str(word))
+        assert page.inner_text("#guesses .is-right .right") == mark
+        assert page.locator("#guesses .is-guessed").count() == (mark == "✓")
+    page.select_option("#sentences", "1")
+    labels = [text.split("\n")[0] for text in page.locator("#guesses label").all_inner_texts()]
+    assert labels[0].startswith("hidden at [MASK] (2)")
+    assert labels[1].startswith("hidden at [MASK] (3)")
+
+
+def words_in(page):
+    return np.reshape(page.evaluate(f"[...npbert.state.model.parameters.get('{TABLE}').re]"), (len(VOCABULARY), -1))
+
+
+def test_training_tells_what_was_before(page):
+    page.click("#tab-train")
+    page.click("#train-fresh")
+    assert page.locator("#train-attention .mini").count() == 0
+    choose(page, TABLE, VOCABULARY.index("how"), 0)
+    page.click("#tab-move")
+    page.click("#move-more")
+    page.click("#move-keep")  # the start is where training begins, not where it came from
+    page.click("#tab-train")
+    table = words_in(page)
+    assert "+" not in page.text_content("#train-attention")  # a share has no sign
+    before = page.evaluate(
+        f"[...{TRACE}.arrays.get('{LAYER}.P.0').values].map(v => `--share: ${{Math.round(100 * v)}}%`)"
+    )
+    assert page.locator("#train-words td:last-child").all_inner_texts() == ["–"] * 6
+    plant(page, "softmax-shares")
+    page.click("#tab-train")
+    page.click("#train-ten")
+    mini = page.locator("#train-attention .mini").first.locator("i")
+    assert mini.evaluate_all("cells => cells.map(cell => cell.getAttribute('style'))") == before
+    words = page.locator("#train-words tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(c => c.textContent))"
+    )
+    now = words_in(page)
+    for word, at_the_start, at_the_end, moved in words:
+        row = VOCABULARY.index(word)
+        for values, said in ((table, at_the_start), (now, at_the_end)):
+            unit = values / np.linalg.norm(values, axis=1, keepdims=True)
+            cosines = unit @ unit[row]
+            cosines[row] = -2
+            assert said.startswith(f"{VOCABULARY[cosines.argmax()]} {cosines.max():.2f}")
+        length = np.linalg.norm(now[row] - table[row]) / np.linalg.norm(table[row])
+        assert number(moved) == pytest.approx(length, rel=0.06)
+    assert "with a bug in its backward (“softmax" in page.inner_text("#changed-note")
+
+
+def test_what_is_left_out_of_the_model_is_said(open_page, path, tmp_path):
+    assert open_page(path).inner_text("#left-out") == ""
+    config = BertConfig(**SIZES, vocab_size=len(VOCABULARY), max_position_embeddings=8)
+    model = BertForPreTraining(config, rng=np.random.default_rng(1))
+    write_number_page(model, EXAMPLES[:1], VOCABULARY, tmp_path / "pair.html")
+    page = open_page(tmp_path / "pair.html")
+    left_out = 4 * 4 + 4 + 4 * 2 + 2  # the pooler, and the head
+    assert f"but for {left_out} that" in page.inner_text("#left-out")
+    page.wait_for_selector("#proof.good")
+    shown = sum(parameter.value.size for parameter in model.parameters()) - left_out
+    assert f"all {shown}\xa0derivatives" in page.inner_text("#proof")

@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 from npbert.blocks import EncoderLayer, FeedForward, MaskedLMHead, MeanPooling
@@ -81,7 +82,8 @@ HINTS = (
 )
 
 
-def lines_of(letter: str) -> list[str]:
+@cache
+def lines_of(letter: str) -> tuple[str, ...]:
     """The body of the method, without its docstring, with the change in it, if there is one. Raises: ValueError where
     the line that is to be changed is not in the library's source just once."""
     suspect = SUSPECTS[letter]
@@ -94,7 +96,7 @@ def lines_of(letter: str) -> list[str]:
     head = lines[: function.body[0].lineno - 1]
     body = "\n".join(lines[function.body[1].lineno - 1 :])
     changed = body.replace(suspect.before, suspect.after) if suspect.before else body
-    return ["\n".join(head), *(line for line in changed.splitlines() if line.strip())]
+    return "\n".join(head), *(line for line in changed.splitlines() if line.strip())
 
 
 def answer(letter: str) -> str:

@@ -11,7 +11,7 @@ from npbert.layers import DotProductAttention, Linear
 
 
 class MultiHeadAttention(Layer):
-    """y = DotProductAttention(Q, K, V) Wᴼ + bᴼ  with  Q = x Wᑫ + bᑫ,  K = z Wᵏ + bᵏ,  V = z Wᵛ + bᵛ.
+    """y = DotProductAttention(Q, K, V) Wo + bo  with  Q = x Wq + bq,  K = z Wk + bk,  V = z Wv + bv.
 
     x (M, D): the rows that look   z (N, D): the rows that are looked at   y (M, D)
     sequences: which rows belong together; None means that all are one sequence.

@@ -9,7 +9,7 @@ from functools import cache
 from npbert.pages.site.sources import Source
 from npbert.pages.site.statements import Function, assignments
 
-GREEK = {"x̂": "x_hat", "σ": "sigma", "μ": "mu", "γ": "gamma", "β": "beta", "W₁": "w1", "W₂": "w2", "Wᴼ": "w_o"}
+GREEK = {"x̂": "x_hat", "σ": "sigma", "μ": "mu", "γ": "gamma", "β": "beta", "W₁": "w1", "W₂": "w2"}
 _SIZE = r"(?:…|\.\.\.|n|d|[A-Z]|\d+|[A-Z] [·/] [A-Z]|\d ?· ?[A-Z]|M or T|heads)"
 _DIMS = rf"\({_SIZE}(?:, ?{_SIZE})*,?\)"
 _WORD = r"[^\W\d_][\ŵ′]*"

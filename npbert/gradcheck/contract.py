@@ -123,7 +123,7 @@ class Contract:
     def _compare(self, dx: tuple[Array, ...], wanted: Gradients, otherwise: str) -> None:
         for name, gradient in self._named(dx).items():
             if not same(gradient, wanted[name]):
-                raise PromiseError(f"the gradient of {name} {otherwise}")
+                raise GradientError(f"the gradient of {name} {otherwise}")
 
     def _compare_sum(self, dx: tuple[Array, ...], both: Gradients, last: Gradients) -> None:
         """Raise GradientError for a gradient that is not the sum of both backwards, and say so if it is the last's."""

@@ -7,6 +7,7 @@ import numpy as np
 from npbert.core import NO_TAPE
 from npbert.layers import GELU, Dropout, LayerNorm, TanhGELU
 from tests.planted import checks, fails, plant
+from tests.planted.contracts import BETWEEN
 
 
 class Wrong:
@@ -96,7 +97,7 @@ class Wrong:
         LayerNorm.__init__(self, features, init, eps=0.0)
 
 
-@plant("EncoderLayer", part="dropout")
+@plant("EncoderLayer", part="dropout", says=BETWEEN)
 class OneMaskForTwoSublayers(Dropout):
     """What was drawn is kept on the object, which serves two sub-layers: the second overwrites the first."""
 

@@ -31,6 +31,7 @@ def write(folder, rows=ROWS, *, after_step=0):
     return (folder / METRICS_FILE).read_bytes()
 
 
+@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_each_row_is_a_line_that_comes_back(tmp_path):
     lines = write(tmp_path).decode().splitlines()
     assert read_rows(tmp_path / METRICS_FILE) == ROWS == [json.loads(line) for line in lines]
@@ -41,6 +42,7 @@ def test_each_row_is_a_line_that_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize(("step", "left"), [(0, 0), (1, 1), (2, 3), (3, 3), (4, 4), (9, 4)])
+@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_rows_after_the_step_are_dropped(tmp_path, step, left):
     before = write(tmp_path)
     after = write(tmp_path, [], after_step=step)
@@ -49,6 +51,7 @@ def test_rows_after_the_step_are_dropped(tmp_path, step, left):
 
 
 @pytest.mark.parametrize("length", range(0, 180, 13))
+@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_a_half_line_is_dropped(tmp_path, length):
     whole = write(tmp_path)
     (tmp_path / METRICS_FILE).write_bytes(whole[:length])
@@ -107,6 +110,7 @@ def test_tensorboard_reads_it_even_after_an_error(tmp_path):
         (ROWS, 1, [{"step": 2, "loss": 0.5}, {"step": 3, "loss": 0.25}], [(1, 0.3), (2, 0.5), (3, 0.25)]),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_tensorboard_reads_a_run_that(tmp_path, before, step, after, wanted):
     write(tmp_path, before)
     (file,) = (tmp_path / "tensorboard").iterdir()

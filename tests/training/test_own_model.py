@@ -64,6 +64,7 @@ def test_it_is_trained_and_its_best_model_is_saved(cls, collated, tmp_path):
 
 @each
 @pytest.mark.parametrize("step", [3, 5, 8])
+@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_it_goes_on_bit_for_bit(cls, collated, step, tmp_path):
     make(tmp_path / "whole", cls, collated).train()
     with pytest.raises(ConnectionAbortedError):

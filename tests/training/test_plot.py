@@ -79,6 +79,7 @@ def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, monk
 
 
 @pytest.mark.parametrize("command", ["pretrain", "finetune"])
+@pytest.mark.filterwarnings("ignore:not from:UserWarning")
 def test_each_kind_of_run_has_a_text_for_it(tmp_path, command, monkeypatch):
     given = []
     monkeypatch.setattr("npbert.training.trainer.Pictures", lambda *arguments: given.append(arguments))

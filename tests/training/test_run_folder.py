@@ -17,6 +17,7 @@ from npbert.training.state import STATE_FILE, has_tensors
 from tests.training.tiny import assert_same, make_trainer, task_data, values
 
 
+@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_other_settings_are_another_run(tmp_path):
     make_trainer(tmp_path, steps=3).train()
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}

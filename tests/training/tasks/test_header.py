@@ -129,6 +129,7 @@ def rows(labels):
     return "".join(f"a\t{label}\n" for label in labels)
 
 
+@pytest.mark.filterwarnings("ignore:.*texts differ:UserWarning")
 def test_a_column_of_texts_holds_no_labels(read):
     with pytest.raises(FileError) as error:
         read(TextClassification, rows(f"the number {number}" for number in range(3000)))
@@ -140,6 +141,7 @@ def test_a_column_of_texts_holds_no_labels(read):
     assert len(task.labels) == 150, "as many as a data set of intents has"
 
 
+@pytest.mark.filterwarnings("ignore:.*texts differ:UserWarning")
 def test_numbers_are_no_labels(read):
     numbers = [f"{number / 10}" for number in range(50)] * 2
     with pytest.warns(UserWarning, match="the 50 labels are numbers; --task regression learns them as numbers"):

@@ -96,6 +96,7 @@ def test_answers(tokenizer):
 
 
 @pytest.mark.parametrize("name", ["classification", "tagging"])
+@pytest.mark.filterwarnings("ignore:.*texts cut:UserWarning")
 def test_however_much_there_is_a_row_stays_small(read, tokenizer, name):
     texts = [f"{'x' * 10_000} {'y ' * 100}".strip()] * 40
     if name == "classification":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,11 +21,13 @@ _IS_WHOLE = 1e-6
 class Terms(Roads):
     """ways: by which of the names in `things` the formula may be cut, each a set of terms whose sum is right.
 
-    look: what to look at where a term is there with another factor, by its name.
+    look: what to look at where a term is there with another factor, by its name. more: what else is said where a term
+    is wrong.
     """
 
     ways: tuple[tuple[str, ...], ...] = ()
     look: tuple[tuple[str, str], ...] = ()
+    more: Mapping[str, str] = field(default_factory=dict)
 
     def told(self, name: str, given: Array, right: Array, of_roads: dict[str, Array]) -> Finding | None:
         """Which terms are wrong, by the way that names the fewest; else as of Roads."""
@@ -37,7 +40,8 @@ class Terms(Roads):
         ((term, count), *others) = min(wrong, key=lambda counts: _is_odd(next(iter(counts.values())))).items()
         says = [f"in {name}, {_told(term, count)}", *(_told(*other) for other in others)]
         look = cause_of(count, {}, {}) or dict(self.look).get(term, "") if _is_odd(count) and not others else ""
-        return Finding("; ".join(says) + (look and f": {look}"), self.why)
+        because = " ".join(filter(None, [self.why, self.more.get(term, "")]))
+        return Finding("; ".join(says) + (look and f": {look}"), because)
 
     def _counted(self, given: Array, terms: list[Array]) -> list[float]:
         """How often each term is there; nothing where that does not explain what is given."""

@@ -122,9 +122,10 @@ WRONG = [
         RMSNorm,
         lambda dy, g, x, r: g * dy - x * mean(g * dy * x) / r**2,
         "known factor",
-        "as if the norm was multiplied",
+        "as if a division by the norm was left out",
     ),
     (Softmax, lambda dp, p: dp * p * (1 - p), "formula", "p (1 − p) is taken for the whole derivative"),
+    (Softmax, lambda dp, p: p * dp - p**2 * dp.sum(axis=-1, keepdims=True), "formula", "p² · Σ dp for p · Σ dp · p"),
     (Softmax, lambda dp, p: dp * p, "ledger", '"through the denominator" is missing'),
     (Softmax, lambda dp, p: dp - (dp * p).sum(axis=-1, keepdims=True), "known factor", "as if p was left out"),
     (

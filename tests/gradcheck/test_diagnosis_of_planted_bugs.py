@@ -37,7 +37,7 @@ SAID = {
     "DotProductAttention, all: kept_of_the_first_head": ("example", "dk is wrong, for example at k["),
     "DotProductAttention, all: scale_forgotten_in_dq": (
         "factor",
-        "dq is 1.732 times too large, everywhere: it is √3, and 3 is the number of columns of a head",
+        "dq is 1.732 times too large, everywhere: that is a factor of √3, and 3 is the number of columns of a head",
     ),
     "DotProductAttention, all: rows_mixed_up_in_backward": ("order", "dk has the right numbers, but its rows are shif"),
     "EncoderLayer, attention: keys_never_learn": ("ledger", f"in attention (keys_never_learn), {NO_KEY}"),
@@ -144,11 +144,11 @@ SAID = {
     ),
     "BertForTokenClassification, model.loss_function: divided_by_all_rows": (
         "factor",
-        "it is 5/15, as if it was divided",
+        "that is a factor of 5/15, as if it was divided",
     ),
     "SoftmaxCrossEntropy, all: divided_by_all_rows": (
         "factor",
-        "it is 5/8, as if it was divided by the number of rows",
+        "that is a factor of 5/8, as if it was divided by the number of rows",
     ),
     "BertForSequenceClassification, model.loss_function: dloss_is_ignored": (
         "linear",

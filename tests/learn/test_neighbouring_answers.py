@@ -41,6 +41,22 @@ def test_each_wrong_gradient_has_its_own_explanation(judge):
     assert "db is wrong, for example with" in verdict.because
 
 
+ROW_SUM = "s = (dp * p).sum(axis=-1, keepdims=True)\n"
+BECAUSE = [
+    (4, ROW_SUM + "return p * (dp - s) / 5", False, "k = j is one of them"),
+    (4, ROW_SUM + "return p * (dp - s) - p * (1 - p) * dp", True, "k = j is one of them"),
+    (9, "self.attention_norm.backward(dy, tape)", True, "the next backward to be called is that of output_norm"),
+    (9, "self.feed_forward.backward(dy, tape)", True, "the next backward to be called is that of a LayerNorm"),
+]
+
+
+@pytest.mark.parametrize(("number", "body", "is_said", "text"), BECAUSE)
+def test_what_helps_with_one_mistake_is_said_of_that_one_alone(number, body, is_said, text, judge):
+    verdict = judge(number, {UNKNOWN[number][0]: body})
+    assert verdict.status == WRONG
+    assert (text in verdict.because) == is_said
+
+
 SHAPES = [
     (2, "self.weight.add_grad(x.T @ dy)\nself.bias.add_grad(dy.sum(axis=0)[None])\nreturn dy", "db is (O,), as b."),
     (6, "self.weight.add_grad(dy)", "So begin with dW = np.zeros_like(self.weight.value)"),

@@ -73,8 +73,12 @@ LINEAR = [
     (linear(dw="x.T @ dy + 0.1 * self.weight.value"), "dW would be right, but 0.1 times weight is added to it"),
     (linear(db="(dy * (x @ self.weight.value + self.bias.value > 0)).sum(axis=0)"), "the sum of (dy · [y > 0]) over"),
     (linear(dx="dy @ self.weight.value.T - 0.5"), "dx would be right, but 0.500 is subtracted from every number"),
+    (linear(dx="dy @ self.weight.value.T / 5**0.5"), "2.236 times too small, everywhere: that is a factor of 1/√5,"),
+    (linear(db="dy.sum(axis=0) + self.bias.value"), "db would be right, but bias is added to it."),
+    (linear(db="dy.sum(axis=0) - 2 * self.bias.value"), "db would be right, but 2 · bias is subtracted from it."),
     ("dy = dy / len(x)\n" + linear(), "dW, db and dx are all divided by the number of rows"),
 ]
+DENSITY = "np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)"
 GELU = [
     ("_cdf(x) + x * np.exp(-(x**3) / 2) / math.sqrt(2 * math.pi)", "Φ(x) + x e^(−x³/2) / √(2π)), where"),
     ("_cdf(x) - x * np.exp(-x * x)", "dx is dy · (Φ(x) − x e^(−x²)), where dy · (Φ(x) + x φ(x)) is right"),
@@ -83,9 +87,11 @@ GELU = [
     ("0.5 * (1 + _cdf(x)) + x * np.exp(-x / 2)", "dx is dy · (½ · (1 + Φ(x)) + x e^(−x/2))"),
     ("_cdf(x) * (1 - _cdf(x))", "dx is dy · (Φ(x) (1 − Φ(x)))"),
     ("_cdf(x) + x * 0.3989 * np.exp(-x * x / 2)", "as if a number in it was rounded"),
+    ("_cdf(x) + x * _DENSITY / math.sqrt(2)", "is 1.414 times too small: that is a factor of 1/√2"),
+    ("_cdf(x) + x * _DENSITY / math.sqrt(2 * math.pi)", "is 2.507 times too small: that is a factor of 1/√(2π)"),
     ("_cdf(x) + 3.14 * x * np.exp(-x * x / 2)", "look at the brackets, and at what φ(x) is divided by"),
 ]
-GELU = [(f"return self.value(x), {slope}", says) for slope, says in GELU]
+GELU = [(f"return self.value(x), {slope.replace('_DENSITY', DENSITY)}", says) for slope, says in GELU]
 GELU += [
     ("x = self.value(x)\nreturn x, _cdf(x) + x * np.exp(-x**2 / 2) / math.sqrt(2 * math.pi)", "(Φ(y) + y φ(y))"),
     ("y = self.value(x)\nreturn y, y / x + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)", "that are not finite"),
@@ -105,6 +111,14 @@ SOFTMAX = [
     (SUM + "return p * dp - p * (s - p * dp)", "− p · [sum(p · dp), without k = j]: "),
     (SUM + "return p * p[:, :1] - p * p[:, :1]", "dx is 0"),
     ("return (p[:, :, None] * (np.eye(5) - p[:, None])).sum(2) * dp", "dx is 0 everywhere, but for rounding"),
+    ("return p * dp - p**2 * dp.sum(axis=-1, keepdims=True)", "dx is p · dp − p² · Σₖ dpₖ, and should be p · dp − p"),
+    (SUM + "return p * (s - dp) / 5", "and has the wrong sign: 5 is T, the length of a row"),
+    (SUM + "return p * (dp - s) / 5", "5.000 times too small, everywhere: 5 is T, the length of a row"),
+    (
+        "return dp * (p - (p * p).sum(axis=-1, keepdims=True))",
+        'dx is p · dp − dp · sum(p²): "the second term" should be −p · sum(p · dp)',
+    ),
+    ("return p * (dp - (dp * dp).sum(axis=-1, keepdims=True))", "dx is p · dp − p · sum(dp²): "),
     (SUM + "return p * (dp - s) ** 2", "four times as large for a dp twice as large"),
     ("d = p[:, -1:] * dp[:, -1:]\nreturn d * (np.eye(5)[-1] - p)", "[the last column of p · dp alone] − "),
 ]
@@ -122,7 +136,7 @@ LOSS = [
     (loss(share="1 / (5 * n)"), "dlogits is the same for any dloss: by the chain rule"),
     (loss(share="dloss**2 / n"), "dlogits is four times as large for a dloss twice as large"),
     (loss(share="(dloss - 1) / n"), "dlogits is not proportional to dloss"),
-    (loss(share="dloss / (n + 1)"), "it is 7/8, and 7 is the number of labels that are not ignored, as if it was div"),
+    (loss(share="dloss / (n + 1)"), "factor of 7/8, and 7 is the number of labels that are not ignored, as if it was"),
     (loss(share="dloss / (n - 1)"), "dlogits is divided by n − 1"),
     (loss("p - onehot.sum(axis=0)"), "[how often each label is there]"),
     (loss("p - onehot + (scores == largest)"), "the largest score of each row is given a gradient of its own, added"),
@@ -172,6 +186,8 @@ def norm(dx="(g - a - x_hat * b) / sigma", dgamma="(dy * x_hat).sum(axis=0)", db
 
 
 NORM = [
+    (norm("(g - a - x_hat * b) / np.sqrt(sigma)"), "dx is divided by √σ, and should be divided by σ"),
+    (norm("(g - a - x_hat * b) * sigma"), "dx is multiplied by σ, and should be divided by it"),
     (norm("(g - a - x_hat * b) / np.sqrt(sigma + self.eps)"), "as if it was divided by √(σ + eps), not by σ"),
     (norm("(g - a - x_hat * b) / (sigma + self.eps)"), "as if it was divided by σ + eps, not by σ"),
     (norm("(g - a - x_hat * b) / g.std(axis=1, keepdims=True)"), "divided by the standard deviation of dx̂, not by σ"),

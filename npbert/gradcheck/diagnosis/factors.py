@@ -15,6 +15,7 @@ _SAME = 1e-6
 _MOST_CAUSES = 3
 _NEARLY_ONE, _HUGE = 2e-3, 1e9
 _DIVISORS = ("the ", "σ", "√(σ")
+_DIVIDED_BY = ("σ", "the norm")  # by which the formulas that have them divide
 _POWERS = {
     -1: "{0} was left out",
     1: "{0} was multiplied once too often",
@@ -22,6 +23,14 @@ _POWERS = {
     2: "the square of {0} was multiplied once too often",
     -0.5: "the root of {0} was left out",
     0.5: "the root of {0} was multiplied once too often",
+}
+_POWERS_OF_DIVISORS = {
+    -1: "it was divided by {0} once too often",
+    1: "a division by {0} was left out",
+    -2: "it was divided by {0} twice too often",
+    2: "it was multiplied by {0}, and not divided by it",
+    -0.5: "it was divided by the root of {0} once too often",
+    0.5: "it was divided by the root of {0}, and not by {0} itself",
 }
 
 
@@ -86,7 +95,7 @@ def factors_of(case: Case, part: Array, rest: Array | float) -> Iterator[str]:
     known = {name: array for name, array in case.known.items() if fits(array, part.shape)}
     with np.errstate(all="ignore"):
         for name, array in known.items():
-            for power, text in _POWERS.items():
+            for power, text in (_POWERS_OF_DIVISORS if name in _DIVIDED_BY else _POWERS).items():
                 if case.right.size > 1 and case.explains(rest + part * array**power):
                     yield text.format(name)
                     return
@@ -131,11 +140,11 @@ def _both(one: str, other: str = "") -> str:
 def _of_constants() -> Iterator[tuple[float, str]]:
     yield 1, ""
     yield 2, "as if something was counted twice, or a ½ was left out"
-    yield 2 * math.sqrt(2), "it is 2√2, as if a ½ and a 1/√2 were left out"
+    yield 2 * math.sqrt(2), "that is a factor of 2√2, as if a ½ and a 1/√2 were left out"
     yield 1 / 2, "as if a 2 was left out, such as that of a square, or a ½ came in"
     for name, value in {"√2": math.sqrt(2), "√π": math.sqrt(math.pi), "√(2π)": math.sqrt(2 * math.pi)}.items():
-        yield value, f"it is {name}, as if 1/{name} was left out"
-        yield 1 / value, f"it is 1/{name}, as if 1/{name} came in once too often"
+        yield value, f"that is a factor of {name}, as if 1/{name} was left out"
+        yield 1 / value, f"that is a factor of 1/{name}, as if 1/{name} came in once too often"
 
 
 def _of_sizes(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:
@@ -163,23 +172,22 @@ def _of_numbers(numbers: dict[str, float]) -> Iterator[tuple[float, str]]:
 
 def _of_roots(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:
     for size, name in sizes.items():
-        yield math.sqrt(size), f"it is √{size}, and {size} is {name}, as if 1/√{size} was left out"
-        yield 1 / math.sqrt(size), f"it is 1/√{size}, and {size} is {name}, as if 1/√{size} came in once too often"
+        root, is_ = f"√{size}", f"and {size} is {name}"
+        yield math.sqrt(size), f"that is a factor of {root}, {is_}, as if 1/{root} was left out"
+        yield 1 / math.sqrt(size), f"that is a factor of 1/{root}, {is_}, as if 1/{root} came in once too often"
 
 
 def _of_two_sizes(sizes: dict[int, str]) -> Iterator[tuple[float, str]]:
     for size, name in sizes.items():
+        is_ = f"and {size} is {name}, as if it was"
         yield size / 2, f"{size} is {name}, as if the 2/{size} of a mean of squares was left out"
-        yield size**2, f"it is {size}², and {size} is {name}, as if it was multiplied by it, and not divided"
-        yield size**-2, f"it is 1/{size}², and {size} is {name}, as if it was divided by it, and not multiplied"
+        yield size**2, f"that is a factor of {size}², {is_} multiplied by it, and not divided"
+        yield size**-2, f"that is a factor of 1/{size}², {is_} divided by it, and not multiplied"
         for other in (size - 1, size + 1) if size > 2 else ():
             sign = "−" if other < size else "+"
-            said = f"it is {size}/{other}, and {size} is {name}, as if it was divided by {size} {sign} 1"
-            yield size / other, said
+            yield size / other, f"that is a factor of {size}/{other}, {is_} divided by {size} {sign} 1"
     for (one, name), (other, other_name) in itertools.permutations(sizes.items(), 2):
-        yield (
-            one / other,
-            f"it is {one}/{other}, as if it was divided by {other_name} ({other}) and not by {name} ({one})",
-        )
+        divided = f"as if it was divided by {other_name} ({other}) and not by {name} ({one})"
+        yield one / other, f"that is a factor of {one}/{other}, {divided}"
         yield one * other, f"{one * other} is {name} times {other_name}, as if a sum stood where a mean belongs"
         yield 1 / (one * other), f"{one * other} is {name} times {other_name}, as if a mean stood where a sum belongs"

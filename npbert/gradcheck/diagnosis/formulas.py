@@ -46,13 +46,13 @@ def of_normalizing(
 
 def of_softmax(dp: Array, p: Array) -> dict[str, Array]:
     """Mistakes in dx = p · (dp − Σ dp p)."""
-    total = (dp * p).sum(axis=-1, keepdims=True)
+    total, plain = (dp * p).sum(axis=-1, keepdims=True), dp.sum(axis=-1, keepdims=True)
     return {
         "p (1 − p) is taken for the whole derivative, but each x moves every p of its row": dp * p * (1 - p),
         "Σ dp · p is taken over the rows, and not over the columns": p * (dp - (dp * p).sum(axis=0)),
         "Σ dp · p is taken over everything, and not row by row": p * (dp - total.sum()),
-        "p is left out of Σ dp · p": p * (dp - dp.sum(axis=-1, keepdims=True)),
-        "p stands outside of the sum in place of inside": p * dp - p * p * dp.sum(axis=-1, keepdims=True),
+        "p is left out of Σ dp · p": p * (dp - plain),
+        "p stands outside of the sum in place of inside, p² · Σ dp for p · Σ dp · p": p * dp - p * p * plain,
         "p is left out before Σ dp · p": p * dp - total,
         "softmax is applied to dp, where its derivative should be": _softmax(dp),
         "softmax is taken of p once more, in place of p": _of(_softmax(p), dp),

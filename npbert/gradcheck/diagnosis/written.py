@@ -84,6 +84,8 @@ def terms_of_softmax(dp: Array, p: Array, roads: tuple[str, ...]) -> tuple[Term,
         sums[f"[the {where} column of p · dp]"] = np.broadcast_to(alone.sum(axis=-1, keepdims=True), p.shape)
     others = (dp * p).sum(axis=-1, keepdims=True) - dp * p
     sums["[sum(p · dp), without k = j]"] = others
+    for text, array in (("p", p), ("dp", dp)):
+        sums[f"sum({text}²)"] = np.broadcast_to((array * array).sum(axis=-1, keepdims=True), p.shape)
     largest = dp.max(axis=-1, keepdims=True)
     products["p · |dp|"], sums["largest dp of the row"] = p * np.abs(dp), np.broadcast_to(largest, p.shape)
     pairs = itertools.product(fronts.items(), sums.items())

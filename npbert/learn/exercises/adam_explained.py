@@ -124,7 +124,8 @@ def _formulas(steps: list[Taken]) -> list[str]:
     ):
         if written and written != right:
             where = "" if "β" in written or "lr" in written else betas.get(name, "")
-            told.append(f"{name} is {written}, and should be {right}{where}.")
+            first = ", with 1 for t − 1 in step 1," if "ᵗ⁻¹" in written else ","  # where it would be a division by 0
+            told.append(f"{name} is {written}{first} and should be {right}{where}.")
             told += [_WHERE_EPS_IS] if "eps/√" in written else []
     return told
 

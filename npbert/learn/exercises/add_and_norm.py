@@ -50,13 +50,18 @@ HINTS = (
 )
 
 
+_OTHER_NORM = {"output_norm": "attention_norm", "attention_norm": "output_norm"}
+
+
 def advise(failure: Failure) -> str:
     """What comes next, where the tape has something else on top."""
-    top = re.search(r"on top of the tape is what (?:another )?(\w+)", failure.message)
+    top = re.search(r"on top of the tape is what (another )?(\w+)", failure.message)
     if failure.kind != "TapeError" or top is None:
         return ""
+    called = re.search(r"self\.(\w+_norm)\.backward", failure.code) if top[1] else None
+    wanted = _OTHER_NORM.get(called[1], "") if called else ""
     return (
-        f"So the next backward to be called is that of a {top[1]}. The whole "
+        f"So the next backward to be called is that of {wanted or f'a {top[2]}'}. The whole "
         "order is output_norm, dropout, feed_forward, attention_norm, dropout, attention."
     )
 

@@ -70,6 +70,20 @@ add(
     "sigma is the standard deviation already, with its root, and x̂ = (x − μ) / σ divides by it once.",
     dx=lambda r: (r.dx_hat - mean(r.dx_hat) - r.x_hat * mean(r.dx_hat * r.x_hat)) / r.sigma**2,
 )
+add(
+    ROADS,
+    "root_of_sigma",
+    "dx is divided by √σ, and should be divided by σ.",
+    "sigma is the standard deviation, and not the variance: the root was taken already.",
+    dx=lambda r: (r.dx_hat - mean(r.dx_hat) - r.x_hat * mean(r.dx_hat * r.x_hat)) / np.sqrt(r.sigma),
+)
+add(
+    ROADS,
+    "times_sigma",
+    "dx is multiplied by σ, and should be divided by it.",
+    "x̂ = (x − μ) / σ: a step in x is a step 1/σ times as large in x̂, on each of the three roads.",
+    dx=lambda r: (r.dx_hat - mean(r.dx_hat) - r.x_hat * mean(r.dx_hat * r.x_hat)) * r.sigma,
+)
 
 
 @ROADS(

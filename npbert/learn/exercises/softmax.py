@@ -159,6 +159,15 @@ def others_added(self: Softmax, dp: Array, tape: Tape) -> Array:
     return own * (1 - p) + p * (own.sum(axis=-1, keepdims=True) - own)
 
 
+@WRONG(
+    "dx is p · dp − p² · Σₖ dpₖ, and should be p · dp − p · Σₖ dpₖ pₖ: inside the sum there is no p.",
+    "For k ≠ j, ∂pₖ/∂xⱼ is −pₖ pⱼ: one p is that of k, and stays inside the sum; only pⱼ comes out of it.",
+)
+def p_squared_outside(self: Softmax, dp: Array, tape: Tape) -> Array:
+    p = tape.take(self)
+    return p * dp - p**2 * dp.sum(axis=-1, keepdims=True)
+
+
 TWO_ALONE = Finding(
     "It is right for two axes alone: axis 1 is only the last one when there are two.",
     "Softmax takes (..., T), any number of axes; attention gives it four. Along the last axis is axis=-1. And a loop "
@@ -199,18 +208,21 @@ def _dot(dp: Array, p: Array) -> Array:
     return np.asarray((dp * p).sum(axis=-1, keepdims=True))
 
 
+OWN, OTHERS = "the term with k = j", "what comes from all k ≠ j"
 TERMS = Terms(
     {
         "the first term (p · dp)": _alone(lambda dp, p: p * dp),
         "the second term (−p · Σₖ dpₖ pₖ)": _alone(lambda dp, p: -p * _dot(dp, p)),
-        "the term with k = j": _alone(lambda dp, p: p * (1 - p) * dp),
-        "what comes from all k ≠ j": _alone(lambda dp, p: -p * (_dot(dp, p) - dp * p)),
+        OWN: _alone(lambda dp, p: p * (1 - p) * dp),
+        OTHERS: _alone(lambda dp, p: -p * (_dot(dp, p) - dp * p)),
     },
-    "Right is dx = p · dp − p · Σₖ dpₖ pₖ. The second term has −pₖ pⱼ dpₖ of every k in it, and k = j is one of them.",
+    "Right is dx = p · dp − p · Σₖ dpₖ pₖ.",
+    sizes={"T, the length of a row": 5, "N, the number of rows": 7},
     ways=(
         ("the first term (p · dp)", "the second term (−p · Σₖ dpₖ pₖ)"),
-        ("the term with k = j", "what comes from all k ≠ j"),
+        (OWN, OTHERS),
     ),
+    more=dict.fromkeys((OWN, OTHERS), "The second term has −pₖ pⱼ dpₖ of every k in it, and k = j is one of them."),
 )
 
 EXERCISE = Exercise(

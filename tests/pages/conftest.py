@@ -6,7 +6,9 @@ import shutil
 
 import pytest
 
+from npbert.pages.number.page import write_number_page
 from tests.pages import shared
+from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 
 WIDTHS = (360, 1600)
 
@@ -65,6 +67,20 @@ def open_page(tab):
     for event, tell in told.items():
         tab.remove_listener(event, tell)
     assert wrong == []
+
+
+@pytest.fixture(scope="session")
+def path(tmp_path_factory):
+    """The page "Follow one number back" of a small model."""
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write_number_page(small_model(), EXAMPLES, VOCABULARY, path, optimizer={"lr": 1e-2})
+    return path
+
+
+@pytest.fixture
+def page(open_page, path):
+    """It, in the browser."""
+    return open_page(path)
 
 
 def leave(tab):

@@ -40,3 +40,20 @@ def small_model():
     model = BertForMaskedLM(BertConfig(**sizes, **no_dropout), rng=None, dtype=np.float64)
     randomize(model, np.random.default_rng(3))
     return model
+
+
+# -- in the browser
+
+
+def number(text):
+    """A number as the page writes it."""
+    return float(text.replace("\u2212", "-").replace("\xa0%", ""))
+
+
+def choose(page, name, row, column):
+    page.evaluate(f"npbert.choose({{name: '{name}', row: {row}, column: {column}}})")
+
+
+def plant(page, bug):
+    page.click("#tab-break")
+    page.check(f"input[value='{bug}']")

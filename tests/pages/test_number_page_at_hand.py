@@ -3,23 +3,9 @@
 import pytest
 
 from npbert.pages.html import resource
-from npbert.pages.number.page import write_number_page
-from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 
 STEP, TRACE = "npbert.state.step", "npbert.state.trace"
 FOCUS = "document.activeElement.id || document.activeElement.tagName"
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "page.html"
-    write_number_page(small_model(), EXAMPLES, VOCABULARY, path)
-    return path
-
-
-@pytest.fixture
-def page(open_page, path):
-    return open_page(path)
 
 
 def box(page, selector):

@@ -6,28 +6,11 @@ import re
 import pytest
 
 from npbert.data import collate
-from npbert.pages.number.page import write_number_page
 from tests.pages.conftest import WIDTHS
-from tests.pages.number import EXAMPLES, VOCABULARY, small_model
+from tests.pages.number import EXAMPLES, number, small_model
 
 WEIGHT = "predictions.dense.weight"
 TRACE = "npbert.state.trace"
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "page.html"
-    write_number_page(small_model(), EXAMPLES, VOCABULARY, path, optimizer={"lr": 1e-2})
-    return path
-
-
-@pytest.fixture
-def page(open_page, path):
-    return open_page(path)
-
-
-def number(text):
-    return float(text.replace("\u2212", "-").replace("\xa0%", ""))
 
 
 def move_to(page, selector, value):

@@ -10,7 +10,6 @@ import pytest
 import npbert
 from npbert import Tape
 from npbert.data import collate
-from npbert.pages.number.page import write_number_page
 from tests.pages.number import EXAMPLES, HOSTILE, VOCABULARY, small_model
 
 QUERY = "bert.encoder.layers.0.attention.query"
@@ -37,18 +36,6 @@ PLAYED_BY_HAND = """() => {
   globalThis.passes = (time) => played.forEach(({play, wait}) => { for (let t = wait; t <= time; t += wait) play(); });
 }"""
 """Time passes only when the test says so, and no test waits for it: passes(milliseconds)."""
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "page.html"
-    write_number_page(small_model(), EXAMPLES, VOCABULARY, path)
-    return path
-
-
-@pytest.fixture
-def page(open_page, path):
-    return open_page(path)
 
 
 def cell(name, row, column):

@@ -4,37 +4,11 @@ import re
 
 import pytest
 
-from npbert.pages.number.page import write_number_page
-from tests.pages.number import EXAMPLES, VOCABULARY, small_model
+from tests.pages.number import choose, number, plant
 
 DENSE = "predictions.dense.weight"
 TABLE = "bert.embeddings.word_embeddings.weight"
 TRACE = "npbert.state.trace"
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "page.html"
-    write_number_page(small_model(), EXAMPLES, VOCABULARY, path)
-    return path
-
-
-@pytest.fixture
-def page(open_page, path):
-    return open_page(path)
-
-
-def number(text):
-    return float(text.replace("\u2212", "-"))
-
-
-def choose(page, name, row, column):
-    page.evaluate(f"npbert.choose({{name: '{name}', row: {row}, column: {column}}})")
-
-
-def plant(page, bug):
-    page.click("#tab-break")
-    page.check(f"input[value='{bug}']")
 
 
 def slope(page, name, row, column):

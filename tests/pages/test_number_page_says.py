@@ -7,7 +7,7 @@ import pytest
 
 from npbert import BertConfig, BertForPreTraining
 from npbert.pages.number.page import write_number_page
-from tests.pages.number import EXAMPLES, SIZES, VOCABULARY, small_model
+from tests.pages.number import EXAMPLES, SIZES, VOCABULARY, choose, number, plant
 
 LAYER = "bert.encoder.layers.0"
 DENSE = "predictions.dense.weight"
@@ -16,34 +16,9 @@ TYPES = "bert.embeddings.token_type_embeddings.weight"
 TRACE = "npbert.state.trace"
 
 
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "page.html"
-    write_number_page(small_model(), EXAMPLES, VOCABULARY, path, optimizer={"lr": 1e-2})
-    return path
-
-
-@pytest.fixture
-def page(open_page, path):
-    return open_page(path)
-
-
-def number(text):
-    return float(text.replace("\u2212", "-"))
-
-
-def choose(page, name, row, column):
-    page.evaluate(f"npbert.choose({{name: '{name}', row: {row}, column: {column}}})")
-
-
 def go_to(page, part, kind, phase="backward"):
     condition = f"s.part.endsWith('{part}') && s.kind === '{kind}' && s.phase === '{phase}'"
     page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => {condition}))")
-
-
-def plant(page, bug):
-    page.click("#tab-break")
-    page.check(f"input[value='{bug}']")
 
 
 def heights(page, chart):

@@ -112,12 +112,13 @@ def _interruptible(texts: Iterator[str], learn: Callable[[Iterator[str]], object
             errors.append(error)
 
     thread = threading.Thread(target=call, name=THREAD, daemon=True)
-    thread.start()
     try:
+        thread.start()  # Ctrl-C may come in here, when the other thread is at work already
         while thread.is_alive():
             thread.join(0.1)
     finally:
         stop.set()
-        thread.join(0.5)  # it ends at once, or does not need Python any more
+        if thread.is_alive():
+            thread.join(0.5)  # it ends at once, or does not need Python any more
     for error in errors:
         raise error

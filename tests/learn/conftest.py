@@ -6,7 +6,7 @@ import pytest
 
 from npbert.cli import learn as command
 from npbert.cli import main
-from npbert.learn import judge_file
+from npbert.learn import WRONG, judge_file
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.numbers import NumbersPart
 
@@ -42,3 +42,17 @@ def learn(tmp_path, monkeypatch, capsys):
 def in_this_process(monkeypatch):
     """The checker without a process of its own."""
     monkeypatch.setattr(command, "check", judge_file)
+
+
+@pytest.fixture
+def wrong(tmp_path):
+    """wrong(number, text) -> the verdict on a file with this text, which is not right."""
+
+    def wrong(number, text):
+        path = tmp_path / EXERCISES[number].file_name
+        path.write_text(text, encoding="utf-8")
+        verdict = judge_file(EXERCISES[number], path)
+        assert verdict.status == WRONG
+        return verdict
+
+    return wrong

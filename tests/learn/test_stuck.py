@@ -8,8 +8,6 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from npbert.learn import WRONG, judge_file
-from npbert.learn.exercises import EXERCISES
 from npbert.learn.stuck import help_with
 from tests.learn.answering import answered
 from tests.learn.test_unknown_answers import BACKWARD, DENSITY, HALVES, LINEAR, LOSS, NORM, TABLE
@@ -87,14 +85,11 @@ UNTRUE = [
 
 
 @pytest.fixture
-def said(tmp_path):
+def said(wrong):
     """said(number, text) -> all that is said of a file with this text."""
 
     def said(number, text):
-        path = tmp_path / EXERCISES[number].file_name
-        path.write_text(text, encoding="utf-8")
-        verdict = judge_file(EXERCISES[number], path)
-        assert verdict.status == WRONG
+        verdict = wrong(number, text)
         return f"{verdict.says}\n\n{verdict.because}"
 
     return said

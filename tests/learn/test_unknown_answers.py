@@ -2,8 +2,6 @@
 
 import pytest
 
-from npbert.learn import WRONG, judge_file
-from npbert.learn.exercises import EXERCISES
 from tests.learn.answering import answered
 
 NORM = """
@@ -105,15 +103,11 @@ UNKNOWN = [
 
 
 @pytest.fixture
-def first_line(tmp_path):
+def first_line(wrong):
     """first_line(number, text) -> what is said first of a file with this text."""
 
     def first_line(number, text):
-        path = tmp_path / EXERCISES[number].file_name
-        path.write_text(text, encoding="utf-8")
-        verdict = judge_file(EXERCISES[number], path)
-        assert verdict.status == WRONG
-        return verdict.says
+        return wrong(number, text).says
 
     return first_line
 

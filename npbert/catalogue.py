@@ -2,7 +2,8 @@
 
 One catalogue serves `npbert gradcheck`, the tests and the planted bugs. Weights are of size 1 and γ is not constant.
 Sizes differ wherever one axis could be taken for another. eps counts. Sequences are ragged, and not sorted by length;
-ids and rows repeat; labels are ignored here and there; p is not 0.5; the decoder is tied.
+ids and rows repeat; labels are ignored here and there; p is not 0.5; the decoder is tied. With `Shapes.drawn`, the same
+blocks come in random shapes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from npbert.blocks import (
     NextSentenceHead,
     Pooler,
 )
-from npbert.core import IGNORED, Init, Layer, Sequences
+from npbert.core import IGNORED, Init, Layer
 from npbert.data.batch import Batch
 from npbert.gradcheck import LossOf, randomize
 from npbert.layers import (
@@ -56,22 +57,10 @@ from npbert.models import (
     BertForTokenClassification,
     BertModel,
 )
-
-B, T, N, M, D, H, F, V = 3, 5, 8, 4, 6, 2, 7, 9
-"""N rows in 3 sequences; M are read, one of them twice. A head has 3 features."""
+from npbert.shapes import AWKWARD, Shapes
 
 _EPS = 1e-2
 _SEED = 0  # one for which no ReLU sees a number so near 0 that a difference would reach across
-_LENGTHS = Sequences(np.array([4, 2, 2]))
-_READ = np.array([0, 0, 5, 7])
-_MASK = np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0], [1, 1, 0, 0, 0]])
-_IDS = np.array([[1, 5, 5, 2, 0], [5, 1, 0, 0, 0], [6, 3, 0, 0, 0]])
-_TYPES = np.array([[0, 0, 1, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
-_LABELS = np.array([[IGNORED, 4, 0, 2, IGNORED], [IGNORED, 4, *[IGNORED] * 3], [6, *[IGNORED] * 4]])
-_PACKED_IDS = np.array([1, 5, 5, 2, 5, 1, 6, 3])
-_PACKED_TYPES = np.array([0, 0, 1, 1, 0, 1, 0, 0])
-_PACKED_POSITIONS = np.array([0, 1, 2, 3, 0, 1, 0, 1])
-_PACKED_LABELS = np.array([IGNORED, 4, 0, 2, IGNORED, 4, 8, IGNORED])
 
 
 @dataclass(frozen=True)
@@ -86,151 +75,152 @@ class Setting:
     inputs: Callable[[np.random.Generator], tuple[Any, ...]]
 
     def make(
-        self, layer_class: type[Any] | None = None, dtype: DTypeLike = np.float64
+        self, layer_class: type[Any] | None = None, dtype: DTypeLike = np.float64, seed: int = _SEED
     ) -> tuple[Layer, tuple[Any, ...], np.random.Generator]:
         """The layer, or one of another class, with random parameters; its inputs; and the generator for its dropout.
 
-        The same numbers for every class and dtype, but for rounding.
+        A seed has the same numbers for every class and dtype, but for rounding.
         """
-        layer = self.build(layer_class or self.layer_class, Init(np.random.default_rng(_SEED), 1.0, dtype))
-        randomize(layer, np.random.default_rng(_SEED + 1))
-        inputs = self.inputs(np.random.default_rng(_SEED + 2))
+        layer = self.build(layer_class or self.layer_class, Init(np.random.default_rng(seed), 1.0, dtype))
+        randomize(layer, np.random.default_rng(seed + 1))
+        inputs = self.inputs(np.random.default_rng(seed + 2))
         is_float = [isinstance(value, np.ndarray) and value.dtype == np.float64 for value in inputs]
         inputs = tuple(value.astype(dtype) if f else value for value, f in zip(inputs, is_float, strict=True))
-        return layer, inputs, np.random.default_rng(_SEED + 3)
+        return layer, inputs, np.random.default_rng(seed + 3)
 
 
 def _plain(layer_class: Any, init: Init) -> Any:
     return layer_class()
 
 
-def _x(rng: np.random.Generator) -> tuple[Any, ...]:
-    return (rng.standard_normal((N, D)),)
+def blocks(shapes: Shapes) -> dict[str, Setting]:
+    """A setting for each block, with these shapes."""
+    D, H, F, V = shapes.D, shapes.H, shapes.F, shapes.V
+    lengths, read = shapes.sequences, shapes.read
+    config = BertConfig(V, D, 1, H, F, max_position_embeddings=shapes.T, layer_norm_eps=_EPS, classifier_dropout=0.3)
+
+    def x(rng: np.random.Generator) -> tuple[Any, ...]:
+        return (rng.standard_normal((shapes.N, D)),)
+
+    def x_twice(rng: np.random.Generator) -> tuple[Any, ...]:
+        return *x(rng), *x(rng)
+
+    def queries_and_keys(rng: np.random.Generator) -> tuple[Any, ...]:
+        return rng.standard_normal((len(read), D)), *x(rng), lengths.only(read)
+
+    def embeddings(layer_class: Any, init: Init, **changes: Any) -> Any:
+        options = {"max_position_embeddings": shapes.T, "dropout": 0.2, "layer_norm_eps": _EPS}
+        return layer_class(V, D, init, **options, **changes)
+
+    def attention(layer_class: Any, init: Init) -> Any:
+        return layer_class(D, H, init, dropout=0.3)
+
+    def encoder_layer(layer_class: Any, init: Init, activation: str = "gelu") -> Any:
+        dropout = {"dropout": 0.2, "attention_dropout": 0.3}
+        return layer_class(D, H, F, init, activation=activation, layer_norm_eps=_EPS, **dropout)
+
+    def encoder(layer_class: Any, init: Init, *, checkpointing: bool = False) -> Any:
+        made = layer_class([encoder_layer(EncoderLayer, init), encoder_layer(EncoderLayer, init, "gelu_new")])
+        made.gradient_checkpointing = checkpointing
+        return made
+
+    def model(layer_class: Any, init: Init, **changes: Any) -> Any:
+        return layer_class(replace(config, **changes), rng=init.rng, dtype=init.dtype)
+
+    def of_model(model_class: type[Any], *, config: dict[str, Any] | None = None, **targets: Any) -> Setting:
+        """A model's loss on a batch with these targets."""
+        changes = config or {}
+        return Setting(
+            model_class, lambda cls, init: LossOf(model(cls, init, **changes)), lambda rng: (shapes.batch(**targets),)
+        )
+
+    def batch(rng: np.random.Generator) -> tuple[Any, ...]:
+        return (shapes.batch(),)
+
+    def choices(rng: np.random.Generator) -> tuple[Any, ...]:
+        arrays = shapes.ids, shapes.types, shapes.mask
+        ids, types, mask = (np.stack([of, np.roll(of, -1, axis=0)], axis=1) for of in arrays)
+        return (Batch(ids, types, mask, shapes.next_sentence),)
+
+    of_embeddings = shapes.packed_ids, shapes.packed_types, shapes.positions
+    words: dict[str, Any] = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
+    one_without = np.where(np.arange(shapes.B)[:, None] == 1, IGNORED, shapes.word_labels)
+    return {
+        "Linear": Setting(Linear, lambda cls, init: cls(D, F, init), x),
+        "Tanh": Setting(Tanh, _plain, x),
+        "ReLU": Setting(ReLU, _plain, x),
+        "GELU": Setting(GELU, _plain, x),
+        "TanhGELU": Setting(TanhGELU, _plain, x),
+        "Softmax": Setting(Softmax, _plain, x),
+        "LayerNorm": Setting(LayerNorm, lambda cls, init: cls(D, init, eps=_EPS), x),
+        "Dropout": Setting(Dropout, lambda cls, init: cls(0.3), x),
+        "Embedding": Setting(Embedding, lambda cls, init: cls(V, D, init), lambda rng: (shapes.packed_ids,)),
+        "Gather": Setting(Gather, _plain, lambda rng: (*x(rng), read[::-1])),
+        "Unpack": Setting(
+            Unpack,
+            _plain,
+            lambda rng: (*x(rng), np.roll(np.flatnonzero(shapes.mask), shapes.N // 2), shapes.mask.shape),
+        ),
+        "SoftmaxCrossEntropy": Setting(
+            SoftmaxCrossEntropy, _plain, lambda rng: (rng.standard_normal((shapes.N, V)), shapes.packed_labels)
+        ),
+        "MeanSquaredError": Setting(MeanSquaredError, _plain, x_twice),
+        "DotProductAttention": Setting(
+            DotProductAttention,
+            lambda cls, init: cls(H, 0.3),
+            lambda rng: (rng.standard_normal((len(read), D)), *x_twice(rng), lengths.only(read)),
+        ),
+        "FeedForward, gelu": Setting(FeedForward, lambda cls, init: cls(D, F, init), x),
+        "FeedForward, gelu_new": Setting(FeedForward, lambda cls, init: cls(D, F, init, activation="gelu_new"), x),
+        "FeedForward, relu": Setting(FeedForward, lambda cls, init: cls(D, F, init, activation="relu"), x),
+        "MultiHeadAttention": Setting(MultiHeadAttention, attention, lambda rng: (*x_twice(rng), lengths)),
+        "MultiHeadAttention, some rows look": Setting(MultiHeadAttention, attention, queries_and_keys),
+        "MultiHeadAttention, one sequence": Setting(MultiHeadAttention, attention, x_twice),
+        "EncoderLayer": Setting(EncoderLayer, encoder_layer, lambda rng: (*x_twice(rng), lengths)),
+        "EncoderLayer, some rows look": Setting(EncoderLayer, encoder_layer, queries_and_keys),
+        "Checkpointed": Setting(
+            Checkpointed,
+            lambda cls, init: cls(encoder_layer(EncoderLayer, init)),
+            lambda rng: (*x_twice(rng), lengths),
+        ),
+        "Encoder": Setting(Encoder, encoder, lambda rng: (*x(rng), lengths)),
+        "Encoder, some rows read": Setting(Encoder, encoder, lambda rng: (*x(rng), lengths, read)),
+        "Encoder, checkpointed": Setting(
+            Encoder, partial(encoder, checkpointing=True), lambda rng: (*x(rng), lengths, read)
+        ),
+        "BertEmbeddings": Setting(BertEmbeddings, embeddings, lambda rng: of_embeddings),
+        "BertEmbeddings, sinusoidal": Setting(
+            BertEmbeddings,
+            partial(embeddings, position_embedding_type="sinusoidal"),
+            lambda rng: of_embeddings,
+        ),
+        "Pooler": Setting(Pooler, lambda cls, init: cls(D, init), x),
+        "MeanPooling": Setting(MeanPooling, _plain, lambda rng: (*x(rng), lengths)),
+        "MaskedLMHead": Setting(MaskedLMHead, lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
+        "NextSentenceHead": Setting(NextSentenceHead, lambda cls, init: cls(D, init), x),
+        "BertModel": Setting(BertModel, model, batch),
+        "BertForPreTraining": of_model(BertForPreTraining, **words),
+        "BertForPreTraining, sinusoidal, gelu_new": of_model(
+            BertForPreTraining, config={"position_embedding_type": "sinusoidal", "hidden_act": "gelu_new"}, **words
+        ),
+        "BertForPreTraining, logits of all": Setting(BertForPreTraining, model, batch),
+        "BertForMaskedLM": of_model(BertForMaskedLM, labels=one_without),
+        "BertForMaskedLM, logits of all": Setting(BertForMaskedLM, model, batch),
+        "BertForSequenceClassification": of_model(
+            BertForSequenceClassification, config={"num_labels": 5}, labels=shapes.class_labels
+        ),
+        "BertForSequenceClassification, regression": of_model(
+            BertForSequenceClassification, config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[: shapes.B]
+        ),
+        "BertForMultipleChoice": Setting(BertForMultipleChoice, lambda cls, init: LossOf(model(cls, init)), choices),
+        "BertForTokenClassification": of_model(
+            BertForTokenClassification, config={"num_labels": V}, labels=shapes.word_labels
+        ),
+        "BertForQuestionAnswering": of_model(
+            BertForQuestionAnswering, start_positions=shapes.starts, end_positions=shapes.ends
+        ),
+    }
 
 
-def _x_twice(rng: np.random.Generator) -> tuple[Any, ...]:
-    return *_x(rng), *_x(rng)
-
-
-def _rows_that_look(rng: np.random.Generator) -> tuple[Any, ...]:
-    return rng.standard_normal((M, D)), *_x(rng), _LENGTHS.only(_READ)
-
-
-def _embeddings(layer_class: Any, init: Init, **changes: Any) -> Any:
-    return layer_class(V, D, init, max_position_embeddings=T, dropout=0.2, layer_norm_eps=_EPS, **changes)
-
-
-def _encoder_layer(layer_class: Any, init: Init, activation: str = "gelu") -> Any:
-    dropout = {"dropout": 0.2, "attention_dropout": 0.3}
-    return layer_class(D, H, F, init, activation=activation, layer_norm_eps=_EPS, **dropout)
-
-
-def _encoder(layer_class: Any, init: Init, *, checkpointing: bool = False) -> Any:
-    encoder = layer_class([_encoder_layer(EncoderLayer, init), _encoder_layer(EncoderLayer, init, "gelu_new")])
-    encoder.gradient_checkpointing = checkpointing
-    return encoder
-
-
-CONFIG = BertConfig(V, D, 1, H, F, max_position_embeddings=T, layer_norm_eps=_EPS, classifier_dropout=0.3)
-"""Of the models in the catalogue."""
-
-
-def _model(layer_class: Any, init: Init, **changes: Any) -> Any:
-    return layer_class(replace(CONFIG, **changes), rng=init.rng, dtype=init.dtype)
-
-
-def _batch(rng: np.random.Generator, **targets: Any) -> tuple[Any, ...]:
-    arrays = {name: np.array(values) for name, values in targets.items()}
-    return (Batch(_IDS.copy(), _TYPES.copy(), _MASK.copy(), **arrays),)
-
-
-def _of_model(model_class: type[Any], *, config: dict[str, Any] | None = None, **targets: Any) -> Setting:
-    """A model's loss on a batch with these targets."""
-    changes = config or {}
-    return Setting(
-        model_class, lambda cls, init: LossOf(_model(cls, init, **changes)), lambda rng: _batch(rng, **targets)
-    )
-
-
-def _choices(rng: np.random.Generator) -> tuple[Any, ...]:
-    ids, types, mask = (np.stack([array, array[[1, 2, 0]]], axis=1) for array in (_IDS, _TYPES, _MASK))
-    return (Batch(ids, types, mask, np.array([0, 1, 1])),)
-
-
-_WORDS: dict[str, Any] = {"labels": _LABELS, "next_sentence_label": [0, 1, 1]}
-
-CATALOGUE: dict[str, Setting] = {
-    "Linear": Setting(Linear, lambda cls, init: cls(D, F, init), _x),
-    "Tanh": Setting(Tanh, _plain, _x),
-    "ReLU": Setting(ReLU, _plain, _x),
-    "GELU": Setting(GELU, _plain, _x),
-    "TanhGELU": Setting(TanhGELU, _plain, _x),
-    "Softmax": Setting(Softmax, _plain, _x),
-    "LayerNorm": Setting(LayerNorm, lambda cls, init: cls(D, init, eps=_EPS), _x),
-    "Dropout": Setting(Dropout, lambda cls, init: cls(0.3), _x),
-    "Embedding": Setting(Embedding, lambda cls, init: cls(V, D, init), lambda rng: (_PACKED_IDS,)),
-    "Gather": Setting(Gather, _plain, lambda rng: (*_x(rng), np.array([7, 0, 7, 2, 5, 5]))),
-    "Unpack": Setting(Unpack, _plain, lambda rng: (*_x(rng), np.array([5, 6, 10, 11, 0, 1, 2, 3]), (B, T))),
-    "SoftmaxCrossEntropy": Setting(
-        SoftmaxCrossEntropy, _plain, lambda rng: (rng.standard_normal((N, V)), _PACKED_LABELS)
-    ),
-    "MeanSquaredError": Setting(MeanSquaredError, _plain, _x_twice),
-    "DotProductAttention": Setting(
-        DotProductAttention,
-        lambda cls, init: cls(H, 0.3),
-        lambda rng: (rng.standard_normal((M, D)), *_x_twice(rng), _LENGTHS.only(_READ)),
-    ),
-    "FeedForward, gelu": Setting(FeedForward, lambda cls, init: cls(D, F, init), _x),
-    "FeedForward, gelu_new": Setting(FeedForward, lambda cls, init: cls(D, F, init, activation="gelu_new"), _x),
-    "FeedForward, relu": Setting(FeedForward, lambda cls, init: cls(D, F, init, activation="relu"), _x),
-    "MultiHeadAttention": Setting(
-        MultiHeadAttention, lambda cls, init: cls(D, H, init, dropout=0.3), lambda rng: (*_x_twice(rng), _LENGTHS)
-    ),
-    "MultiHeadAttention, some rows look": Setting(
-        MultiHeadAttention, lambda cls, init: cls(D, H, init, dropout=0.3), _rows_that_look
-    ),
-    "MultiHeadAttention, one sequence": Setting(
-        MultiHeadAttention, lambda cls, init: cls(D, H, init, dropout=0.3), _x_twice
-    ),
-    "EncoderLayer": Setting(EncoderLayer, _encoder_layer, lambda rng: (*_x_twice(rng), _LENGTHS)),
-    "EncoderLayer, some rows look": Setting(EncoderLayer, _encoder_layer, _rows_that_look),
-    "Checkpointed": Setting(
-        Checkpointed,
-        lambda cls, init: cls(_encoder_layer(EncoderLayer, init)),
-        lambda rng: (*_x_twice(rng), _LENGTHS),
-    ),
-    "Encoder": Setting(Encoder, _encoder, lambda rng: (*_x(rng), _LENGTHS)),
-    "Encoder, some rows read": Setting(Encoder, _encoder, lambda rng: (*_x(rng), _LENGTHS, _READ)),
-    "Encoder, checkpointed": Setting(
-        Encoder, partial(_encoder, checkpointing=True), lambda rng: (*_x(rng), _LENGTHS, _READ)
-    ),
-    "BertEmbeddings": Setting(BertEmbeddings, _embeddings, lambda rng: (_PACKED_IDS, _PACKED_TYPES, _PACKED_POSITIONS)),
-    "BertEmbeddings, sinusoidal": Setting(
-        BertEmbeddings,
-        partial(_embeddings, position_embedding_type="sinusoidal"),
-        lambda rng: (_PACKED_IDS, _PACKED_TYPES, _PACKED_POSITIONS),
-    ),
-    "Pooler": Setting(Pooler, lambda cls, init: cls(D, init), _x),
-    "MeanPooling": Setting(MeanPooling, _plain, lambda rng: (*_x(rng), _LENGTHS)),
-    "MaskedLMHead": Setting(MaskedLMHead, lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), _x),
-    "NextSentenceHead": Setting(NextSentenceHead, lambda cls, init: cls(D, init), _x),
-    "BertModel": Setting(BertModel, _model, _batch),
-    "BertForPreTraining": _of_model(BertForPreTraining, **_WORDS),
-    "BertForPreTraining, sinusoidal, gelu_new": _of_model(
-        BertForPreTraining, config={"position_embedding_type": "sinusoidal", "hidden_act": "gelu_new"}, **_WORDS
-    ),
-    "BertForPreTraining, logits of all": Setting(BertForPreTraining, _model, _batch),
-    "BertForMaskedLM": _of_model(BertForMaskedLM, labels=[_LABELS[0], [IGNORED] * T, _LABELS[2]]),
-    "BertForMaskedLM, logits of all": Setting(BertForMaskedLM, _model, _batch),
-    "BertForSequenceClassification": _of_model(
-        BertForSequenceClassification, config={"num_labels": 5}, labels=[4, IGNORED, 1]
-    ),
-    "BertForSequenceClassification, regression": _of_model(
-        BertForSequenceClassification, config={"num_labels": 1}, labels=[0.5, -2.0, 3.0]
-    ),
-    "BertForMultipleChoice": Setting(BertForMultipleChoice, lambda cls, init: LossOf(_model(cls, init)), _choices),
-    "BertForTokenClassification": _of_model(BertForTokenClassification, config={"num_labels": V}, labels=_LABELS),
-    "BertForQuestionAnswering": _of_model(
-        BertForQuestionAnswering, start_positions=[1, IGNORED, 0], end_positions=[3, IGNORED, 1]
-    ),
-}
+CATALOGUE = blocks(AWKWARD)
+"""Every block, in awkward shapes."""

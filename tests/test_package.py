@@ -16,7 +16,7 @@ PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 BELOW_MODELS = "blocks layers core compute data files extras suggest messages"
-UPPER = f"training plots rows inference models optim gradcheck catalogue {BELOW_MODELS}"
+UPPER = f"training plots rows inference models optim gradcheck catalogue shapes {BELOW_MODELS}"
 KNOWS = {  # each room, from the bottom up, and all that it may import from
     **dict.fromkeys(("version", "extras", "suggest", "messages", "compute"), ""),
     "files": "messages",
@@ -26,7 +26,8 @@ KNOWS = {  # each room, from the bottom up, and all that it may import from
     "data": "core compute files extras messages",
     "blocks": "layers core compute",
     "models": BELOW_MODELS,
-    "catalogue": f"models gradcheck {BELOW_MODELS}",
+    "shapes": "data core compute",
+    "catalogue": f"models gradcheck shapes {BELOW_MODELS}",
     "inference": f"models {BELOW_MODELS}",
     "plots": f"rows inference models {BELOW_MODELS}",
     "training": f"plots rows inference models optim {BELOW_MODELS}",

@@ -4,18 +4,13 @@ Each twin differs from the right layer by one mistake, and meets the same inputs
 test_catalogue.py.
 """
 
-import pkgutil
-from importlib import import_module
-
 import pytest
 
 from npbert.core import TapeError
 from npbert.gradcheck import GradientError, check_directions, check_gradients
-from tests import planted
-from tests.planted import FAILING, PLANTED, WRONG, build
+from tests.planted import FAILING, PLANTED, WRONG, build, load_all
 
-for module in pkgutil.iter_modules(planted.__path__):
-    import_module(f"{planted.__name__}.{module.name}")
+load_all()
 
 
 def verdict(check, layer, inputs, rng):

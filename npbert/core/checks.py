@@ -30,9 +30,9 @@ def check_like(layer: Any, dy: Array, shape: tuple[int, ...], dtype: DTypeLike, 
 
 
 def check_floats(layer: Any, x: Array, *, name: str = "x") -> None:
-    """Raise TypeError unless x is an array of floats, or of complex numbers, which the complex step moves. (NumPy alone
-    would take the tanh of integers, or of a list, and give float64.)"""
-    if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc":
+    """Raise TypeError unless x is an array of floats; or of what gradcheck puts in their place, complex numbers and
+    objects. (NumPy alone would take the tanh of integers, or of a list, and give float64.)"""
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "fcO":
         kind = f"of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
         raise TypeError(f"{type(layer).__name__}: {name} is {kind}, wanted an array of floats")
 

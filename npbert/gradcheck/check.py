@@ -1,17 +1,30 @@
-"""check_gradients: every derivative, one by one. check_directions: all at once, along random directions."""
+"""check_gradients: every derivative, proved where it can be. check_directions: estimates, along random directions."""
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
-from npbert.gradcheck.derivatives import along, by_direction, by_number, random_steps
+from npbert.gradcheck.derivatives import (
+    along,
+    by_direction,
+    by_number,
+    estimates_along,
+    exact_gradients,
+    random_steps,
+    size_along,
+)
 from npbert.gradcheck.diagnosis.diagnose import explained, gradients_of
+from npbert.gradcheck.exact import REFUTED, Proof, prove
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.overwritten import overwriting_named
-from npbert.gradcheck.report import TOLERANCES, Report
+from npbert.gradcheck.report import EXACT, ROUNDING, TOLERANCES, Comparison, Gradients, Report
+
+_DIRECTIONS = 2
 
 
 class LossOf(Layer):
@@ -35,27 +48,38 @@ def check_gradients(
     seed: int = 0,
     tolerances: dict[str, float] = TOLERANCES,
 ) -> Report:
-    """Compare every derivative that `layer.backward` computes, one by one.
+    """Check every derivative that `layer.backward` computes.
 
     layer: any object with `forward(*inputs, tape=…) -> y`, `backward(dy, tape) -> dx`, and Parameters among its
     attributes or those of the layers it holds. y is an array or a tuple of them; dx holds a gradient for each float
     array among the inputs: an array, a tuple in their order, or None for none.
     inputs: float arrays are moved, all else is handed on. rng: for dropout; it is copied for every call, so that each
-    call sees the same. seed: for dy. tolerances: the methods to use, with the relative error that each accepts.
+    call sees the same. seed: for dy. tolerances: the estimates to use, with the relative error that each accepts.
+
+    First come the promises of a layer, its `Contract`; then the proof (`prove`). Where it holds, estimates along two
+    directions look at the values, and it is enough that one of them agrees: a kink may be near, or complex numbers may
+    not flow. Where the gradients are refuted, exact arithmetic says what is right; where neither is possible, each
+    derivative is compared with each estimate.
 
     Nothing is left changed.
 
-    Raises: TypeError when a float is not float64, or when complex numbers do not flow through forward; ValueError when
-    there is nothing to check (no number, method or direction), for an array with a number that is not finite, or when
-    the layer writes into its inputs, which are read-only; GradientError when two parameters share memory, or when the
-    layer breaks its `Contract`. (One that does not refuse a wrong dy is told so last, after what its derivative lacks.)
+    Raises: TypeError when a float is not float64, or when nothing is proved and complex numbers do not flow through
+    forward; ValueError when there is nothing to check (no number, method or direction), for an array with a number that
+    is not finite, or when the layer writes into its inputs, which are read-only; GradientError when two parameters
+    share memory, or when the layer breaks its `Contract`. (One that does not refuse a wrong dy is told so last, after
+    what its derivative lacks.)
     """
     _check_methods(tolerances)
     with overwriting_named(layer, inputs, rng):
         function = ScalarFunction(layer, inputs, rng, seed)
         analytic, broken = gradients_of(function, next(iter(tolerances)))
-    numeric = {method: by_number(function, method) for method in tolerances}
-    return explained(Report.compare(analytic, numeric, tolerances), function, analytic, numeric, broken)
+    proof = prove(layer, *inputs, rng=rng, seed=seed)
+    report = _beside_proof(function, analytic, proof, tolerances)
+    numeric = {EXACT: right} if proof.verdict == REFUTED and (right := exact_gradients(function)) else {}
+    if report is None:
+        numeric = numeric or {method: by_number(function, method) for method in tolerances}
+        report = _compared(function, analytic, numeric, proof, tolerances)
+    return explained(report, function, analytic, numeric, broken)
 
 
 def check_directions(
@@ -66,10 +90,10 @@ def check_directions(
     seed: int = 0,
     tolerances: dict[str, float] = TOLERANCES,
 ) -> Report:
-    """Compare derivatives along random directions, in which all parameters and inputs move at once.
+    """Compare derivatives along random directions, in which all parameters and inputs move at once, with estimates.
 
-    Takes seven forwards a direction where `check_gradients` takes seven a number, so it serves for whole models: a
-    wrong gradient anywhere shows in almost every direction, but not where it is. Arguments and errors are the same.
+    For models that are too large to be proved: a wrong gradient anywhere shows in almost every direction, but not where
+    it is. Arguments and errors are those of `check_gradients`.
     """
     _check_methods(tolerances)
     if directions < 1:
@@ -80,7 +104,55 @@ def check_directions(
     steps = random_steps(gradients, directions, seed + 1)
     analytic = {"direction": along(gradients, steps)}
     numeric = {method: {"direction": by_direction(function, method, steps)} for method in tolerances}
-    return explained(Report.compare(analytic, numeric, tolerances), function, analytic, numeric, broken)
+    report = Report.compare(analytic, numeric, tolerances, {"direction": size_along(gradients, steps)})
+    return explained(report, function, analytic, numeric, broken)
+
+
+def _beside_proof(
+    function: ScalarFunction, analytic: Gradients, proof: Proof, tolerances: dict[str, float]
+) -> Report | None:
+    """The report on what is proved, and not contradicted by every estimate; else None."""
+    if not proof:
+        return None
+    steps = random_steps(analytic, _DIRECTIONS, 1)
+    numeric = estimates_along(function, steps, tolerances)
+    expected = {"direction": along(analytic, steps)}
+    each = [
+        Report.compare(expected, {method: found}, tolerances, {"direction": size_along(analytic, steps)})
+        for method, found in numeric.items()
+    ]
+    if each and not any(each):
+        return None
+    worst = {method: report.worst[method] for method, report in zip(numeric, each, strict=True)}
+    sizes = {name: gradient.size for name, gradient in analytic.items()}
+    accepted = {method: tolerances[method] for method in numeric}
+    return Report(sizes, dict.fromkeys(sizes, 0), worst, accepted, proof=proof)
+
+
+def _compared(
+    function: ScalarFunction,
+    analytic: Gradients,
+    numeric: dict[str, Gradients],
+    proof: Proof,
+    tolerances: dict[str, float],
+) -> Report:
+    """The report on what is not proved, number by number. What is refuted is wrong, however little."""
+    report = Report.compare(analytic, numeric, {EXACT: ROUNDING, **tolerances})
+    wrong = report.wrong | {array.name: max(array.count, report.wrong[array.name]) for array in proof.wrong}
+    worst = dict(report.worst)
+    if EXACT in numeric:
+        for method in tolerances:
+            with contextlib.suppress(TypeError):
+                worst[method] = _estimated(report.worst[EXACT], method, function)
+    return replace(report, wrong=wrong, worst=worst, tolerances={**report.tolerances, **tolerances}, proof=proof)
+
+
+def _estimated(comparison: Comparison, method: str, function: ScalarFunction) -> Comparison:
+    """The same number by an estimate. Raises: TypeError where complex numbers do not flow."""
+    with function.movable(method) as variables:
+        estimate = function.derivative(method, [(variables[comparison.name], comparison.index, 1.0)])
+    error = abs(comparison.analytic - estimate) / (abs(comparison.numeric - comparison.analytic) or 1.0)
+    return replace(comparison, method=method, numeric=estimate, relative_error=error * comparison.relative_error)
 
 
 def _check_methods(tolerances: dict[str, float]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import warnings
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, named_parameters
 from npbert.gradcheck.contract import Contract
-from npbert.gradcheck.inputs import arrays_in, as_tuple, copy_of, is_float_array, read_only
+from npbert.gradcheck.inputs import arrays_in, as_tuple, copy_of, float_inputs_of, names_of_inputs, read_only
 from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, GradientError, Gradients, WrongShapeError
 
 _STREAM = 20220  # dy must not be what the caller drew from the same seed: an x equal to dy would hide mistakes
@@ -31,10 +30,7 @@ class ScalarFunction:
         self.inputs = [read_only(value) for value in inputs]
         self.rng = rng
         self.parameters: dict[str, Parameter] = dict(named_parameters(layer))
-        self.float_inputs = {
-            name if name not in self.parameters else f"input {name}": position
-            for name, position in _names_of_float_inputs(layer, inputs).items()
-        }
+        self.float_inputs = float_inputs_of(layer, inputs, self.parameters)
         self._check_variables()
         drawn = np.random.default_rng([seed, _STREAM])
         self.dy = tuple(read_only(drawn.standard_normal(np.shape(y))) for y in self.outputs())
@@ -147,16 +143,3 @@ class ScalarFunction:
         for (array, index, _), start in zip(moves, starts, strict=True):
             array[index] = start
         return float(sum((dy * dy_dt).sum() for dy, dy_dt in zip(self.dy, change, strict=True)))
-
-
-def names_of_inputs(layer: Any, count: int) -> list[str]:
-    """The names that forward gives its first inputs."""
-    parameters = inspect.signature(layer.forward).parameters.values()
-    names = [parameter.name for parameter in parameters if parameter.kind == parameter.POSITIONAL_OR_KEYWORD]
-    return [names[position] if position < len(names) else f"input {position}" for position in range(count)]
-
-
-def _names_of_float_inputs(layer: Any, inputs: tuple[Any, ...]) -> dict[str, int]:
-    """The positions of the float arrays among the inputs, by the names that forward gives them."""
-    names = names_of_inputs(layer, len(inputs))
-    return {names[position]: position for position, value in enumerate(inputs) if is_float_array(value)}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,25 @@ def arrays_in(value: Any) -> list[tuple[str, np.ndarray]]:
         fields = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
         return [(name, item) for name, item in fields if isinstance(item, np.ndarray)]
     return []
+
+
+def names_of_inputs(layer: Any, count: int) -> list[str]:
+    """The names that forward gives its first inputs."""
+    parameters = inspect.signature(layer.forward).parameters.values()
+    kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names = [parameter.name for parameter in parameters if parameter.kind in kinds]
+    return [names[position] if position < len(names) else f"input {position}" for position in range(count)]
+
+
+def float_inputs_of(layer: Any, inputs: tuple[Any, ...], parameters: Collection[str]) -> dict[str, int]:
+    """The positions of the float arrays among the inputs, by the names that forward gives them; with `input` before it
+    where a parameter has that name."""
+    names = names_of_inputs(layer, len(inputs))
+    return {
+        f"input {names[position]}" if names[position] in parameters else names[position]: position
+        for position, value in enumerate(inputs)
+        if is_float_array(value)
+    }
 
 
 def _with_arrays(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:

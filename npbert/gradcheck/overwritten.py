@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape
-from npbert.gradcheck.function import names_of_inputs
-from npbert.gradcheck.inputs import arrays_in, as_tuple, copied, copy_of, is_float_array
+from npbert.gradcheck.inputs import arrays_in, as_tuple, copied, copy_of, is_float_array, names_of_inputs
 
 
 @contextmanager

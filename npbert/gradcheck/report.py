@@ -10,11 +10,16 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.diagnosis.finding import Finding
+from npbert.gradcheck.exact import NOT_PROVED, REFUTED, Proof
 
+EXACT = "exact arithmetic"
 FINITE_DIFFERENCES = "finite differences"
 COMPLEX_STEP = "complex step"
 TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
-"""The methods, and the relative error up to which each believes a derivative."""
+"""The estimates, and the relative error up to which each believes a derivative."""
+
+ROUNDING = 1e-12
+"""The relative error of a backward in floats, beside exact arithmetic, that may be rounding."""
 
 _SMALLEST_SCALE = 1e-2
 _MOST_NAMES = 8
@@ -22,6 +27,11 @@ _HINTS = {
     FINITE_DIFFERENCES: "The methods disagree: is a kink near, or a number so large that a step of 0.001 is small?",
     COMPLEX_STEP: "The methods disagree: does forward use what complex numbers do not flow through, abs, var or norm?",
 }
+
+_VALUES = (
+    "Proved, and yet wrong: the formulas are right, but what floats make of them is not. Does a number overflow, do "
+    "two that are nearly equal cancel, or is a constant or a function only nearly what it is called?"
+)
 
 Gradients = dict[str, Array]
 
@@ -64,8 +74,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Report:
-    """How many derivatives of each array were compared, how many of them are wrong, and the worst comparison of each
+    """How many derivatives of each array there are, how many of them are wrong, and the worst comparison of each
     method; true if all are right.
+
+    proof: what exact arithmetic says; None where it was not asked. Where it proves them, the comparisons are along a
+    few directions, in which all numbers move at once: they look at the values, as of an overflow.
 
     The error of an entry is relative to the largest derivative in its array, or to a hundredth of the largest of all
     if that is more: where terms cancel to 0, as in the key bias of attention, the sum is only as exact as its terms.
@@ -76,27 +89,37 @@ class Report:
     worst: dict[str, Comparison]
     tolerances: dict[str, float]
     diagnose: Callable[[], list[Finding]] = field(default=list, repr=False, compare=False)
+    proof: Proof | None = field(default=None, compare=False)
 
     @classmethod
-    def compare(cls, analytic: Gradients, numeric: dict[str, Gradients], tolerances: dict[str, float]) -> Report:
-        """The report on `analytic` derivatives by name, and the `numeric` ones of each method."""
+    def compare(
+        cls,
+        analytic: Gradients,
+        numeric: dict[str, Gradients],
+        tolerances: dict[str, float],
+        scales: Gradients | None = None,
+    ) -> Report:
+        """The report on `analytic` derivatives by name, and the `numeric` ones of each method.
+
+        scales: what errors are relative to, by name, where that is not the largest derivative.
+        """
         sizes = {name: derivatives.size for name, derivatives in analytic.items()}
         wrong, worst = dict.fromkeys(sizes, 0), {}
         for method, derivatives in numeric.items():
-            errors = _relative_errors(analytic, derivatives)
+            errors = _relative_errors(analytic, derivatives, scales)
             for name, of_array in errors.items():
                 wrong[name] = max(wrong[name], int((~(of_array <= tolerances[method])).sum()))  # a NaN is wrong
             worst[method] = _worst(method, analytic, derivatives, errors)
-        return cls(sizes, wrong, worst, tolerances)
+        return cls(sizes, wrong, worst, {method: tolerances[method] for method in numeric})
 
     @property
     def count(self) -> int:
-        """How many derivatives were compared."""
+        """How many derivatives there are."""
         return sum(self.sizes.values())
 
     @property
     def ok(self) -> bool:
-        """Whether every derivative is within the tolerance of every method."""
+        """Whether every derivative is right."""
         return not any(self.wrong.values())
 
     @cached_property
@@ -114,33 +137,55 @@ class Report:
 
     def __str__(self) -> str:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
-        verdict = "right" if self.ok else "WRONG"
-        lines = [f"{self.count} derivatives of {names}; the worst:"]
+        lines = [f"{self._rests_on}{self.count:,} derivatives of {names}; {self._what_follows}:"]
         if self.diagnosis:
             first, *others = (finding.text for finding in self.diagnosis)
-            lines = [f"{verdict}: {first}", *others, *lines]
-        else:
-            lines[0] = f"{verdict}, {lines[0]}"
+            lines = [f"WRONG: {first}", *others, *lines]
+        elif not self.ok:
+            lines[0] = f"WRONG, {lines[0]}"
         lines += map(str, self.worst.values())
         if not self.ok:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)
             lines += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
-        believed = [self.worst[method].relative_error <= self.tolerances[method] for method in self.tolerances]
-        if any(believed):
-            lines += [
-                _HINTS[method] for method, is_right in zip(self.tolerances, believed, strict=True) if not is_right
-            ]
-        return "\n  ".join(lines)
+        return "\n  ".join([*lines, *self._hints()])
+
+    @property
+    def _rests_on(self) -> str:
+        """The words for what the verdict rests on, which come first where it is right."""
+        if self.proof is None:
+            return "right by estimates: " if self.ok else ""
+        if self.ok:
+            return "right, proved: " if self.proof else "right by estimates, not proved: "
+        return "" if self.proof.verdict == REFUTED else f"{self.proof.verdict}: "
+
+    @property
+    def _what_follows(self) -> str:
+        return "two directions besides" if self.ok and self.proof else "the worst"
+
+    def _hints(self) -> list[str]:
+        """Why a method may disagree with others that agree, and why nothing is proved."""
+        believed = {
+            method: comparison.relative_error <= self.tolerances[method] for method, comparison in self.worst.items()
+        }
+        hints = [_HINTS[method] for method, is_right in believed.items() if method in _HINTS and not is_right]
+        hints = hints if any(believed.values()) else []
+        if self.proof is not None and self.proof.verdict == NOT_PROVED:
+            hints.append(f"Not proved: {self.proof.reason}.")
+        if not self.ok and self.proof:
+            hints.append(_VALUES)
+        return hints
 
 
-def _relative_errors(analytic: Gradients, numeric: Gradients) -> Gradients:
+def _relative_errors(analytic: Gradients, numeric: Gradients, scales: Gradients | None) -> Gradients:
     largest = max(np.abs(derivatives).max(initial=0) for derivatives in numeric.values())
     errors = {}
     for name, derivatives in numeric.items():
         scale = max(np.abs(derivatives).max(initial=0), _SMALLEST_SCALE * largest)
+        scale = np.full(derivatives.shape, scale) if scales is None else scales[name]
         difference = np.abs(analytic[name] - derivatives)
-        errors[name] = difference / scale if scale > 0 else np.where(difference == 0, 0.0, np.inf)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            errors[name] = np.where(difference == 0, 0.0, difference / scale)
     return errors
 
 

@@ -157,12 +157,14 @@ class WrongLinear(Linear):
 def test_gradcheck_has_a_line_for_each_block_and_a_status(kind, status, monkeypatch, capsys):
     rng = np.random.default_rng(0)
     layers = [layer_class(3, 2, Init(rng, 1.0, np.float64)) for layer_class in (kind, Linear)]
-    blocks = [SimpleNamespace(make=lambda layer=layer: (layer, (rng.normal(size=(4, 3)),), None)) for layer in layers]
-    monkeypatch.setattr("npbert.cli.gradcheck.CATALOGUE", {"the first": blocks[0], "the last": blocks[1]})
+    blocks = [
+        SimpleNamespace(make=lambda seed, layer=layer: (layer, (rng.normal(size=(4, 3)),), None)) for layer in layers
+    ]
+    monkeypatch.setattr("npbert.cli.gradcheck.blocks", lambda _: {"the first": blocks[0], "the last": blocks[1]})
     assert main(["gradcheck"]) == status
     out = capsys.readouterr().out
     assert re.findall("^the \\w+ +20 ", out, re.MULTILINE) == [
-        f"{name:<40}{20:>12} " for name in ("the first", "the last")
+        f"{name:<42}{20:>11} " for name in ("the first", "the last")
     ]
     assert ("WRONG" in out) == ("NOT ALL of them right" in out) == bool(status)
     assert out.splitlines()[-1].startswith("40 derivatives, ")

@@ -6,6 +6,8 @@ all there is to write: `@plant` makes the method into a twin of a block of the c
 """
 
 import operator
+import pkgutil
+from importlib import import_module
 
 from npbert.catalogue import CATALOGUE
 
@@ -54,3 +56,9 @@ def build(block, part, right, method, wrong):
 
 def _twin(right, method, wrong):
     return wrong if isinstance(wrong, type) else type(wrong.__name__, (right,), {method: wrong})
+
+
+def load_all():
+    """Have every module of this folder plant its bugs."""
+    for module in pkgutil.iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")

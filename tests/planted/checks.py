@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from npbert.catalogue import CATALOGUE, D, N, V
+from npbert.catalogue import CATALOGUE
 from npbert.compute import BLOCK
 from npbert.core import IGNORED, Init, Parameter, Sequences, Tape
 from npbert.data import Batch, Example
 from npbert.layers import DotProductAttention, Linear, SoftmaxCrossEntropy
 from npbert.optim import Adam
+from npbert.shapes import AWKWARD
 from tests.optim.textbook import adam, by_numbers, take_steps
+
+D, N, V = AWKWARD.D, AWKWARD.N, AWKWARD.V
 
 
 def constant_row_is_finite(layer_class):

@@ -16,12 +16,12 @@ from npbert.gradcheck.diagnosis.finding import Case, Finding, d, listed
 from npbert.gradcheck.diagnosis.formula import Formula
 from npbert.gradcheck.diagnosis.heads import heads_of, wrong_in_heads
 from npbert.gradcheck.diagnosis.linear import Power, powers_of_dy
-from npbert.gradcheck.diagnosis.parts import is_right_along_directions
+from npbert.gradcheck.diagnosis.parts import is_right
 from npbert.gradcheck.diagnosis.slopes import wrong_slope
 from npbert.gradcheck.diagnosis.surroundings import Known
 from npbert.gradcheck.diagnosis.wiring import Trace, wrong_between
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.report import COMPLEX_STEP, Gradients, Report
+from npbert.gradcheck.report import COMPLEX_STEP, EXACT, FINITE_DIFFERENCES, Gradients, Report
 
 _T = TypeVar("_T")
 
@@ -32,8 +32,8 @@ def findings_of_arrays(
     """One factor on all that is wrong; else what is handed on between the parts; else what is true of each array, with
     the smallest counterexample if that is little."""
     known, names = Known.of(function), [name for name, count in report.wrong.items() if count]
-    method = COMPLEX_STEP if COMPLEX_STEP in numeric else next(iter(numeric))
-    right = numeric[method]
+    method = COMPLEX_STEP if COMPLEX_STEP in report.tolerances else FINITE_DIFFERENCES
+    right = next((numeric[name] for name in (EXACT, method) if name in numeric), next(iter(numeric.values())))
     if [dy.size for dy in function.dy] == [1]:
         nothing: dict[str, Power] = {}
         powers = or_else(nothing, lambda: {each.name: each for each in powers_of_dy(function, wrong, names)})
@@ -68,7 +68,7 @@ def findings_of_arrays(
         none: list[Finding] = []
         yield from or_else(none, lambda: [each.finding for each in powers_of_dy(function, wrong, unexplained)])
         if unexplained == names:
-            yield from or_else(none, lambda: list(_right_without_dropout(function, report)))
+            yield from or_else(none, lambda: list(_right_without_dropout(function)))
         example = counterexample(function, unexplained)
         if example:
             yield example
@@ -106,12 +106,12 @@ def _says_little(finding: Finding) -> bool:
     return finding.what == "place" and ": " not in finding.text
 
 
-def _right_without_dropout(function: ScalarFunction, report: Report) -> Iterator[Finding]:
+def _right_without_dropout(function: ScalarFunction) -> Iterator[Finding]:
     if function.rng is None:
         return
     resting = ScalarFunction(function.layer, tuple(function.inputs), None, 0)
     is_drawn = any((one != other).any() for one, other in zip(function.outputs(), resting.outputs(), strict=True))
-    if is_drawn and is_right_along_directions(resting, report.tolerances):
+    if is_drawn and is_right(resting):
         yield Finding("dropout", "", "without dropout backward is right: what is wrong has to do with dropout")
 
 

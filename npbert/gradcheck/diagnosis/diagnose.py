@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from npbert.gradcheck.derivatives import by_number
+from npbert.gradcheck.derivatives import by_number, exact_gradients
 from npbert.gradcheck.diagnosis.arrays import common_factor, findings_of_arrays, or_else
 from npbert.gradcheck.diagnosis.finding import Finding, listed
 from npbert.gradcheck.diagnosis.parts import NO_VERDICTS, check_parts
@@ -17,6 +17,8 @@ from npbert.gradcheck.diagnosis.surroundings import Known
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
+    EXACT,
+    ROUNDING,
     GradientError,
     Gradients,
     PromiseError,
@@ -93,17 +95,17 @@ def _diagnose(
 def _agree(numeric: dict[str, Gradients]) -> bool:
     """Whether the methods tell of the same derivatives: else there is nothing to compare backward with."""
     first, *others = numeric.values()
+    largest = max(np.abs(derivatives).max(initial=0) for derivatives in first.values())
+    sizes = {name: max(np.abs(of).max(initial=0), 1e-2 * largest) for name, of in first.items()}
     return all(
-        np.abs(other[name] - first[name]).max(initial=0) <= 1e-6 * max(np.abs(first[name]).max(initial=0), 1e-6)
-        for other in others
-        for name in first
+        np.abs(other[name] - first[name]).max(initial=0) <= 1e-6 * sizes[name] for other in others for name in first
     )
 
 
 def _findings(
     function: ScalarFunction, analytic: Gradients, numeric: dict[str, Gradients], report: Report
 ) -> Iterator[Finding]:
-    verdicts = or_else(NO_VERDICTS, lambda: check_parts(function, report.tolerances))
+    verdicts = or_else(NO_VERDICTS, lambda: check_parts(function))
     for call, here in verdicts.wrong:
         yield from _in_part(f"in {call.name} ({type(call.part).__name__}), ", call.name, _of_layer(here, report))
     if verdicts.wrong:
@@ -141,7 +143,8 @@ def _of_layer(function: ScalarFunction, report: Report) -> Iterator[Finding]:
         yield Finding("part", "", "backward is wrong: check_gradients of a smaller one says how")
         return
     analytic = function.gradients(tried=False)
-    method = COMPLEX_STEP if COMPLEX_STEP in report.tolerances else next(iter(report.tolerances))
-    numeric = {method: by_number(function, method)}
-    here = Report.compare(analytic, numeric, {method: report.tolerances[method]})
+    right = exact_gradients(function)
+    method = EXACT if right else COMPLEX_STEP if COMPLEX_STEP in report.tolerances else next(iter(report.tolerances))
+    numeric = {method: right or by_number(function, method)}
+    here = Report.compare(analytic, numeric, {EXACT: ROUNDING, **report.tolerances})
     yield from findings_of_arrays(function, analytic, numeric, here)

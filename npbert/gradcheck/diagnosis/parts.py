@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape, TapeError, named_parts
-from npbert.gradcheck.derivatives import along, by_direction, random_steps
+from npbert.gradcheck.derivatives import along, estimates_along, random_steps, size_along
+from npbert.gradcheck.exact import NOT_PROVED, prove
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import copy_of
-from npbert.gradcheck.report import GradientError, Report
+from npbert.gradcheck.report import TOLERANCES, GradientError, Report
 
 _DIRECTIONS = 3
 
@@ -49,8 +50,8 @@ class Verdicts:
 NO_VERDICTS = Verdicts([], [], [], [])
 
 
-def check_parts(function: ScalarFunction, tolerances: dict[str, float]) -> Verdicts:
-    """Check each part along a few directions, the inner ones first; what holds a wrong part is left out."""
+def check_parts(function: ScalarFunction) -> Verdicts:
+    """Prove each part, the inner ones first; what holds a wrong part is left out."""
     verdicts = Verdicts([], [], [], [])
     for call in reversed(list(_calls(function))):  # a part comes after what holds it
         bad = [inner.name for inner, _ in [*verdicts.wrong, *verdicts.broken]]
@@ -58,7 +59,7 @@ def check_parts(function: ScalarFunction, tolerances: dict[str, float]) -> Verdi
             continue
         try:
             here = ScalarFunction(call.part, call.inputs, call.rng, 0)
-            if not is_right_along_directions(here, tolerances):
+            if not is_right(here):
                 verdicts.wrong.append((call, here))
                 continue
             here.gradients()  # tries the contract, too
@@ -72,12 +73,16 @@ def check_parts(function: ScalarFunction, tolerances: dict[str, float]) -> Verdi
     return verdicts
 
 
-def is_right_along_directions(function: ScalarFunction, tolerances: dict[str, float]) -> bool:
-    """Whether a few derivatives along random directions are right."""
+def is_right(function: ScalarFunction) -> bool:
+    """Whether its derivatives are proved; or right along a few directions, where there is no proof."""
+    proof = prove(function.layer, *function.inputs, rng=function.rng)
+    if proof.verdict != NOT_PROVED:
+        return bool(proof)
     gradients = function.gradients(tried=False)
     steps = random_steps(gradients, _DIRECTIONS, 1)
-    numeric = {method: {"direction": by_direction(function, method, steps)} for method in tolerances}
-    return Report.compare({"direction": along(gradients, steps)}, numeric, tolerances).ok
+    numeric = estimates_along(function, steps, TOLERANCES)
+    sizes = {"direction": size_along(gradients, steps)}
+    return Report.compare({"direction": along(gradients, steps)}, numeric, TOLERANCES, sizes).ok
 
 
 def _calls(function: ScalarFunction) -> Iterator[Call]:

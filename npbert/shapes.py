@@ -1,0 +1,137 @@
+"""Shapes: the sizes, ids, masks and labels with which the blocks of the catalogue are tried, awkward or random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.core import IGNORED, Sequences
+from npbert.data.batch import Batch
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """D features in H heads, F inside the feed-forward, V ids. mask (B, T) says where tokens are. All of a batch:
+
+    ids, types, word_labels (B, T)   next_sentence, class_labels, starts, ends (B,)   read (M,): rows, ascending
+
+    The same without padding, for N rows: packed_ids, packed_types, positions, packed_labels (N,), and `sequences`.
+    """
+
+    D: int
+    H: int
+    F: int
+    V: int
+    mask: Array
+    ids: Array
+    types: Array
+    read: Array
+    word_labels: Array
+    packed_labels: Array
+    next_sentence: Array
+    class_labels: Array
+    starts: Array
+    ends: Array
+
+    @property
+    def B(self) -> int:
+        """How many sequences there are."""
+        return len(self.mask)
+
+    @property
+    def T(self) -> int:
+        """How long the longest is, padding included."""
+        return int(self.mask.shape[1])
+
+    @property
+    def N(self) -> int:
+        """How many rows: real tokens."""
+        return int(self.mask.sum())
+
+    @property
+    def sequences(self) -> Sequences:
+        """Which rows belong together."""
+        return Sequences(self.mask.sum(axis=1))
+
+    @property
+    def packed_ids(self) -> Array:
+        """The ids of the rows (N,)."""
+        return np.asarray(self.ids[self.mask == 1])
+
+    @property
+    def packed_types(self) -> Array:
+        """The token types of the rows (N,)."""
+        return np.asarray(self.types[self.mask == 1])
+
+    @property
+    def positions(self) -> Array:
+        """The column of each row (N,)."""
+        return np.nonzero(self.mask)[1]
+
+    def batch(self, **targets: Array) -> Batch:
+        """A batch of these, with its own copies of the arrays."""
+        return Batch(self.ids.copy(), self.types.copy(), self.mask.copy(), **targets)
+
+    def __str__(self) -> str:
+        lengths = ", ".join(map(str, self.sequences.lengths))
+        return f"D {self.D}, H {self.H}, F {self.F}, V {self.V}, lengths {lengths}"
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator) -> Shapes:
+        """Small random ones: one sequence or several, some of length 1; ids and rows that repeat; labels ignored."""
+        B, H = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        D, F, V = H * int(rng.integers(1 if H > 1 else 2, 4)), int(rng.integers(1, 8)), int(rng.integers(2, 10))
+        lengths = rng.integers(1, 5, B)
+        T = int(lengths.max() + rng.integers(0, 2))
+        mask = (np.arange(T) < lengths[:, None]).astype(int)
+        N = int(lengths.sum())
+        starts = rng.integers(0, lengths)
+        ends = rng.integers(starts, lengths)
+        starts[rng.random(B) < 0.3] = IGNORED
+        ends[starts == IGNORED] = IGNORED
+        starts[0], ends[0] = 0, lengths[0] - 1
+        return cls(
+            D,
+            H,
+            F,
+            V,
+            mask,
+            rng.integers(0, V, (B, T)) * mask,
+            rng.integers(0, 2, (B, T)) * mask,
+            np.sort(rng.integers(0, N, int(rng.integers(1, N + 1)))),
+            np.where(mask == 1, _labels(rng, V, (B, T)), IGNORED),
+            _labels(rng, V, (N,)),
+            rng.integers(0, 2, B),
+            _labels(rng, 5, (B,)),
+            starts,
+            ends,
+        )
+
+
+def _labels(rng: np.random.Generator, limit: int, shape: tuple[int, ...]) -> Array:
+    """Labels below the limit, some ignored, but never the first."""
+    labels = np.where(rng.random(shape) < 0.4, IGNORED, rng.integers(0, limit, shape))
+    labels.flat[0] = limit - 1
+    return labels
+
+
+AWKWARD = Shapes(
+    D=6,
+    H=2,
+    F=7,
+    V=9,
+    mask=np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0], [1, 1, 0, 0, 0]]),
+    ids=np.array([[1, 5, 5, 2, 0], [5, 1, 0, 0, 0], [6, 3, 0, 0, 0]]),
+    types=np.array([[0, 0, 1, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]]),
+    read=np.array([0, 0, 5, 7]),
+    word_labels=np.array([[IGNORED, 4, 0, 2, IGNORED], [IGNORED, 4, *[IGNORED] * 3], [6, *[IGNORED] * 4]]),
+    packed_labels=np.array([IGNORED, 4, 0, 2, IGNORED, 4, 8, IGNORED]),
+    next_sentence=np.array([0, 1, 1]),
+    class_labels=np.array([4, IGNORED, 1]),
+    starts=np.array([1, IGNORED, 0]),
+    ends=np.array([3, IGNORED, 1]),
+)
+"""8 rows in 3 sequences, of which 4 are read, one of them twice. A head has 3 features. Sizes differ wherever one axis
+could be taken for another."""

@@ -55,8 +55,11 @@ class Field:
         return _in_field(x)
 
     def inverse(self, value: int) -> int:
-        """1/value. Where √value was taken, which is any number s here, that is s⁻²."""
-        return pow(self._powers.get(value, value), -1, P)
+        """1/value. Where √value was taken, which is any number s here, that is s⁻². Raises: ZeroDivisionError."""
+        divisor = self._powers.get(value, value)
+        if divisor == 0:
+            raise ZeroDivisionError("division by 0")
+        return pow(divisor, -1, P)
 
     def function(self, name: str, x: Number) -> int:
         """A random number for each argument, but for laws that hold: values at 0 and 1, odd and even functions,

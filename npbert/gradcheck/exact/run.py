@@ -57,7 +57,10 @@ def run_on_numbers(
             for of_part, part in zip(dy, parts, strict=True):
                 growth = growth + inner(values_of(of_part), tangents_of(part))
             Number.keeps_tangents = False
-            dx = layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape)
+            try:
+                dx = layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape)
+            except ZeroDivisionError as error:
+                raise WrongGradientsError("backward divides by a number that is 0, at whatever point") from error
         tape.check_empty()
         found = {name: parameter.grad for name, parameter in parameters.items()}
         found |= _by_name(() if dx is None else as_tuple(dx), [name for name in variables if name not in parameters])

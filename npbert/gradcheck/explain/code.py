@@ -167,6 +167,8 @@ def _same(segment: str, node: ast.AST) -> bool:
         tree = ast.parse(segment.strip())
     except SyntaxError:  # the header of a loop, or a tuple that is cut
         return False
+    if len(tree.body) != 1:
+        return False
     inner = tree.body[0].value if isinstance(node, ast.expr) and isinstance(tree.body[0], ast.Expr) else tree.body[0]
     return ast.unparse(inner) == text_of(node)
 

@@ -33,7 +33,7 @@ REWRITES = {
         "a + b: a * b",
         "a - b: a * b",
     ],
-    "order": ["a @ b: b @ a", "a / b: b / a", "(a, b): (b, a)", "(a, b, c): (b, a, c), (a, c, b), (c, b, a)"],
+    "order": ["a @ b: b @ a, b @ a.T, b.T @ a", "a / b: b / a", "(a, b): (b, a)", "(a, b, c): (b, a, c), (a, c, b), (c, b, a)"],
     "transpose": ["a.T: a", "a @ b: b.T @ a.T"],
     "function": ["a @ b: np.outer(a, b)", "a ** 2: np.sqrt(a)", "a.real: a.imag", "a.imag: a.real"],
     "regroup": [

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.edits import WRAPS, Edit, edit_of, edits_of, everywhere, sizes
+from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, everywhere, sizes
 from npbert.gradcheck.explain.code import filled
 from npbert.gradcheck.explain.edits_of_statements import statement_edits
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.needed import looked_up, slopes_at
-from npbert.gradcheck.explain.places import Place, broadcasts, fingerprint, places_in
+from npbert.gradcheck.explain.places import Place, broadcasts, fingerprint, give_room, places_in
 from npbert.gradcheck.explain.reasons import EVERYWHERE, KINDS
 from npbert.gradcheck.explain.told import finding_of
 from npbert.gradcheck.explain.trial import RAISES, Hook, Oracle, Outlook, Skipped, Trial, compiled_expression, quiet
@@ -34,6 +35,7 @@ LIMIT, LONGEST = 3.0, 6.0
 _CHEAP = 2.0  # edits below are tried before anything is looked up
 _PAIRS = 12
 _OTHERS = 5
+_WORDS = 300  # so many expressions are tried where the code fails
 _SAME_VALUE = {"unwrap", "copy"}  # kinds that may help though the value stays the same
 
 
@@ -70,12 +72,11 @@ def mend(code: Code, oracle: Oracle, *, forward: str = "", limit: float = LIMIT)
             made = search.best() or search.pair()
             if not made:
                 break
-            for edit, others in made:
-                left = tuple(sorted(_wrong(now) - _wrong(search.after)))
-                findings = tuple(finding_of(each, code, ", ".join(left)) for each in others)
-                steps.append(Step(finding_of(edit, code, ", ".join(left)), left, findings))
-                code = code.edited(copy.deepcopy(edit.changes))
-            now = search.after
+            gone = tuple(sorted(_wrong(now) - _wrong(search.after)))
+            for edit, others, before in made:
+                findings = tuple(finding_of(each, before, ", ".join(gone)) for each in others)
+                steps.append(Step(finding_of(edit, before, ", ".join(gone)), gone, findings))
+            now, code = search.after, search.made
     if failed and _wrong(now):  # what makes code run that then is wrong explains nothing
         return Mended((), tuple(sorted(_wrong(now))))
     return Mended(tuple(steps), tuple(sorted(_wrong(now))))
@@ -99,18 +100,29 @@ class _Found:
         return len(_wrong(self.after)), *self.edit.rank
 
 
+class Made(NamedTuple):
+    """An edit that was chosen, others that are as good, and the code that all are edits of."""
+
+    edit: Edit
+    others: list[Edit]
+    code: Code
+
+
 class Search:
     """One step: all edits of one code are tried, until the best is known. now: what is wrong with it, by sample."""
 
     def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook]) -> None:
-        self.code, self.trial, self.forward, self.now, self.after = code, trial, forward, now, now
+        self.code, self.trial, self.forward, self.now = code, trial, forward, now
+        self.made, self.after = code, now  # the code with the edit that was chosen, and what is wrong with it then
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
         self.nearest: list[tuple[float, Edit]] = []
         self.found: list[_Found] = []
 
-    def best(self) -> list[tuple[Edit, list[Edit]]]:
+    def best(self) -> list[Made]:
         """The best edit, with others that are as good; none where there is none."""
-        places = [(place, hook) for place in places_in(self.code.tree) if (hook := self._watched(place)) is not False]
+        every = places_in(self.code.tree)
+        places = [(place, hook) for place in every if (hook := self._watched(place)) is not False]
+        give_room(every)
         edits: list[tuple[Place, str, ast.expr]] = []
         statements = list(statement_edits(self.code))
         self._slowly(edit for edit in statements if edit.kind != "move")
@@ -124,7 +136,7 @@ class Search:
             self._dear(places)
         return self._chosen()
 
-    def pair(self) -> list[tuple[Edit, list[Edit]]]:
+    def pair(self) -> list[Made]:
         """Two edits at once: the first of those that came nearest."""
         tried: set[float] = set()
         for score, edit in sorted(self.nearest, key=lambda each: (-round(each[0], 6), each[1].cost)):
@@ -138,18 +150,19 @@ class Search:
             second = Search(code, self.trial, self.forward, now)
             made = second.best()
             if made:
-                self.after = second.after
-                return [(edit, []), *made]
+                self.after, self.made = second.after, second.made
+                return [Made(edit, [], self.code), *made]
         return []
 
-    def _chosen(self) -> list[tuple[Edit, list[Edit]]]:
+    def _chosen(self) -> list[Made]:
         ranked = sorted(self.found, key=lambda each: each.rank)
         for found in ranked:
-            after = self.trial.looks(self.code.edited(copy.deepcopy(found.edit.changes)))
+            made = self.code.edited(copy.deepcopy(found.edit.changes))
+            after = self.trial.looks(made)
             if self._is_progress(after):
-                self.after = after
+                self.after, self.made = after, made
                 others = [each.edit for each in ranked if each is not found and _wrong(each.after) == _wrong(after)]
-                return [(found.edit, others[:_OTHERS])]
+                return [Made(found.edit, others[:_OTHERS], self.code)]
         return []
 
     # ------------------------------------------------------------------------------------------- what is there
@@ -259,6 +272,9 @@ class Search:
         if not self.found:
             for place, hook in closed:
                 self._tried(place, hook, _guesses(place, vocabulary))
+                if RAISES in self.now[self.first].wrong and (place.is_whole or isinstance(place.holder, ast.Call)):
+                    words = itertools.islice(vocabulary.words(place.env), _WORDS)
+                    self._tried(place, hook, (("expression", word.made()) for word in words))
 
 
 def _is_better(now: Outlook, then: Outlook) -> bool:
@@ -279,7 +295,7 @@ def _guesses(place: Place, vocabulary: Vocabulary) -> Iterator[tuple[str, ast.ex
     """Factors, steps and terms that fit, where what is needed cannot be looked up."""
     e = place.expr
     atoms = [(node, value) for node, value in vocabulary.base(place.env) if broadcasts(value, place.value)]
-    yield from (("wrap", filled(template, e=e)) for template in WRAPS)
+    yield from (("wrap", step) for step in vocabulary.steps(e))
     for node in [*(node for node, _ in atoms), *sizes(place.env)]:
         yield from (("factor", filled(template, e=e, w=node)) for template in ("e * w", "e / w"))
     for node, value in atoms:

@@ -9,7 +9,7 @@ mistake is.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,10 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import filled, text_of
-from npbert.gradcheck.explain.edits import WRAPS, Edit, edit_of
+from npbert.gradcheck.explain.edits import Edit, edit_of
 from npbert.gradcheck.explain.places import broadcasts
-from npbert.gradcheck.explain.trial import Hook, Outlook
-from npbert.gradcheck.explain.vocabulary import Vocabulary, Word, _function
+from npbert.gradcheck.explain.trial import Hook, Outlook, compiled_expression
+from npbert.gradcheck.explain.vocabulary import Vocabulary, Word
 
 _LARGEST = 150  # so many numbers at most are moved one by one
 _CLOSE = 1e-7
@@ -37,14 +37,14 @@ class Slopes:
 
 def slopes_at(hook: Hook, k: int, now: Outlook) -> list[Slopes] | None:
     """Of each wrong output that moves with the expression, where some value closes the gap; None: it is not linear."""
-    value = np.asarray(hook.place.value, dtype=float)
+    value = np.broadcast_to(np.asarray(hook.place.value, dtype=float), hook.place.room)
     start = hook.put(k, hook.place.value).arrays
     names = [name for name in now.wrong if name in start and start[name][0].shape == start[name][1].shape]
     if not names or not 0 < value.size <= _LARGEST or hook.place.looped:
         return None
 
     def outputs(moved: Array) -> dict[str, Array] | None:
-        arrays = hook.put(k, moved if isinstance(hook.place.value, np.ndarray) else float(moved)).arrays
+        arrays = hook.put(k, moved if moved.ndim else float(moved)).arrays
         if any(name not in arrays or arrays[name][0].shape != start[name][0].shape for name in names):
             return None
         return {name: (arrays[name][0] - start[name][0]).ravel() for name in names}
@@ -76,7 +76,8 @@ def _near(a: Array, b: Array) -> bool:
 
 def looked_up(hook: Hook, slopes: list[Slopes], vocabulary: Vocabulary) -> list[Edit]:
     """The edits of the expression that close the gap of an output, the shortest first."""
-    e, env, value = hook.place.expr, hook.place.env, np.asarray(hook.place.value, dtype=float)
+    e, env = hook.place.expr, hook.place.env
+    value = np.broadcast_to(np.asarray(hook.place.value, dtype=float), hook.place.room)
     words = [w for w in vocabulary.words(env) if broadcasts(w.value, value) and np.isfinite(w.value).all()]
     one = Word(1.0, lambda: ast.Constant(1))
     scalars = vocabulary.scalars(env)
@@ -85,7 +86,7 @@ def looked_up(hook: Hook, slopes: list[Slopes], vocabulary: Vocabulary) -> list[
         ("expression", "w", words, [w.value for w in words]),
         ("factor", "e * w", [one, *words], [value, *(value * w.value for w in words)]),
         ("factor", "e / w", words, [value / w.value for w in words]),
-        ("wrap", "w", *_wrapped(e, hook.place.value)),
+        ("wrap", "w", *_wrapped(hook, vocabulary)),
     ]
     found: dict[str, tuple[float, str, ast.expr]] = {}
     for each in slopes:
@@ -103,16 +104,16 @@ def looked_up(hook: Hook, slopes: list[Slopes], vocabulary: Vocabulary) -> list[
     return [edit_of(hook.place, kind, new) for _, kind, new in best]
 
 
-def _wrapped(e: ast.expr, value: Any) -> tuple[list[Word], list[Any]]:
+def _wrapped(hook: Hook, vocabulary: Vocabulary) -> tuple[list[Word], list[Any]]:
     """Steps that may have been left out, applied to the expression itself."""
     words = []
-    for template in WRAPS:
+    for step in vocabulary.steps(hook.place.expr):
         try:
-            new = _function(template, "e")(value)
-        except (ValueError, IndexError, TypeError, AttributeError, np.exceptions.AxisError):
+            new = hook.value_of(compiled_expression(step), hook.place.env)
+        except Exception:  # of the author's code: it does not go through there
             continue
-        if broadcasts(new, value) and np.isfinite(new).all():
-            words.append(Word(new, lambda t=template: filled(t, e=e)))  # type: ignore[misc]
+        if broadcasts(new, np.empty(hook.place.room)) and np.asarray(new).dtype.kind in "fb" and np.isfinite(new).all():
+            words.append(Word(new, lambda step=step: step))  # type: ignore[misc]
     return words, [word.value for word in words]
 
 
@@ -148,6 +149,3 @@ def _joined(kind: str, template: str, e: ast.expr, word: ast.expr, scale: tuple[
     new = e if is_one and kind == "factor" else filled(template, e=e, w=word)
     new = new if number is None else filled(f"w {operator} n", w=new, n=number)
     return new if sign > 0 else ast.UnaryOp(ast.USub(), new)
-
-
-Environment = Mapping[str, Any]

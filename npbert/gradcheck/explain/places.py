@@ -23,6 +23,7 @@ class Place:
     holder, role: the node that it hangs on, and as what.   hidden: the hook cannot see its variables.
     looped: it may run more than once in a call.
     seen, value, env: whether it ran, what it was the first time, and the local variables then.
+    room: the shape that it is broadcast to, by what it is added to or multiplied with.
     """
 
     expr: ast.expr
@@ -34,6 +35,7 @@ class Place:
     seen: bool = False
     value: Any = None
     env: Mapping[str, Any] = field(default_factory=dict)
+    room: tuple[int, ...] = ()
 
     @property
     def is_index(self) -> bool:
@@ -129,3 +131,15 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return type(value), tuple(map(fingerprint, value))
     return (type(value), repr(value)) if isinstance(value, bool | int | float | str | np.generic) else id(value)
+
+
+def give_room(places: list[Place]) -> None:
+    """Notes at each place what it is broadcast to."""
+    by_expression = {id(place.expr): place for place in places}
+    for place in places:
+        shape = np.shape(place.value) if isinstance(place.value, np.ndarray | float | np.floating) else ()
+        holder = by_expression.get(id(place.holder))
+        is_broadcast = isinstance(place.holder, ast.BinOp) and not isinstance(place.holder.op, ast.MatMult | ast.Pow)
+        if holder is not None and is_broadcast and isinstance(holder.value, np.ndarray) and broadcasts(place.value, holder.value):
+            shape = holder.room or holder.value.shape
+        place.room = shape

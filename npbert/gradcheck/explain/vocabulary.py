@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, filled, replaced, text_of
-from npbert.gradcheck.explain.edits import sizes
-from npbert.gradcheck.explain.places import fingerprint, is_step, names_in
+from npbert.gradcheck.explain.code import Code, filled, replaced
+from npbert.gradcheck.explain.edits import WRAPS, sizes
+from npbert.gradcheck.explain.places import fingerprint, is_step
 from npbert.gradcheck.explain.trial import compiled_expression
 
 MADE_OF_ONE = ("e ** 2", "1 - e", "1 - e ** 2", "e * (1 - e)", "1 / e", "e ** -2", "np.sqrt(e)", "np.exp(e)", "np.sign(e)",
@@ -65,6 +65,17 @@ class Vocabulary:
                     known.add(key)
                     yield e, value
 
+    def steps(self, e: ast.expr) -> list[ast.expr]:
+        """e after each step that may have been left out: those of WRAPS, and calls of the code and of forward."""
+        calls = [each for each in self._expressions if isinstance(each, ast.Call) and each.args]
+        through = {
+            ast.dump(new): new
+            for call in calls
+            if not isinstance(call.args[0], ast.Constant | ast.Starred)
+            and (new := ast.Call(call.func, [e, *call.args[1:]], call.keywords))
+        }
+        return [*(filled(template, e=e) for template in WRAPS), *itertools.islice(through.values(), _MANY)]
+
     def scalars(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, float]]:
         """The numbers that are there: sizes, their roots, constants, 1 minus a rate."""
         texts = [filled(text) for text in _CONSTANTS]
@@ -103,35 +114,31 @@ def _function(template: str, names: str) -> Callable[..., Any]:
     return found
 
 
-_PURE = {"sum", "mean", "max", "min", "astype", "reshape", "ravel", "swapaxes", "transpose", "dot", "len", "range", "repeat",
-         "float", "abs", "sqrt", "_transposed"}  # fmt: skip
-
-
 def _read_in(tree: ast.AST) -> list[ast.expr]:
-    """The expressions that are read, but for those whose value may be another one each time."""
+    """The expressions that are read, but for those that change something."""
     hidden = {id(n) for each in ast.walk(tree) if isinstance(each, ast.Call) for n in ast.walk(each.func)}
+    changing = {_called(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)} | {"take", "backward", ""}
     return [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.BinOp | ast.Call | ast.Attribute | ast.Subscript | ast.Compare)
         and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         and id(node) not in hidden
-        and is_pure(node)
+        and not any(_changes(each, changing) for each in ast.walk(node))
     ]
 
 
-def is_pure(node: ast.AST) -> bool:
-    """Whether computing it changes nothing, as far as its names tell."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call):
-            is_numpy = isinstance(each.func, ast.Attribute) and bool(names_in(each.func) & {"np", "math"})
-            name = each.func.attr if isinstance(each.func, ast.Attribute) else getattr(each.func, "id", "")
-            is_known = is_step(each) or name in _PURE or (is_numpy and name != "at" and "random" not in text_of(each.func))
-            if not is_known or any(k.arg == "out" for k in each.keywords):
-                return False
-        elif isinstance(each, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
-            return False
-    return True
+def _changes(node: ast.AST, changing: set[str]) -> bool:
+    """Whether it changes something, as far as its name tells; `changing` are called for that alone."""
+    if isinstance(node, ast.Call):
+        has_out = any(k.arg == "out" for k in node.keywords) or "random" in ast.dump(node.func)
+        return has_out or (not is_step(node) and _called(node) in changing)
+    return isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
+
+
+def _called(node: ast.AST) -> str:
+    func = getattr(node, "func", None)
+    return str(getattr(func, "attr", getattr(func, "id", "")))
 
 
 def _of_forward(source: str) -> list[ast.expr]:

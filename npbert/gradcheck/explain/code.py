@@ -159,7 +159,8 @@ class Code:
 
 def text_of(node: ast.AST) -> str:
     """As Python would write it."""
-    return ast.unparse(ast.fix_missing_locations(copy.deepcopy(node))).replace(f" if {STEP}()", "")
+    node = node if isinstance(node, ast.expr) else ast.fix_missing_locations(node)
+    return ast.unparse(node).replace(f" if {STEP}()", "")
 
 
 def _same(segment: str, node: ast.AST) -> bool:

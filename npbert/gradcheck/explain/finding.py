@@ -26,15 +26,14 @@ class Finding:
 
 def shown(finding: Finding, *, edit: bool = False) -> str:
     """The line with the place marked, the kind and the cause; with `edit`, what would make it right, too."""
-    where = f"line {finding.line}" if finding.line else "the code"
-    parts = [f"{finding.subject}: look at {where} ({finding.kind})."]
-    if finding.line:
-        parts.append(_marked(finding))
-    parts.append(finding.cause)
-    if edit and finding.line:
-        change = _changed(finding)
-        parts.append(f"With this change {finding.subject} {_is(finding.subject)} right:\n{change}")
-    return "\n".join(part for part in parts if part)
+    subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
+    if not finding.line:
+        seems = f"\nIn the right backward stands {finding.wanted}, and your numbers are those with {finding.found or 'nothing'}."
+        return f"{subject} {is_} wrong ({finding.kind}).\n{finding.cause}{seems if edit else ''}"
+    parts = [f"{subject} {is_} wrong; line {finding.line} ({finding.kind}):", _marked(finding), finding.cause]
+    if edit:
+        parts.append(f"With this change {subject} {is_} right:\n{_changed(finding)}")
+    return "\n".join(parts)
 
 
 def _marked(finding: Finding) -> str:
@@ -57,6 +56,3 @@ def _changed(finding: Finding) -> str:
     after = finding.place.replace(finding.found, finding.wanted, 1)
     return "\n".join(f"{'':9}{line}" for line in after.splitlines())
 
-
-def _is(subject: str) -> str:
-    return "are" if "," in subject else "is"

@@ -129,7 +129,7 @@ class Search:
         for place, hook in places:
             cheap = [(k, new) for k, new in edits_of(place, self.code.entry) if KINDS[k].cost < _CHEAP]
             edits += [(place, kind, new) for kind, new in cheap]
-            self._tried(place, hook, cheap)
+            self._tried(place, hook, _edits(place, cheap))
         self._slowly(_everywhere(edits))
         self._slowly(edit for edit in statements if edit.kind == "move")
         if not self.found:
@@ -195,9 +195,8 @@ class Search:
 
     # ------------------------------------------------------------------------------------------------- trying
 
-    def _tried(self, place: Place, hook: Hook | bool | None, news: Iterable[tuple[str, ast.expr]]) -> None:
-        """Each of the new expressions in the place."""
-        edits = (edit_of(place, kind, new) for kind, new in news)
+    def _tried(self, place: Place, hook: Hook | bool | None, edits: Iterable[Edit]) -> None:
+        """Each edit of the expression in the place."""
         if not isinstance(hook, Hook):
             self._slowly(edits)
             return
@@ -267,14 +266,13 @@ class Search:
             if slopes is None:
                 closed.append((place, hook))
             elif slopes:
-                edits = looked_up(hook, slopes, vocabulary)
-                self._tried(place, hook, [(edit.kind, edit.new) for edit in edits])  # type: ignore[misc]
+                self._tried(place, hook, looked_up(hook, slopes, vocabulary))
         if not self.found:
             for place, hook in closed:
-                self._tried(place, hook, _guesses(place, vocabulary))
+                self._tried(place, hook, _edits(place, _guesses(place, vocabulary)))
                 if RAISES in self.now[self.first].wrong and (place.is_whole or isinstance(place.holder, ast.Call)):
                     words = itertools.islice(vocabulary.words(place.env), _WORDS)
-                    self._tried(place, hook, (("expression", word.made()) for word in words))
+                    self._tried(place, hook, _edits(place, (("expression", word.made()) for word in words)))
 
 
 def _is_better(now: Outlook, then: Outlook) -> bool:
@@ -283,6 +281,10 @@ def _is_better(now: Outlook, then: Outlook) -> bool:
     if RAISES in now.wrong:
         return bool(then.right)
     return set(then.wrong) < set(now.wrong)
+
+
+def _edits(place: Place, news: Iterable[tuple[str, ast.expr]]) -> Iterator[Edit]:
+    return (edit_of(place, kind, new) for kind, new in news)
 
 
 def _everywhere(edits: list[tuple[Place, str, ast.expr]]) -> Iterator[Edit]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from npbert.gradcheck.explain.vocabulary import Vocabulary, Word
 
 _LARGEST = 150  # so many numbers at most are moved one by one
 _CLOSE = 1e-7
-_MOST = 8  # so many edits of a place are tried
+_MOST = 40  # so many edits of a place are tried
+_LONG = 40  # so many letters more count as much as 1 more of cost
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,13 @@ def looked_up(hook: Hook, slopes: list[Slopes], vocabulary: Vocabulary) -> list[
                 continue
             columns = np.array([np.broadcast_to(v, value.shape).ravel() for v in values], dtype=float).T
             for i, c in _multiples(each.of @ columns, each.gap if kind == "term" else whole):
-                for scale, factor in _as_text(c, scalars):
-                    new = _joined(kind, template, e, made_of[i].made(), scale)
+                word = made_of[i].made()
+                for scale, far in _as_text(c, scalars, deep=made_of[i] is one):
+                    new = _joined(kind, template, e, word, scale)
                     text = text_of(new)
-                    found.setdefault(text, (len(text) + 4 * factor, kind, new))
-    best = sorted(found.values(), key=lambda each: each[0])[:_MOST]
-    return [edit_of(hook.place, kind, new) for _, kind, new in best]
+                    found.setdefault(text, (len(text) + far, kind, new))
+    best, old = sorted(found.values(), key=lambda each: each[0])[:_MOST], len(text_of(e))
+    return [replace(edit_of(hook.place, kind, new), more=max(0, length - old) / _LONG) for length, kind, new in best]
 
 
 def _wrapped(hook: Hook, vocabulary: Vocabulary) -> tuple[list[Word], list[Any]]:
@@ -126,18 +128,23 @@ def _multiples(columns: Array, target: Array) -> Iterator[tuple[int, float]]:
         yield int(i), float(c[i])
 
 
-def _as_text(c: float, scalars: list[tuple[ast.expr, float]]) -> Iterator[tuple[tuple[float, str, ast.expr | None], int]]:
+def _as_text(
+    c: float, scalars: list[tuple[ast.expr, float]], *, deep: bool
+) -> Iterator[tuple[tuple[float, str, ast.expr | None], int]]:
     """A number as (sign, operator, expression), and how far-fetched that is."""
     sign, size = (1.0 if c > 0 else -1.0), abs(c)
     if abs(size - 1) < 1e-9:
         yield (sign, "", None), 0
         return
     values = np.array([number for _, number in scalars])
-    for template, table in (("a", values[:, None]), ("a * b", np.outer(values, values)), ("a / b", np.divide.outer(values, values))):
+    tables = [("a", values[:, None])]
+    if deep:
+        tables += [("a * b", np.outer(values, values)), ("a / b", np.divide.outer(values, values))]
+    for template, table in tables:
         for operator, quotient in (("*", size), ("/", 1 / size)):
             for at in np.argwhere(np.abs(table - quotient) < 1e-9 * quotient):
                 parts = dict(zip("ab", (scalars[i][0] for i in at), strict=False))
-                yield (sign, operator, filled(template, **parts)), 1 + 2 * (len(template) > 1)
+                yield (sign, operator, filled(template, **parts)), 4 * len(template)
 
 
 def _joined(kind: str, template: str, e: ast.expr, word: ast.expr, scale: tuple[float, str, ast.expr | None]) -> ast.expr:

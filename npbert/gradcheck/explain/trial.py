@@ -152,8 +152,8 @@ class Hook:
         self.look(k, seen)
 
     def put(self, k: int, value: Any) -> Outlook:
-        """With this value at the place, whenever it is reached."""
-        return self.look(k, lambda env: value)
+        """With this value at the place, whenever it is reached; what stands there is computed all the same."""
+        return self.look(k, lambda env: (self._as_it_is(env), value)[1])
 
     def candidate(self, expression: Any, known: dict[Any, bool] | None) -> Callable[[Mapping[str, Any]], Any]:
         """Gives the value of another expression; skips those whose first value is known not to help, or fails."""

@@ -6,4 +6,16 @@ from npbert.gradcheck.explain.finding import Finding, shown
 from npbert.gradcheck.explain.mend import Mended, Step, mend
 from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook
 
-__all__ = ["FAILED", "Code", "Finding", "Mended", "Oracle", "Outlook", "Step", "broken_from", "mend", "nearness", "shown"]
+__all__ = [
+    "FAILED",
+    "Code",
+    "Finding",
+    "Mended",
+    "Oracle",
+    "Outlook",
+    "Step",
+    "broken_from",
+    "mend",
+    "nearness",
+    "shown",
+]

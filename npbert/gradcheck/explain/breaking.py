@@ -16,7 +16,7 @@ from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.mend import LIMIT, mend
-from npbert.gradcheck.explain.reasons import KINDS, mirrored
+from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trial import Oracle, Outlook, Trial, quiet
 
 _SAME = 1e-9
@@ -74,7 +74,7 @@ def nearness(given: Array, wanted: Array) -> float:
 
 def _turned(finding: Finding) -> Finding:
     """The edit seen from the author's code: what was taken away is missing there."""
-    kind = mirrored(finding.kind)
+    kind = KINDS[finding.kind].mirror
     found, wanted = finding.wanted, finding.found
     place = finding.place.replace(wanted, found, 1)
     return replace(finding, kind=kind, place=place, found=found, wanted=wanted, cause=KINDS[kind].cause, line=0)

@@ -37,7 +37,7 @@ def filled(template: str, **parts: ast.AST) -> ast.expr:
 
 @functools.lru_cache(4096)
 def _parsed(template: str) -> ast.expr:
-    return ast.parse(template, mode="eval").body
+    return ast.parse(template.strip(), mode="eval").body
 
 
 def replaced(node: Any, changes: Mapping[int, Replacement]) -> Any:

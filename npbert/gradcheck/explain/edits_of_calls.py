@@ -10,22 +10,31 @@ from npbert.gradcheck.explain.code import filled
 from npbert.gradcheck.explain.places import Place, same
 
 REDUCTIONS = {"sum", "mean", "max", "min", "prod", "std", "var", "argmax", "argmin", "any", "all", "norm", "cumsum"}
-SWAPPED = {
-    "sum": ["mean"], "mean": ["sum"], "max": ["sum", "mean"], "min": ["max"], "prod": ["sum"], "std": ["var"],
-    "var": ["std"], "argmin": ["argmax"], "argmax": ["argmin"], "cumsum": ["sum"], "maximum": ["minimum"],
-    "minimum": ["maximum"], "zeros_like": ["ones_like"], "ones_like": ["zeros_like"], "zeros": ["ones"],
-    "ones": ["zeros"], "empty_like": ["zeros_like"], "empty": ["zeros"], "repeat": ["tile"], "tile": ["repeat"],
-}  # fmt: skip
+_PAIRS = {
+    "sum or mean": "sum mean; max sum; max mean; max min; prod sum; std var; argmax argmin; cumsum sum; maximum minimum;"
+    "zeros_like ones_like; zeros ones; empty_like zeros_like; empty zeros; repeat tile",
+    "function": "sin cos; exp log; sqrt square; dot outer; triu tril; floor ceil; real imag; tanh cosh",
+}
 """Functions that people mix up."""
-OTHERS = {
-    "sin": ["cos"], "cos": ["sin"], "exp": ["log"], "log": ["exp"], "sqrt": ["square"], "dot": ["outer"], "outer": ["dot"],
-    "triu": ["tril"], "tril": ["triu"], "tanh": ["cosh"], "floor": ["ceil"], "real": ["imag"], "imag": ["real"],
-}  # fmt: skip
 _NOT_A_STEP = {"add_grad", "len", "range", "enumerate", "zip", "zeros", "zeros_like", "take", "keep"}
 
 
-def edits_of_call(e: ast.Call, place: Place) -> Iterator[tuple[str, ast.expr]]:
+def _mixed_up() -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for kind, text in _PAIRS.items():
+        for a, b in map(str.split, text.split(";")):
+            found.setdefault(a, []).append((kind, b))
+            found.setdefault(b, []).append((kind, a))
+    return found
+
+
+_MIXED_UP = _mixed_up()
+
+
+def edits_of_call(place: Place, code: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """(kind, new expression)"""
+    e = place.expr
+    assert isinstance(e, ast.Call)
     attribute = e.func if isinstance(e.func, ast.Attribute) else None
     name = attribute.attr if attribute else getattr(e.func, "id", "")
     is_method = attribute is not None and not _is_module(attribute.value)
@@ -35,10 +44,9 @@ def edits_of_call(e: ast.Call, place: Place) -> Iterator[tuple[str, ast.expr]]:
     for each in [*([target] if is_method else []), *args]:
         if each is not None and not (is_method and transposes and each is not target) and name not in _NOT_A_STEP:
             yield "transpose" if transposes else "unwrap", each
-    for kind, table in (("sum or mean", SWAPPED), ("function", OTHERS)):
-        for other in table.get(name, ()):
-            func = ast.Attribute(attribute.value, other, ast.Load()) if attribute else ast.Name(other, ast.Load())
-            yield kind, ast.Call(func, e.args, e.keywords)
+    for kind, other in _MIXED_UP.get(name, ()):
+        func = ast.Attribute(attribute.value, other, ast.Load()) if attribute else ast.Name(other, ast.Load())
+        yield kind, ast.Call(func, e.args, e.keywords)
     if attribute and name == "at" and isinstance(attribute.value, ast.Attribute):
         for ufunc in {"add", "subtract"} - {attribute.value.attr}:
             func = ast.Attribute(ast.Attribute(attribute.value.value, ufunc, ast.Load()), "at", ast.Load())
@@ -66,7 +74,9 @@ def edits_of_call(e: ast.Call, place: Place) -> Iterator[tuple[str, ast.expr]]:
         for order in itertools.islice(axes, 24):
             yield "transpose", ast.Call(e.func, [_number(i) for i in order], [])
     if name == "range" and place.role == "iter":
-        yield from (("index", filled(t, e=each)) for each in args for t in ("range(e + 1)", "range(e - 1)", "range(1, e)"))
+        yield from (
+            ("index", filled(t, e=each)) for each in args for t in ("range(e + 1)", "range(e - 1)", "range(1, e)")
+        )
 
 
 def _is_module(node: ast.expr) -> bool:
@@ -106,7 +116,9 @@ def einsums(text: str) -> Iterator[str]:
         news = ["".join(p) for p in itertools.permutations(part)] if len(part) <= 4 and "." not in part else []
         places = [i for i, c in enumerate(part) if c.isalpha()]
         news += [part[:i] + c + part[i + 1 :] for i in places for c in letters]
-        news += [part[:i] + part[j] + part[i + 1 : j] + part[i] + part[j + 1 :] for i, j in itertools.combinations(places, 2)]
+        news += [
+            part[:i] + part[j] + part[i + 1 : j] + part[i] + part[j + 1 :] for i, j in itertools.combinations(places, 2)
+        ]
         for new in news:
             changed = [*parts[:n], new, *parts[n + 1 :]]
             whole = ",".join(changed[:-1]) + "->" + changed[-1] if arrow else ",".join(changed)

@@ -13,7 +13,6 @@ from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.places import is_step, names_in, same
 
 _COMPOUND = (ast.For, ast.If, ast.While, ast.With, ast.FunctionDef)
-_ARITHMETIC = {"add": ast.Add, "subtract": ast.Sub}
 _OPPOSITE = {ast.Add: ("sign", ast.Sub), ast.Sub: ("sign", ast.Add), ast.Mult: ("operator", ast.Div),
              ast.Div: ("operator", ast.Mult)}  # fmt: skip
 
@@ -118,7 +117,9 @@ def _moves(s: ast.stmt, block: _Block) -> Iterator[Edit]:
     for other in block.body:
         place = block.body.index(other)
         if other is not s and not is_step(other) and place != at + 1:
-            yield Edit("move", s.lineno, {id(s): [], id(other): [s, other]}, s, None, says=f"before line {other.lineno}")
+            yield Edit(
+                "move", s.lineno, {id(s): [], id(other): [s, other]}, s, None, says=f"before line {other.lineno}"
+            )
         if isinstance(other, ast.For | ast.While) and other is not s:
             twin = copy.copy(other)
             twin.body = [*other.body, s]

@@ -55,4 +55,3 @@ def _changed(finding: Finding) -> str:
         return f"        (without this line)  {finding.found}"
     after = finding.place.replace(finding.found, finding.wanted, 1)
     return "\n".join(f"{'':9}{line}" for line in after.splitlines())
-

@@ -147,7 +147,9 @@ def _as_text(
                 yield (sign, operator, filled(template, **parts)), 4 * len(template)
 
 
-def _joined(kind: str, template: str, e: ast.expr, word: ast.expr, scale: tuple[float, str, ast.expr | None]) -> ast.expr:
+def _joined(
+    kind: str, template: str, e: ast.expr, word: ast.expr, scale: tuple[float, str, ast.expr | None]
+) -> ast.expr:
     sign, operator, number = scale
     is_one = isinstance(word, ast.Constant)
     if kind == "term":

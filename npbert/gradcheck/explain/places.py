@@ -40,7 +40,12 @@ class Place:
     @property
     def is_index(self) -> bool:
         """Whether it is in the brackets of a subscript, or an axis."""
-        in_slice = isinstance(self.holder, ast.Subscript | ast.Slice) and self.role in ("slice", "lower", "upper", "step")
+        in_slice = isinstance(self.holder, ast.Subscript | ast.Slice) and self.role in (
+            "slice",
+            "lower",
+            "upper",
+            "step",
+        )
         return in_slice or (isinstance(self.holder, ast.keyword) and self.holder.arg in ("axis", "axes"))
 
     @property
@@ -88,7 +93,11 @@ def _places(
 
 
 def _is_value(node: ast.AST, holder: ast.AST, role: str) -> bool:
-    if not isinstance(node, ast.expr) or isinstance(node, _COMPOUND) or (isinstance(holder, ast.Call) and role == "func"):
+    if (
+        not isinstance(node, ast.expr)
+        or isinstance(node, _COMPOUND)
+        or (isinstance(holder, ast.Call) and role == "func")
+    ):
         return False
     if isinstance(node, ast.Tuple) and any(isinstance(each, ast.Slice | ast.Starred) for each in node.elts):
         return False
@@ -140,6 +149,11 @@ def give_room(places: list[Place]) -> None:
         shape = np.shape(place.value) if isinstance(place.value, np.ndarray | float | np.floating) else ()
         holder = by_expression.get(id(place.holder))
         is_broadcast = isinstance(place.holder, ast.BinOp) and not isinstance(place.holder.op, ast.MatMult | ast.Pow)
-        if holder is not None and is_broadcast and isinstance(holder.value, np.ndarray) and broadcasts(place.value, holder.value):
+        if (
+            holder is not None
+            and is_broadcast
+            and isinstance(holder.value, np.ndarray)
+            and broadcasts(place.value, holder.value)
+        ):
             shape = holder.room or holder.value.shape
         place.room = shape

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import functools
 import io
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -37,12 +36,18 @@ class Outlook:
     right: frozenset[str] | set[str] = frozenset()
     arrays: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
 
-    @property
-    def score(self) -> float:
-        return -1.0 if RAISES in self.wrong else sum(self.wrong.values()) + len(self.right)
-
 
 FAILED = Outlook({RAISES: 0.0})
+
+
+def wrong_in(outlooks: Iterable[Outlook]) -> set[str]:
+    """The names of the outputs that are wrong at some sample."""
+    return {name for outlook in outlooks for name in outlook.wrong}
+
+
+def has_failed(outlooks: Iterable[Outlook]) -> bool:
+    """Whether the code fails at some sample."""
+    return RAISES in wrong_in(outlooks)
 
 
 class Oracle(Protocol):
@@ -55,6 +60,9 @@ class Oracle(Protocol):
     samples: Sequence[Any]
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook: ...
+
+
+Give = Callable[[Mapping[str, Any]], Any]
 
 
 class Failed(BaseException):
@@ -72,10 +80,8 @@ class Skipped(BaseException):
 class Trial:
     """Runs code and counts what it costs. limit: seconds of this process."""
 
-    def __init__(self, oracle: Oracle, limit: float, start: float | None = None) -> None:
-        self.oracle, self.limit = oracle, limit
-        self.start = time.process_time() if start is None else start
-        self.rounds, self.most = 0, _ROUNDS
+    def __init__(self, oracle: Oracle, limit: float) -> None:
+        self.oracle, self.limit, self.start, self.rounds = oracle, limit, time.process_time(), 0
 
     @property
     def is_over(self) -> bool:
@@ -84,7 +90,7 @@ class Trial:
     def step(self) -> bool:
         """Called in each round of each loop of the code."""
         self.rounds += 1
-        if self.rounds > self.most or (self.rounds % 512 == 0 and time.process_time() - self.start > self.limit + 1):
+        if self.rounds > _ROUNDS or (self.rounds % 512 == 0 and time.process_time() - self.start > self.limit + 1):
             raise TooLong
         return True
 
@@ -111,10 +117,7 @@ class Trial:
 
     def looks(self, code: Code) -> list[Outlook]:
         """At every sample, and at the first once more, by one and the same function."""
-        try:
-            function = self.compiled(code)
-        except (SyntaxError, ValueError, TypeError):
-            return [FAILED] * (len(self.oracle.samples) + 1)
+        function = self.compiled(code)
         return [self.look(function, k) for k in [*range(len(self.oracle.samples)), 0]]
 
 
@@ -123,27 +126,25 @@ class Hook:
 
     def __init__(self, trial: Trial, code: Code, place: Place) -> None:
         self.trial, self.code, self.place = trial, code, place
-        self.original = compiled_expression(place.expr)
-        self._give: Callable[[Mapping[str, Any]], Any] = self._as_it_is
+        expression = compiled_expression(place.expr)
+        self.original: Give = lambda env: self.value_of(expression, env)
+        self._give = self.original
         call = filled(f"{HOOK}(locals())")
-        self.function = trial.compiled(code.edited({id(place.expr): call}), lambda env: self._give(env))
+        self._function = trial.compiled(code.edited({id(place.expr): call}), lambda env: self._give(env))
 
     def value_of(self, expression: Any, env: Mapping[str, Any]) -> Any:
         return eval(expression, {**self.code.scope, **env})
 
-    def _as_it_is(self, env: Mapping[str, Any]) -> Any:
-        return self.value_of(self.original, env)
-
-    def look(self, k: int, give: Callable[[Mapping[str, Any]], Any]) -> Outlook:
+    def look(self, k: int, give: Give) -> Outlook:
         """With the value that `give` makes of the local variables. Raises: Skipped, if give does."""
         self._give = give
-        return self.trial.look(self.function, k)
+        return self.trial.look(self._function, k)
 
     def watch(self, k: int) -> None:
         """Notes at the place what it is, and the variables there."""
 
         def seen(env: Mapping[str, Any]) -> Any:
-            value = self._as_it_is(env)
+            value = self.original(env)
             if not self.place.seen:
                 self.place.seen, self.place.value = True, copied(value)
                 self.place.env = {name: copied(v) for name, v in env.items() if not name.startswith("__")}
@@ -153,23 +154,23 @@ class Hook:
 
     def put(self, k: int, value: Any) -> Outlook:
         """With this value at the place, whenever it is reached; what stands there is computed all the same."""
-        return self.look(k, lambda env: (self._as_it_is(env), value)[1])
+        return self.look(k, lambda env: (self.original(env), value)[1])
 
-    def candidate(self, expression: Any, known: dict[Any, bool] | None) -> Callable[[Mapping[str, Any]], Any]:
-        """Gives the value of another expression; skips those whose first value is known not to help, or fails."""
-        state = [True]
+    def candidate(self, expression: Any, known: dict[Any, bool] | None) -> Give:
+        """Gives the value of another expression; skips one whose first value fails, or is among those that are known."""
+        is_first = [True]
 
         def give(env: Mapping[str, Any]) -> Any:
-            is_first, state[0] = state[0], False
-            if not is_first:
+            if not is_first[0]:
                 return self.value_of(expression, env)
+            is_first[0] = False
             try:
                 value = self.value_of(expression, env)
-            except Exception as error:
+            except Exception as error:  # of the code that is tried
                 raise Skipped from error
             if known is not None:
                 key = fingerprint(value)
-                if not known.setdefault(key, True):
+                if key in known:
                     raise Skipped
                 known[key] = False
             return value
@@ -177,7 +178,7 @@ class Hook:
         return give
 
 
-def compiled_expression(node: ast.expr) -> Any:
+def compiled_expression(node: Any) -> Any:
     """Raises: SyntaxError, ValueError or TypeError where it is none."""
     expression = ast.Expression(node)
     return compile(ast.fix_missing_locations(ast.copy_location(expression, node)), "<candidate>", "eval")
@@ -187,7 +188,7 @@ def copied(value: Any) -> Any:
     """A copy of an array, or of arrays in a tuple or list; anything else itself."""
     if isinstance(value, np.ndarray):
         return value.copy()
-    return type(value)(map(copied, value)) if type(value) in (tuple, list) else copy.copy(value) if type(value) is dict else value
+    return type(value)(map(copied, value)) if type(value) in (tuple, list) else value
 
 
 @contextmanager

@@ -11,21 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.gradcheck.explain.code import Code, filled, replaced
-from npbert.gradcheck.explain.edits import WRAPS, sizes
+from npbert.gradcheck.explain.edits import sizes
+from npbert.gradcheck.explain.grammar import MADE_OF, WRAPS
 from npbert.gradcheck.explain.places import fingerprint, is_step
 from npbert.gradcheck.explain.trial import compiled_expression
 
-MADE_OF_ONE = ("e ** 2", "1 - e", "1 - e ** 2", "e * (1 - e)", "1 / e", "e ** -2", "np.sqrt(e)", "np.exp(e)", "np.sign(e)",
-               "e > 0", "e.sum(axis=-1, keepdims=True)", "e.mean(axis=-1, keepdims=True)", "e.sum(axis=0)", "e.T",
-               "e[:, None]", "e.sum(axis=-1)", "np.log(e)")  # fmt: skip
-MADE_OF_TWO = ("a * b", "a / b", "a @ b", "a.swapaxes(-1, -2) @ b", "a @ b.swapaxes(-1, -2)", "a * b ** 2", "a - b",
-               "(a * b).sum(axis=-1, keepdims=True)", "(a * b).mean(axis=-1, keepdims=True)", "a + b",
-               "a * b.mean(axis=-1, keepdims=True)", "a * b.sum(axis=-1, keepdims=True)", "(a * b).sum(axis=0)", "a[:, None] * b",
-               "a * (a * b).mean(axis=-1, keepdims=True)", "a * (a * b).sum(axis=-1, keepdims=True)", "np.outer(a, b)")  # fmt: skip
-MADE_OF_THREE = ("a * b * c", "a * b / c", "a * (b * c).sum(axis=-1, keepdims=True)",
-                 "a * (b * c).mean(axis=-1, keepdims=True)", "a @ (b * c)", "(a * b) @ c")  # fmt: skip
 _CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
-_MANY, _SOME, _FEW = 24, 13, 7
+_MOST = {"e": 24, "ab": 13, "abc": 7}  # so many arrays are put into the templates
 
 
 class Word(NamedTuple):
@@ -36,10 +28,11 @@ class Word(NamedTuple):
 
 
 class Vocabulary:
-    """forward: its source, whose expressions may be the missing ones."""
+    """forward: its source, whose expressions may be the missing ones.   offers: helpers of one argument that may be, too"""
 
-    def __init__(self, code: Code, forward: str = "") -> None:
+    def __init__(self, code: Code, forward: str = "", offers: tuple[str, ...] = ()) -> None:
         self.code = code
+        self._offered = [ast.Call(ast.Name(name, ast.Load()), [ast.Name("e", ast.Load())], []) for name in offers]
         self._expressions = [*_read_in(code.tree), *_of_forward(forward)]
         self._known: dict[Any, list[tuple[ast.expr, Any]]] = {}
 
@@ -49,6 +42,7 @@ class Vocabulary:
         if key not in self._known:
             names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in env]
             expressions = sorted(self._expressions, key=lambda e: len(ast.dump(e)))
+            expressions += [filled("f(e)", f=each.func, e=name) for each in self._offered for name in names]
             self._known[key] = list(self._valued([*names, *expressions], env))
         return self._known[key]
 
@@ -67,14 +61,14 @@ class Vocabulary:
 
     def steps(self, e: ast.expr) -> list[ast.expr]:
         """e after each step that may have been left out: those of WRAPS, and calls of the code and of forward."""
-        calls = [each for each in self._expressions if isinstance(each, ast.Call) and each.args]
+        calls = [each for each in [*self._offered, *self._expressions] if isinstance(each, ast.Call) and each.args]
         through = {
             ast.dump(new): new
             for call in calls
             if not isinstance(call.args[0], ast.Constant | ast.Starred)
             and (new := ast.Call(call.func, [e, *call.args[1:]], call.keywords))
         }
-        return [*(filled(template, e=e) for template in WRAPS), *itertools.islice(through.values(), _MANY)]
+        return [*(filled(template, e=e) for template in WRAPS), *itertools.islice(through.values(), _MOST["e"])]
 
     def scalars(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, float]]:
         """The numbers that are there: sizes, their roots, constants, 1 minus a rate."""
@@ -89,15 +83,15 @@ class Vocabulary:
                 valued.append((e, float(value)))
         return valued
 
-    def words(self, env: Mapping[str, Any], arrays: list[tuple[ast.expr, Any]] | None = None) -> Iterator[Word]:
+    def words(self, env: Mapping[str, Any]) -> Iterator[Word]:
         """The base, and what is made of it."""
-        base = self.base(env) if arrays is None else arrays
+        base = self.base(env)
         yield from (Word(value, lambda e=e: e) for e, value in base)  # type: ignore[misc]
         floats = [(e, v) for e, v in base if isinstance(v, np.ndarray) and v.ndim]
-        for templates, names, count in ((MADE_OF_ONE, "e", _MANY), (MADE_OF_TWO, "ab", _SOME), (MADE_OF_THREE, "abc", _FEW)):
-            for template in templates:
-                compute = _function(template, names)
-                for parts in itertools.product(floats[:count], repeat=len(names)):
+        for names, templates in MADE_OF.items():
+            for template in templates.split(";"):
+                compute = eval(f"lambda {','.join(names)}: {template.strip()}", {"np": np})
+                for parts in itertools.product(floats[: _MOST[names]], repeat=len(names)):
                     try:
                         value = compute(*(value for _, value in parts))
                     except (ValueError, IndexError, TypeError):  # shapes that do not fit
@@ -107,11 +101,6 @@ class Vocabulary:
 
 def _made(template: str, names: str, parts: list[ast.expr]) -> Callable[[], ast.expr]:
     return lambda: filled(template, **dict(zip(names, parts, strict=True)))
-
-
-def _function(template: str, names: str) -> Callable[..., Any]:
-    found: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {template}", {"np": np})
-    return found
 
 
 def _read_in(tree: ast.AST) -> list[ast.expr]:

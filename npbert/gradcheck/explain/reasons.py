@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 _TABLE = """
-drop factor | 1.0 | factor | There is a factor too many: nothing in forward multiplies or divides by it at this place. \
-(A mean over the batch belongs to the loss, and is inside the incoming gradient already.)
+drop factor | 1.0 | factor | There is a factor too many: nothing in forward multiplies or divides by it at this \
+place. (A mean over the batch belongs to the loss, and is inside the incoming gradient already.)
 drop term | 1.0 | term | There is a term too many: no road leads that way, or it is counted elsewhere already.
 sign | 1.0 | | The sign is the wrong way round: ask whether the output grows or falls when this grows.
 minus | 1.3 | | The sign of the whole is the wrong way round: ask whether the output grows or falls with it.

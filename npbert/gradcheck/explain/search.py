@@ -1,4 +1,4 @@
-"""Search: one step of mending. Every edit of the grammar is tried, and then what may be missing, until the best is known."""
+"""Search: one step of mending. Every edit of the grammar is tried, and then what may be missing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Made(NamedTuple):
 
 
 class Search:
-    """now: what is wrong with the code, by sample.   made, after: the code with the edit that was chosen, and the same."""
+    """now: what is wrong with the code, by sample.   made, after: the edited code, and what is wrong then"""
 
     def __init__(self, code: Code, trial: Trial, forward: str, offers: tuple[str, ...], now: list[Outlook]) -> None:
         self.code, self.trial, self.forward, self.offers, self.now = code, trial, forward, offers, now

@@ -20,24 +20,35 @@ Replacement = ast.AST | list[ast.stmt]
 Scope = Mapping[str, Any]
 
 
-def filled(template: str, **parts: ast.AST) -> ast.expr:
-    """The expression of the template, with nodes in the place of names: filled("a @ b", a=…, b=…)."""
+def filled(template: str, **parts: ast.AST) -> Any:
+    """The expression or statement of the template, with nodes in the place of names: filled("a @ b", a=…, b=…)."""
 
     def made(node: Any) -> Any:
         if isinstance(node, list):
             return [made(each) for each in node]
-        if not isinstance(node, ast.AST):
+        if not isinstance(node, ast.AST) or isinstance(node, ast.expr_context):
             return node
         if isinstance(node, ast.Name) and node.id in parts:
-            return parts[node.id]
+            return _in_context(parts[node.id], node.ctx)
         return type(node)(**{name: made(value) for name, value in ast.iter_fields(node)})
 
-    return made(_parsed(template))
+    return made(parsed(template))
+
+
+def _in_context(node: Any, context: ast.expr_context) -> Any:
+    """The node as one that is read, or written to, as the context says."""
+    if type(getattr(node, "ctx", context)) is type(context):
+        return node
+    twin = copy.copy(node)
+    twin.ctx = context
+    return twin
 
 
 @functools.lru_cache(4096)
-def _parsed(template: str) -> ast.expr:
-    return ast.parse(template.strip(), mode="eval").body
+def parsed(template: str) -> Any:
+    """The expression or statement that a text is."""
+    statement = ast.parse(template.strip()).body[0]
+    return statement.value if isinstance(statement, ast.Expr) else statement
 
 
 def replaced(node: Any, changes: Mapping[int, Replacement]) -> Any:
@@ -95,9 +106,9 @@ class Code:
             elif isinstance(node, ast.arg):
                 node.annotation = None
             elif isinstance(node, ast.For | ast.While):
-                node.body.insert(0, ast.copy_location(ast.Expr(_parsed(f"{STEP}()")), node))
+                node.body.insert(0, ast.copy_location(ast.Expr(parsed(f"{STEP}()")), node))
             elif isinstance(node, ast.comprehension):
-                node.ifs.append(_parsed(f"{STEP}()"))
+                node.ifs.append(parsed(f"{STEP}()"))
         return cls(source, first, scope, tree)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Edit: one small change of the code. edits_of: all of them at a place, those of the grammar and those that ask for values."""
+"""Edit: one small change of the code. edits_of: all of them at a place, by the grammar and by what is there."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def edits_of(place: Place, code: ast.AST) -> Iterator[Edit]:
                                           ast.Subscript: _of_name, ast.Call: edits_of_call}  # fmt: skip
     special = of_kind.get(type(place.expr))
     news = [*rewritten(place.expr), *_of_values(place), *(special(place, code) if special else ())]
-    return (edit_of(place, kind, new) for kind, new in news)
+    is_only_handed_on = isinstance(place.statement, ast.Return) and isinstance(place.expr, ast.Name)
+    return (edit_of(place, kind, new, 0.7 if is_only_handed_on else 0.0) for kind, new in news)
 
 
 def _of_values(place: Place) -> Iterator[New]:
@@ -72,7 +73,8 @@ def _of_values(place: Place) -> Iterator[New]:
     if isinstance(value, np.ndarray) and value.dtype == bool:
         yield "comparison", ast.UnaryOp(ast.Invert(), e)
         for name in _names(place):
-            if getattr(place.env[name.id], "dtype", None) == bool and broadcasts(place.env[name.id], value):
+            other = place.env[name.id]
+            if isinstance(other, np.ndarray) and other.dtype == bool and broadcasts(other, value):
                 yield from (("mask", filled(text, e=e, n=name)) for text in ("e & n", "e & ~n"))
     elif isinstance(value, bool | np.bool_):
         yield "comparison", ast.UnaryOp(ast.Not(), e)
@@ -109,6 +111,8 @@ def _of_name(place: Place, code: ast.AST) -> Iterator[New]:
         is_same = isinstance(e, ast.Name) and e.id == name.id
         if not is_same and (not place.seen or _could_be(place.env[name.id], place.value)):
             yield "name", name
+    held = {text_of(n): n for n in ast.walk(code) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)}
+    yield from (("name", node) for text, node in held.items() if isinstance(e, ast.Name) and text.startswith("self."))
     if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
         others = {n.attr for n in ast.walk(code) if isinstance(n, ast.Attribute)} | {"value", "grad"}
         yield from (("name", ast.Attribute(e.value, other, ast.Load())) for other in sorted(others - {e.attr}))

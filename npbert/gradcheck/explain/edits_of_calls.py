@@ -11,8 +11,8 @@ from npbert.gradcheck.explain.places import Place, same
 
 REDUCTIONS = {"sum", "mean", "max", "min", "prod", "std", "var", "argmax", "argmin", "any", "all", "norm", "cumsum"}
 _PAIRS = {
-    "sum or mean": "sum mean; max sum; max mean; max min; prod sum; std var; argmax argmin; cumsum sum; maximum minimum;"
-    "zeros_like ones_like; zeros ones; empty_like zeros_like; empty zeros; repeat tile",
+    "sum or mean": "sum mean; max sum; max mean; max min; prod sum; std var; argmax argmin; cumsum sum;"
+    "maximum minimum; zeros_like ones_like; zeros ones; empty_like zeros_like; empty zeros; repeat tile",
     "function": "sin cos; exp log; sqrt square; dot outer; triu tril; floor ceil; real imag; tanh cosh",
 }
 """Functions that people mix up."""

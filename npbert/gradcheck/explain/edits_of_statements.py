@@ -10,103 +10,66 @@ from typing import NamedTuple
 
 from npbert.gradcheck.explain.code import Code, filled, replaced
 from npbert.gradcheck.explain.edits import Edit
-from npbert.gradcheck.explain.places import is_step, names_in, same
+from npbert.gradcheck.explain.grammar import rewritten
+from npbert.gradcheck.explain.places import is_step, names_in
 
-_COMPOUND = (ast.For, ast.If, ast.While, ast.With, ast.FunctionDef)
-_OPPOSITE = {ast.Add: ("sign", ast.Sub), ast.Sub: ("sign", ast.Add), ast.Mult: ("operator", ast.Div),
-             ast.Div: ("operator", ast.Mult)}  # fmt: skip
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
+_NOT_EXCHANGED = {"np", "math", "self", "tape"}
 
 
 class _Block(NamedTuple):
-    """Statements that follow each other. holder: the loop or branch that they are in, which is one of `outer`."""
+    """Statements that follow each other.   holder: the loop or branch that they are in"""
 
     body: list[ast.stmt]
     holder: ast.stmt | None
-    outer: list[ast.stmt]
 
 
 def statement_edits(code: Code) -> Iterator[Edit]:
     """Every small edit of a whole statement."""
-    for block in _blocks(code.entry.body, None, []):
+    for block in _blocks(code.entry.body, None):
         for statement in block.body:
-            if is_step(statement) or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
-                continue
-            for kind, news in _in_place_of(statement, names_in(code.entry)):
-                yield _edit(kind, statement, *news)
-            yield from _moves(statement, block)
+            if not is_step(statement) and not (
+                isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            ):
+                yield from (
+                    _edit(kind, statement, *news) for kind, news in _in_place_of(statement, names_in(code.entry))
+                )
+                yield from _moves(statement, block)
     yield from _of_arguments(code.entry)
 
 
-def _blocks(body: list[ast.stmt], holder: ast.stmt | None, outer: list[ast.stmt]) -> Iterator[_Block]:
-    yield _Block(body, holder, outer)
+def _blocks(body: list[ast.stmt], holder: ast.stmt | None) -> Iterator[_Block]:
+    yield _Block(body, holder)
     for statement in body:
-        for name in ("body", "orelse"):
-            inner = getattr(statement, name, None)
-            if isinstance(inner, list) and inner and not isinstance(statement, ast.FunctionDef):
-                yield from _blocks(inner, statement, body)
+        for inner in (getattr(statement, "body", []), getattr(statement, "orelse", [])):
+            yield from _blocks(inner, statement) if inner and not isinstance(statement, ast.FunctionDef) else ()
 
 
-def _edit(kind: str, statement: ast.stmt, *news: ast.stmt, more: float = 0.0) -> Edit:
+def _edit(kind: str, statement: ast.stmt, *news: ast.stmt) -> Edit:
     placed = [each if hasattr(each, "lineno") else ast.copy_location(each, statement) for each in news]
-    return Edit(kind, statement.lineno, {id(statement): placed}, statement, placed, more)
+    return Edit(kind, statement.lineno, {id(statement): placed}, statement, placed)
 
 
 def _in_place_of(s: ast.stmt, names: set[str]) -> Iterator[tuple[str, list[ast.stmt]]]:
     """(kind, what stands in the place of the statement)"""
-    if not isinstance(s, (*_COMPOUND, ast.Return)):
-        yield "delete", []
+    is_unpacked = isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple | ast.List)
+    for kind, new in rewritten(s):
+        if is_unpacked and kind != "order":
+            continue
+        yield kind, [new if isinstance(new, ast.stmt) else ast.Expr(new)]
     if isinstance(s, ast.If):
-        yield "delete", s.body
-        yield "delete", s.orelse
-    if isinstance(s, ast.AugAssign):
-        load = _load(s.target)
-        yield "accumulate", [_assign(s.target, s.value)]
-        yield "in place", [_assign(s.target, ast.BinOp(load, s.op, s.value))]
-        if type(s.op) in _OPPOSITE:
-            kind, op = _OPPOSITE[type(s.op)]
-            yield kind, [ast.AugAssign(s.target, op(), s.value)]
-    if isinstance(s, ast.Assign) and len(s.targets) == 1:
-        yield from _of_assignment(s.targets[0], s.value)
+        yield from (("delete", news) for news in (s.body, s.orelse))
+    elif isinstance(s, _SIMPLE) and not isinstance(s, ast.Return):
+        yield "delete", []
     target = s.target if isinstance(s, ast.AugAssign) else s.targets[0] if isinstance(s, ast.Assign) else None
-    if isinstance(target, ast.Subscript):
-        for index in _other_indices(target.slice, names):
-            there = ast.Subscript(target.value, index, ast.Store())
-            yield "index", [_with_target(s, there)]
-        is_added = not isinstance(s, ast.AugAssign) or isinstance(s.op, ast.Add | ast.Sub)
-        if is_added and not isinstance(target.slice, ast.Constant | ast.Slice):
-            ufunc = "subtract" if isinstance(s, ast.AugAssign) and isinstance(s.op, ast.Sub) else "add"
-            value = s.value if isinstance(s, ast.Assign | ast.AugAssign) else target
-            parts = {"a": _load(target.value), "i": target.slice, "v": value}
-            yield "repeated index", [ast.Expr(filled(f"np.{ufunc}.at(a, i, v)", **parts))]
-    if isinstance(s, ast.Expr | ast.Assign | ast.Return | ast.AugAssign):
-        loaded = sorted({n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)})
-        for a, b in itertools.combinations([name for name in loaded if name not in ("np", "math", "self", "tape")], 2):
-            yield "order", [_exchanged(s, a, b)]
-
-
-def _of_assignment(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, list[ast.stmt]]]:
-    if not isinstance(target, ast.Tuple | ast.List):
-        yield "accumulate", [ast.AugAssign(target, ast.Add(), value)]
-    if isinstance(target, ast.Name):
-        yield "copy", [_assign(target, filled("e.copy()", e=value))]
-        yield "rebound", [_assign(ast.Subscript(_load(target), ast.Constant(...), ast.Store()), value)]
-    if isinstance(value, ast.BinOp) and same(_load(target), value.left):
-        yield "rebound", [ast.AugAssign(target, value.op, value.right)]
-    if isinstance(target, ast.Tuple):
-        for i, j in itertools.combinations(range(len(target.elts)), 2):
-            elements = list(target.elts)
-            elements[i], elements[j] = elements[j], elements[i]
-            yield "order", [_assign(ast.Tuple(elements, ast.Store()), value)]
-
-
-def _other_indices(index: ast.expr, names: set[str]) -> Iterator[ast.expr]:
-    if isinstance(index, ast.Name):
-        yield from (ast.Name(name, ast.Load()) for name in sorted(names - {index.id}))
-    if isinstance(index, ast.Tuple) and len(index.elts) == 2:
-        first, second = index.elts
-        yield ast.Tuple([second, first], ast.Load())
-        if isinstance(first, ast.Slice) and not isinstance(second, ast.Slice):
-            yield filled("(np.arange(len(i)), i)", i=second)
+    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Name):
+        for name in sorted(names - {target.slice.id}):
+            yield "index", [replaced(s, {id(target.slice): ast.Name(name, ast.Load())})]
+    if isinstance(s, _SIMPLE):
+        loads = [n for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+        for a, b in itertools.combinations(sorted({n.id for n in loads} - _NOT_EXCHANGED), 2):
+            others = {a: ast.Name(b, ast.Load()), b: ast.Name(a, ast.Load())}
+            yield "order", [replaced(s, {id(n): others[n.id] for n in loads if n.id in others})]
 
 
 def _moves(s: ast.stmt, block: _Block) -> Iterator[Edit]:
@@ -131,8 +94,8 @@ def _moves(s: ast.stmt, block: _Block) -> Iterator[Edit]:
             says = f"{word} the loop of line {block.holder.lineno}"
             yield Edit("move", s.lineno, {id(block.holder): news}, s, None, says=says)
         if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):  # x = … in a loop: x += …, from 0
-            added = ast.copy_location(ast.AugAssign(s.targets[0], ast.Add(), s.value), s)
-            start = ast.copy_location(_assign(s.targets[0], ast.Constant(0)), block.holder)
+            added = ast.copy_location(filled("a += b", a=s.targets[0], b=s.value), s)
+            start = ast.copy_location(filled("a = 0", a=s.targets[0]), block.holder)
             news = [start, replaced(block.holder, {id(s): added})]
             yield Edit("accumulate", s.lineno, {id(block.holder): news}, s, added, 0.05)
 
@@ -140,39 +103,13 @@ def _moves(s: ast.stmt, block: _Block) -> Iterator[Edit]:
 def _of_arguments(function: ast.FunctionDef) -> Iterator[Edit]:
     """Copies of what the function is given, and defaults made anew."""
     first = next((s for s in function.body if not isinstance(s, ast.Expr)), function.body[-1])
-    for argument in function.args.args:
-        if argument.arg not in ("self", "tape"):
-            name = ast.Name(argument.arg, ast.Load())
-            start = _assign(ast.Name(argument.arg, ast.Store()), filled("e.copy()", e=name))
-            yield _edit("copy", first, start, first)
-    defaults = function.args.defaults
-    for argument, default in zip(function.args.args[len(function.args.args) - len(defaults) :], defaults, strict=True):
+    arguments, defaults = function.args.args, function.args.defaults
+    for argument in arguments:
+        if argument.arg not in _NOT_EXCHANGED:
+            yield _edit("copy", first, filled("a = a.copy()", a=ast.Name(argument.arg, ast.Load())), first)
+    for argument, default in zip(arguments[len(arguments) - len(defaults) :], defaults, strict=True):
         if isinstance(default, ast.Dict | ast.List | ast.Call | ast.Set):
-            start = ast.copy_location(_assign(ast.Name(argument.arg, ast.Store()), default), first)
+            start = filled("a = b", a=ast.Name(argument.arg, ast.Load()), b=default)
+            changes = {id(first): [ast.copy_location(start, first), first]}
             says = f"{argument.arg} made anew in each call"
-            yield Edit("remembers", function.lineno, {id(first): [start, first]}, default, None, says=says)
-
-
-def _assign(target: ast.expr, value: ast.expr) -> ast.Assign:
-    stored = copy.copy(target)
-    if isinstance(stored, ast.Name | ast.Subscript | ast.Attribute):
-        stored.ctx = ast.Store()
-    return ast.Assign([stored], value)
-
-
-def _with_target(s: ast.stmt, target: ast.expr) -> ast.stmt:
-    return ast.AugAssign(target, s.op, s.value) if isinstance(s, ast.AugAssign) else _assign(target, s.value)  # type: ignore[attr-defined]
-
-
-def _load(target: ast.expr) -> ast.expr:
-    twin = copy.copy(target)
-    if isinstance(twin, ast.Name | ast.Subscript | ast.Attribute):
-        twin.ctx = ast.Load()
-    return twin
-
-
-def _exchanged(s: ast.stmt, a: str, b: str) -> ast.stmt:
-    others = {a: b, b: a}
-    loads = [n for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in others]
-    twin: ast.stmt = replaced(s, {id(n): ast.Name(others[n.id], ast.Load()) for n in loads})
-    return twin
+            yield Edit("remembers", function.lineno, changes, default, None, says=says)

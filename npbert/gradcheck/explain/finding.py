@@ -28,7 +28,8 @@ def shown(finding: Finding, *, edit: bool = False) -> str:
     """The line with the place marked, the kind and the cause; with `edit`, what would make it right, too."""
     subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
     if not finding.line:
-        seems = f"\nIn the right backward stands {finding.wanted}, and your numbers are those with {finding.found or 'nothing'}."
+        given = finding.found or "nothing in its place"
+        seems = f"\nYour numbers are those of the right backward with {given}, where {finding.wanted} stands."
         return f"{subject} {is_} wrong ({finding.kind}).\n{finding.cause}{seems if edit else ''}"
     parts = [f"{subject} {is_} wrong; line {finding.line} ({finding.kind}):", _marked(finding), finding.cause]
     if edit:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from npbert.gradcheck.explain.code import filled
+from npbert.gradcheck.explain.code import filled, parsed
 from npbert.gradcheck.explain.places import same
 
 _COMPARED = ("<", "<=", ">", ">=", "==", "!=")
@@ -19,36 +19,39 @@ REWRITES = {
     "drop term": "a + b → a, b; a - b → a, -b",
     "sign": "a + b → a - b, b - a; a - b → a + b, b - a; -a → a; a ** b → a ** -b; -a / b → a / b; -a * b → a * b",
     "operator": "a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / b; a @ b → a * b; a ± b → a * b",
-    "order": "a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a); (a, b, c) → (b, a, c), (a, c, b), (c, b, a)",
-    "transpose": "a.T → a; a @ b → b.T @ a.T",
+    "order": "a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a);"
+    "(a, b, c) → (b, a, c), (a, c, b), (c, b, a)",
+    "transpose": "a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T",
     "function": "a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real",
-    "regroup": "a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c; (b ± c) / a → b ± c / a, b / a ± c;"
+    "regroup": "a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c;"
+    "(b ± c) / a → b ± c / a, b / a ± c;"
     "a * b ± c → a * (b ± c), b * (a ± c); a ± b * c → (a ± b) * c, b * (a ± c); a ± b / c → (a ± b) / c;"
     "a ± b * c / d → (a ± b * c) / d, (a ± b) * c / d; a / b ± c → (a ± c) / b, a / (b ± c); a / b * c → a / (b * c);"
     "a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c → a + b ** c; (a * b) ** c → a * b ** c;"
-    "a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b); f(a ± b) → f(a) ± b;"
-    "f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b); f(a) / b → f(a / b)",
+    "a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b);"
+    "f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b); f(a) / b → f(a / b)",
     "comparison": "; ".join(f"a {op} b → " + ", ".join(f"a {o} b" for o in _COMPARED if o != op) for op in _COMPARED)
     + "; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b; ~a → a; not a → a;"
     "a is None → a is not None; a is not None → a is None; a if b else c → c if b else a, a, c;"
     "np.where(a, b, c) → np.where(a, c, b)",
-    "index": "a[b] → a; a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]; a[b + c] → a[b - c], a[b]; a[b - c] → a[b + c], a[b];"
-    "a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]",
+    "index": "a[b] → a; a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]; a[b + c] → a[b - c], a[b];"
+    "a[b - c] → a[b + c], a[b]; a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]",
 }
 """By kind, "pattern → replacement, …; pattern → …"."""
 
 WRAPS = (
-    "np.sqrt(e); e ** 2; np.exp(e); 1 - e; 1 / e; 1 - e ** 2; e * (1 - e); np.tanh(e); np.log(e); np.abs(e); np.sign(e);\
-np.maximum(e, 0); e > 0; e ** -1.5; e ** -2; e.ravel(); e.sum(axis=0); e.sum(axis=-1, keepdims=True);\
-e.mean(axis=-1, keepdims=True); e - e.mean(axis=-1, keepdims=True)".split(";")
+    "np.sqrt(e); e ** 2; np.exp(e); 1 - e; 1 / e; 1 - e ** 2; e * (1 - e); np.tanh(e); np.log(e); np.abs(e);"
+    "np.sign(e); np.maximum(e, 0); e > 0; e ** -1.5; e ** -2; e.ravel(); e.sum(axis=0); e.sum(axis=-1, keepdims=True);"
+    "e.mean(axis=-1, keepdims=True); e - e.mean(axis=-1, keepdims=True)"
 )
 """Steps that may have been left out."""
 
 MADE_OF = {
-    "e": "e ** 2; 1 - e; 1 - e ** 2; e * (1 - e); 1 / e; e ** -2; np.sqrt(e); np.exp(e); np.log(e); np.sign(e); e > 0; e.T;"
-    "e.sum(axis=-1, keepdims=True); e.mean(axis=-1, keepdims=True); e.sum(axis=0); e.sum(axis=-1); e[:, None]",
-    "ab": "a * b; a / b; a @ b; a.swapaxes(-1, -2) @ b; a @ b.swapaxes(-1, -2); a * b ** 2; a - b; a + b; np.outer(a, b);"
-    "a[:, None] * b; (a * b).sum(axis=0); (a * b).sum(axis=-1, keepdims=True); (a * b).mean(axis=-1, keepdims=True);"
+    "e": "e ** 2; 1 - e; 1 - e ** 2; e * (1 - e); 1 / e; e ** -2; np.sqrt(e); np.exp(e); np.log(e); np.sign(e); e > 0;"
+    "e.T; e.sum(axis=-1, keepdims=True); e.mean(axis=-1, keepdims=True); e.sum(axis=0); e.sum(axis=-1); e[:, None]",
+    "ab": "a * b; a / b; a @ b; a.swapaxes(-1, -2) @ b; a @ b.swapaxes(-1, -2); a * b ** 2; a - b; a + b;"
+    "np.outer(a, b); a[:, None] * b; (a * b).sum(axis=0); (a * b).sum(axis=-1, keepdims=True);"
+    "(a * b).mean(axis=-1, keepdims=True);"
     "a * b.sum(axis=-1, keepdims=True); a * b.mean(axis=-1, keepdims=True);"
     "a * (a * b).sum(axis=-1, keepdims=True); a * (a * b).mean(axis=-1, keepdims=True)",
     "abc": "a * b * c; a * b / c; a @ (b * c); (a * b) @ c; a * (b * c).sum(axis=-1, keepdims=True);"
@@ -57,11 +60,29 @@ MADE_OF = {
 """Words of the vocabulary, made of one, two or three that stand there."""
 
 
-def rewritten(e: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """(kind, new expression) by all the lines of REWRITES that fit."""
-    for kind, pattern, new in _RULES.get(_head(e), ()):
+STATEMENTS = {
+    "accumulate": "a += b → a = b; a = b → a += b",
+    "in place": "a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b",
+    "sign": "a += b → a -= b; a -= b → a += b",
+    "operator": "a *= b → a /= b; a /= b → a *= b",
+    "rebound": "a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b",
+    "copy": "a = b → a = b.copy()",
+    "repeated index": "a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c);"
+    "a[b] -= c → np.subtract.at(a, b, c);"
+    "a[:, b] += c → np.add.at(a, (np.arange(len(b)), b), c);"
+    "a[:, b] -= c → np.subtract.at(a, (np.arange(len(b)), b), c)",
+    "order": "a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d;a, b, c = d → c, b, a = d",
+    "index": "a[b, c] = d → a[c, b] = d; a[b, c] += d → a[c, b] += d; a[:, b] = c → a[np.arange(len(b)), b] = c;"
+    "a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.arange(len(b)), b] -= c",
+}
+"""The same for statements, one replacement to a pattern."""
+
+
+def rewritten(node: ast.expr | ast.stmt) -> Iterator[tuple[str, Any]]:
+    """(kind, what may stand in the place of the node) by all the lines of the grammar that fit."""
+    for kind, pattern, new in _RULES.get(_head(node), ()):
         found: dict[str, ast.AST] = {}
-        if _fits(pattern, e, found):
+        if _fits(pattern, node, found):
             yield kind, filled(new, **found)
 
 
@@ -82,17 +103,20 @@ def _head(node: ast.AST) -> str:
     return type(node).__name__ + type(getattr(node, "op", None)).__name__
 
 
-def _rules() -> dict[str, list[tuple[str, ast.expr, str]]]:
+def _rules() -> dict[str, list[tuple[str, ast.AST, str]]]:
     """By the head of the pattern: kind, pattern, replacement."""
-    rules: dict[str, list[tuple[str, ast.expr, str]]] = {}
+    rules: dict[str, list[tuple[str, ast.AST, str]]] = {}
     for kind, text in REWRITES.items():
         for rule in text.split(";"):
             for sign in "+-" if "±" in rule else "+":
                 pattern, news = rule.replace("±", sign).split(" → ")
-                tree, parts = ast.parse(pattern.strip(), mode="eval").body, ast.parse(f"[{news}]", mode="eval").body
-                for new in ast.iter_child_nodes(parts):
+                for new in ast.iter_child_nodes(parsed(f"[{news}]")):
                     if isinstance(new, ast.expr):
-                        rules.setdefault(_head(tree), []).append((kind, tree, ast.unparse(new)))
+                        rules.setdefault(_head(parsed(pattern)), []).append((kind, parsed(pattern), ast.unparse(new)))
+    for kind, text in STATEMENTS.items():
+        for rule in text.split(";"):
+            pattern, new_text = rule.split(" → ")
+            rules.setdefault(_head(parsed(pattern)), []).append((kind, parsed(pattern), new_text))
     return rules
 
 

@@ -128,7 +128,7 @@ class Hook:
         self.trial, self.code, self.place = trial, code, place
         expression = compiled_expression(place.expr)
         self.original: Give = lambda env: self.value_of(expression, env)
-        self._give = self.original
+        self._give: Give = self.original
         call = filled(f"{HOOK}(locals())")
         self._function = trial.compiled(code.edited({id(place.expr): call}), lambda env: self._give(env))
 
@@ -157,7 +157,7 @@ class Hook:
         return self.look(k, lambda env: (self.original(env), value)[1])
 
     def candidate(self, expression: Any, known: dict[Any, bool] | None) -> Give:
-        """Gives the value of another expression; skips one whose first value fails, or is among those that are known."""
+        """Gives the value of another expression; skips one whose first value fails, or is known."""
         is_first = [True]
 
         def give(env: Mapping[str, Any]) -> Any:

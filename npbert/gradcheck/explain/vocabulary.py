@@ -28,7 +28,7 @@ class Word(NamedTuple):
 
 
 class Vocabulary:
-    """forward: its source, whose expressions may be the missing ones.   offers: helpers of one argument that may be, too"""
+    """forward: its source, whose expressions may be missing.   offers: helpers of one argument that may be, too"""
 
     def __init__(self, code: Code, forward: str = "", offers: tuple[str, ...] = ()) -> None:
         self.code = code
@@ -37,7 +37,7 @@ class Vocabulary:
         self._known: dict[Any, list[tuple[ast.expr, Any]]] = {}
 
     def base(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
-        """Names first, then expressions of the code and of forward; floats, truths and arrays of them, each value once."""
+        """Names, then expressions of the code and of forward; floats, truths and arrays of them, each value once."""
         key = tuple(sorted((name, id(value)) for name, value in env.items()))
         if key not in self._known:
             names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in env]
@@ -68,7 +68,10 @@ class Vocabulary:
             if not isinstance(call.args[0], ast.Constant | ast.Starred)
             and (new := ast.Call(call.func, [e, *call.args[1:]], call.keywords))
         }
-        return [*(filled(template, e=e) for template in WRAPS), *itertools.islice(through.values(), _MOST["e"])]
+        return [
+            *(filled(template, e=e) for template in WRAPS.split(";")),
+            *itertools.islice(through.values(), _MOST["e"]),
+        ]
 
     def scalars(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, float]]:
         """The numbers that are there: sizes, their roots, constants, 1 minus a rate."""

@@ -23,8 +23,9 @@ them wrong, not backward.
 """
 
 from npbert.gradcheck.check import LossOf, check_directions, check_gradients, randomize
-from npbert.gradcheck.diagnosis import Finding, explain
 from npbert.gradcheck.exact import NOT_PROVED, PROVED, REFUTED, Proof, prove, prove_vjp
+from npbert.gradcheck.explain import Finding
+from npbert.gradcheck.explain.numbers import explain
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     EXACT,

@@ -18,8 +18,8 @@ from npbert.gradcheck.derivatives import (
     random_steps,
     size_along,
 )
-from npbert.gradcheck.diagnosis.diagnose import explained, gradients_of
 from npbert.gradcheck.exact import REFUTED, Proof, prove
+from npbert.gradcheck.explain.explain import explained, gradients_of
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.overwritten import overwriting_named
 from npbert.gradcheck.report import EXACT, ROUNDING, TOLERANCES, Comparison, Gradients, Report
@@ -72,14 +72,14 @@ def check_gradients(
     _check_methods(tolerances)
     with overwriting_named(layer, inputs, rng):
         function = ScalarFunction(layer, inputs, rng, seed)
-        analytic, broken = gradients_of(function, next(iter(tolerances)))
+        analytic, broken = gradients_of(function)
     proof = prove(layer, *inputs, rng=rng, seed=seed)
     report = _beside_proof(function, analytic, proof, tolerances)
     numeric = {EXACT: right} if proof.verdict == REFUTED and (right := exact_gradients(function)) else {}
     if report is None:
         numeric = numeric or {method: by_number(function, method) for method in tolerances}
         report = _compared(function, analytic, numeric, proof, tolerances)
-    return explained(report, function, analytic, numeric, broken)
+    return explained(report, function, broken)
 
 
 def check_directions(
@@ -100,12 +100,12 @@ def check_directions(
         raise ValueError(f"directions is {directions}, wanted at least 1")
     with overwriting_named(layer, inputs, rng):
         function = ScalarFunction(layer, inputs, rng, seed)
-        gradients, broken = gradients_of(function, next(iter(tolerances)))
+        gradients, broken = gradients_of(function)
     steps = random_steps(gradients, directions, seed + 1)
     analytic = {"direction": along(gradients, steps)}
     numeric = {method: {"direction": by_direction(function, method, steps)} for method in tolerances}
     report = Report.compare(analytic, numeric, tolerances, {"direction": size_along(gradients, steps)})
-    return explained(report, function, analytic, numeric, broken)
+    return explained(report, function, broken)
 
 
 def _beside_proof(

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.diagnosis.finding import Finding
 from npbert.gradcheck.exact import NOT_PROVED, REFUTED, Proof
+from npbert.gradcheck.explain.finding import Finding, shown
 
 EXACT = "exact arithmetic"
 FINITE_DIFFERENCES = "finite differences"
@@ -139,7 +139,7 @@ class Report:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
         lines = [f"{self._rests_on}{self.count:,} derivatives of {names}; {self._what_follows}:"]
         if self.diagnosis:
-            first, *others = (finding.text for finding in self.diagnosis)
+            first, *others = map(_in_words, self.diagnosis)
             lines = [f"WRONG: {first}", *others, *lines]
         elif not self.ok:
             lines[0] = f"WRONG, {lines[0]}"
@@ -175,6 +175,12 @@ class Report:
         if not self.ok and self.proof:
             hints.append(_VALUES)
         return hints
+
+
+def _in_words(finding: Finding) -> str:
+    """With the edit, where there is one; of numbers, only what is true of them."""
+    text = shown(finding, edit=True) if finding.line else finding.cause
+    return text.replace("\n", "\n  ")
 
 
 def _relative_errors(analytic: Gradients, numeric: Gradients, scales: Gradients | None) -> Gradients:

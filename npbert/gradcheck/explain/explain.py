@@ -152,23 +152,26 @@ def _case(
     outputs = function.outputs()
     known |= {"y": outputs[0], dy: function.dy[0]} if len(outputs) == 1 and outputs[0].size > 1 else {}
     known |= {f"{called(other)}": each for other, each in right.items() if other != name and each.ndim}
+    counts = {key: value for key, value in _attributes(function.layer, int).items() if value > 1}
     return Numbers(
-        wrong[name], right[name], called(name), name, dict(_sizes(arrays)), dict(_numbers(function.layer)), known
+        wrong[name], right[name], called(name), name, dict(_sizes(arrays, counts)), _attributes(function.layer, float), known
     )
 
 
-def _numbers(layer: Any) -> Iterator[tuple[str, float]]:
-    for _, part in named_parts(layer):
-        for name, value in getattr(part, "__dict__", {}).items():
-            if isinstance(value, float) and math.isfinite(value) and not name.startswith("_"):
-                yield name, value
+def _attributes(layer: Any, kind: type) -> dict[str, Any]:
+    """The floats, or whole numbers, that the layer and its parts hold, such as p, eps and num_heads."""
+    held = (each for _, part in named_parts(layer) for each in getattr(part, "__dict__", {}).items())
+    return {name: value for name, value in held if type(value) is kind and math.isfinite(value) and abs(value) != 1}
 
 
-def _sizes(arrays: Mapping[str, Array]) -> Iterator[tuple[str, int]]:
+def _sizes(arrays: Mapping[str, Array], counts: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     for name, array in arrays.items():
         words = ("the number of rows of", "the number of columns of")
         for axis, size in enumerate(array.shape):
             yield (f"{words[axis]} {name}" if array.ndim == 2 else f"the size of axis {axis} of {name}"), size
+            for count, value in counts.items():
+                if axis == array.ndim - 1 and size % value == 0:
+                    yield f"the number of columns of {name} / {count}", size // value
         yield f"the number of elements of {name}", array.size
         if array.dtype.kind == "i" and (array < 0).any():
             yield f"the number of {name} that are not ignored", int((array >= 0).sum())

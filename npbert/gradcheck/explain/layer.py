@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import time
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from npbert.gradcheck.derivatives import by_number, exact_gradients
 from npbert.gradcheck.explain.breaking import nearness
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding
-from npbert.gradcheck.explain.mend import mend
+from npbert.gradcheck.explain.mend import Step, mend
 from npbert.gradcheck.explain.names import d, name_of_dy, names_of_gradients
 from npbert.gradcheck.explain.trial import FAILED, Outlook, Trial, quiet, wrong_in
 from npbert.gradcheck.function import ScalarFunction
@@ -29,6 +30,7 @@ MOST_NUMBERS = 3000
 
 Called = Callable[[str], str]
 _EXACT, _ESTIMATED = 1e-9, 1e-6  # the relative errors up to which a gradient is right, by how its own was found
+_MOST_NAMED = 6
 _LIMIT = 4.0  # seconds for all the methods of a layer together
 
 
@@ -136,10 +138,15 @@ def mended(function: ScalarFunction, limit: float = _LIMIT) -> tuple[list[Findin
             wrong = wrong_in(Trial(oracle, left).looks(method.code))
         found = mend(method.code, oracle, forward=method.forward, limit=left)
         if found.steps and (not best[0] or len(found.left) < len(best[1])):
-            best = [step.finding for step in found.steps], set(found.left)
+            best = [_briefly(step) for step in found.steps], set(found.left)
         if wrong and found.steps and not found.left:
             break
     return best
+
+
+def _briefly(step: Step) -> Finding:
+    count = len(step.outputs)
+    return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
 
 
 def words_of(layer: Any, inputs: list[str]) -> tuple[Called, str]:
@@ -206,18 +213,17 @@ def _run(function: ScalarFunction) -> tuple[dict[str, Array] | None, list[str]]:
 def _samples(function: ScalarFunction) -> Iterator[Sample]:
     """The layer as it is given, and with other numbers and, where it allows that, other sizes."""
     try:
-        first, other = _copied(function, function.inputs, None), None
-        for inputs in _resized(function):
-            try:
-                other = _copied(function, inputs, np.random.default_rng(7))
-                break
-            except Exception:  # the layer's own: it does not allow this size
-                continue
+        made = [_copied(function, function.inputs, None)]
     except Exception:  # the layer's own, which cannot be copied
         return
-    for each in [first, other]:
-        if each is not None:
-            yield Sample.of(each)
+    for inputs in _resized(function):
+        with contextlib.suppress(Exception):  # the layer's own: it does not allow this size
+            made.append(_copied(function, inputs, np.random.default_rng(len(made))))
+        if len(made) > 1:
+            break
+    with contextlib.suppress(Exception):  # as above
+        made.append(_copied(function, function.inputs, np.random.default_rng(7)))
+    yield from map(Sample.of, made)
 
 
 def _copied(function: ScalarFunction, inputs: list[Any], rng: np.random.Generator | None) -> ScalarFunction:

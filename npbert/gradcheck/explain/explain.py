@@ -1,7 +1,7 @@
 """explained: the findings on a layer whose backward is wrong, for `Report.diagnosis`.
 
-In this order, each when the one before has nothing to say: which part is wrong, the edit of its author's code that makes
-it right, what is true of the numbers, and the smallest counterexample.
+In this order, each when the one before has nothing to say: which part is wrong, the edit of its author's code that
+makes it right, what is true of the numbers, and the smallest counterexample.
 """
 
 from __future__ import annotations
@@ -123,28 +123,27 @@ def _of_layer(function: ScalarFunction, seconds: float) -> Iterator[Finding]:
     if between:
         yield Finding("handed on", between[0], "", "", "", between[1])
         return
-    yield from _joined([finding for findings in said.values() for finding in findings], len(names) == len(right))
+    yield from _joined([finding for findings in said.values() for finding in findings])
     unsaid = [name for name in left if not said[name]]
     if unsaid and not edits:
         example = counterexample(function, unsaid, dy)
         yield from [example] if example else []
 
 
-def _joined(findings: list[Finding], is_all: bool) -> Iterator[Finding]:
+def _joined(findings: list[Finding]) -> Iterator[Finding]:
     """Those that say the same of several gradients as one."""
     texts: dict[str, list[Finding]] = {}
     for finding in findings:
         texts.setdefault(finding.cause.removeprefix(f"{finding.subject} "), []).append(finding)
     for text, alike in texts.items():
-        subject = ", ".join(finding.subject for finding in alike)
-        if len(alike) > 1:
+        subject = " and ".join(finding.subject for finding in alike)
+        subject = subject if len(alike) <= 4 else f"each of {len(alike)} gradients"
+        if 1 < len(alike) <= 4:
             text = text.replace("is ", "are ", 1) if text.startswith("is ") else text.replace("has ", "have ", 1)
         yield replace(alike[0], subject=subject, cause=f"{subject} {text}")
 
 
-def _case(
-    function: ScalarFunction, name: str, wrong: Gradients, right: Gradients, called: Any, dy: str
-) -> Numbers:
+def _case(function: ScalarFunction, name: str, wrong: Gradients, right: Gradients, called: Any, dy: str) -> Numbers:
     inputs = dict(function.named_inputs())
     arrays = {key: value for key, value in inputs.items() if isinstance(value, np.ndarray)}
     arrays |= {key: parameter.value for key, parameter in function.parameters.items()}
@@ -153,14 +152,16 @@ def _case(
     known |= {"y": outputs[0], dy: function.dy[0]} if len(outputs) == 1 and outputs[0].size > 1 else {}
     known |= {f"{called(other)}": each for other, each in right.items() if other != name and each.ndim}
     counts = {key: value for key, value in _attributes(function.layer, int).items() if value > 1}
-    return Numbers(
-        wrong[name], right[name], called(name), name, dict(_sizes(arrays, counts)), _attributes(function.layer, float), known
-    )
+    numbers = _attributes(function.layer, float)
+    numbers |= {dy: float(function.dy[0])} if [each.size for each in function.dy] == [1] else {}
+    return Numbers(wrong[name], right[name], called(name), name, dict(_sizes(arrays, counts)), numbers, known)
 
 
 def _attributes(layer: Any, kind: type) -> dict[str, Any]:
     """The floats, or whole numbers, that the layer and its parts hold, such as p, eps and num_heads."""
-    held = (each for _, part in named_parts(layer) for each in getattr(part, "__dict__", {}).items())
+    held: Iterator[tuple[str, Any]] = (
+        each for _, part in named_parts(layer) for each in getattr(part, "__dict__", {}).items()
+    )
     return {name: value for name, value in held if type(value) is kind and math.isfinite(value) and abs(value) != 1}
 
 

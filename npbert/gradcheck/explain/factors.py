@@ -18,8 +18,8 @@ def how_large(factor: float, sizes: Mapping[str, int], numbers: Mapping[str, flo
     if math.isclose(factor, -1, rel_tol=_SAME):
         return "has the wrong sign, everywhere", True
     size = abs(factor)
-    large = f"is {max(size, 1 / size):.4g} times too {'large' if size > 1 else 'small'}, everywhere"
-    large = large if "." in large.split()[1] else large.replace(f" {max(size, 1 / size):.4g} ", f" {max(size, 1 / size):.3f} ")
+    many = max(size, 1 / size)
+    large = f"is {many:{'.3f' if many < 1000 else '.4g'}} times too {'large' if size > 1 else 'small'}, everywhere"
     large += " and has the wrong sign" if factor < 0 else ""
     cause = _cause(size, sizes, numbers)
     return f"{large}{cause and ': ' + cause}", bool(cause)
@@ -28,10 +28,17 @@ def how_large(factor: float, sizes: Mapping[str, int], numbers: Mapping[str, flo
 def _cause(size: float, sizes: Mapping[str, int], numbers: Mapping[str, float]) -> str:
     if size > _HUGE:
         return "so large, as if it was divided by something that is nearly 0"
-    for causes in (_of_numbers(numbers), _of_sizes(sizes), iter(_PLAIN.items()), _of_roots(sizes), _of_two(sizes)):
+    roots, two = _of_roots(sizes), _of_two(sizes)
+    for most, causes in (
+        (2, _of_numbers(numbers)),
+        (2, _of_sizes(sizes)),
+        (1, iter(_PLAIN.items())),
+        (1, roots),
+        (1, two),
+    ):
         found = list(dict.fromkeys(text for value, text in causes if math.isclose(size, value, rel_tol=_SAME)))
         if found:
-            return " or ".join(found[:2])
+            return " or ".join(found[:most])
     return ""
 
 
@@ -55,6 +62,8 @@ def _of_sizes(sizes: Mapping[str, int]) -> Iterator[tuple[float, str]]:
 
 def _of_roots(sizes: Mapping[str, int]) -> Iterator[tuple[float, str]]:
     for name, size in _several(sizes):
+        if math.isqrt(size) ** 2 == size:
+            continue
         yield math.sqrt(size), f"that is a factor of √{size}, and {size} is {name}"
         yield 1 / math.sqrt(size), f"that is a factor of 1/√{size}, and {size} is {name}"
 

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import time
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,7 +70,7 @@ class LayerOracle:
 
     def __init__(self, function: ScalarFunction, method: Method, called: Called, dy: str) -> None:
         self.method, self.called, self.dy = method, called, dy
-        self.samples = list(_samples(function))
+        self.samples: Sequence[Any] = list(_samples(function))
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """As the Protocol says."""
@@ -110,7 +110,7 @@ class LayerOracle:
                 if again is None or not self._is_right(again[name], 2 * sample.right[name], sample):
                     promises[f"{self.called(name)} after two backwards"] = 0.0
             changed = [name for name, value in values.items() if (function.parameters[name].value != value).any()]
-            promises |= {f"the value of {name}, after backward," : 0.0 for name in changed}
+            promises |= {f"the value of {name}, after backward,": 0.0 for name in changed}
         return Outlook({**wrong, **promises}, frozenset(arrays) - set(wrong), arrays)
 
     def _is_right(self, given: Array, right: Array, sample: Sample) -> bool:
@@ -158,23 +158,24 @@ def words_of(layer: Any, inputs: list[str]) -> tuple[Called, str]:
 
 
 def methods_of(layer: Any) -> Iterator[Method]:
-    """The methods of the layer and its parts that are not npbert's own, backward before others."""
+    """The methods of the layer and its parts that are not npbert's own, backward before others; or, where there are
+    none, those of the layer's own class: then somebody changes npbert itself."""
+    found = []
     for path, part in named_parts(layer):
-        own = []
         for kind in type(part).__mro__:
             for name, function in vars(kind).items():
                 is_method = isinstance(function, types.FunctionType) and getattr(type(part), name) is function
-                if is_method and not name.startswith("__") and not _is_ours(function):
-                    own.append((name, function))
-        for name, function in sorted(own, key=lambda each: ("backward" not in each[0], each[0] == "forward")):
-            source = _source(function)
-            if source is not None:
-                forward = _source(getattr(type(part), "forward", None))
-                yield Method(path, name, source, forward.source if forward and name != "forward" else "")
-
-
-def _is_ours(function: types.FunctionType) -> bool:
-    return f"{function.__globals__.get('__name__', '')}.".startswith("npbert.")
+                is_ours = f"{kind.__module__}.".startswith("npbert.") and not (path == "" and kind is type(layer))
+                if is_method and not name.startswith("__") and not is_ours:
+                    found.append((path, part, name, function))
+    theirs = [each for each in found if not each[3].__module__.startswith("npbert.")] or found
+    for path, part, name, function in sorted(
+        theirs, key=lambda each: ("backward" not in each[2], each[2] == "forward")
+    ):
+        code = _source(function)
+        if code is not None:
+            forward = _source(getattr(type(part), "forward", None))
+            yield Method(path, name, code, forward.source if forward and name != "forward" else "")
 
 
 def _source(function: Any) -> Code | None:
@@ -222,11 +223,13 @@ def _samples(function: ScalarFunction) -> Iterator[Sample]:
         if len(made) > 1:
             break
     with contextlib.suppress(Exception):  # as above
-        made.append(_copied(function, function.inputs, np.random.default_rng(7)))
+        made.append(_copied(function, function.inputs, np.random.default_rng(7), is_positive=True))
     yield from map(Sample.of, made)
 
 
-def _copied(function: ScalarFunction, inputs: list[Any], rng: np.random.Generator | None) -> ScalarFunction:
+def _copied(
+    function: ScalarFunction, inputs: list[Any], rng: np.random.Generator | None, *, is_positive: bool = False
+) -> ScalarFunction:
     layer = copy.deepcopy(function.layer)
     if rng is not None:
         for _, parameter in named_parameters(layer):
@@ -237,6 +240,8 @@ def _copied(function: ScalarFunction, inputs: list[Any], rng: np.random.Generato
     made = ScalarFunction(layer, tuple(inputs), function.rng, 0 if rng is None else 1)
     if rng is None:
         made.dy = function.dy
+    elif is_positive:  # so that no edit lives on the sign of what comes in
+        made.dy = tuple(map(np.abs, made.dy))
     if not all(np.isfinite(y).all() for y in made.outputs()):
         raise ValueError("y is not finite")
     return made
@@ -252,11 +257,11 @@ def _redrawn(array: Array, rng: np.random.Generator) -> Array:
 
 
 def _resized(function: ScalarFunction) -> Iterator[list[Any]]:
-    """The inputs with one more row, along all the axes of that size, or along the first; and at last as they are."""
+    """The inputs larger by one along every axis, or those of the rows, or the first; and at last as they are."""
     arrays = [value for value in function.inputs if isinstance(value, np.ndarray) and value.ndim]
     rows = max((len(value) for value in arrays if value.dtype.kind == "f"), default=0)
     inner = next((value.shape[1] for value in arrays if value.ndim > 2), 0)
-    for grown in ({rows, inner} - {0}, {rows}):
+    for grown in ({size for value in arrays for size in value.shape}, {rows, inner} - {0}, {rows}):
         yield [_grown(value, lambda axis, size, grown=grown: size in grown) for value in function.inputs]  # type: ignore[misc]
     yield [_grown(value, lambda axis, size: axis == 0 and size == rows) for value in function.inputs]
     yield list(function.inputs)

@@ -27,8 +27,8 @@ def names_of_gradients(backward: Code | None, inputs: list[str]) -> dict[str, st
             if len(returned) == len(inputs):
                 pairs = zip(inputs, returned, strict=True)
                 found |= {name: value.id for name, value in pairs if isinstance(value, ast.Name)}
-    own = [name for name in found.values() if not name.startswith("d") and not name.startswith("g")]
-    named = {name: text for name, text in found.items() if text not in own}
+    dy = name_of_dy(backward)
+    named = {name: text for name, text in found.items() if text[:1] in "dg" and text != dy}
     return {name: text for name, text in named.items() if list(named.values()).count(text) == 1}
 
 

@@ -119,7 +119,9 @@ def _order(case: Numbers) -> Iterator[tuple[str, str]]:
         return
     far = np.abs(np.sort(case.wrong, axis=None) - np.sort(case.right, axis=None)).max()
     if far <= _SAME * np.abs(case.error).max():
-        text = next((text for text, guess in orders(case.wrong, case.right) if case.is_told_by(guess)), "in another order")
+        text = next(
+            (text for text, guess in orders(case.wrong, case.right) if case.is_told_by(guess)), "in another order"
+        )
         yield "order", f"has the right numbers, but {text}"
 
 
@@ -136,16 +138,11 @@ def _line(case: Numbers) -> Iterator[tuple[str, str]]:
         each, along = _AXES[axis] if case.right.ndim == 2 else (f"place along axis {axis}", "line")
         mean = case.error.mean(axis=axis, keepdims=True)
         if case.is_told_by(case.right + mean, mean.size):
-            lacks = next(
-                (
-                    f", as if the {what} over each {along} was {'subtracted' if sign < 0 else 'added'}, and should not be"
-                    for what, line in (("sum", case.right.sum(axis, keepdims=True)),
-                                       ("mean", case.right.mean(axis, keepdims=True)))
-                    for sign in (1, -1)
-                    if case.is_told_by(case.right + sign * line)
-                ),
-                f", as if a sum over each {along} is missing, or too many",
-            )  # fmt: skip
+            lines = {"sum": case.right.sum(axis, keepdims=True), "mean": case.right.mean(axis, keepdims=True)}
+            lacks = f", as if a sum over each {along} is missing, or too many"
+            for (what, line), (sign, how) in itertools.product(lines.items(), ((-1, "subtracted"), (1, "added"))):
+                if case.is_told_by(case.right + sign * line):
+                    lacks = f", as if the {what} over each {along} was {how}, and should not be"
             yield "axis error", f"is off by the same number in every {each} of a {along}{lacks}"
         squares = (case.right**2).sum(axis=axis, keepdims=True)
         factor = np.divide((case.wrong * case.right).sum(axis, keepdims=True), squares, where=squares > 0,

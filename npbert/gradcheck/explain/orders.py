@@ -26,7 +26,9 @@ def orders(wrong: Array, right: Array) -> Iterator[tuple[str, Array]]:
     if right.ndim == 2:
         yield from _of_heads(right)
     for axis in range(right.ndim):
-        item = ("rows", "columns")[axis] if right.ndim == 2 else f"slices of axis {axis}" if right.ndim > 1 else "numbers"
+        item = (
+            ("rows", "columns")[axis] if right.ndim == 2 else f"slices of axis {axis}" if right.ndim > 1 else "numbers"
+        )
         lines, of_wrong = (np.moveaxis(each, axis, 0).reshape(right.shape[axis], -1) for each in (right, wrong))
         order = np.abs(of_wrong[:, None] - lines[None]).max(axis=2).argmin(axis=1)
         guess = np.take(right, order, axis=axis)

@@ -40,7 +40,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a layer. wrong: the innermost that are, with what they were given.   right: the outermost that are."""
+    """The parts of a layer. wrong: the innermost, with what they were given.   right: the outermost."""
 
     wrong: list[tuple[str, ScalarFunction]] = field(default_factory=list)
     right: list[str] = field(default_factory=list)
@@ -82,7 +82,11 @@ def handed_on(function: ScalarFunction) -> tuple[str, str] | None:
     right_so_far: list[str] = []
     calls = [call for call in _calls(function, backward=True) if call.is_own]
     for call in reversed(calls):
-        if not is_float_array(call.y) or call.y.size > _MOST_NUMBERS or (call.is_undone and np.shape(call.dy) != call.y.shape):
+        if (
+            not is_float_array(call.y)
+            or call.y.size > _MOST_NUMBERS
+            or (call.is_undone and np.shape(call.dy) != call.y.shape)
+        ):
             continue
         right = _gradient_of_output(function, call, calls)
         given = call.dy if call.is_undone else np.zeros_like(right)
@@ -90,7 +94,10 @@ def handed_on(function: ScalarFunction) -> tuple[str, str] | None:
         if np.abs(given - right).max(initial=0) > _BELIEVED * max(np.abs(right).max(initial=0), 1e-3):
             if call.is_undone:
                 return call.name, f"what {call.name}.backward is given is wrong: look at what comes between{so_far}"
-            return call.name, f"{call.name}.backward is never called, though y moves with what {call.name} gives{so_far}"
+            return (
+                call.name,
+                f"{call.name}.backward is never called, though y moves with what {call.name} gives{so_far}",
+            )
         if call.is_undone:
             right_so_far = [call.name]
     return None
@@ -98,22 +105,24 @@ def handed_on(function: ScalarFunction) -> tuple[str, str] | None:
 
 def _gradient_of_output(function: ScalarFunction, call: Call, calls: list[Call]) -> Array:
     """∂S/∂y of a call: a number is added to what it gives, while the layer runs forward."""
-    for method in (COMPLEX_STEP, FINITE_DIFFERENCES):
+    forward, count, total = call.part.forward, itertools.count(), sum(each.part is call.part for each in calls)
+
+    def by(method: str) -> Array:
         added: Array = np.zeros(call.y.shape, DTYPE[method])
-        forward, count, total = call.part.forward, itertools.count(), sum(each.part is call.part for each in calls)
 
         def moved(*inputs: Any, **options: Any) -> Any:
             y = forward(*inputs, **options)
-            return y + added if next(count) % total == call.number else y  # noqa: B023
+            return y + added if next(count) % total == call.number else y
 
-        try:
-            with function.movable(method), _replaced(call.part, "forward", moved):
-                moves = [[(added, index, 1.0)] for index in np.ndindex(added.shape)]
-                return np.reshape([function.derivative(method, move) for move in moves], added.shape)
-        except TypeError:  # complex numbers do not flow
-            if method == FINITE_DIFFERENCES:
-                raise
-    raise AssertionError
+        with function.movable(method), _replaced(call.part, "forward", moved):
+            moves = [[(added, index, 1.0)] for index in np.ndindex(added.shape)]
+            return np.reshape([function.derivative(method, move) for move in moves], added.shape)
+
+    try:
+        return by(COMPLEX_STEP)
+    except TypeError:  # complex numbers do not flow
+        count = itertools.count()
+        return by(FINITE_DIFFERENCES)
 
 
 def _calls(function: ScalarFunction, *, backward: bool = False) -> list[Call]:

@@ -14,7 +14,7 @@ load_all()
 
 
 def verdict(check, layer, inputs, rng):
-    """What the check says: right or wrong, or the error in words. (What is said of the error: test_diagnosis….)"""
+    """What the check says: right or wrong, or the error in words. (What is said of the error: test_explain….)"""
     try:
         return "right" if check(layer, *inputs, rng=rng).ok else WRONG
     except (GradientError, TapeError, ValueError) as error:

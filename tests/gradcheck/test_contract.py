@@ -56,7 +56,7 @@ class Shift:
 def said(layer):
     """What a check of the layer raises; or its diagnosis, where the derivative is wrong, too."""
     try:
-        return check_gradients(layer, X).diagnosis[-1].text
+        return check_gradients(layer, X).diagnosis[-1].cause
     except GradientError as error:
         return str(error)
 
@@ -200,8 +200,5 @@ def test_what_is_neither_set_nor_added_is_not_called_set():
 def test_a_wrong_derivative_is_said_before_a_promise_that_is_broken_too():
     layer = broken(backward=lambda self, dy, tape: dy[: len(X)] + 0 * tape.take(self))
     report = check_gradients(layer, X, tolerances={COMPLEX_STEP: 1e-12})
-    assert [(finding.what, finding.where) for finding in report.diagnosis] == [
-        ("zero", "s"),
-        ("formula", "x"),
-        ("contract", ""),
-    ]
+    assert report.diagnosis[0].subject == "ds"
+    assert [finding.kind for finding in report.diagnosis][-1] == "contract"

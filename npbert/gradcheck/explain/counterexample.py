@@ -55,7 +55,8 @@ def _told(function: ScalarFunction, name: str, index: tuple[int, ...], said: flo
         f"{d(name)} is wrong, for example with {_in_numbers(function, dy) or f'{place} = {start:.6g}'}:",
         f"    {place} = {start:.6g} + {_H:g}:  S = {product} = {up:.9f}",
         f"    {place} = {start:.6g} − {_H:g}:  S = {down:.9f}",
-        f"    So dS/d{place}, their difference / {2 * _H:g}, is {(up - down) / (2 * _H):.6f}; backward says {said:.6f}.",
+        f"    So dS/d{place}, their difference / {2 * _H:g}, is {(up - down) / (2 * _H):.6f};",
+        f"    backward says {said:.6f}.",
     ]
     return Finding("example", d(name), "", "", "", "\n".join(lines).replace("-", "−"))
 

@@ -133,7 +133,7 @@ def test_a_single_row_may_be_stretched():
             r"gradient of shape \(3, 7\) and float64 for w, which has shape \(7, 3\) .* transposed, it is r",
         ),
         (lambda dw: dw[None], r"for w, which has shape \(7, 3\) and float64: summed over axis 0, it is right"),
-        (lambda dw: dw[0], r"gradient of shape \(3,\) and float64 for w, which has shape \(7, 3\) and float64$"),
+        (lambda dw: dw[0], r"gradient of shape \(3,\) and float64 for w, which has shape \(7, 3\) and float64"),
         (lambda dw: dw.astype(np.float32), r"gradient of shape \(7, 3\) and float32 for w"),
     ],
 )

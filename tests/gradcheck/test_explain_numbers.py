@@ -44,7 +44,7 @@ MISTAKES = {
     "turned": (lambda r: r.T.reshape(N, D), "order", "transposed and then reshaped"),
     "turned back": (lambda r: r.reshape(D, N).T, "order", "reshaped and then transposed"),
     "reversed": (lambda r: r[::-1], "order", "its rows are in another order"),
-    "columns": (lambda r: np.roll(r, 2, axis=1), "order", "its columns are in another order: place 0 has what"),
+    "columns": (lambda r: np.roll(r, 1, axis=1), "order", "its columns are in another order: place 0 has what"),
     "heads": (lambda r: in_heads(r, 3)[:, [1, 0, 2]].reshape(N, D), "order", "its 3 heads are in the order (1, 0, 2)"),
     "joined": (
         lambda r: in_heads(r, 2).swapaxes(0, 1).reshape(N, D),

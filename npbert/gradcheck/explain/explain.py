@@ -26,7 +26,7 @@ from npbert.gradcheck.explain.shapes import cause_of_shape
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import FINITE_DIFFERENCES, GradientError, Gradients, PromiseError, Report, WrongShapeError
 
-_SECONDS = 4.0  # for the search of edits, of all parts together
+_SECONDS = 3.0  # for the search of edits, of all parts together
 _RIGHT, _ESTIMATED = 1e-11, 1e-6
 
 
@@ -40,10 +40,10 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
     except PromiseError as error:
         return function.gradients(tried=False), error
     except WrongShapeError as error:
-        edits, _ = mended(function, _SECONDS)
-        cause = "\n".join(shown(edit, edit=True) for edit in edits)
-        if not cause and function.size <= MOST_NUMBERS:
-            cause = cause_of_shape(error.gradient, by_number(function, FINITE_DIFFERENCES)[error.name])
+        right = by_number(function, FINITE_DIFFERENCES) if function.size <= MOST_NUMBERS else {}
+        causes = [cause_of_shape(error.gradient, right[error.name])] if right else []
+        causes += [shown(edit, edit=True) for edit in mended(function, _SECONDS)[0]]
+        cause = "\n".join(filter(None, causes))
         if not cause:
             raise
         raise GradientError(f"{error}: {cause}") from error

@@ -20,7 +20,7 @@ from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.mend import Step, mend
 from npbert.gradcheck.explain.names import d, name_of_dy, names_of_gradients
-from npbert.gradcheck.explain.trial import FAILED, Outlook, Trial, quiet, wrong_in
+from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, Trial, quiet, wrong_in
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, is_float_array
 from npbert.gradcheck.report import FINITE_DIFFERENCES, Gradients
@@ -31,7 +31,7 @@ MOST_NUMBERS = 3000
 Called = Callable[[str], str]
 _EXACT, _ESTIMATED = 1e-9, 1e-6  # the relative errors up to which a gradient is right, by how its own was found
 _MOST_NAMED = 6
-_LIMIT = 4.0  # seconds for all the methods of a layer together
+_LIMIT = 3.0  # seconds for all the methods of a layer together
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class Sample:
     layer: Any
     function: ScalarFunction
     right: Gradients
+    y: tuple[Array, ...]
     accuracy: float
 
     @classmethod
@@ -58,8 +59,9 @@ class Sample:
         """With right gradients from exact arithmetic, or else from finite differences."""
         right = exact_gradients(function)
         if right:
-            return cls(function.layer, function, right, _EXACT)
-        return cls(function.layer, function, by_number(function, FINITE_DIFFERENCES), _ESTIMATED)
+            return cls(function.layer, function, right, function.outputs(), _EXACT)
+        right = by_number(function, FINITE_DIFFERENCES)
+        return cls(function.layer, function, right, function.outputs(), _ESTIMATED)
 
 
 class LayerOracle:
@@ -96,8 +98,10 @@ class LayerOracle:
         function = sample.function
         for parameter in function.parameters.values():
             parameter.zero_grad()
-        given, broken = _run(function)
-        if given is None or any(given[name].shape != right.shape for name, right in sample.right.items()):
+        given, y, broken = _run(function)
+        if given is None or not all(map(np.array_equal, y, sample.y)):
+            return FAILED
+        if any(given[name].shape != right.shape for name, right in sample.right.items()):
             return FAILED
         if any(given[name].dtype != right.dtype for name, right in sample.right.items()):
             return FAILED
@@ -105,7 +109,7 @@ class LayerOracle:
         wrong = {name: nearness(*pair) for name, pair in arrays.items() if not self._is_right(*pair, sample)}
         promises = {f"{self.dy if name == 'dy' else name}, which is the caller's,": 0.0 for name in broken}
         if not wrong:
-            again, _ = _run(function)
+            again, _, _ = _run(function)
             for name in function.parameters:
                 if again is None or not self._is_right(again[name], 2 * sample.right[name], sample):
                     promises[f"{self.called(name)} after two backwards"] = 0.0
@@ -146,6 +150,8 @@ def mended(function: ScalarFunction, limit: float = _LIMIT) -> tuple[list[Findin
 
 def _briefly(step: Step) -> Finding:
     count = len(step.outputs)
+    if step.outputs == (RAISES,):
+        return replace(step.finding, subject="what backward gives")
     return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
 
 
@@ -186,8 +192,8 @@ def _source(function: Any) -> Code | None:
         return None
 
 
-def _run(function: ScalarFunction) -> tuple[dict[str, Array] | None, list[str]]:
-    """The gradients by name, None where there are not as many as inputs; and which arrays of the caller's changed."""
+def _run(function: ScalarFunction) -> tuple[dict[str, Array] | None, list[Array], list[str]]:
+    """The gradients by name, None where there are not as many as inputs; y; and which of the caller's arrays changed."""
     inputs, dy = [copied(value) for value in function.inputs], [each.copy() for each in function.dy]
     tape = Tape(copy_of(function.rng))
     y = function.layer.forward(*inputs, tape=tape)
@@ -196,7 +202,7 @@ def _run(function: ScalarFunction) -> tuple[dict[str, Array] | None, list[str]]:
     tape.check_empty()
     returned = () if dx is None else as_tuple(dx)
     if len(returned) != len(function.float_inputs):
-        return None, []
+        return None, kept, []
     found = {name: np.asarray(parameter.grad) for name, parameter in function.parameters.items()}
     found |= {name: np.asarray(each) for name, each in zip(function.float_inputs, returned, strict=True)}
     pairs: list[tuple[str, Any, Any]] = [
@@ -208,7 +214,7 @@ def _run(function: ScalarFunction) -> tuple[dict[str, Array] | None, list[str]]:
     held = [("dy", each) for each in dy] + [(d(name), found[name]) for name in function.float_inputs]
     for name, parameter in function.parameters.items():
         broken += [f"{d(name)} is {other}, and " for other, array in held if np.shares_memory(parameter.grad, array)]
-    return {name: each.copy() for name, each in found.items()}, broken
+    return {name: each.copy() for name, each in found.items()}, kept, broken
 
 
 def _samples(function: ScalarFunction) -> Iterator[Sample]:

@@ -68,7 +68,7 @@ def told(case: Numbers) -> list[Finding]:
         largest = np.abs(case.right).max(initial=0)
         if np.isfinite(case.wrong).all() and np.abs(case.error).max(initial=0) <= 1e-14 * largest:
             return []
-    for statement in (_kind, _finite, _zero, _factor, _known_factor, _order, _another, _line, _error, _digits, _place):
+    for statement in (_kind, _finite, _zero, _factor, _known_factor, _order, _another, _digits, _place, _line, _error):
         for kind, text in statement(case):
             return [Finding(kind, case.called, "", "", "", f"{case.called} {text}")]
     return []

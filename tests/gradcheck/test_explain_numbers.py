@@ -38,7 +38,7 @@ MISTAKES = {
     "squares": (lambda r: r * D / 2, "factor", "that is a factor of 6/2, and 6 is D"),
     "nameless": (lambda r: r * 1.2344, "factor", "dx is 1.234 times too large, everywhere"),
     "huge": (lambda r: r * 1e12, "factor", "as if it was divided by something that is nearly 0"),
-    "factor of rows": (lambda r: r * np.linspace(1, 3, N)[:, None], "axis factor", "in every column of a row"),
+    "factor of rows": (lambda r: r * np.linspace(2, 3, N)[:, None], "axis factor", "in every column of a row"),
     "mean lost": (lambda r: r - r.mean(axis=1, keepdims=True), "axis error", "the mean over each row was subtracted"),
     "rows off": (lambda r: r + np.linspace(1, 3, N)[:, None], "axis error", "the same number in every column of a row"),
     "turned": (lambda r: r.T.reshape(N, D), "order", "transposed and then reshaped"),

@@ -159,10 +159,10 @@ def _case(function: ScalarFunction, name: str, wrong: Gradients, right: Gradient
 
 def _attributes(layer: Any, kind: type) -> dict[str, Any]:
     """The floats, or whole numbers, that the layer and its parts hold, such as p, eps and num_heads."""
-    held: Iterator[tuple[str, Any]] = (
-        each for _, part in named_parts(layer) for each in getattr(part, "__dict__", {}).items()
-    )
-    return {name: value for name, value in held if type(value) is kind and math.isfinite(value) and abs(value) != 1}
+    found: dict[str, Any] = {}
+    for _, part in named_parts(layer):
+        found |= getattr(part, "__dict__", {})
+    return {key: each for key, each in found.items() if type(each) is kind and math.isfinite(each) and abs(each) != 1}
 
 
 def _sizes(arrays: Mapping[str, Array], counts: Mapping[str, int]) -> Iterator[tuple[str, int]]:

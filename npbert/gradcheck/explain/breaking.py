@@ -51,15 +51,12 @@ class _Imitated:
         if not set(self.names) <= set(seen.arrays):
             return Outlook({"raises": 0.0})
         arrays = {name: (seen.arrays[name][0], wanted[name]) for name in self.names}
-        wrong = {name: nearness(*pair) for name, pair in arrays.items() if not _same(*pair)}
+        wrong = {
+            name: nearness(*pair)
+            for name, pair in arrays.items()
+            if not (pair[0].shape == pair[1].shape and _equal(*pair).all())
+        }
         return Outlook(wrong, frozenset(self.names) - set(wrong), arrays)
-
-
-def _same(given: Array, wanted: Array) -> bool:
-    if given.shape != wanted.shape:
-        return False
-    largest = float(np.abs(wanted).max(initial=0))
-    return bool(np.abs(given - wanted).max(initial=0) <= _SAME * max(largest, _SAME))
 
 
 def nearness(given: Array, wanted: Array) -> float:
@@ -68,8 +65,13 @@ def nearness(given: Array, wanted: Array) -> float:
         return 0.0
     lengths = float(np.linalg.norm(given) * np.linalg.norm(wanted))
     cosine = abs(float((given * wanted).sum())) / lengths if lengths else 0.0
-    equal = float((np.abs(given - wanted) <= _SAME * np.abs(wanted).max(initial=0)).mean())
-    return min(max(cosine, equal), 0.999999)
+    return min(max(cosine, float(_equal(given, wanted).mean())), 0.999999)
+
+
+def _equal(given: Array, wanted: Array) -> Array:
+    """Where the two are the same number."""
+    same: Array = np.abs(given - wanted) <= _SAME * max(float(np.abs(wanted).max(initial=0)), _SAME)
+    return same
 
 
 def _turned(finding: Finding) -> Finding:

@@ -8,10 +8,9 @@ import copy
 import functools
 import inspect
 import textwrap
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 HOOK, STEP = "__hook__", "__step__"
 _FILE, _MAKER = "<edited>", "__maker__"
@@ -28,20 +27,15 @@ def filled(template: str, **parts: ast.AST) -> Any:
             return [made(each) for each in node]
         if not isinstance(node, ast.AST) or isinstance(node, ast.expr_context):
             return node
-        if isinstance(node, ast.Name) and node.id in parts:
-            return _in_context(parts[node.id], node.ctx)
-        return type(node)(**{name: made(value) for name, value in ast.iter_fields(node)})
+        if not isinstance(node, ast.Name) or node.id not in parts:
+            return type(node)(**{name: made(value) for name, value in ast.iter_fields(node)})
+        part: Any = parts[node.id]
+        if type(getattr(part, "ctx", node.ctx)) is not type(node.ctx):  # it is written to here, and read there
+            part = copy.copy(part)
+            part.ctx = node.ctx
+        return part
 
     return made(parsed(template))
-
-
-def _in_context(node: Any, context: ast.expr_context) -> Any:
-    """The node as one that is read, or written to, as the context says."""
-    if type(getattr(node, "ctx", context)) is type(context):
-        return node
-    twin = copy.copy(node)
-    twin.ctx = context
-    return twin
 
 
 @functools.lru_cache(4096)
@@ -53,26 +47,24 @@ def parsed(template: str) -> Any:
 
 def replaced(node: Any, changes: Mapping[int, Replacement]) -> Any:
     """A twin of the tree in which the nodes with these ids are replaced; what does not change is shared."""
+
+    def made(value: Any) -> Any:
+        if isinstance(value, ast.AST):
+            return replaced(value, changes)
+        if not isinstance(value, list):
+            return value
+        twins = [made(each) for each in value]
+        if all(twin is each for twin, each in zip(twins, value, strict=True)):
+            return value
+        return [each for twin in twins for each in (twin if isinstance(twin, list) else [twin])] or [ast.Pass()]
+
     if id(node) in changes:
         return changes[id(node)]
-    new: dict[str, Any] = {}
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, ast.AST):
-            twin = replaced(value, changes)
-            if twin is not value:
-                new[name] = twin
-        elif isinstance(value, list):
-            twins: list[Any] = []
-            for each in value:
-                twin = replaced(each, changes) if isinstance(each, ast.AST) else each
-                twins += twin if isinstance(twin, list) else [twin]
-            if len(twins) != len(value) or any(a is not b for a, b in zip(twins, value, strict=True)):
-                new[name] = twins or [ast.Pass()]
-    if not new:
+    new = {name: made(value) for name, value in ast.iter_fields(node)}
+    if all(new[name] is value for name, value in ast.iter_fields(node)):
         return node
     twin = copy.copy(node)
-    for name, value in new.items():
-        setattr(twin, name, value)
+    vars(twin).update(new)
     return twin
 
 
@@ -109,8 +101,6 @@ class Code:
                 node.annotation = None
             elif isinstance(node, ast.For | ast.While):
                 node.body.insert(0, ast.copy_location(ast.Expr(parsed(f"{STEP}()")), node))
-            elif isinstance(node, ast.comprehension):
-                node.ifs.append(parsed(f"{STEP}()"))
         return cls(source, first, scope, tree, tree)
 
     @classmethod
@@ -140,15 +130,10 @@ class Code:
 
         Raises: SyntaxError, ValueError or TypeError where an edit made something that is no code.
         """
-        arguments = ast.arguments([], [ast.arg("__class__")], None, [], [], None, [])
-        last = ast.Return(ast.Name(self.entry.name, ast.Load()))
-        maker: Any = ast.FunctionDef(_MAKER, arguments, [*self.tree.body, last], [], None, None)
-        if "type_params" in ast.FunctionDef._fields:
-            maker.type_params = []
+        maker: Any = filled(f"def {_MAKER}(__class__): pass")
+        maker.body = [*self.tree.body, ast.Return(ast.Name(self.entry.name, ast.Load()))]
         scope = {**self.scope, "__builtins__": _BUILTINS, STEP: step, HOOK: hook}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            exec(compile(ast.fix_missing_locations(ast.Module([maker], [])), _FILE, "exec"), scope)
+        exec(compile(ast.fix_missing_locations(ast.Module([maker], [])), _FILE, "exec"), scope)
         function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
         return function
 
@@ -171,21 +156,11 @@ class Code:
 def text_of(node: ast.AST) -> str:
     """As Python would write it."""
     node = node if isinstance(node, ast.expr) else ast.fix_missing_locations(node)
-    return ast.unparse(node).replace(f" if {STEP}()", "")
+    return ast.unparse(node)
 
 
-def _refused(*args: Any, **more: Any) -> NoReturn:
-    raise RuntimeError("no files and no input here")
+def _nothing(*args: Any, **more: Any) -> None:
+    """In the place of what would print, ask or open a file."""
 
 
-def _silent(*args: Any, **more: Any) -> None:
-    return None
-
-
-_BUILTINS = {
-    **vars(builtins),
-    "print": _silent,
-    "open": _refused,
-    "input": _refused,
-    "breakpoint": _silent,
-}
+_BUILTINS = {**vars(builtins), **dict.fromkeys(("print", "open", "input", "breakpoint"), _nothing)}

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
+import textwrap
 from dataclasses import dataclass
+
+from npbert.gradcheck.explain.code import Code, replaced, text_of
+from npbert.gradcheck.explain.edits import Edit
+from npbert.gradcheck.explain.reasons import KINDS
+
+_COMPOUND = (ast.For, ast.While, ast.If, ast.With)
 
 
 @dataclass(frozen=True)
@@ -55,4 +64,42 @@ def _changed(finding: Finding) -> str:
     if not finding.wanted:
         return f"        (without this line)  {finding.found}"
     after = finding.place.replace(finding.found, finding.wanted, 1)
-    return "\n".join(f"{'':9}{line}" for line in after.splitlines())
+    return textwrap.indent(after, " " * 9)
+
+
+def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
+    """The edit told in the author's own words: what it says of the code as it stands."""
+    if isinstance(edit.old, ast.expr):
+        place, found, wanted = _of_expression(edit, code)
+    else:
+        place = found = _header(edit.old) if isinstance(edit.old, _COMPOUND) else textwrap.dedent(code.text(edit.old))
+        wanted = "\n".join(map(text_of, edit.new)) if isinstance(edit.new, list) else edit.says
+    return Finding(edit.kind, subject, place, found, edit.says or wanted, KINDS[edit.kind].cause, edit.line)
+
+
+def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
+    """(place, found, wanted), where `found` is the smallest piece that stands in the place just once."""
+    road = _road(code.tree, edit.old)
+    place = code.lines(edit.old) or _header(road[0])
+    for holder, node in reversed(list(itertools.pairwise(road))):
+        found = code.text(node)
+        if place.count(found) == 1:
+            wanted = text_of(replaced(node, edit.changes))
+            is_bracketed = f"({wanted})" in text_of(replaced(holder, edit.changes)) and f"({found})" not in place
+            return (place, found, f"({wanted})" if is_bracketed and isinstance(holder, ast.expr) else wanted)
+    return place, place, _header(replaced(road[0], edit.changes))
+
+
+def _road(tree: ast.AST, node: ast.AST) -> list[ast.AST]:
+    """The nodes from the statement down to the node."""
+    for child in ast.iter_child_nodes(tree):
+        road = [child] if child is node else _road(child, node)
+        if road:
+            return road if child is node or isinstance(road[0], ast.stmt) else [child, *road]
+    return []
+
+
+def _header(statement: ast.AST) -> str:
+    """The statement, or the first line of a loop or branch."""
+    text = text_of(statement)
+    return text.splitlines()[0] if isinstance(statement, _COMPOUND) else text

@@ -23,6 +23,8 @@ REWRITES = {
     "(a, b, c) → (b, a, c), (a, c, b), (c, b, a)",
     "transpose": "a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T",
     "function": "a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real",
+    "argument": "f(a, b) → f(b, a); f(a, b, c) → f(b, a, c), f(a, c, b), f(c, b, a)",
+    "reshape": "a.reshape(b, c) → a.reshape(c, b).T, a.T.reshape(b, c)",
     "regroup": "a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c;"
     "(b ± c) / a → b ± c / a, b / a ± c;"
     "a * b ± c → a * (b ± c), b * (a ± c); a ± b * c → (a ± b) * c, b * (a ± c); a ± b / c → (a ± b) / c;"
@@ -77,6 +79,20 @@ STATEMENTS = {
 }
 """The same for statements, one replacement to a pattern."""
 
+REDUCTIONS = {"sum", "mean", "max", "min", "prod", "std", "var", "argmax", "argmin", "any", "all", "norm", "cumsum"}
+_PAIRS = {
+    "sum or mean": "sum mean; max sum; max mean; max min; prod sum; std var; argmax argmin; cumsum sum;"
+    "maximum minimum; zeros_like ones_like; zeros ones; empty_like zeros_like; empty zeros; repeat tile",
+    "function": "sin cos; exp log; sqrt square; dot outer; triu tril; floor ceil; real imag; tanh cosh",
+    "sign": "add subtract",
+}
+"""Functions that people mix up, by the kind of mistake."""
+MIXED_UP: dict[str, list[tuple[str, str]]] = {}
+for _kind, _text in _PAIRS.items():
+    for _a, _b in map(str.split, _text.split(";")):
+        MIXED_UP.setdefault(_a, []).append((_kind, _b))
+        MIXED_UP.setdefault(_b, []).append((_kind, _a))
+
 
 def rewritten(node: ast.expr | ast.stmt) -> Iterator[tuple[str, Any]]:
     """(kind, what may stand in the place of the node) by all the lines of the grammar that fit."""
@@ -106,17 +122,13 @@ def _head(node: ast.AST) -> str:
 def _rules() -> dict[str, list[tuple[str, ast.AST, str]]]:
     """By the head of the pattern: kind, pattern, replacement."""
     rules: dict[str, list[tuple[str, ast.AST, str]]] = {}
-    for kind, text in REWRITES.items():
+    for kind, text in [*REWRITES.items(), *STATEMENTS.items()]:
         for rule in text.split(";"):
             for sign in "+-" if "±" in rule else "+":
-                pattern, news = rule.replace("±", sign).split(" → ")
-                for new in ast.iter_child_nodes(parsed(f"[{news}]")):
-                    if isinstance(new, ast.expr):
-                        rules.setdefault(_head(parsed(pattern)), []).append((kind, parsed(pattern), ast.unparse(new)))
-    for kind, text in STATEMENTS.items():
-        for rule in text.split(";"):
-            pattern, new_text = rule.split(" → ")
-            rules.setdefault(_head(parsed(pattern)), []).append((kind, parsed(pattern), new_text))
+                before, after = rule.replace("±", sign).split(" → ")
+                pattern = parsed(before)
+                news = parsed(f"[{after}]").elts if isinstance(pattern, ast.expr) else [parsed(after)]
+                rules.setdefault(_head(pattern), []).extend((kind, pattern, ast.unparse(new)) for new in news)
     return rules
 
 

@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.finding import Finding
+from npbert.gradcheck.explain.finding import Finding, finding_of
 from npbert.gradcheck.explain.search import Search
-from npbert.gradcheck.explain.told import finding_of
 from npbert.gradcheck.explain.trial import Oracle, Trial, has_failed, quiet, wrong_in
 
 LIMIT, LONGEST = 3.0, 5.0
@@ -52,15 +51,14 @@ def mend(
     with quiet():
         start = now = trial.looks(code)
         while wrong_in(now) and not trial.is_over:
-            search = Search(code, trial, forward, offers, now)
-            made = search.nearest()
-            if not made:
+            way = Search(code, trial, forward, offers, now).nearest()
+            if not way:
                 break
-            outputs = tuple(sorted(wrong_in(now) - wrong_in(search.after)))
-            for edit, others, before in made:
-                findings = tuple(finding_of(each, before, ", ".join(outputs)) for each in others)
-                steps.append(Step(finding_of(edit, before, ", ".join(outputs)), outputs, findings))
-            now, code = search.after, search.made
+            outputs = tuple(sorted(wrong_in(now) - wrong_in(way.after)))
+            for edit, others, before in way.edits:
+                finding, *more = (finding_of(each, before, ", ".join(outputs)) for each in (edit, *others))
+                steps.append(Step(finding, outputs, tuple(more)))
+            now, code = way.after, way.code
     left = tuple(sorted(wrong_in(now)))
     if has_failed(start) and left:  # to make code run that then is wrong explains nothing
         return Mended((), left)

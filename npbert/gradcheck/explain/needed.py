@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import filled, text_of
 from npbert.gradcheck.explain.edits import Edit, edit_of
-from npbert.gradcheck.explain.places import broadcasts
-from npbert.gradcheck.explain.trial import Hook, Outlook, compiled_expression
+from npbert.gradcheck.explain.places import Place, broadcasts
+from npbert.gradcheck.explain.trial import Hook, Outlook
 from npbert.gradcheck.explain.vocabulary import Vocabulary, Word
 
 _LARGEST = 150  # so many numbers at most are moved one by one
@@ -50,19 +50,14 @@ def slopes_at(hook: Hook, k: int, now: Outlook) -> list[Slopes] | None:
             return None
         return {name: (arrays[name][0] - start[name][0]).ravel() for name in names}
 
-    columns = []
-    for i in range(value.size):
-        moved = value.copy()
-        moved.flat[i] += 1.0
-        columns.append(outputs(moved))
     step = np.random.default_rng(0).standard_normal(value.shape)
-    together = outputs(value + step)
-    if together is None:
-        return None
+    together, *columns = (outputs(value + each) for each in (step, *np.eye(value.size).reshape(-1, *value.shape)))
     found = []
     for name in names:
         of = np.array([column[name] for column in columns if column is not None]).T
-        if of.shape[-1] != value.size or not np.isfinite(of).all() or not _near(of @ step.ravel(), together[name]):
+        if together is None or of.shape[-1] != value.size or not np.isfinite(of).all():
+            return None
+        if not _near(of @ step.ravel(), together[name]):
             return None
         gap = (start[name][1] - start[name][0]).ravel()
         closest = of @ np.linalg.lstsq(of, gap, rcond=1e-10)[0]
@@ -80,43 +75,47 @@ def looked_up(hook: Hook, slopes: list[Slopes], vocabulary: Vocabulary) -> list[
     e, env = hook.place.expr, hook.place.env
     value = np.broadcast_to(np.asarray(hook.place.value, dtype=float), hook.place.room)
     words = [w for w in vocabulary.words(env) if broadcasts(w.value, value) and np.isfinite(w.value).all()]
-    one = Word(1.0, lambda: ast.Constant(1))
-    scalars = vocabulary.scalars(env)
+    values, steps, scalars = ([w.value for w in words], _steps_after(hook, vocabulary), vocabulary.scalars(env))
+    itself = Word(value, lambda: e)
     ways: list[tuple[str, str, list[Word], list[Any]]] = [
-        ("term", "e + w", words, [w.value for w in words]),
-        ("factor", "e * w", [one, *words], [value, *(value * w.value for w in words)]),
-        ("factor", "e / w", words, [value / w.value for w in words]),
-        ("wrap", "w", *_wrapped(hook, vocabulary)),
-        ("expression", "w", words, [w.value for w in words]),
+        ("term", "e + w", words, values),
+        ("factor", "w", [itself], [value]),
+        ("factor", "e * w", words, [value * v for v in values]),
+        ("factor", "e / w", words, [value / v for v in values]),
+        ("wrap", "w", steps, [step.value for step in steps]),
+        ("expression", "w", words, values),
     ]
     found: dict[str, tuple[float, str, ast.expr]] = {}
     for each in slopes:
         whole = each.gap + each.of @ value.ravel()
-        for kind, template, made_of, values in ways:
-            if not values:
-                continue
-            columns = np.array([np.broadcast_to(v, value.shape).ravel() for v in values], dtype=float).T
-            for i, c in _multiples(each.of @ columns, each.gap if kind == "term" else whole):
-                word = made_of[i].made()
-                for scale, far in _as_text(c, scalars, deep=made_of[i] is one):
-                    new = _joined(kind, template, e, word, scale)
-                    text = text_of(new)
-                    found.setdefault(text, (len(text) + far, kind, new))
-    best, old = sorted(found.values(), key=lambda each: each[0])[:_MOST], len(text_of(e))
-    return [replace(edit_of(hook.place, kind, new), more=max(0, length - old) / _LONG) for length, kind, new in best]
+        for kind, template, made_of, products in ways:
+            columns = [np.broadcast_to(product, value.shape).ravel() for product in products]
+            target = each.gap if kind == "term" else whole
+            for i, c in _multiples(each.of @ np.array(columns, dtype=float).T, target) if columns else ():
+                for text, number, far in _as_text(abs(c), scalars, deep=made_of[i] is itself):
+                    word = made_of[i].made()
+                    if kind == "term":
+                        new = filled("e + w" if c > 0 else "e - w", e=e, w=filled(text, w=word, n=number))
+                    else:
+                        new = filled(text, w=filled(template, e=e, w=word), n=number)
+                        new = new if c > 0 else ast.UnaryOp(ast.USub(), new)
+                    name = text_of(new)
+                    found.setdefault(name, (len(name) + far, kind, new))
+    best, old = (sorted(found.values(), key=lambda each: each[0])[:_MOST], len(text_of(e)))
+    return [edit_of(hook.place, kind, new, max(0, length - old) / _LONG) for length, kind, new in best]
 
 
-def _wrapped(hook: Hook, vocabulary: Vocabulary) -> tuple[list[Word], list[Any]]:
+def _steps_after(hook: Hook, vocabulary: Vocabulary) -> list[Word]:
     """Steps that may have been left out, applied to the expression itself."""
     words = []
     for step in vocabulary.steps(hook.place.expr):
         try:
-            new = hook.value_of(compiled_expression(step), hook.place.env)
+            new = hook.giving(step)(hook.place.env)
         except Exception:  # of the author's code: it does not go through there
             continue
         if broadcasts(new, np.empty(hook.place.room)) and np.asarray(new).dtype.kind in "fb" and np.isfinite(new).all():
             words.append(Word(new, lambda step=step: step))  # type: ignore[misc]
-    return words, [word.value for word in words]
+    return words
 
 
 def _multiples(columns: Array, target: Array) -> Iterator[tuple[int, float]]:
@@ -128,33 +127,26 @@ def _multiples(columns: Array, target: Array) -> Iterator[tuple[int, float]]:
         yield int(i), float(c[i])
 
 
-def _as_text(
-    c: float, scalars: list[tuple[ast.expr, float]], *, deep: bool
-) -> Iterator[tuple[tuple[float, str, ast.expr | None], int]]:
-    """A number as (sign, operator, expression), and how far-fetched that is."""
-    sign, size = (1.0 if c > 0 else -1.0), abs(c)
-    if abs(size - 1) < 1e-9:
-        yield (sign, "", None), 0
+def _as_text(c: float, scalars: list[tuple[ast.expr, float]], *, deep: bool) -> Iterator[tuple[str, ast.expr, int]]:
+    """(template, number, how far-fetched that is) where the template says c times w, with the number as n."""
+    if abs(c - 1) < 1e-9:
+        yield "w", ast.Constant(1), 0
         return
     values = np.array([number for _, number in scalars])
-    tables = [("a", values[:, None])]
+    tables = {"a": values[:, None]}
     if deep:
-        tables += [("a * b", np.outer(values, values)), ("a / b", np.divide.outer(values, values))]
-    for template, table in tables:
-        for operator, quotient in (("*", size), ("/", 1 / size)):
+        tables |= {"a * b": np.outer(values, values), "a / b": np.divide.outer(values, values)}
+    for template, table in tables.items():
+        for text, quotient in (("w * n", c), ("w / n", 1 / c)):
             for at in np.argwhere(np.abs(table - quotient) < 1e-9 * quotient):
                 parts = dict(zip("ab", (scalars[i][0] for i in at), strict=False))
-                yield (sign, operator, filled(template, **parts)), 4 * len(template)
+                yield text, filled(template, **parts), 4 * len(template)
 
 
-def _joined(
-    kind: str, template: str, e: ast.expr, word: ast.expr, scale: tuple[float, str, ast.expr | None]
-) -> ast.expr:
-    sign, operator, number = scale
-    is_one = isinstance(word, ast.Constant)
-    if kind == "term":
-        scaled = word if number is None else filled(f"w {operator} n", w=word, n=number)
-        return filled("e + w" if sign > 0 else "e - w", e=e, w=scaled)
-    new = e if is_one and kind == "factor" else filled(template, e=e, w=word)
-    new = new if number is None else filled(f"w {operator} n", w=new, n=number)
-    return new if sign > 0 else ast.UnaryOp(ast.USub(), new)
+def guesses(place: Place, vocabulary: Vocabulary) -> Iterator[Edit]:
+    """Factors, steps and terms that fit, where what is needed cannot be looked up."""
+    templates = [("factor", "e * w"), ("factor", "e / w"), ("term", "e + w"), ("term", "e - w"), ("expression", "w")]
+    yield from (edit_of(place, "wrap", step) for step in vocabulary.steps(place.expr))
+    for node, value in vocabulary.base(place.env):
+        for kind, template in templates if broadcasts(value, place.value) else ():
+            yield edit_of(place, kind, filled(template, e=place.expr, w=node))

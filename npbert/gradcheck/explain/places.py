@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from npbert.gradcheck.explain.code import STEP
 
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.FunctionDef)
-_COMPOUND = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue)
+_NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue)
 _ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
@@ -40,12 +40,7 @@ class Place:
     @property
     def is_index(self) -> bool:
         """Whether it is in the brackets of a subscript, or an axis."""
-        in_slice = isinstance(self.holder, ast.Subscript | ast.Slice) and self.role in (
-            "slice",
-            "lower",
-            "upper",
-            "step",
-        )
+        in_slice = isinstance(self.holder, ast.Slice) or self.role == "slice"
         return in_slice or (isinstance(self.holder, ast.keyword) and self.holder.arg in ("axis", "axes"))
 
     @property
@@ -66,60 +61,40 @@ class Place:
 
 def places_in(tree: ast.Module) -> list[Place]:
     """All expressions whose value is read, the outer ones before the inner ones."""
-    return [
-        place
-        for function in tree.body
-        if isinstance(function, ast.FunctionDef)
-        for statement in function.body
-        for place in _places(statement, function, "body", statement, is_hidden=function is not tree.body[0])
-    ]
+    top = Place(ast.Constant(0), tree, "body", ast.Pass(), hidden=False, looped=False)
+    return [place for n, function in enumerate(tree.body) for place in _places(function, replace(top, hidden=n > 0))]
 
 
-def _places(
-    node: ast.AST, holder: ast.AST, role: str, statement: ast.stmt, *, is_hidden: bool, is_looped: bool = False
-) -> Iterator[Place]:
-    if is_step(node):
-        return
-    statement = node if isinstance(node, ast.stmt) else statement
-    if _is_value(node, holder, role):
-        assert isinstance(node, ast.expr)
-        yield Place(node, holder, role, statement, is_hidden or _is_once(node), is_looped)
-    is_hidden = is_hidden or isinstance(node, _INNER)
+def _places(node: ast.AST, at: Place, *, is_entry: bool = True) -> Iterator[Place]:
+    """at: what is known of a place there"""
+    if isinstance(node, ast.stmt):
+        at = replace(at, statement=node)
+    if isinstance(node, ast.expr) and at.role != "func" and _is_read(node):
+        yield replace(at, expr=node, hidden=at.hidden or _is_once(node))
+    hidden = at.hidden or (isinstance(node, _INNER) and not is_entry)
     for name, value in ast.iter_fields(node):
-        loops = is_looped or (isinstance(node, ast.For | ast.While) and name == "body")
+        looped = at.looped or (isinstance(node, ast.For | ast.While) and name == "body")
+        inner = replace(at, holder=node, role=name, hidden=hidden, looped=looped)
         for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, ast.AST) and not isinstance(each, ast.expr_context | ast.operator | ast.arguments):
-                yield from _places(each, node, name, statement, is_hidden=is_hidden, is_looped=loops)
+            if isinstance(each, ast.AST) and not isinstance(each, ast.arguments) and not is_idle(each):
+                yield from _places(each, inner, is_entry=False)
 
 
-def _is_value(node: ast.AST, holder: ast.AST, role: str) -> bool:
-    if (
-        not isinstance(node, ast.expr)
-        or isinstance(node, _COMPOUND)
-        or (isinstance(holder, ast.Call) and role == "func")
-    ):
-        return False
-    if isinstance(node, ast.Tuple) and any(isinstance(each, ast.Slice | ast.Starred) for each in node.elts):
-        return False
-    is_text = isinstance(holder, ast.Expr) and isinstance(node, ast.Constant)
-    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and not is_text
+def _is_read(node: ast.expr) -> bool:
+    """Whether it has a value by itself, and is not written to."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and not any(isinstance(p, _NO_VALUE) for p in parts)
 
 
 def _is_once(node: ast.expr) -> bool:
     """Whether it cannot be computed by itself."""
-    return any(
-        isinstance(each, _ONCE) or (isinstance(each, ast.Name) and each.id == "super") for each in ast.walk(node)
-    )
+    return any(isinstance(each, _ONCE) or getattr(each, "id", "") == "super" for each in ast.walk(node))
 
 
-def is_step(node: ast.AST) -> bool:
-    """Whether it is the call that counts the rounds of a loop."""
-    node = node.value if isinstance(node, ast.Expr) else node
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == STEP
-
-
-def names_in(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+def is_idle(node: ast.AST) -> bool:
+    """Whether it is a docstring, or the call that counts the rounds of a loop."""
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) or getattr(getattr(value, "func", None), "id", "") == STEP
 
 
 def same(a: ast.AST, b: ast.AST) -> bool:
@@ -136,24 +111,19 @@ def broadcasts(value: Any, to: Any) -> bool:
 def fingerprint(value: Any) -> Any:
     """Equal for equal values, as far as it matters here."""
     if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, value.tobytes() if value.dtype != object else id(value)
+        return (value.shape, value.dtype.str, value.tobytes() if value.dtype != object else id(value))
     if isinstance(value, tuple | list):
         return type(value), tuple(map(fingerprint, value))
     return (type(value), repr(value)) if isinstance(value, bool | int | float | str | np.generic) else id(value)
 
 
 def give_room(places: list[Place]) -> None:
-    """Notes at each place what it is broadcast to."""
-    by_expression = {id(place.expr): place for place in places}
+    """Notes at each place of floats what it is broadcast to."""
+    arrays: dict[int, Place] = {}
     for place in places:
-        shape = np.shape(place.value) if isinstance(place.value, np.ndarray | float | np.floating) else ()
-        holder = by_expression.get(id(place.holder))
-        is_broadcast = isinstance(place.holder, ast.BinOp) and not isinstance(place.holder.op, ast.MatMult | ast.Pow)
-        if (
-            holder is not None
-            and is_broadcast
-            and isinstance(holder.value, np.ndarray)
-            and broadcasts(place.value, holder.value)
-        ):
-            shape = holder.room or holder.value.shape
-        place.room = shape
+        if place.is_float:
+            place.room, holder = np.shape(place.value), arrays.get(id(place.holder))
+            op = getattr(place.holder, "op", ast.Pow())
+            if holder and not isinstance(op, ast.MatMult | ast.Pow) and broadcasts(place.value, holder.value):
+                place.room = holder.room
+            arrays[id(place.expr)] = place

@@ -73,15 +73,11 @@ class TooLong(BaseException):
     """The code that is tried makes too many rounds."""
 
 
-class Skipped(BaseException):
-    """A candidate need not be run to its end."""
-
-
 class Trial:
     """Runs code and counts what it costs. limit: seconds of this process."""
 
     def __init__(self, oracle: Oracle, limit: float) -> None:
-        self.oracle, self.limit, self.start, self.rounds = oracle, limit, time.process_time(), 0
+        self.oracle, self.limit, self.start, self.rounds = (oracle, limit, time.process_time(), 0)
 
     @property
     def is_over(self) -> bool:
@@ -95,7 +91,7 @@ class Trial:
         return True
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
-        """As the oracle, where the code may raise. Raises: Skipped, by a candidate."""
+        """As the oracle, where the code may raise."""
         self.rounds = 0
         try:
             return self.oracle.look(function, k)
@@ -103,17 +99,19 @@ class Trial:
             return FAILED
 
     def compiled(self, code: Code, hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
-        """The function. What it raises is Failed. Raises: as Code.compiled."""
-        function = code.compiled(self.step, hook)
+        """The function. What it raises is Failed, and so is what an edit made that is no code."""
 
-        @functools.wraps(function)
         def guarded(*args: Any, **more: Any) -> Any:
             try:
                 return function(*args, **more)
             except (Exception, SystemExit) as error:
                 raise Failed from error
 
-        return guarded
+        try:
+            function = code.compiled(self.step, hook)
+        except (SyntaxError, ValueError, TypeError):
+            return _failing
+        return functools.update_wrapper(guarded, function)
 
     def looks(self, code: Code) -> list[Outlook]:
         """At every sample, and at the first once more, by one and the same function."""
@@ -126,22 +124,23 @@ class Hook:
 
     def __init__(self, trial: Trial, code: Code, place: Place) -> None:
         self.trial, self.code, self.place = trial, code, place
-        expression = compiled_expression(place.expr)
-        self.original: Give = lambda env: self.value_of(expression, env)
+        self.original = self.giving(place.expr)
         self._give: Give = self.original
         call = filled(f"{HOOK}(locals())")
         self._function = trial.compiled(code.edited({id(place.expr): call}), lambda env: self._give(env))
 
-    def value_of(self, expression: Any, env: Mapping[str, Any]) -> Any:
-        return eval(expression, {**self.code.scope, **env})
+    def giving(self, node: Any) -> Give:
+        """What computes an expression from the local variables."""
+        expression = compiled_expression(node)
+        return lambda env: eval(expression, {**self.code.scope, **env})
 
     def look(self, k: int, give: Give) -> Outlook:
-        """With the value that `give` makes of the local variables. Raises: Skipped, if give does."""
+        """With the value that `give` makes of the local variables."""
         self._give = give
         return self.trial.look(self._function, k)
 
     def watch(self, k: int) -> None:
-        """Notes at the place what it is, and the variables there."""
+        """Notes at the place what it is, and the variables there, if that is not known."""
 
         def seen(env: Mapping[str, Any]) -> Any:
             value = self.original(env)
@@ -150,38 +149,39 @@ class Hook:
                 self.place.env = {name: copied(v) for name, v in env.items() if not name.startswith("__")}
             return value
 
-        self.look(k, seen)
+        if not self.place.seen:
+            self.look(k, seen)
 
     def put(self, k: int, value: Any) -> Outlook:
         """With this value at the place, whenever it is reached; what stands there is computed all the same."""
         return self.look(k, lambda env: (self.original(env), value)[1])
 
-    def candidate(self, expression: Any, known: dict[Any, bool] | None) -> Give:
-        """Gives the value of another expression; skips one whose first value fails, or is known."""
-        is_first = [True]
+    def candidate(self, node: Any, known: set[Any], values: list[Any]) -> Give:
+        """Gives the value of another expression, but fails where its first is known. values: is given the first"""
+        give = self.giving(node)
 
-        def give(env: Mapping[str, Any]) -> Any:
-            if not is_first[0]:
-                return self.value_of(expression, env)
-            is_first[0] = False
-            try:
-                value = self.value_of(expression, env)
-            except Exception as error:  # of the code that is tried
-                raise Skipped from error
-            if known is not None:
-                key = fingerprint(value)
-                if key in known:
-                    raise Skipped
-                known[key] = False
+        def checked(env: Mapping[str, Any]) -> Any:
+            value = give(env)
+            if not values:
+                values.append(fingerprint(value))
+                if values[0] in known:
+                    raise Failed
             return value
 
-        return give
+        return checked
 
 
 def compiled_expression(node: Any) -> Any:
-    """Raises: SyntaxError, ValueError or TypeError where it is none."""
-    expression = ast.Expression(node)
-    return compile(ast.fix_missing_locations(ast.copy_location(expression, node)), "<candidate>", "eval")
+    """The code of an expression; where it is none, code that fails."""
+    try:
+        expression = ast.Expression(node)
+        return compile(ast.fix_missing_locations(ast.copy_location(expression, node)), "<candidate>", "eval")
+    except (SyntaxError, ValueError, TypeError):
+        return compile("[][0]", "<candidate>", "eval")
+
+
+def _failing(*args: Any, **more: Any) -> Any:
+    raise Failed
 
 
 def copied(value: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from npbert.gradcheck.explain.code import Code, filled, replaced
 from npbert.gradcheck.explain.edits import sizes
 from npbert.gradcheck.explain.grammar import MADE_OF, WRAPS
-from npbert.gradcheck.explain.places import fingerprint, is_step
+from npbert.gradcheck.explain.places import fingerprint
 from npbert.gradcheck.explain.trial import compiled_expression
 
 _CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
@@ -62,29 +62,18 @@ class Vocabulary:
     def steps(self, e: ast.expr) -> list[ast.expr]:
         """e after each step that may have been left out: those of WRAPS, and calls of the code and of forward."""
         calls = [each for each in [*self._offered, *self._expressions] if isinstance(each, ast.Call) and each.args]
-        through = {
-            ast.dump(new): new
-            for call in calls
-            if not isinstance(call.args[0], ast.Constant | ast.Starred)
-            and (new := ast.Call(call.func, [e, *call.args[1:]], call.keywords))
-        }
-        return [
-            *(filled(template, e=e) for template in WRAPS.split(";")),
-            *itertools.islice(through.values(), _MOST["e"]),
-        ]
+        through = [ast.Call(call.func, [e, *call.args[1:]], call.keywords) for call in calls]
+        different = {ast.dump(call): call for call in through}.values()
+        return [*(filled(text, e=e) for text in WRAPS.split(";")), *itertools.islice(different, _MOST["e"])]
 
     def scalars(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, float]]:
         """The numbers that are there: sizes, their roots, constants, 1 minus a rate."""
-        texts = [filled(text) for text in _CONSTANTS]
-        found = [*texts, *sizes(env)]
-        found += [e for e, value in self.base(env) if not isinstance(value, np.ndarray)]
-        found += [filled(text, e=e) for e in found[len(texts) :] for text in ("np.sqrt(e)", "1 - e")]
-        valued = []
-        for e in found:
-            value = eval(compiled_expression(e), {"np": np, "math": math, **self.code.scope, **env})
-            if value > 0 and value != 1:
-                valued.append((e, float(value)))
-        return valued
+        there = [*sizes(env), *(e for e, value in self.base(env) if not isinstance(value, np.ndarray))]
+        made = [filled(text, e=e) for e in there for text in ("np.sqrt(e)", "1 - e")]
+        scope = {"np": np, "math": math, **self.code.scope, **env}
+        found = [*map(filled, _CONSTANTS), *there, *made]
+        valued = [(e, float(eval(compiled_expression(e), scope))) for e in found]
+        return [(e, value) for e, value in valued if value > 0 and value != 1]
 
     def words(self, env: Mapping[str, Any]) -> Iterator[Word]:
         """The base, and what is made of it."""
@@ -116,16 +105,9 @@ def _read_in(tree: ast.AST) -> list[ast.expr]:
         if isinstance(node, ast.BinOp | ast.Call | ast.Attribute | ast.Subscript | ast.Compare)
         and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         and id(node) not in hidden
-        and not any(_changes(each, changing) for each in ast.walk(node))
+        and not any(isinstance(each, ast.Call) and _called(each) in changing for each in ast.walk(node))
+        and "random" not in ast.dump(node)
     ]
-
-
-def _changes(node: ast.AST, changing: set[str]) -> bool:
-    """Whether it changes something, as far as its name tells; `changing` are called for that alone."""
-    if isinstance(node, ast.Call):
-        has_out = any(k.arg == "out" for k in node.keywords) or "random" in ast.dump(node.func)
-        return has_out or (not is_step(node) and _called(node) in changing)
-    return isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
 
 
 def _called(node: ast.AST) -> str:

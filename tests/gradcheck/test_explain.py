@@ -53,8 +53,8 @@ class MeanOfRows(Gated):
     def backward(self, dc, tape):
         x, a, g = tape.take(self)
         da, ds = dc * g, dc * a * g * (1 - g)
-        dW = x.T @ da / len(x)  # here: drop factor
-        self.W.add_grad(dW)
+        dw = x.T @ da / len(x)  # here: drop factor
+        self.W.add_grad(dw)
         self.V.add_grad(x.T @ ds)
         return da @ self.W.value.T + ds @ self.V.value.T
 
@@ -104,7 +104,7 @@ def line_of(kind):
 SUBJECTS = {
     SlopeOfTheGateLeftOut: "dV, dx",
     OneRoadOnly: "dx",
-    MeanOfRows: "dW",
+    MeanOfRows: "dw",
     KeysNotTransposed: "dWk, dx",
     SumsOverTheWrongAxis: "dWk, dWq, dx",
 }

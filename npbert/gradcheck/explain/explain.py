@@ -157,7 +157,7 @@ def _case(function: ScalarFunction, name: str, wrong: Gradients, right: Gradient
     return Numbers(wrong[name], right[name], called(name), name, dict(_sizes(arrays, counts)), numbers, known)
 
 
-def _attributes(layer: Any, kind: type) -> dict[str, Any]:
+def _attributes(layer: Any, kind: type[Any]) -> dict[str, Any]:
     """The floats, or whole numbers, that the layer and its parts hold, such as p, eps and num_heads."""
     found: dict[str, Any] = {}
     for _, part in named_parts(layer):

@@ -193,7 +193,7 @@ def _source(function: Any) -> Code | None:
 
 
 def _run(function: ScalarFunction) -> tuple[dict[str, Array] | None, list[Array], list[str]]:
-    """The gradients by name, None where there are not as many as inputs; y; and which of the caller's arrays changed."""
+    """The gradients by name, None where they are not as many as inputs; y; and which of the caller's arrays changed."""
     inputs, dy = [copied(value) for value in function.inputs], [each.copy() for each in function.dy]
     tape = Tape(copy_of(function.rng))
     y = function.layer.forward(*inputs, tape=tape)

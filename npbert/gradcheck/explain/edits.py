@@ -168,15 +168,3 @@ def _einsums(text: str) -> Iterator[str]:
     for i, j in itertools.combinations(places, 2):
         if text[i:j].isalpha():
             yield text[:i] + text[j] + text[i + 1 : j] + text[i] + text[j + 1 :]
-
-
-def everywhere(edits: list[Edit]) -> Iterator[Edit]:
-    """Edits that read the same at several places, made at all of these at once."""
-    alike: dict[tuple[str, str, str], list[Edit]] = {}
-    for edit in edits:
-        if isinstance(edit.new, ast.AST):
-            alike.setdefault((edit.kind, ast.dump(edit.old), ast.dump(edit.new)), []).append(edit)
-    for first, *others in alike.values():
-        changes = {key: new for edit in (first, *others) for key, new in edit.changes.items()}
-        if len(changes) > 1:
-            yield Edit(first.kind, first.line, changes, first.old, first.new, 0.3)

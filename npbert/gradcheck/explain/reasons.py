@@ -31,10 +31,8 @@ regroup | 1.6 | | The brackets stand in the wrong place: what is multiplied is t
 constant | 1.6 | | The constant is wrong.
 argument | 1.6 | | An argument of the call is too many, or the arguments are in the wrong order.
 reshape | 1.6 | | reshape is no transpose: it keeps the numbers in memory order. Bring the axes in order first.
-remembers | 1.6 | | What an earlier call left is used again: a default argument is made once, not at each call.
 copy | 1.7 | | It works on an array that belongs to somebody else, or has two names: take a copy first.
 einsum | 1.8 | | The letters of einsum say another sum than is meant.
-mask | 1.9 | | A condition is missing: what is ignored, padded or dropped has no part in it.
 function | 1.9 | | Another function belongs here.
 move | 1.9 | | The line stands in the wrong place: too early or too late, or inside or outside a loop.
 part | 1.95 | expression | Only a part of this belongs here; what stands around it is too much.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator
@@ -9,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.edits import Edit, edits_of, everywhere
+from npbert.gradcheck.explain.code import Code, filled
+from npbert.gradcheck.explain.edits import Edit, edits_of
 from npbert.gradcheck.explain.edits_of_statements import statement_edits
 from npbert.gradcheck.explain.needed import guesses, looked_up, slopes_at
-from npbert.gradcheck.explain.places import Place, fingerprint, give_room, places_in
+from npbert.gradcheck.explain.places import Place, fingerprint, give_room, places_in, same
 from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.trial import RAISES, Hook, Outlook, Trial, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
@@ -63,18 +64,15 @@ class Search:
         every = places_in(self.code.tree)
         seen = [(place, hook) for place in every for hook in self._watched(place)]
         give_room(every)
-        statements, cheap = list(statement_edits(self.code)), []
+        statements = list(statement_edits(self.code))
         self._slowly(edit for edit in statements if edit.kind != "move")
         for place, hook in seen:
-            edits = [edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP]
-            self._tried(place, hook, edits)
-            cheap += edits
-        self._slowly(everywhere(cheap))
+            self._tried(place, hook, (edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP))
         self._slowly(edit for edit in statements if edit.kind == "move")
         if not self._found:
             self._missing([(place, hook) for place, hook in seen if hook and place.is_float and not place.is_index])
         ranked = sorted(self._found, key=lambda each: (len(wrong_in(each[1])), *each[0].rank))
-        for edit, _ in ranked:
+        for edit in (each for found, _ in ranked for each in (*self._above(found), found)):
             code, after = self._made(edit)
             if self._is_progress(after):
                 others = [each for each, then in ranked if each is not edit and wrong_in(then) == wrong_in(after)]
@@ -93,6 +91,13 @@ class Search:
                 if way:
                     return way._replace(edits=[Made(edit, [], self.code), *way.edits])
         return None
+
+    def _above(self, edit: Edit) -> Iterator[Edit]:
+        """The same edit of what was assigned to the name above, if another expression belongs in its place."""
+        if edit.kind == "expression" and isinstance(edit.old, ast.Name) and isinstance(edit.new, ast.expr):
+            for s in ast.walk(self.code.entry):
+                if isinstance(s, ast.Assign) and same(s.targets[0], filled("n = 0", n=edit.old).targets[0]):
+                    yield Edit(edit.kind, s.lineno, {id(s.value): edit.new}, s.value, edit.new, edit.more)
 
     def _made(self, edit: Edit) -> tuple[Code, list[Outlook]]:
         """The edited code, and what is wrong with it."""

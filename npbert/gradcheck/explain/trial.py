@@ -66,11 +66,7 @@ Give = Callable[[Mapping[str, Any]], Any]
 
 
 class Failed(BaseException):
-    """The code that is tried raised an exception."""
-
-
-class TooLong(BaseException):
-    """The code that is tried makes too many rounds."""
+    """The code that is tried raised an exception, or makes too many rounds."""
 
 
 class Trial:
@@ -87,7 +83,7 @@ class Trial:
         """Called in each round of each loop of the code."""
         self.rounds += 1
         if self.rounds > _ROUNDS or (self.rounds % 512 == 0 and time.process_time() - self.start > self.limit + 1):
-            raise TooLong
+            raise Failed
         return True
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
@@ -95,7 +91,7 @@ class Trial:
         self.rounds = 0
         try:
             return self.oracle.look(function, k)
-        except (Failed, TooLong):
+        except Failed:
             return FAILED
 
     def compiled(self, code: Code, hook: Callable[..., Any] | None = None) -> Callable[..., Any]:

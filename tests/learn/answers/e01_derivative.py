@@ -34,7 +34,7 @@ for index in np.ndindex(x.shape):
 return gradient
 """,
 }
-C, IN_PLACE, I = "central_difference", "central_difference:in place", "complex_step"
+C, IN_PLACE, COMPLEX = RIGHT
 LOOP, MOVED = "for index in np.ndindex(x.shape):\n", "moved = x.astype(complex)\n"
 AT_ONCE = ("up[index] += h", "up += h", "down[index] -= h", "down -= h")
 WRONG = [
@@ -53,12 +53,12 @@ WRONG = [
     ("all_at_once_divided_by_h", C, *AT_ONCE, "/ (2 * h)", "/ h"),
     ("one_number", C, FULL, "return (f(x + h) - f(x - h)) / (2 * h)"),
     ("one_number_divided_by_h", C, FULL, "return (f(x + h) - f(x - h)) / h"),
-    ("moved_along_the_real_axis", I, "1j * h", "h"),
-    ("real_part", I, ".imag", ".real"),
-    ("imaginary_part_not_divided", I, " / h", ""),
-    ("divided_by_two", I, "/ h", "/ (2 * h)"),
-    ("all_at_once_in_the_complex_plane", I, "moved[index] +=", "moved +="),
-    ("sign_lost", I, "f(moved).imag", "abs(f(moved).imag)"),
-    ("stays_moved", I, f"{LOOP}    {MOVED}", f"{MOVED}{LOOP}"),
-    ("stays_moved_undivided", I, f"{LOOP}    {MOVED}", f"{MOVED}{LOOP}", " / h", ""),
+    ("moved_along_the_real_axis", COMPLEX, "1j * h", "h"),
+    ("real_part", COMPLEX, ".imag", ".real"),
+    ("imaginary_part_not_divided", COMPLEX, " / h", ""),
+    ("divided_by_two", COMPLEX, "/ h", "/ (2 * h)"),
+    ("all_at_once_in_the_complex_plane", COMPLEX, "moved[index] +=", "moved +="),
+    ("sign_lost", COMPLEX, "f(moved).imag", "abs(f(moved).imag)"),
+    ("stays_moved", COMPLEX, f"{LOOP}    {MOVED}", f"{MOVED}{LOOP}"),
+    ("stays_moved_undivided", COMPLEX, f"{LOOP}    {MOVED}", f"{MOVED}{LOOP}", " / h", ""),
 ]

@@ -3,10 +3,11 @@
 RIGHT = {
     "SoftmaxCrossEntropy.backward": """
 n = len(targets)
+share = dloss / n
 p = np.exp(scores - largest) / total
 dscores = p.copy()
 dscores[np.arange(n), targets] -= 1
-dscores *= dloss / n
+dscores *= share
 dlogits = np.zeros((len(is_target), scores.shape[1]))
 dlogits[is_target] = dscores
 return dlogits
@@ -17,11 +18,11 @@ LABEL, PLACED, NOTHING = "dscores[np.arange(n), targets] -= 1", "dlogits[is_targ
 WRONG = [
     ("divided_by_all_rows", B, SHARE, "dloss / len(is_target)"),
     ("sum_over_the_targets", B, SHARE, "dloss"),
-    ("divided_by_the_classes_too", B, SHARE, "dloss / dscores.size"),
+    ("divided_by_the_classes_too", B, SHARE, "dloss / scores.size"),
     ("divided_by_all_numbers", B, SHARE, "dloss / (len(is_target) * scores.shape[1])"),
     ("share_of_the_targets", B, SHARE, "dloss * is_target.mean()"),
     ("dloss_is_ignored", B, SHARE, "1 / n"),
-    ("neither_dloss_nor_mean", B, "dscores *= dloss / n\n", ""),
+    ("neither_dloss_nor_mean", B, SHARE, "1.0"),
     ("neither_dloss_nor_the_targets", B, SHARE, "1 / len(is_target)"),
     ("divided_by_one_too_few", B, SHARE, "dloss / (n - 1)"),
     ("multiplied_by_the_targets", B, SHARE, "dloss * n"),
@@ -30,7 +31,7 @@ WRONG = [
     ("label_forgotten", B, f"{LABEL}\n", ""),
     ("set_to_minus_one", B, "targets] -= 1", "targets] = -1"),
     ("label_alone", B, "p.copy()", NOTHING, "targets] -= 1", "targets] = p[np.arange(n), targets] - 1"),
-    ("softmax_undone_twice", B, SHARE, "dloss / n * p * (1 - p)"),
+    ("softmax_undone_twice", B, LABEL, f"{LABEL}\ndscores *= p * (1 - p)"),
     ("gradient_of_p", B, "p.copy()", NOTHING, "targets] -= 1", "targets] = -1 / p[np.arange(n), targets]"),
     ("not_normalised", B, " / total", ""),
     ("largest_not_subtracted", B, "scores - largest", "scores"),
@@ -49,6 +50,6 @@ WRONG = [
         f"{LABEL}\n",
         "",
         PLACED,
-        f"{PLACED}\ndlogits[np.arange(n), targets] -= dloss / n",
+        f"{PLACED}\ndlogits[np.arange(n), targets] -= share",
     ),
 ]

@@ -13,7 +13,7 @@ return dx, dz
 """,
 }
 B, PAST_2, PAST_1, THROUGH_2, THROUGH_1 = "EncoderLayer.backward", "ds2 +", "ds1 +", "backward(df2", "backward(df1"
-DX = "ds1 + dqueries"
+DX, DQUERIES = "ds1 + dqueries", "dqueries\n"
 WRONG = [
     ("residuals_lost", B, "ds2 + ", "", "ds1 + ", ""),
     ("residual_around_attention_lost", B, "ds1 + ", ""),
@@ -33,9 +33,9 @@ WRONG = [
     ("residual_twice_around_attention", B, PAST_1, "2 * ds1 +"),
     ("queries_lost", B, DX, "ds1"),
     ("outputs_of_attention_swapped", B, "dqueries, dz = self", "dz, dqueries = self"),
-    ("both_inputs_in_one", B, DX, "ds1 + dqueries + dz"),
-    ("z_for_queries", B, DX, "ds1 + dz"),
-    ("residual_to_z", B, DX, "dqueries", "return dx, dz", "return dx, ds1 + dz"),
+    ("both_inputs_in_one", B, DQUERIES, "dqueries + dz\n"),
+    ("z_for_queries", B, DQUERIES, "dz\n"),
+    ("residual_to_z", B, "dx = ", "dz = ", DQUERIES, "dz\n", "return dx", "return dqueries"),
     ("swapped", B, "return dx, dz", "return dz, dx"),
     ("residual_to_both", B, "return dx, dz", "return dx, ds1 + dz"),
     ("inputs_added_up", B, DX, "dqueries + dz"),

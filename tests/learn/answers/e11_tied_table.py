@@ -17,7 +17,8 @@ self.bias.add_grad(dlogits.sum(axis=0))
 """,
 }
 B, IN_PLACE = RIGHT
-DECODER, DH, ROWS, BIAS = "self.scale * dlogits.T @ h", "self.scale * dlogits @", "np.add.at(dE, ids, dh)", "dlogits.sum"
+DECODER, DH = "self.scale * dlogits.T @ h", "self.scale * dlogits @ self.table.value"
+ROWS, BIAS = "np.add.at(dE, ids, dh)", "dlogits.sum"
 WRONG = [
     ("decoder_forgets_the_table", B, DECODER, "np.zeros_like(self.table.value)"),
     ("embedding_forgets_the_table", B, f"{ROWS}\n", ""),
@@ -33,18 +34,25 @@ WRONG = [
     ),
     ("bias_set", B, "self.bias.add_grad(dbias)", "self.bias.grad[...] = dbias"),
     ("decoder_lost_in_the_rows_read", B, ROWS, f"dE[ids] = 0\n{ROWS}"),
-    ("scale_upside_down", B, DECODER, "1 / self.scale * dlogits.T @ h", DH, "1 / self.scale * dlogits @"),
+    (
+        "scale_upside_down",
+        B,
+        DECODER,
+        "1 / self.scale * dlogits.T @ h",
+        DH,
+        "1 / self.scale * dlogits @ self.table.value",
+    ),
     ("shares_averaged", B, "self.table.add_grad(dE)", "self.table.add_grad(dE / 2)"),
-    ("scale_forgotten", B, DECODER, "dlogits.T @ h", DH, "dlogits @"),
+    ("scale_forgotten", B, DECODER, "dlogits.T @ h", DH, "dlogits @ self.table.value"),
     ("table_set", B, "self.table.add_grad(dE)", "self.table.grad[...] = dE"),
     ("bias_scaled", B, BIAS, "self.scale * dlogits.sum"),
     ("table_averaged", B, "self.table.add_grad(dE)", "self.table.add_grad(dE / len(ids))"),
-    ("scale_forgotten_in_the_embedding", B, DH, "dlogits @"),
+    ("scale_forgotten_in_the_embedding", B, DH, "dlogits @ self.table.value"),
     ("rows_for_the_table", B, "dlogits @ self.table.value", "dlogits[:, ids] @ h"),
     ("own_row_alone", B, "dlogits @ self.table.value", "dlogits[np.arange(len(ids)), ids][:, None] * h"),
-    ("embedding_averaged", B, ROWS, "np.add.at(dE, ids, dh / len(ids))"),
-    ("dh_times_h", B, ROWS, "np.add.at(dE, ids, dh * h)"),
-    ("h_for_dh", B, ROWS, "np.add.at(dE, ids, h)"),
+    ("embedding_averaged", B, DH, f"{DH} / len(ids)"),
+    ("dh_times_h", B, DH, f"{DH} * h"),
+    ("h_for_dh", B, DH, "h"),
     ("last_of_repeated_ids_wins", B, ROWS, "dE[ids] += dh"),
     ("first_of_repeated_ids_wins", B, ROWS, "dE[ids[::-1]] += dh[::-1]"),
     ("mean_of_repeated_ids", B, ROWS, "np.add.at(dE, ids, dh / np.bincount(ids)[ids][:, None])"),

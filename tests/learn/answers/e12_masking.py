@@ -15,7 +15,12 @@ for place in chosen:
 return masked, labels
 """,
 }
-B, CHOSEN, LOOP, WORDS = "mask_words", "rng.choice(candidates, size=count, replace=False)", "for place in", "vocabulary.word_ids"
+B, CHOSEN, LOOP, WORDS = (
+    "mask_words",
+    "rng.choice(candidates, size=count, replace=False)",
+    "for place in",
+    "vocabulary.word_ids",
+)
 CHOSEN_LINE, LABEL, DRAW = f"chosen = {CHOSEN}", "    labels[place] = input_ids[place]\n", "    draw = rng.random()\n"
 RANDOM, RETURN = "int(rng.choice(vocabulary.word_ids))", "return masked, labels"
 WRONG = [
@@ -67,7 +72,14 @@ WRONG = [
     ("another_generator", B, CHOSEN_LINE, f"rng = np.random.default_rng()\n{CHOSEN_LINE}"),
     ("nothing_is_drawn", B, CHOSEN_LINE, f"rng = np.random.default_rng(0)\n{CHOSEN_LINE}"),
     ("random_words_of_the_sentence", B, WORDS, "np.array(input_ids)[candidates]"),
-    ("one_random_word_for_all", B, LOOP, f"word = {RANDOM}\n{LOOP}", f"masked[place] = {RANDOM}", "masked[place] = word"),
+    (
+        "one_random_word_for_all",
+        B,
+        LOOP,
+        f"word = {RANDOM}\n{LOOP}",
+        f"masked[place] = {RANDOM}",
+        "masked[place] = word",
+    ),
     ("dealt_out", B, "for place in chosen", "for number, place in enumerate(chosen)", "rng.random()", "number / count"),
     ("masked_by_place", B, "draw < 0.8", "draw < (0.9 if place % 2 else 7.8 / 11)"),
 ]

@@ -24,12 +24,25 @@ if norm > max_norm:
         p.grad[...] *= factor
 return norm
 """,
+    "clip_by_global_norm:one factor": """
+parameters = list(dict.fromkeys(parameters))
+norm = math.sqrt(sum((p.grad**2).sum() for p in parameters))
+factor = min(1.0, max_norm / norm) if norm else 1.0
+for p in parameters:
+    p.grad[...] *= factor
+return norm
+""",
 }
-A, C = RIGHT
+A, C, FACTORED = RIGHT
 SHARE, TOLD, DLOSS = "count / sum(counts)", "share * its_mean", "loss.backward(share"
-ADDED, NORM, FACTOR, SCALED = "squares += (p.grad**2).sum()", "math.sqrt(squares)", "max_norm / norm", "p.grad[...] *= factor"
+ADDED, NORM, FACTOR, SCALED = (
+    "squares += (p.grad**2).sum()",
+    "math.sqrt(squares)",
+    "max_norm / norm",
+    "p.grad[...] *= factor",
+)
 LONG, SUMMED, EACH = "if norm > max_norm", "for p in parameters:\n    squares", "for p in parameters:\n        p"
-NORMS, LENGTHS = ("squares += np.linalg.norm(p.grad)", NORM, "squares"), ("returned", "return norm")
+NORMS = (ADDED, "squares += np.linalg.norm(p.grad)", NORM)
 WRONG = [
     ("mean_of_means", A, SHARE, "1 / len(pieces)"),
     ("sum_of_means", A, SHARE, "1"),
@@ -57,7 +70,7 @@ WRONG = [
     ("each_number_clipped", C, SCALED, "np.clip(p.grad, -max_norm, max_norm, out=p.grad)"),
     ("always_scaled", C, LONG, "if norm > 0"),
     ("each_number_at_most", C, SCALED, "np.minimum(p.grad, max_norm, out=p.grad)"),
-    ("norms_added", C, ADDED, *NORMS),
+    ("norms_added", C, *NORMS, "squares"),
     ("root_forgotten", C, NORM, "squares"),
     ("given_twice_counts_twice", C, "list(dict.fromkeys(parameters))", "list(parameters)"),
     (
@@ -86,11 +99,11 @@ WRONG = [
     ("returns_max_norm", C, "return norm", "return max_norm"),
     ("norm_largest", C, ADDED, "squares = max(squares, abs(p.grad).max())", NORM, "squares"),
     ("norm_sizes_added", C, ADDED, "squares += abs(p.grad).sum()", NORM, "squares"),
-    ("norm_numbers_added", C, ADDED, "squares += p.grad.sum()", NORM, "squares"),
+    ("norm_numbers_added", FACTORED, "math.sqrt(sum((p.grad**2).sum()", "(sum(p.grad.sum()"),
     ("norm_mean_square", C, NORM, "math.sqrt(squares / sum(p.grad.size for p in parameters))"),
     ("norm_means_of_squares", C, ADDED, "squares += (p.grad**2).mean()"),
     ("norm_largest_norm", C, ADDED, "squares = max(squares, (p.grad**2).sum())"),
-    ("norm_mean_norm", C, ADDED, "squares += np.linalg.norm(p.grad)", NORM, "squares / len(parameters)"),
+    ("norm_mean_norm", C, *NORMS, "squares / len(parameters)"),
     ("norm_of_values", C, ADDED, "squares += (p.value**2).sum()"),
     ("norm_singular", C, ADDED, "squares += np.linalg.norm(p.grad, 2) ** 2"),
     ("norm_first_alone", C, SUMMED, "for p in parameters[:1]:\n    squares"),

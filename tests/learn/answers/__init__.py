@@ -1,8 +1,7 @@
 """Right and wrong answers as data, a file for each exercise, and the learners' files that are made of them.
 
-RIGHT: by the name of a blank, what a careful student writes there, in small steps; "Class.method:in place" is another
-style of it. WRONG: (name, blank, before, after), or with more pairs of before and after: what a mistake changes in the
-right text, in which each `before` stands once. (name, blank, FULL, text): a mistake that leaves nothing of it.
+RIGHT: by the name of a blank, a right answer in small steps; "Class.method:in place" is another style of it.
+WRONG: (name, blank, before, after, …): what a mistake changes in the right text, in which each `before` stands once.
 """
 
 import ast
@@ -10,6 +9,7 @@ import importlib
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import chain, combinations
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
 
-FULL = "in place of the whole text"
+FULL = "in place of the whole text"  # (name, blank, FULL, text) leaves nothing of the right one
 
 
 class WrongAnswer(NamedTuple):
@@ -55,7 +55,7 @@ def _assigned(node: ast.AST) -> str:
 
 def right_answers(number: int) -> Iterator[str]:
     """The text of a right file, for each style of each blank."""
-    return (_with(number, blank, text) for blank, text in data_of(number).RIGHT.items())
+    yield from (_with(number, blank, text) for blank, text in data_of(number).RIGHT.items())
 
 
 def wrong_answers(number: int, at_once: int = 1) -> Iterator[WrongAnswer]:
@@ -66,11 +66,12 @@ def wrong_answers(number: int, at_once: int = 1) -> Iterator[WrongAnswer]:
         wrong = _edited(right[blank], [*chain(*edits)]) if {blank}.issuperset(others) else None
         assert wrong or at_once > 1, f"the edits of {names} overlap"
         if wrong:
-            before, text, name = _with(number, blank, right[blank]), _with(number, blank, wrong), " and ".join(names)
-            name = f"{blank.partition(':')[0]}: {name}" if several else name
+            before, text = _with(number, blank, right[blank]), _with(number, blank, wrong)
+            name = f"{blank.partition(':')[0]}: " * several + " and ".join(names)
             yield WrongAnswer(name, text, _changed(before.splitlines(), text.splitlines()))
 
 
+@cache
 def _with(number: int, blank: str, text: str) -> str:
     """The file with right answers, but for this blank."""
     answers = {name: right for name, right in data_of(number).RIGHT.items() if ":" not in name}
@@ -82,7 +83,7 @@ def _edited(text: str, edits: Sequence[str]) -> str | None:
     if FULL in edits:
         return edits[1] if len(edits) == 2 else None
     befores, afters, end = edits[::2], edits[1::2], len(text)
-    assert [text.count(before) for before in befores] == [1] * len(befores), befores
+    assert all(text.count(before) == 1 for before in befores), befores
     for start, before, after in sorted(zip(map(text.index, befores), befores, afters, strict=True), reverse=True):
         if start + len(before) > end:
             return None
@@ -91,9 +92,9 @@ def _edited(text: str, edits: Sequence[str]) -> str | None:
 
 
 def _changed(before: list[str], after: list[str]) -> tuple[int, ...]:
-    """The lines of `after`, from 1, that are new or another; and that which follows where lines are taken out."""
+    """The lines of `after`, from 1, that are new or another; where some were taken out, the next, or the last."""
     found: list[int] = []
     for kind, _, _, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        is_last = not "".join(after[start : start + 1]).strip()
-        found += {"equal": [], "delete": [start + (not is_last)]}.get(kind, range(start + 1, end + 1))
+        there = start + bool("".join(after[start : start + 1]).strip())
+        found += {"equal": [], "delete": [there]}.get(kind, range(start + 1, end + 1))
     return tuple(found)

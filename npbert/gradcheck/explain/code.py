@@ -1,0 +1,202 @@
+"""Code: the author's function as a tree, of which edited twins are made and run."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import functools
+import inspect
+import textwrap
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+HOOK, STEP = "__hook__", "__step__"
+_FILE, _MAKER = "<edited>", "__maker__"
+
+Replacement = ast.AST | list[ast.stmt]
+Scope = Mapping[str, Any]
+
+
+def filled(template: str, **parts: ast.AST) -> Any:
+    """The expression or statement of the template, with nodes in the place of names: filled("a @ b", a=…, b=…)."""
+
+    def made(node: Any) -> Any:
+        if isinstance(node, list):
+            return [made(each) for each in node]
+        if not isinstance(node, ast.AST) or isinstance(node, ast.expr_context):
+            return node
+        if isinstance(node, ast.Name) and node.id in parts:
+            return _in_context(parts[node.id], node.ctx)
+        return type(node)(**{name: made(value) for name, value in ast.iter_fields(node)})
+
+    return made(parsed(template))
+
+
+def _in_context(node: Any, context: ast.expr_context) -> Any:
+    """The node as one that is read, or written to, as the context says."""
+    if type(getattr(node, "ctx", context)) is type(context):
+        return node
+    twin = copy.copy(node)
+    twin.ctx = context
+    return twin
+
+
+@functools.lru_cache(4096)
+def parsed(template: str) -> Any:
+    """The expression or statement that a text is."""
+    statement = ast.parse(template.strip()).body[0]
+    return statement.value if isinstance(statement, ast.Expr) else statement
+
+
+def replaced(node: Any, changes: Mapping[int, Replacement]) -> Any:
+    """A twin of the tree in which the nodes with these ids are replaced; what does not change is shared."""
+    if id(node) in changes:
+        return changes[id(node)]
+    new: dict[str, Any] = {}
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            twin = replaced(value, changes)
+            if twin is not value:
+                new[name] = twin
+        elif isinstance(value, list):
+            twins: list[Any] = []
+            for each in value:
+                twin = replaced(each, changes) if isinstance(each, ast.AST) else each
+                twins += twin if isinstance(twin, list) else [twin]
+            if len(twins) != len(value) or any(a is not b for a, b in zip(twins, value, strict=True)):
+                new[name] = twins or [ast.Pass()]
+    if not new:
+        return node
+    twin = copy.copy(node)
+    for name, value in new.items():
+        setattr(twin, name, value)
+    return twin
+
+
+@dataclass(frozen=True)
+class Code:
+    """One function or method; other functions that stand in its source are its helpers.
+
+    source: whole lines, as they stand in the author's file.   first: the number of the first of them in the file
+    scope: what the names in it mean, with "__class__" for a method that says super()   tree: a module of functions
+    """
+
+    source: str
+    first: int
+    scope: Scope
+    tree: ast.Module
+
+    @classmethod
+    def parsed(cls, source: str, scope: Scope, first: int = 1) -> Code:
+        """Raises: SyntaxError where it is none."""
+        is_indented = source[:1].isspace()
+        tree = ast.parse(f"if 1:\n{source}" if is_indented else source)
+        if is_indented and isinstance(tree.body[0], ast.If):
+            tree = ast.Module(tree.body[0].body, [])
+        ast.increment_lineno(tree, first - 1 - is_indented)
+        tree = ast.Module([each for each in tree.body if isinstance(each, ast.FunctionDef)], [])
+        if not tree.body:
+            raise ValueError("there is no function in the source")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                node.decorator_list, node.returns = [], None
+            elif isinstance(node, ast.arg):
+                node.annotation = None
+            elif isinstance(node, ast.For | ast.While):
+                node.body.insert(0, ast.copy_location(ast.Expr(parsed(f"{STEP}()")), node))
+            elif isinstance(node, ast.comprehension):
+                node.ifs.append(parsed(f"{STEP}()"))
+        return cls(source, first, scope, tree)
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Code:
+        """Of a function that has a file. Raises: OSError or TypeError where there is none."""
+        function = inspect.unwrap(function)
+        lines, first = inspect.getsourcelines(function)
+        closed = inspect.getclosurevars(function).nonlocals
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        if "__class__" in cells:
+            closed = {**closed, "__class__": cells["__class__"].cell_contents}
+        return cls.parsed("".join(lines), {**function.__globals__, **closed}, first)
+
+    @property
+    def entry(self) -> ast.FunctionDef:
+        """The function that is called: the first."""
+        function = self.tree.body[0]
+        assert isinstance(function, ast.FunctionDef)
+        return function
+
+    def edited(self, changes: Mapping[int, Replacement]) -> Code:
+        """A twin with these nodes replaced."""
+        return replace(self, tree=replaced(self.tree, changes))
+
+    def compiled(self, step: Callable[[], bool], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
+        """The function, able to run. step: called in each round of a loop; hook: see places.py.
+
+        Raises: SyntaxError, ValueError or TypeError where an edit made something that is no code.
+        """
+        arguments = ast.arguments([], [ast.arg("__class__")], None, [], [], None, [])
+        last = ast.Return(ast.Name(self.entry.name, ast.Load()))
+        maker: Any = ast.FunctionDef(_MAKER, arguments, [*self.tree.body, last], [], None, None)
+        if "type_params" in ast.FunctionDef._fields:
+            maker.type_params = []
+        scope = {**self.scope, "__builtins__": _BUILTINS, STEP: step, HOOK: hook}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(compile(ast.fix_missing_locations(ast.Module([maker], [])), _FILE, "exec"), scope)
+        function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
+        return function
+
+    def lines(self, node: ast.expr) -> str:
+        """The lines of the author's file that the expression stands on; "" for what was edited."""
+        if not any(node is each for each in ast.walk(self.tree)) or self.text(node) is text_of(node):
+            return ""
+        lines = self.source.splitlines()[node.lineno - self.first : (node.end_lineno or node.lineno) - self.first + 1]
+        return textwrap.dedent("\n".join(lines))
+
+    def text(self, node: ast.AST) -> str:
+        """As the author wrote it; as Python would write it, for what was edited."""
+        segment = None
+        if getattr(node, "end_lineno", None) and any(node is each for each in ast.walk(self.tree)):
+            padded = "\n" * (self.first - 1) + self.source
+            segment = ast.get_source_segment(padded, node)
+            if segment is not None and _same(segment, node):
+                return segment
+        return text_of(node)
+
+
+def text_of(node: ast.AST) -> str:
+    """As Python would write it."""
+    node = node if isinstance(node, ast.expr) else ast.fix_missing_locations(node)
+    return ast.unparse(node).replace(f" if {STEP}()", "")
+
+
+def _same(segment: str, node: ast.AST) -> bool:
+    try:
+        tree = ast.parse(segment.strip())
+    except SyntaxError:  # the header of a loop, or a tuple that is cut
+        return False
+    if len(tree.body) != 1:
+        return False
+    inner = tree.body[0].value if isinstance(node, ast.expr) and isinstance(tree.body[0], ast.Expr) else tree.body[0]
+    return ast.unparse(inner) == text_of(node)
+
+
+def _refused(*args: Any, **more: Any) -> NoReturn:
+    raise RuntimeError("no files and no input here")
+
+
+def _silent(*args: Any, **more: Any) -> None:
+    return None
+
+
+_BUILTINS = {
+    **vars(builtins),
+    "print": _silent,
+    "open": _refused,
+    "input": _refused,
+    "breakpoint": _silent,
+}

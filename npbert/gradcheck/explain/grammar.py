@@ -1,0 +1,121 @@
+"""The grammar of small edits, as far as it can be written down: what may stand in the place of what.
+
+A line of REWRITES is a kind and, for it, patterns with all that may stand instead. a to d are any expressions, f is any
+function; ± is + in both places or − in both.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from npbert.gradcheck.explain.code import filled, parsed
+from npbert.gradcheck.explain.places import same
+
+_COMPARED = ("<", "<=", ">", ">=", "==", "!=")
+REWRITES = {
+    "drop factor": "a * b → a, b; a / b → a; a // b → a; a @ b → a, b; a ** b → a",
+    "drop term": "a + b → a, b; a - b → a, -b",
+    "sign": "a + b → a - b, b - a; a - b → a + b, b - a; -a → a; a ** b → a ** -b; -a / b → a / b; -a * b → a * b",
+    "operator": "a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / b; a @ b → a * b; a ± b → a * b",
+    "order": "a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a);"
+    "(a, b, c) → (b, a, c), (a, c, b), (c, b, a)",
+    "transpose": "a.T → a; a @ b → b.T @ a.T",
+    "function": "a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real",
+    "regroup": "a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c;"
+    "(b ± c) / a → b ± c / a, b / a ± c;"
+    "a * b ± c → a * (b ± c), b * (a ± c); a ± b * c → (a ± b) * c, b * (a ± c); a ± b / c → (a ± b) / c;"
+    "a ± b * c / d → (a ± b * c) / d, (a ± b) * c / d; a / b ± c → (a ± c) / b, a / (b ± c); a / b * c → a / (b * c);"
+    "a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c → a + b ** c; (a * b) ** c → a * b ** c;"
+    "a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b);"
+    "f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b); f(a) / b → f(a / b)",
+    "comparison": "; ".join(f"a {op} b → " + ", ".join(f"a {o} b" for o in _COMPARED if o != op) for op in _COMPARED)
+    + "; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b; ~a → a; not a → a;"
+    "a is None → a is not None; a is not None → a is None; a if b else c → c if b else a, a, c;"
+    "np.where(a, b, c) → np.where(a, c, b)",
+    "index": "a[b] → a; a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]; a[b + c] → a[b - c], a[b];"
+    "a[b - c] → a[b + c], a[b]; a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]",
+}
+"""By kind, "pattern → replacement, …; pattern → …"."""
+
+WRAPS = (
+    "np.sqrt(e); e ** 2; np.exp(e); 1 - e; 1 / e; 1 - e ** 2; e * (1 - e); np.tanh(e); np.log(e); np.abs(e);"
+    "np.sign(e); np.maximum(e, 0); e > 0; e ** -1.5; e ** -2; e.ravel(); e.sum(axis=0); e.sum(axis=-1, keepdims=True);"
+    "e.mean(axis=-1, keepdims=True); e - e.mean(axis=-1, keepdims=True)"
+)
+"""Steps that may have been left out."""
+
+MADE_OF = {
+    "e": "e ** 2; 1 - e; 1 - e ** 2; e * (1 - e); 1 / e; e ** -2; np.sqrt(e); np.exp(e); np.log(e); np.sign(e); e > 0;"
+    "e.T; e.sum(axis=-1, keepdims=True); e.mean(axis=-1, keepdims=True); e.sum(axis=0); e.sum(axis=-1); e[:, None]",
+    "ab": "a * b; a / b; a @ b; a.swapaxes(-1, -2) @ b; a @ b.swapaxes(-1, -2); a * b ** 2; a - b; a + b;"
+    "np.outer(a, b); a[:, None] * b; (a * b).sum(axis=0); (a * b).sum(axis=-1, keepdims=True); (a * b).mean(axis=-1, keepdims=True);"
+    "a * b.sum(axis=-1, keepdims=True); a * b.mean(axis=-1, keepdims=True);"
+    "a * (a * b).sum(axis=-1, keepdims=True); a * (a * b).mean(axis=-1, keepdims=True)",
+    "abc": "a * b * c; a * b / c; a @ (b * c); (a * b) @ c; a * (b * c).sum(axis=-1, keepdims=True);"
+    "a * (b * c).mean(axis=-1, keepdims=True)",
+}
+"""Words of the vocabulary, made of one, two or three that stand there."""
+
+
+STATEMENTS = {
+    "accumulate": "a += b → a = b; a = b → a += b",
+    "in place": "a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b",
+    "sign": "a += b → a -= b; a -= b → a += b",
+    "operator": "a *= b → a /= b; a /= b → a *= b",
+    "rebound": "a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b",
+    "copy": "a = b → a = b.copy()",
+    "repeated index": "a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c); a[b] -= c → np.subtract.at(a, b, c);"
+    "a[:, b] += c → np.add.at(a, (np.arange(len(b)), b), c);"
+    "a[:, b] -= c → np.subtract.at(a, (np.arange(len(b)), b), c)",
+    "order": "a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d;a, b, c = d → c, b, a = d",
+    "index": "a[b, c] = d → a[c, b] = d; a[b, c] += d → a[c, b] += d; a[:, b] = c → a[np.arange(len(b)), b] = c;"
+    "a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.arange(len(b)), b] -= c",
+}
+"""The same for statements, one replacement to a pattern."""
+
+
+def rewritten(node: ast.expr | ast.stmt) -> Iterator[tuple[str, Any]]:
+    """(kind, what may stand in the place of the node) by all the lines of the grammar that fit."""
+    for kind, pattern, new in _RULES.get(_head(node), ()):
+        found: dict[str, ast.AST] = {}
+        if _fits(pattern, node, found):
+            yield kind, filled(new, **found)
+
+
+def _fits(pattern: Any, node: Any, found: dict[str, ast.AST]) -> bool:
+    """Whether the node is of that form; `found` is given what stands for each letter."""
+    if isinstance(pattern, ast.Name) and len(pattern.id) == 1:
+        is_value = isinstance(node, ast.expr) and not isinstance(node, ast.Slice | ast.Starred)
+        return is_value and same(found.setdefault(pattern.id, node), node)
+    if isinstance(pattern, list):
+        return len(pattern) == len(node) and all(_fits(p, n, found) for p, n in zip(pattern, node, strict=True))
+    if not isinstance(pattern, ast.AST) or isinstance(pattern, ast.expr_context):
+        return isinstance(pattern, ast.expr_context) or bool(pattern == node)
+    fields = ((getattr(pattern, name, None), getattr(node, name, None)) for name in pattern._fields)
+    return type(pattern) is type(node) and all(_fits(p, n, found) for p, n in fields)
+
+
+def _head(node: ast.AST) -> str:
+    return type(node).__name__ + type(getattr(node, "op", None)).__name__
+
+
+def _rules() -> dict[str, list[tuple[str, ast.AST, str]]]:
+    """By the head of the pattern: kind, pattern, replacement."""
+    rules: dict[str, list[tuple[str, ast.AST, str]]] = {}
+    for kind, text in REWRITES.items():
+        for rule in text.split(";"):
+            for sign in "+-" if "±" in rule else "+":
+                pattern, news = rule.replace("±", sign).split(" → ")
+                for new in ast.iter_child_nodes(parsed(f"[{news}]")):
+                    if isinstance(new, ast.expr):
+                        rules.setdefault(_head(parsed(pattern)), []).append((kind, parsed(pattern), ast.unparse(new)))
+    for kind, text in STATEMENTS.items():
+        for rule in text.split(";"):
+            pattern, new_text = rule.split(" → ")
+            rules.setdefault(_head(parsed(pattern)), []).append((kind, parsed(pattern), new_text))
+    return rules
+
+
+_RULES = _rules()

@@ -1,0 +1,151 @@
+"""Vocabulary: what may be missing at a place, made of what stands there, in the code or in forward."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbert.gradcheck.explain.code import Code, filled, replaced
+from npbert.gradcheck.explain.edits import sizes
+from npbert.gradcheck.explain.grammar import MADE_OF, WRAPS
+from npbert.gradcheck.explain.places import fingerprint, is_step
+from npbert.gradcheck.explain.trial import compiled_expression
+
+_CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
+_MOST = {"e": 24, "ab": 13, "abc": 7}  # so many arrays are put into the templates
+
+
+class Word(NamedTuple):
+    """An expression with its value; the expression is made only when it is asked for."""
+
+    value: Any
+    made: Callable[[], ast.expr]
+
+
+class Vocabulary:
+    """forward: its source, whose expressions may be missing.   offers: helpers of one argument that may be, too"""
+
+    def __init__(self, code: Code, forward: str = "", offers: tuple[str, ...] = ()) -> None:
+        self.code = code
+        self._offered = [ast.Call(ast.Name(name, ast.Load()), [ast.Name("e", ast.Load())], []) for name in offers]
+        self._expressions = [*_read_in(code.tree), *_of_forward(forward)]
+        self._known: dict[Any, list[tuple[ast.expr, Any]]] = {}
+
+    def base(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
+        """Names, then expressions of the code and of forward; floats, truths and arrays of them, each value once."""
+        key = tuple(sorted((name, id(value)) for name, value in env.items()))
+        if key not in self._known:
+            names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in env]
+            expressions = sorted(self._expressions, key=lambda e: len(ast.dump(e)))
+            expressions += [filled("f(e)", f=each.func, e=name) for each in self._offered for name in names]
+            self._known[key] = list(self._valued([*names, *expressions], env))
+        return self._known[key]
+
+    def _valued(self, expressions: list[ast.expr], env: Mapping[str, Any]) -> Iterator[tuple[ast.expr, Any]]:
+        scope, known = {**self.code.scope, **env}, set()
+        for e in expressions:
+            try:
+                value = eval(compiled_expression(e), scope)
+            except Exception:  # of the author's code: a name that is not there yet, shapes that do not fit
+                continue
+            if isinstance(value, np.ndarray | float | np.floating) and np.asarray(value).dtype.kind in "fb":
+                key = fingerprint(value)
+                if key not in known and np.size(value) <= 4000:
+                    known.add(key)
+                    yield e, value
+
+    def steps(self, e: ast.expr) -> list[ast.expr]:
+        """e after each step that may have been left out: those of WRAPS, and calls of the code and of forward."""
+        calls = [each for each in [*self._offered, *self._expressions] if isinstance(each, ast.Call) and each.args]
+        through = {
+            ast.dump(new): new
+            for call in calls
+            if not isinstance(call.args[0], ast.Constant | ast.Starred)
+            and (new := ast.Call(call.func, [e, *call.args[1:]], call.keywords))
+        }
+        return [
+            *(filled(template, e=e) for template in WRAPS.split(";")),
+            *itertools.islice(through.values(), _MOST["e"]),
+        ]
+
+    def scalars(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, float]]:
+        """The numbers that are there: sizes, their roots, constants, 1 minus a rate."""
+        texts = [filled(text) for text in _CONSTANTS]
+        found = [*texts, *sizes(env)]
+        found += [e for e, value in self.base(env) if not isinstance(value, np.ndarray)]
+        found += [filled(text, e=e) for e in found[len(texts) :] for text in ("np.sqrt(e)", "1 - e")]
+        valued = []
+        for e in found:
+            value = eval(compiled_expression(e), {"np": np, "math": math, **self.code.scope, **env})
+            if value > 0 and value != 1:
+                valued.append((e, float(value)))
+        return valued
+
+    def words(self, env: Mapping[str, Any]) -> Iterator[Word]:
+        """The base, and what is made of it."""
+        base = self.base(env)
+        yield from (Word(value, lambda e=e: e) for e, value in base)  # type: ignore[misc]
+        floats = [(e, v) for e, v in base if isinstance(v, np.ndarray) and v.ndim]
+        for names, templates in MADE_OF.items():
+            for template in templates.split(";"):
+                compute = eval(f"lambda {','.join(names)}: {template.strip()}", {"np": np})
+                for parts in itertools.product(floats[: _MOST[names]], repeat=len(names)):
+                    try:
+                        value = compute(*(value for _, value in parts))
+                    except (ValueError, IndexError, TypeError):  # shapes that do not fit
+                        continue
+                    yield Word(value, _made(template, names, [e for e, _ in parts]))
+
+
+def _made(template: str, names: str, parts: list[ast.expr]) -> Callable[[], ast.expr]:
+    return lambda: filled(template, **dict(zip(names, parts, strict=True)))
+
+
+def _read_in(tree: ast.AST) -> list[ast.expr]:
+    """The expressions that are read, but for those that change something."""
+    hidden = {id(n) for each in ast.walk(tree) if isinstance(each, ast.Call) for n in ast.walk(each.func)}
+    changing = {_called(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)} | {"take", "backward", ""}
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.BinOp | ast.Call | ast.Attribute | ast.Subscript | ast.Compare)
+        and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        and id(node) not in hidden
+        and not any(_changes(each, changing) for each in ast.walk(node))
+    ]
+
+
+def _changes(node: ast.AST, changing: set[str]) -> bool:
+    """Whether it changes something, as far as its name tells; `changing` are called for that alone."""
+    if isinstance(node, ast.Call):
+        has_out = any(k.arg == "out" for k in node.keywords) or "random" in ast.dump(node.func)
+        return has_out or (not is_step(node) and _called(node) in changing)
+    return isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
+
+
+def _called(node: ast.AST) -> str:
+    func = getattr(node, "func", None)
+    return str(getattr(func, "attr", getattr(func, "id", "")))
+
+
+def _of_forward(source: str) -> list[ast.expr]:
+    """The expressions of forward, with what it assigns put in."""
+    if not source:
+        return []
+    found: list[ast.expr] = []
+    for function in Code.parsed(source, {}).tree.body:
+        made: dict[str, ast.expr] = {}
+        for statement in ast.walk(function):
+            value = getattr(statement, "value", None)
+            if isinstance(statement, ast.Assign | ast.Return) and isinstance(value, ast.expr):
+                names = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in made]
+                whole = replaced(value, {id(n): made[n.id] for n in names})
+                found += [*_read_in(value), *_read_in(whole)]
+                if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                    made[statement.targets[0].id] = whole
+    return found

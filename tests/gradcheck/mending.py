@@ -21,7 +21,9 @@ class Judge:
 
     def _drawn(self, seed, shapes):
         rng = np.random.default_rng(seed)
-        arrays = [rng.integers(0, 3, s[1:]) if s[0] == "ids" else rng.uniform(0.2, 2, s) for s in shapes]
+        arrays = [
+            rng.integers(0, 3, s[1:]) if s[:1] == ("ids",) else np.array(rng.uniform(0.2, 0.8, s)) for s in shapes
+        ]
         for array in arrays:
             array.setflags(write=False)
         return arrays, dict(zip(self.names, self._function(*arrays), strict=True))
@@ -38,9 +40,7 @@ class Judge:
             for name, (g, w) in pairs.items()
             if not (isinstance(g, np.ndarray) and g.shape == w.shape and np.allclose(g, w, 1e-9, 1e-12))
         }
-        return Outlook(
-            wrong, set(pairs) - set(wrong), {n: p for n, p in pairs.items() if np.shape(p[0]) == p[1].shape}
-        )
+        return Outlook(wrong, set(pairs) - set(wrong), {n: p for n, p in pairs.items() if np.shape(p[0]) == p[1].shape})
 
 
 def code(source, first=1):

@@ -51,5 +51,5 @@ def test_right_numbers_and_failing_code_are_told_nothing():
 
 
 def test_numbers_of_no_small_edit_are_told_nothing():
-    wrong = LINEAR.replace("dy @ w.T", "np.cos(np.floor(dy)) @ np.sinh(w.T)")
-    assert broken_from(code(LINEAR), JUDGES[LINEAR](), code(wrong), limit=0.5) == []
+    wrong = TABLE.replace("dtable[v] += dy[n]", "dtable[(v * 7 + n) % len(table)] += np.cos(dy[n])")
+    assert broken_from(code(TABLE), JUDGES[TABLE](), code(wrong), limit=0.5) == []

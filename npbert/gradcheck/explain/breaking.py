@@ -15,14 +15,14 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding
-from npbert.gradcheck.explain.mend import LIMIT, mend
+from npbert.gradcheck.explain.mend import mend
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trial import Oracle, Outlook, Trial, quiet
 
 _SAME = 1e-9
 
 
-def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = LIMIT) -> list[Finding]:
+def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = 2.5) -> list[Finding]:
     """The edits of `right`, told of `wrong`: found is what it seems to compute, wanted what it should; line is 0.
 
     Each output that is wrong may be explained by itself. right: a backward in plain steps, of the same arguments.

@@ -81,13 +81,15 @@ class Code:
     """One function or method; other functions that stand in its source are its helpers.
 
     source: whole lines, as they stand in the author's file.   first: the number of the first of them in the file
-    scope: what the names in it mean, with "__class__" for a method that says super()   tree: a module of functions
+    scope: what the names in it mean, with "__class__" for a method that says super()
+    tree: a module of functions; original: the same before any edit
     """
 
     source: str
     first: int
     scope: Scope
     tree: ast.Module
+    original: ast.Module
 
     @classmethod
     def parsed(cls, source: str, scope: Scope, first: int = 1) -> Code:
@@ -109,7 +111,7 @@ class Code:
                 node.body.insert(0, ast.copy_location(ast.Expr(parsed(f"{STEP}()")), node))
             elif isinstance(node, ast.comprehension):
                 node.ifs.append(parsed(f"{STEP}()"))
-        return cls(source, first, scope, tree)
+        return cls(source, first, scope, tree, tree)
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Code:
@@ -150,39 +152,26 @@ class Code:
         function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
         return function
 
-    def lines(self, node: ast.expr) -> str:
-        """The lines of the author's file that the expression stands on; "" for what was edited."""
-        if not any(node is each for each in ast.walk(self.tree)) or self.text(node) is text_of(node):
+    def lines(self, node: ast.AST) -> str:
+        """The lines of the author's file that an expression stands on; "" for what was edited."""
+        if not self._is_original(node) or not isinstance(node, ast.expr):
             return ""
         lines = self.source.splitlines()[node.lineno - self.first : (node.end_lineno or node.lineno) - self.first + 1]
         return textwrap.dedent("\n".join(lines))
 
     def text(self, node: ast.AST) -> str:
         """As the author wrote it; as Python would write it, for what was edited."""
-        segment = None
-        if getattr(node, "end_lineno", None) and any(node is each for each in ast.walk(self.tree)):
-            padded = "\n" * (self.first - 1) + self.source
-            segment = ast.get_source_segment(padded, node)
-            if segment is not None and _same(segment, node):
-                return segment
-        return text_of(node)
+        padded = "\n" * (self.first - 1) + self.source
+        return (ast.get_source_segment(padded, node) if self._is_original(node) else None) or text_of(node)
+
+    def _is_original(self, node: ast.AST) -> bool:
+        return any(node is each for each in ast.walk(self.original))
 
 
 def text_of(node: ast.AST) -> str:
     """As Python would write it."""
     node = node if isinstance(node, ast.expr) else ast.fix_missing_locations(node)
     return ast.unparse(node).replace(f" if {STEP}()", "")
-
-
-def _same(segment: str, node: ast.AST) -> bool:
-    try:
-        tree = ast.parse(segment.strip())
-    except SyntaxError:  # the header of a loop, or a tuple that is cut
-        return False
-    if len(tree.body) != 1:
-        return False
-    inner = tree.body[0].value if isinstance(node, ast.expr) and isinstance(tree.body[0], ast.Expr) else tree.body[0]
-    return ast.unparse(inner) == text_of(node)
 
 
 def _refused(*args: Any, **more: Any) -> NoReturn:

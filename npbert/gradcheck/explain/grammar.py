@@ -21,7 +21,7 @@ REWRITES = {
     "operator": "a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / b; a @ b → a * b; a ± b → a * b",
     "order": "a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a);"
     "(a, b, c) → (b, a, c), (a, c, b), (c, b, a)",
-    "transpose": "a.T → a; a @ b → b.T @ a.T",
+    "transpose": "a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T",
     "function": "a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real",
     "regroup": "a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c;"
     "(b ± c) / a → b ± c / a, b / a ± c;"
@@ -50,7 +50,8 @@ MADE_OF = {
     "e": "e ** 2; 1 - e; 1 - e ** 2; e * (1 - e); 1 / e; e ** -2; np.sqrt(e); np.exp(e); np.log(e); np.sign(e); e > 0;"
     "e.T; e.sum(axis=-1, keepdims=True); e.mean(axis=-1, keepdims=True); e.sum(axis=0); e.sum(axis=-1); e[:, None]",
     "ab": "a * b; a / b; a @ b; a.swapaxes(-1, -2) @ b; a @ b.swapaxes(-1, -2); a * b ** 2; a - b; a + b;"
-    "np.outer(a, b); a[:, None] * b; (a * b).sum(axis=0); (a * b).sum(axis=-1, keepdims=True); (a * b).mean(axis=-1, keepdims=True);"
+    "np.outer(a, b); a[:, None] * b; (a * b).sum(axis=0); (a * b).sum(axis=-1, keepdims=True);"
+    "(a * b).mean(axis=-1, keepdims=True);"
     "a * b.sum(axis=-1, keepdims=True); a * b.mean(axis=-1, keepdims=True);"
     "a * (a * b).sum(axis=-1, keepdims=True); a * (a * b).mean(axis=-1, keepdims=True)",
     "abc": "a * b * c; a * b / c; a @ (b * c); (a * b) @ c; a * (b * c).sum(axis=-1, keepdims=True);"
@@ -66,7 +67,8 @@ STATEMENTS = {
     "operator": "a *= b → a /= b; a /= b → a *= b",
     "rebound": "a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b",
     "copy": "a = b → a = b.copy()",
-    "repeated index": "a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c); a[b] -= c → np.subtract.at(a, b, c);"
+    "repeated index": "a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c);"
+    "a[b] -= c → np.subtract.at(a, b, c);"
     "a[:, b] += c → np.add.at(a, (np.arange(len(b)), b), c);"
     "a[:, b] -= c → np.subtract.at(a, (np.arange(len(b)), b), c)",
     "order": "a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d;a, b, c = d → c, b, a = d",

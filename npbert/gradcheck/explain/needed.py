@@ -84,10 +84,10 @@ def looked_up(hook: Hook, slopes: list[Slopes], vocabulary: Vocabulary) -> list[
     scalars = vocabulary.scalars(env)
     ways: list[tuple[str, str, list[Word], list[Any]]] = [
         ("term", "e + w", words, [w.value for w in words]),
-        ("expression", "w", words, [w.value for w in words]),
         ("factor", "e * w", [one, *words], [value, *(value * w.value for w in words)]),
         ("factor", "e / w", words, [value / w.value for w in words]),
         ("wrap", "w", *_wrapped(hook, vocabulary)),
+        ("expression", "w", words, [w.value for w in words]),
     ]
     found: dict[str, tuple[float, str, ast.expr]] = {}
     for each in slopes:

@@ -12,8 +12,8 @@ sign | 1.0 | | The sign is the wrong way round: ask whether the output grows or 
 minus | 1.3 | | The sign of the whole is the wrong way round: ask whether the output grows or falls with it.
 axis | 1.0 | | It runs along the wrong axis: ask which numbers of the output this one moves.
 keepdims | 1.0 | | The axis that is summed away has to stay as 1, or has to go, so that the rest meets the right axis.
-sum or mean | 1.1 | | Sum, mean and the like were mixed up. A gradient is the sum of what comes back from every place; a \
-mean only undoes a mean of forward.
+sum or mean | 1.1 | | Sum, mean and the like were mixed up. A gradient is the sum of what comes back from every place; \
+a mean only undoes a mean of forward.
 transpose | 1.2 | | A matrix has its axes the other way round: what is summed over is the inner index of a product.
 comparison | 1.3 | | The condition or mask is the wrong way round, or has the wrong limit.
 accumulate | 1.3 | | It is set where it should be added to, or the other way round: what was there is lost, or kept.

@@ -118,7 +118,7 @@ class Search:
 
         then = hook.look(self.first, moved) if place.is_float and RAISES not in now.wrong else now
         moves_right = bool(set(now.right) - set(then.right)) and RAISES not in then.wrong
-        moves_wrong = then is now or any(then.wrong.get(name) != score for name, score in now.wrong.items())
+        moves_wrong = then is now or any(_has_moved(name, now, then) for name in now.wrong)
         if not moves_right and (moves_wrong or not any(now.wrong.values())):
             yield hook
 
@@ -194,6 +194,13 @@ class Search:
             if RAISES in now.wrong and isinstance(place.holder, ast.stmt | ast.Call):
                 words = itertools.islice(vocabulary.words(place.env), _WORDS)
                 self._tried(place, hook, (edit_of(place, "expression", word.made()) for word in words))
+
+
+def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:
+    """Whether a wrong output is another one then."""
+    if name in now.arrays and name in then.arrays:
+        return not np.array_equal(now.arrays[name][0], then.arrays[name][0])
+    return now.wrong.get(name) != then.wrong.get(name)
 
 
 def _guesses(place: Place, vocabulary: Vocabulary) -> Iterator[tuple[str, ast.expr]]:

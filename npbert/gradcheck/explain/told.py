@@ -31,7 +31,6 @@ def _road(tree: ast.AST, node: ast.AST) -> list[ast.AST]:
 
 def _of_expression(edit: Edit, code: Code, road: list[ast.AST]) -> tuple[str, str, str]:
     """(place, found, wanted), where `found` is the smallest piece that stands in the place just once."""
-    assert isinstance(edit.old, ast.expr)
     place = code.lines(edit.old) or (_header(road[0]) if road else text_of(edit.old))
     for i in range(len(road) - 1, 0, -1):
         node, holder = road[i], road[i - 1]

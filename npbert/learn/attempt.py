@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.learn.exercise import Finding
+from npbert.learn.exercise import Message
 from npbert.learn.stuck import help_with
 from npbert.learn.there import product_that_does_not_fit, what_is_there
 
@@ -44,12 +44,12 @@ class Failure(NamedTuple):
         return self.kind == "NotImplementedError"
 
     @property
-    def finding(self) -> Finding:
+    def finding(self) -> Message:
         """In words."""
         where = f"Line {self.line}" if self.line else "The code"
         shown = f"{self.line:>4}:  {self.code}" if self.line else ""
         if self.kind == "GradientError":
-            return Finding(sentence(self.message))
+            return Message(sentence(self.message))
         if any(words in self.message for words in _READ_ONLY) and self.kind == "ValueError":
             says = f"{where} writes into an array that belongs to somebody else."
             because = (
@@ -63,7 +63,7 @@ class Failure(NamedTuple):
         else:
             says, because = f"{where} stops with {self.kind}: {self.message}", self.help
         shapes = f"What is there: {self.shapes}" if self.shapes else ""
-        return Finding(says, "\n\n".join(filter(None, (shown, because, shapes))))
+        return Message(says, "\n\n".join(filter(None, (shown, because, shapes))))
 
 
 def attempt(call: Callable[[], Any], *files: str | None, given: frozenset[str] = frozenset()) -> Any:

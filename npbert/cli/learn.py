@@ -43,7 +43,8 @@ Each is a Python file in which a part is yours to write."""
 _EPILOG = """actions:
   check [EXERCISE]   is it right? If not, what is wrong, and why; without an
                      EXERCISE, a line for each of all
-  hint EXERCISE [N]  the first of three hints, or the N-th
+  hint EXERCISE [N]  the first of three hints, or the N-th; after the third, what
+                     would make your answer right
   show EXERCISE      once your answer is right: yours, and the library's
   demo               train a small BERT with your own layers in it
 
@@ -61,8 +62,9 @@ def add_learn_command(commands: Any) -> None:
     )
     command.add_argument("action", metavar="ACTION", nargs="?", help=f"one of {', '.join(ACTIONS)}")
     command.add_argument("exercise", metavar="EXERCISE", nargs="?", help="its number, as 02, its name or its file")
-    command.add_argument("number", metavar="N", nargs="?", type=int, help="which hint, 1 to 3")
+    command.add_argument("number", metavar="N", nargs="?", type=int, help="which hint, 1 to 4")
     command.add_argument("--folder", metavar="FOLDER", default=FOLDER, help=f"where the files are (default: {FOLDER})")
+    command.add_argument("--mend", action="store_true", help="show the change that makes a wrong answer right, too")
     command.add_argument("--watch", action="store_true", help="check again whenever a file is saved; Ctrl-C ends it")
     command.set_defaults(run=lambda args: _learn(command, args))
 
@@ -75,11 +77,12 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
         command.error(f"say of which exercise, as in npbert learn {args.action} 02")
     if args.exercise is not None and args.action in (None, "demo"):
         command.error(f"there is no place for {args.exercise!r}")
-    if args.number is not None and (args.action != "hint" or not 1 <= args.number <= 3):
-        command.error(f"there is no hint {args.number}: each exercise has three" if args.action == "hint"
+    if args.number is not None and (args.action != "hint" or not 1 <= args.number <= 4):
+        command.error(f"there is no hint {args.number}: each exercise has three, and a fourth that is the change itself" if args.action == "hint"
                       else f"there is no place for '{args.number}'")  # fmt: skip
-    if args.watch and args.action != "check":
-        command.error("--watch belongs to npbert learn check")
+    for option in ("watch", "mend"):
+        if getattr(args, option) and args.action != "check":
+            command.error(f"--{option} belongs to npbert learn check")
     actions: dict[Any, Any] = {None: _write, "check": _check, "hint": _hint, "show": _show, "demo": _demo}
     return actions[args.action](args, folder)
 
@@ -119,11 +122,11 @@ def _chosen(args: argparse.Namespace, folder: Path) -> list[tuple[Exercise, Path
 def _check(args: argparse.Namespace, folder: Path) -> int:
     chosen = _chosen(args, folder)
     if args.watch:
-        return _watch(chosen, option_of(folder))
+        return _watch(chosen, option_of(folder), args.mend)
     if args.exercise is not None:
         ((exercise, path),) = chosen
         verdict = check(exercise, path)
-        print(words.answer(exercise, verdict, option_of(folder)))
+        print(words.answer(exercise, verdict, option_of(folder), mends=args.mend))
         return int(verdict.status != RIGHT)
     return _check_all(chosen, option_of(folder))
 
@@ -152,7 +155,7 @@ def _checked(chosen: list[tuple[Exercise, Path]]) -> Iterator[tuple[Exercise, Pa
         yield exercise, path, verdict
 
 
-def _watch(chosen: list[tuple[Exercise, Path]], option: str) -> int:
+def _watch(chosen: list[tuple[Exercise, Path]], option: str, mends: bool) -> int:
     """One file is checked at once, and each whenever it is saved."""
     stamps = {path: _stamp(path) for _, path in chosen}
     if len(chosen) > 1:
@@ -161,11 +164,19 @@ def _watch(chosen: list[tuple[Exercise, Path]], option: str) -> int:
     else:
         ((exercise, path),) = chosen
         print(f"watching {path}: it is checked now, and whenever you save it. Ctrl-C ends it", flush=True)
-        print(f"\n{words.answer(exercise, check(exercise, path), option)}", flush=True)
+        _say_at_once(exercise, path, option, mends)
     for exercise, path in _saved(chosen, stamps):
-        verdict = check(exercise, path)
-        print(f"\n{time.strftime('%H:%M:%S')}  {words.answer(exercise, verdict, option)}", flush=True)
+        print(f"\n{time.strftime('%H:%M:%S')}", end="", flush=True)
+        _say_at_once(exercise, path, option, mends)
     return 0
+
+
+def _say_at_once(exercise: Exercise, path: Path, option: str, mends: bool) -> None:
+    """The verdict as soon as it is there, and what is wrong when that is found."""
+    verdict = check(
+        exercise, path, at_once=lambda first: print(f"\n{words.line(exercise, first)}: {first.says} …", flush=True)
+    )
+    print(f"\n{words.answer(exercise, verdict, option, mends=mends)}", flush=True)
 
 
 def _saved(chosen: list[tuple[Exercise, Path]], seen: dict[Path, Any]) -> Iterator[tuple[Exercise, Path]]:
@@ -193,6 +204,10 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 def _hint(args: argparse.Namespace, folder: Path) -> int:
     """Where the hints of an exercise are for one part of it: those for the part that is not right yet."""
     exercise, part = exercise_of(args.exercise), ""
+    if args.number == 4:
+        verdict = check(*find(args.exercise, folder))
+        print(words.edits(exercise, verdict))
+        return 0
     if exercise.hints_of_parts and (folder / exercise.file_name).is_file():
         part = check(*find(args.exercise, folder)).part
     print(words.hint(exercise, args.number or 1, part, option_of(folder)))

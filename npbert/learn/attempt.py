@@ -16,6 +16,7 @@ from npbert.learn.exercise import Message
 from npbert.learn.stuck import help_with
 from npbert.learn.there import product_that_does_not_fit, what_is_there
 
+MOST_OF_A_MESSAGE = 2000
 _READ_ONLY = ("read-only", "cannot modify")
 _HANDED_OVER = (
     "add_grad keeps the array that it is given, and later adds to it. So it wants an array that nobody else holds, and "
@@ -78,7 +79,7 @@ def attempt(call: Callable[[], Any], *files: str | None, given: frozenset[str] =
 
 def failure_of(error: BaseException, *files: str | None, given: frozenset[str] = frozenset()) -> Failure:
     """The exception, with the last line of the learner's files that took part in it."""
-    message = " ".join(str(error).split()) or "it says no more"
+    message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split()) or "it says no more"
     if isinstance(error, SystemExit):
         message = "the file ends the program; take the exit() out"
     if isinstance(error, BdbQuit):

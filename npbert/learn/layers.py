@@ -54,7 +54,9 @@ def prove_layer(settings: tuple[Setting, ...], layer_class: type[Any]) -> Messag
         report = attempt(lambda: check_of(layer)(layer, *inputs, rng=rng), file_of(layer_class))  # noqa: B023
         if isinstance(report, Failure):
             if report.kind == "GradientError":
-                return Message("The numbers are right, but a promise of every layer is broken.", sentence(report.message))
+                return Message(
+                    "The numbers are right, but a promise of every layer is broken.", sentence(report.message)
+                )
             return report.finding
         if not report.ok:
             worst = max(comparison.relative_error for comparison in report.worst.values())

@@ -104,7 +104,9 @@ class NumbersPart(Part):
 
     def _drawn(self, thing: Any, given: list[Numbers]) -> Message | None:
         again = self._numbers_of(thing, self.seeds[0], None)
-        other = [name for name in given[0] if isinstance(again, Failure) or not self._same(again[name], given[0][name], 0)]
+        other = [
+            name for name in given[0] if isinstance(again, Failure) or not self._same(again[name], given[0][name], 0)
+        ]
         if not other:
             return None
         return Message(sentence(f"{other[0]} is another one each time, though all that is given is the same"), _DRAWN)

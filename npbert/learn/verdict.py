@@ -8,7 +8,7 @@ import contextlib
 import io
 import pdb
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
@@ -17,6 +17,7 @@ from npbert.gradcheck.explain import Finding
 from npbert.files import FileError, read_text
 from npbert.learn.attempt import Failure, failure_of
 from npbert.learn.exercise import Exercise, Message
+from npbert.learn.mending import left_out
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 MOST_PRINTED = 2000
@@ -27,6 +28,7 @@ _AGAIN = "It was there when the file was made. To start again, rename the file: 
 class Verdict:
     """status: RIGHT, NOT_BEGUN or WRONG. says, because: as of a Message; of a right answer because is a remark.
 
+    findings: what is wrong as data, each with its line and the edit that mends it.
     printed: what the learner's code printed. part: the name of the part that is not right, where one was judged.
     """
 
@@ -38,8 +40,9 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
 
 
-def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None) -> Verdict:
-    """Run the file and judge it. Whatever it prints is in the verdict, and in `printed`, up to MOST_PRINTED characters.
+def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None, *, mends: bool = True) -> Verdict:
+    """Run the file and judge it; with `mends`, look for the edit that makes a wrong one right, which takes longer.
+    Whatever it prints is in the verdict, and in `printed`, up to MOST_PRINTED characters.
 
     A breakpoint() in it raises BdbQuit: nobody is there to type.
     """
@@ -48,10 +51,12 @@ def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None) -
     trace, pdb.set_trace = pdb.set_trace, _no_breakpoint
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            status, message, *part = _judge(exercise, path)
+            with contextlib.nullcontext() if mends else left_out():
+                status, message, *part = _judge(exercise, path)
     finally:
         sys.breakpointhook, pdb.set_trace = hook, trace
-    return Verdict(status, message.says, message.because, printed.getvalue(), *part, findings=message.findings)
+    says, because, said = map(plain, (message.says, message.because, printed.getvalue()))
+    return Verdict(status, says, because, said, *part, findings=message.findings)
 
 
 def _no_breakpoint(*_: Any, **__: Any) -> None:
@@ -181,6 +186,16 @@ class Printed(io.StringIO):
         return len(text)
 
 
+def plain(text: str) -> str:
+    """The text without escape codes and the like, which a terminal would obey."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
+
+
 def as_json(verdict: Verdict) -> dict[str, Any]:
     """For another process."""
-    return dict(vars(verdict))
+    return asdict(verdict)
+
+
+def from_json(values: dict[str, Any]) -> Verdict:
+    """What as_json gave."""
+    return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})

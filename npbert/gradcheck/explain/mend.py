@@ -53,7 +53,7 @@ def mend(
         start = now = trial.looks(code)
         while wrong_in(now) and not trial.is_over:
             search = Search(code, trial, forward, offers, now)
-            made = search.best() or search.pair()
+            made = search.nearest()
             if not made:
                 break
             outputs = tuple(sorted(wrong_in(now) - wrong_in(search.after)))

@@ -29,6 +29,7 @@ from npbert.gradcheck.explain.trial import (
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _PAIRS, _OTHERS, _WORDS = 12, 5, 300  # first edits of a pair; edits told beside the best; words tried where code fails
+_FAR = 3.0  # a single edit of a higher cost is weighed against two at once
 _SHOULD_NOT_BE_LOST = {"unwrap"}  # a kind that may help though the value stays the same
 
 Seen = list[tuple[Place, "Hook | None"]]
@@ -49,8 +50,20 @@ class Search:
         self.code, self.trial, self.forward, self.offers, self.now = code, trial, forward, offers, now
         self.made, self.after = code, now
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
-        self._nearest: list[tuple[float, Edit]] = []
+        self._near: list[tuple[float, Edit]] = []
         self._found: list[tuple[Edit, list[Outlook]]] = []
+
+    def nearest(self) -> list[Made]:
+        """The best edit, or two at once where they are nearer to what stands there than any one."""
+        one = self.best()
+        after, made = self.after, self.made
+        if one and one[0].edit.cost <= _FAR:
+            return one
+        two = self.pair()
+        if two and (not one or sum(each.edit.cost for each in two) < one[0].edit.cost):
+            return two
+        self.after, self.made = after, made
+        return one
 
     def best(self) -> list[Made]:
         """The best edit; none where there is none."""
@@ -72,7 +85,7 @@ class Search:
     def pair(self) -> list[Made]:
         """Two edits at once: the first is one of those that came nearest."""
         tried: set[float] = set()
-        for score, edit in sorted(self._nearest, key=lambda each: (-round(each[0], 6), each[1].cost)):
+        for score, edit in sorted(self._near, key=lambda each: (-round(each[0], 6), each[1].cost)):
             if round(score, 9) in tried or len(tried) > _PAIRS or self.trial.is_over:
                 continue
             tried.add(round(score, 9))
@@ -166,7 +179,7 @@ class Search:
         is_better = bool(then.right) if RAISES in now.wrong else set(then.wrong) < set(now.wrong)
         if RAISES in then.wrong or not is_better:
             if RAISES not in then.wrong and set(then.wrong) <= set(now.wrong):
-                self._nearest.append((sum(then.wrong.values()) + len(then.right), edit))
+                self._near.append((sum(then.wrong.values()) + len(then.right), edit))
             return False
         after = [then if k == self.first else look(k) for k in range(len(self.now) - 1)]
         after.append(look(0))

@@ -78,7 +78,7 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     if args.exercise is not None and args.action in (None, "demo"):
         command.error(f"there is no place for {args.exercise!r}")
     if args.number is not None and (args.action != "hint" or not 1 <= args.number <= 4):
-        command.error(f"there is no hint {args.number}: each exercise has three, and a fourth that is the change itself" if args.action == "hint"
+        command.error(f"there is no hint {args.number}: there are three, and the change itself" if args.action == "hint"
                       else f"there is no place for '{args.number}'")  # fmt: skip
     for option in ("watch", "mend"):
         if getattr(args, option) and args.action != "check":
@@ -250,7 +250,7 @@ def _train(right: list[tuple[Exercise, Path]], say: Callable[[str], None]) -> in
     say(f"A model that only guesses has loss {demo.loss_of_knowing_nothing():.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *own.paths)
     if isinstance(stopped, Failure):
-        say(words.indented("\n\n".join(filter(None, (stopped.file, *stopped.finding)))))
+        say(words.indented("\n\n".join(filter(None, (stopped.file, stopped.finding.says, stopped.finding.because)))))
         return 1
     count, total, shown = demo.judged(model)
     say(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")

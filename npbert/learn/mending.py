@@ -1,4 +1,4 @@
-"""mending: the small edit of a learner's own code that makes its numbers right; or that of a right one that makes them so."""
+"""mending: the small edit of a learner's code that makes its numbers right; or of a right one that gives them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,17 @@ def left_out() -> Iterator[None]:
 class Judged(Protocol):
     """The part of an exercise: see `NumbersPart`."""
 
-    method: str
-    plain: str
-    seeds: tuple[int, ...]
-    numbers: Callable[[Any, int], dict[str, Array]]
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def plain(self) -> str: ...
+
+    @property
+    def seeds(self) -> tuple[int, ...]: ...
+
+    @property
+    def numbers(self) -> Callable[[Any, int], dict[str, Array]]: ...
 
     def wrong_names(self, given: Any, right: Numbers) -> list[str]: ...
 

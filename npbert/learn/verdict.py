@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
-from npbert.gradcheck.explain import Finding
 from npbert.files import FileError, read_text
+from npbert.gradcheck.explain import Finding
 from npbert.learn.attempt import Failure, failure_of
 from npbert.learn.exercise import Exercise, Message
 from npbert.learn.mending import left_out
@@ -50,9 +50,12 @@ def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None, *
     hook, sys.breakpointhook = sys.breakpointhook, _no_breakpoint
     trace, pdb.set_trace = pdb.set_trace, _no_breakpoint
     try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            with contextlib.nullcontext() if mends else left_out():
-                status, message, *part = _judge(exercise, path)
+        with (
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+            contextlib.nullcontext() if mends else left_out(),
+        ):
+            status, message, *part = _judge(exercise, path)
     finally:
         sys.breakpointhook, pdb.set_trace = hook, trace
     says, because, said = map(plain, (message.says, message.because, printed.getvalue()))

@@ -74,9 +74,11 @@ def findings_of(part: Judged, thing: Any, right: Sequence[Numbers]) -> tuple[lis
 
 
 def _without_echoes(finding: Finding) -> Finding:
-    """Of `dx, dx after two backwards`, dx alone."""
-    names = finding.subject.split(", ")
-    return replace(finding, subject=", ".join(without_echoes(names)))
+    """Of `dx, dx after two backwards`, dx alone; of the gradients inside a part, `the gradients of attention`."""
+    names = without_echoes(finding.subject.split(", "))
+    inside = [name for name in names if "." in name]
+    parts = [f"the gradients of {part}" for part in sorted({name.partition(".")[0].split()[-1] for name in inside})]
+    return replace(finding, subject=", ".join([name for name in names if name not in inside] or parts))
 
 
 class _Oracle:
@@ -100,7 +102,9 @@ class _Oracle:
         arrays = {name: (np.asarray(given[name]), right[name]) for name in right if _fits(given.get(name), right[name])}
         if any(name not in arrays for name in wrong):
             return FAILED
-        return Outlook({name: nearness(*arrays[name]) for name in wrong}, set(right) - set(wrong), arrays)
+        # of a wrong dx, that `dx when nothing is dropped` is right must not protect what both are made of
+        fine = {name for name in right if name not in wrong and not any(name.startswith(f"{of} ") for of in wrong)}
+        return Outlook({name: nearness(*arrays[name]) for name in wrong}, fine, arrays)
 
 
 def _fits(given: Any, right: Array) -> bool:

@@ -115,6 +115,7 @@ class NumbersPart(Part):
         """In words: the line, the kind and the cause; and why the right formula is as it is."""
         says, _, rest = shown(finding).partition("\n")
         names = [name for name in self.reasons if name in finding.subject.split(", ")]
+        names = [finding.subject] if finding.subject in self.reasons else names
         return Message(says, "\n\n".join(filter(None, [rest, self.reasons[names[0]] if len(names) == 1 else ""])))
 
     def _of_numbers(self, given: list[Numbers], right: list[Numbers], wrong: list[str]) -> Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import datetime
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,13 +28,14 @@ from npbert.learn import (
     words,
     write_missing,
 )
+from npbert.learn.again import ask
 from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.show import show
 from npbert.learn.verdict import Printed, Verdict
 from npbert.suggest import did_you_mean
 
-ACTIONS = ("check", "hint", "show", "demo")
+ACTIONS = ("check", "hint", "show", "again", "demo")
 _POLL = 0.2  # seconds between two looks at the files
 
 _DESCRIPTION = f"""Learn backpropagation by writing it. Without an ACTION, the exercises that
@@ -46,6 +48,7 @@ _EPILOG = """actions:
   hint EXERCISE [N]  the first of three hints, or the N-th; after the third, what
                      would make your answer right
   show EXERCISE      once your answer is right: yours, and the library's
+  again              what you have learned, asked in another form, days later
   demo               train a small BERT with your own layers in it
 
 examples:
@@ -75,7 +78,7 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
         command.error(_no_action(args.action))
     if args.action in ("hint", "show") and args.exercise is None:
         command.error(f"say of which exercise, as in npbert learn {args.action} 02")
-    if args.exercise is not None and args.action in (None, "demo"):
+    if args.exercise is not None and args.action in (None, "demo", "again"):
         command.error(f"there is no place for {args.exercise!r}")
     if args.number is not None and (args.action != "hint" or not 1 <= args.number <= 4):
         command.error(f"there is no hint {args.number}: there are three, and the change itself" if args.action == "hint"
@@ -83,7 +86,9 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     for option in ("watch", "mend"):
         if getattr(args, option) and args.action != "check":
             command.error(f"--{option} belongs to npbert learn check")
-    actions: dict[Any, Any] = {None: _write, "check": _check, "hint": _hint, "show": _show, "demo": _demo}
+    actions: dict[Any, Any] = {
+        None: _write, "check": _check, "hint": _hint, "show": _show, "again": _again, "demo": _demo,
+    }  # fmt: skip
     return actions[args.action](args, folder)
 
 
@@ -211,6 +216,20 @@ def _hint(args: argparse.Namespace, folder: Path) -> int:
     if exercise.hints_of_parts and (folder / exercise.file_name).is_file():
         part = check(*find(args.exercise, folder)).part
     print(words.hint(exercise, args.number or 1, part, option_of(folder)))
+    return 0
+
+
+def _again(args: argparse.Namespace, folder: Path) -> int:
+    """A variant of what is right already, once it is time for it."""
+    asked = ask(folder, lambda *which: check(*which).status == RIGHT, datetime.datetime.now().astimezone())
+    if asked is None:
+        print("Nothing can be asked again yet: of exercises 02 to 07, none is right.")
+    elif isinstance(asked, datetime.date):
+        print(f"Nothing is due today. The next is asked on {asked:%d %B %Y}, so that you have time to forget a little.")
+    else:
+        done = "written" if asked.is_new else "is not right yet"
+        code = asked.exercise.code
+        print(f"{asked.path} {done}: {asked.exercise.title}.\n\n  npbert learn check {code}{option_of(folder)}")
     return 0
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TextIO
 
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises import EXERCISES
+from npbert.learn.variants import ALL
 from npbert.learn.verdict import WRONG, Printed, Verdict, as_json, from_json, judge_file
 
 TIME_LIMIT = 10.0
@@ -119,7 +119,7 @@ def _endless(path: Path, stack: str, time_limit: float, printed: str) -> Verdict
 def run(arguments: list[str]) -> None:
     """In the new process: judge the file, and write the verdict; of a wrong answer once before it is mended."""
     number, path, time_limit, name = arguments
-    folder, exercise = Path(name), EXERCISES[int(number)]
+    folder, exercise = Path(name), ALL[int(number)]
     _limit_memory()
     with (folder / "stack.txt").open("w", encoding="utf-8") as file, (folder / "printed.txt").open("w") as copy:
         timer = threading.Timer(float(time_limit), _stop, [file])

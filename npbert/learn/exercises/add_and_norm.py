@@ -52,11 +52,15 @@ def backward(self, dy, tape):
     dx = ds1 + dqueries
     return dx, dz
 """
+_HALF = (
+    "Each half is LayerNorm(u + Dropout(f)). Both roads begin inside the bracket, where the norm's backward ends: past "
+    "the sub-layer what it returned goes on as it is, through the sub-layer it goes through dropout first."
+)
 REASONS = {
-    "dx": "x goes to the loss past attention and, as the rows that look, through it. Both end inside the bracket of a "
-    "norm, LayerNorm(x + Dropout(f)); dropout is on the road through the sub-layer alone. All of it is so in the half "
-    "of the feed-forward, too.",
-    "dz": "z goes into attention and nowhere else: dz is the second of the two that attention's backward returns.",
+    "dx": f"{_HALF} For x the two roads are past attention, and through it as the rows that look.",
+    "dz": "dz is the second of the two that attention's backward returns, and nothing is added to it: z goes into "
+    "attention and nowhere else. It is right where what attention's backward is given is right.",
+    "dx, dz": f"{_HALF} Where they meet again, at h and at x, what came back along both is added.",
 }
 
 

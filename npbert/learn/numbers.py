@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck import explain
+from npbert.gradcheck.diagnosis import explain
 from npbert.gradcheck.explain import Finding, shown
 from npbert.learn.attempt import Failure, attempt, sentence
 from npbert.learn.exercise import Message, Part, numbered

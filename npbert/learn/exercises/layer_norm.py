@@ -34,15 +34,17 @@ HINTS = (
 )
 PLAIN = """
 def backward(self, dy, tape):
+    def mean(a):
+        return a.mean(axis=-1, keepdims=True)
+    def all_roads(dx_hat):
+        taken = mean(dx_hat) + x_hat * mean(dx_hat * x_hat)
+        return (dx_hat - taken) / sigma
     x_hat, sigma = tape.take(self)
-    dx_hat = dy * self.gamma.value
     dgamma = (dy * x_hat).sum(axis=0)
     dbeta = dy.sum(axis=0)
-    shift = dx_hat.mean(axis=-1, keepdims=True)
-    stretch = (dx_hat * x_hat).mean(axis=-1, keepdims=True)
-    dx = (dx_hat - shift - x_hat * stretch) / sigma
     self.gamma.add_grad(dgamma)
     self.beta.add_grad(dbeta)
+    dx = all_roads(dy * self.gamma.value)
     return dx
 """
 REASONS = {

@@ -48,14 +48,18 @@ PLAIN = """
 def backward(self, dloss, tape):
     is_target, targets, scores, largest, total = tape.take(self)
     n = len(targets)
+    each = np.arange(n)
+    rows = np.flatnonzero(is_target)
     share = dloss / n
     p = np.exp(scores - largest) / total
-    dscores = p.copy()
-    dscores[np.arange(n), targets] -= 1
-    dscores = dscores * share
+    onehot = np.zeros(p.shape)
+    labels = each, targets
+    onehot[labels] = 1
     dlogits = np.zeros((len(is_target), scores.shape[1]))
-    dlogits[is_target] = dscores
-    return dlogits
+    ones = np.zeros((len(is_target), scores.shape[1]))
+    np.add.at(dlogits, rows, p)
+    np.add.at(ones, rows, onehot)
+    return (dlogits - ones) * share
 """
 REASONS = {
     "dlogits": "A row with a label has (p − onehot(label)) · dloss / n, as the loss is the mean over the n targets: the "

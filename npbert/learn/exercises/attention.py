@@ -101,19 +101,19 @@ _SCORES = (
 )
 REASONS = {
     "dq": "A query moves the scores of its own row, one for each key: each as fast as the key says, over √d.",
-    "dk": "A key moves a column of scores, one for each query: each as fast as the query says, over √d. What comes back "
-    "from the queries adds up.",
-    "dv": "A value is mixed into the c of every query, with the weight that dropout left of p. What comes back from the "
-    "queries adds up. No score is made of it.",
-    "dk, dq": f"Both are made of dS, and the way to it is: back to the weights that mixed the values, through dropout "
+    "dk": "A key moves a column of scores, one for each query: each as fast as the query says, over √d. What comes "
+    "back from the queries adds up.",
+    "dv": "A value is mixed into the c of every query, with the weight that dropout left of p. What comes back from "
+    "the queries adds up. No score is made of it.",
+    "dk, dq": "Both are made of dS, and the way to it is: back to the weights that mixed the values, through dropout "
     f"with the mask that forward drew, through softmax. {_SCORES}",
 }
 HEADS_REASONS = {
     "dq": f"{REASONS['dq']} A query that is padding is computed like all others, and p is 0 where a key is padding.",
     "dk": REASONS["dk"],
-    "dv": "A value is mixed into the c of every query of its sequence, head by head, with the weight p: what comes back "
-    "from the queries adds up.",
-    "dk, dq": f"Both are made of dS, and the way to it is: back to the weights that mixed the values, then through "
+    "dv": "A value is mixed into the c of every query of its sequence, head by head, with the weight p: what comes "
+    "back from the queries adds up.",
+    "dk, dq": "Both are made of dS, and the way to it is: back to the weights that mixed the values, then through "
     f"softmax. {_SCORES} Padding needs nothing: p is 0 there.",
     "dk, dq, dv": "All is done head by head, as in forward: what comes in is split, what goes out is merged, and the "
     "gradients are returned in the order of forward's inputs.",

@@ -62,8 +62,8 @@ def backward(self, dloss, tape):
     return (dlogits - ones) * share
 """
 REASONS = {
-    "dlogits": "A row with a label has (p − onehot(label)) · dloss / n, as the loss is the mean over the n targets: the "
-    "first term of −logit[label] + log Σ e^logits gives −1 at the label, the second gives p. A row that is ignored has 0.",
+    "dlogits": "A row with a label has (p − onehot(label)) · dloss / n, as the loss is the mean over the n targets: of "
+    "−logit[label] + log Σ e^logits the first term gives −1 at the label, the second p. A row that is ignored has 0.",
 }
 _LARGE = 1000.0
 _OVERFLOW = (

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import Finding
 from npbert.gradcheck.explain.reasons import KINDS
@@ -64,13 +63,13 @@ def complex_step(f, x, h=1e-30):
     return gradient
 """
 AFTER = "x after the call"
-CENTRAL_CENTRAL_REASONS = {
+CENTRAL_REASONS = {
     "the gradient": "It is (f(x + h) − f(x − h)) / 2h for each number of x, while all others stay. From x − h to x + h "
     "the number moves by 2h; and with a step to both sides the errors of the two cancel, but for what shrinks like h².",
 }
 COMPLEX_REASONS = {
-    "the gradient": "It is Im f(x + ih) / h for each number of x, while all others stay: f(x + ih) = f(x) + ih f′(x) − …, "
-    "so the imaginary part is h f′(x), with the sign of the slope, and there is one step of h, not two.",
+    "the gradient": "It is Im f(x + ih) / h for each number of x, while all others stay: f(x + ih) = f(x) + ih f′(x) … "
+    "So the imaginary part is h f′(x), with the sign of the slope, and there is one step of h, not two.",
 }
 SHAPES = ((7,), (3, 5), (2, 3, 4))
 
@@ -105,7 +104,7 @@ def first(given: Numbers, right: Numbers) -> Message | None:
     if gradient.shape == wanted.shape:
         return None
     return Message(
-        f"What is returned has the shape {gradient.shape}, and x has {wanted.shape}: there is one slope for each number.",
+        f"What is returned has the shape {gradient.shape}, and x has {wanted.shape}: each number has a slope.",
         "f gives one number, so there is one difference for each number of x that is moved: for index in "
         "np.ndindex(x.shape), move x[index] alone, and put the slope at gradient[index].",
     )
@@ -119,7 +118,7 @@ def untouched(derivative: Callable[..., Any]) -> Message | None:
     if np.array_equal(x, before):
         return None
     return Message(
-        f"The gradient is right, but after the call {int((x != before).sum())} of {x.size} numbers of x differ in their "
+        f"The gradient is right, but after the call {int((x != before).sum())} of the {x.size} numbers of x have other "
         "last digits.",
         "x + h − h need not be x, as each step is rounded. Keep the number, start = x[index], and put it back, "
         "x[index] = start; or move a copy.",

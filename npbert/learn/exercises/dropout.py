@@ -39,8 +39,8 @@ def backward(self, dy, tape):
 REASONS = {
     "dx": "What was kept was multiplied by 1/(1 − p), and so is its gradient; what was set to 0 had no say in "
     "the loss. Which these are, says the mask as forward kept it: nothing is drawn anew, or counted in this draw.",
-    "dx when nothing is dropped": "The mask, and the factor 1/(1 − p), are for what is dropped. Where the mask is None, "
-    "y is x, and dx is dy.",
+    "dx when nothing is dropped": "The mask, and the factor 1/(1 − p), are for what is dropped. Where the mask is "
+    "None, y is x, and dx is dy.",
 }
 
 

@@ -44,8 +44,8 @@ def backward(self, dy, tape):
     self.weight.add_grad(dW)
 """
 REASONS = {
-    "dW": "A row of the table that was read three times moved three rows of y: it collects the dy of all three, and a row "
-    "that nobody read collects none. dy[n] belongs to row ids[n].",
+    "dW": "A row of the table that was read three times moved three rows of y: it collects the dy of all three, and a "
+    "row that nobody read collects none. dy[n] belongs to row ids[n].",
 }
 
 

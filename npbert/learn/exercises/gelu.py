@@ -52,7 +52,7 @@ def value_and_slope(self, x):
     return y, slope
 """
 REASONS = {
-    "y": "Of the two arrays that are returned the first is y = x Φ(x), which forward hands on, and the second its slope.",
+    "y": "Of the two arrays returned the first is y = x Φ(x), which forward hands on, and the second its slope.",
     "dx": "In x Φ(x) the x stands twice, so the product rule adds two terms: y′ = Φ(x) + x φ(x), with the density "
     "φ(x) = e^(−x²/2) / √(2π).",
 }
@@ -95,8 +95,8 @@ def first(given: Numbers, right: Numbers) -> Message | None:
     another = Finding("function", "dx", "", "", "", KINDS["function"].cause)
     return Message(
         "The slope is that of another function: the approximation of GELU by tanh.",
-        "The two functions differ by less than a thousandth, which no training shows. But this forward computes x Φ(x), "
-        "with erf, and its slope is Φ(x) + x φ(x).",
+        "The two functions differ by less than a thousandth, which no training shows. But this forward computes "
+        "x Φ(x), with erf, and its slope is Φ(x) + x φ(x).",
         (another,),
     )
 

@@ -42,8 +42,8 @@ def backward(self, dp, tape):
     return dx
 """
 REASONS = {
-    "dx": "dx = p · dp − p · Σₖ dpₖ pₖ. Raising an x raises its own p, and takes from all others of its row, as they have "
-    "to add up to 1: that is the sum over the row, weighted by p.",
+    "dx": "dx = p · dp − p · Σₖ dpₖ pₖ. Raising an x raises its own p, and takes from all others of its row, as they "
+    "have to add up to 1: that is the sum over the row, weighted by p.",
 }
 
 

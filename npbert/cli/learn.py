@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import datetime
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,13 +28,14 @@ from npbert.learn import (
     words,
     write_missing,
 )
+from npbert.learn.again import ask
 from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.show import show
 from npbert.learn.verdict import Printed, Verdict
 from npbert.suggest import did_you_mean
 
-ACTIONS = ("check", "hint", "show", "demo")
+ACTIONS = ("check", "hint", "show", "again", "demo")
 _POLL = 0.2  # seconds between two looks at the files
 
 _DESCRIPTION = f"""Learn backpropagation by writing it. Without an ACTION, the exercises that
@@ -43,8 +45,10 @@ Each is a Python file in which a part is yours to write."""
 _EPILOG = """actions:
   check [EXERCISE]   is it right? If not, what is wrong, and why; without an
                      EXERCISE, a line for each of all
-  hint EXERCISE [N]  the first of three hints, or the N-th
+  hint EXERCISE [N]  the first of three hints, or the N-th; after the third, what
+                     would make your answer right
   show EXERCISE      once your answer is right: yours, and the library's
+  again              what you have learned, asked in another form, days later
   demo               train a small BERT with your own layers in it
 
 examples:
@@ -61,8 +65,9 @@ def add_learn_command(commands: Any) -> None:
     )
     command.add_argument("action", metavar="ACTION", nargs="?", help=f"one of {', '.join(ACTIONS)}")
     command.add_argument("exercise", metavar="EXERCISE", nargs="?", help="its number, as 02, its name or its file")
-    command.add_argument("number", metavar="N", nargs="?", type=int, help="which hint, 1 to 3")
+    command.add_argument("number", metavar="N", nargs="?", type=int, help="which hint, 1 to 4")
     command.add_argument("--folder", metavar="FOLDER", default=FOLDER, help=f"where the files are (default: {FOLDER})")
+    command.add_argument("--mend", action="store_true", help="show the change that makes a wrong answer right, too")
     command.add_argument("--watch", action="store_true", help="check again whenever a file is saved; Ctrl-C ends it")
     command.set_defaults(run=lambda args: _learn(command, args))
 
@@ -73,14 +78,17 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
         command.error(_no_action(args.action))
     if args.action in ("hint", "show") and args.exercise is None:
         command.error(f"say of which exercise, as in npbert learn {args.action} 02")
-    if args.exercise is not None and args.action in (None, "demo"):
+    if args.exercise is not None and args.action in (None, "demo", "again"):
         command.error(f"there is no place for {args.exercise!r}")
-    if args.number is not None and (args.action != "hint" or not 1 <= args.number <= 3):
-        command.error(f"there is no hint {args.number}: each exercise has three" if args.action == "hint"
+    if args.number is not None and (args.action != "hint" or not 1 <= args.number <= 4):
+        command.error(f"there is no hint {args.number}: there are three, and the change itself" if args.action == "hint"
                       else f"there is no place for '{args.number}'")  # fmt: skip
-    if args.watch and args.action != "check":
-        command.error("--watch belongs to npbert learn check")
-    actions: dict[Any, Any] = {None: _write, "check": _check, "hint": _hint, "show": _show, "demo": _demo}
+    for option in ("watch", "mend"):
+        if getattr(args, option) and args.action != "check":
+            command.error(f"--{option} belongs to npbert learn check")
+    actions: dict[Any, Any] = {
+        None: _write, "check": _check, "hint": _hint, "show": _show, "again": _again, "demo": _demo,
+    }  # fmt: skip
     return actions[args.action](args, folder)
 
 
@@ -119,11 +127,11 @@ def _chosen(args: argparse.Namespace, folder: Path) -> list[tuple[Exercise, Path
 def _check(args: argparse.Namespace, folder: Path) -> int:
     chosen = _chosen(args, folder)
     if args.watch:
-        return _watch(chosen, option_of(folder))
+        return _watch(chosen, option_of(folder), args.mend)
     if args.exercise is not None:
         ((exercise, path),) = chosen
         verdict = check(exercise, path)
-        print(words.answer(exercise, verdict, option_of(folder)))
+        print(words.answer(exercise, verdict, option_of(folder), mends=args.mend))
         return int(verdict.status != RIGHT)
     return _check_all(chosen, option_of(folder))
 
@@ -152,7 +160,7 @@ def _checked(chosen: list[tuple[Exercise, Path]]) -> Iterator[tuple[Exercise, Pa
         yield exercise, path, verdict
 
 
-def _watch(chosen: list[tuple[Exercise, Path]], option: str) -> int:
+def _watch(chosen: list[tuple[Exercise, Path]], option: str, mends: bool) -> int:
     """One file is checked at once, and each whenever it is saved."""
     stamps = {path: _stamp(path) for _, path in chosen}
     if len(chosen) > 1:
@@ -161,11 +169,19 @@ def _watch(chosen: list[tuple[Exercise, Path]], option: str) -> int:
     else:
         ((exercise, path),) = chosen
         print(f"watching {path}: it is checked now, and whenever you save it. Ctrl-C ends it", flush=True)
-        print(f"\n{words.answer(exercise, check(exercise, path), option)}", flush=True)
+        _say_at_once(exercise, path, option, mends)
     for exercise, path in _saved(chosen, stamps):
-        verdict = check(exercise, path)
-        print(f"\n{time.strftime('%H:%M:%S')}  {words.answer(exercise, verdict, option)}", flush=True)
+        print(f"\n{time.strftime('%H:%M:%S')}", end="", flush=True)
+        _say_at_once(exercise, path, option, mends)
     return 0
+
+
+def _say_at_once(exercise: Exercise, path: Path, option: str, mends: bool) -> None:
+    """The verdict as soon as it is there, and what is wrong when that is found."""
+    verdict = check(
+        exercise, path, at_once=lambda first: print(f"\n{words.line(exercise, first)}: {first.says} …", flush=True)
+    )
+    print(f"\n{words.answer(exercise, verdict, option, mends=mends)}", flush=True)
 
 
 def _saved(chosen: list[tuple[Exercise, Path]], seen: dict[Path, Any]) -> Iterator[tuple[Exercise, Path]]:
@@ -193,9 +209,27 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 def _hint(args: argparse.Namespace, folder: Path) -> int:
     """Where the hints of an exercise are for one part of it: those for the part that is not right yet."""
     exercise, part = exercise_of(args.exercise), ""
+    if args.number == 4:
+        verdict = check(*find(args.exercise, folder))
+        print(words.edits(exercise, verdict))
+        return 0
     if exercise.hints_of_parts and (folder / exercise.file_name).is_file():
         part = check(*find(args.exercise, folder)).part
     print(words.hint(exercise, args.number or 1, part, option_of(folder)))
+    return 0
+
+
+def _again(args: argparse.Namespace, folder: Path) -> int:
+    """A variant of what is right already, once it is time for it."""
+    asked = ask(folder, lambda *which: check(*which).status == RIGHT, datetime.datetime.now().astimezone())
+    if asked is None:
+        print("Nothing can be asked again yet: of exercises 02 to 07, none is right.")
+    elif isinstance(asked, datetime.date):
+        print(f"Nothing is due today. The next is asked on {asked:%d %B %Y}, so that you have time to forget a little.")
+    else:
+        done = "written" if asked.is_new else "is not right yet"
+        code = asked.exercise.code
+        print(f"{asked.path} {done}: {asked.exercise.title}.\n\n  npbert learn check {code}{option_of(folder)}")
     return 0
 
 
@@ -235,7 +269,7 @@ def _train(right: list[tuple[Exercise, Path]], say: Callable[[str], None]) -> in
     say(f"A model that only guesses has loss {demo.loss_of_knowing_nothing():.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *own.paths)
     if isinstance(stopped, Failure):
-        say(words.indented("\n\n".join(filter(None, (stopped.file, *stopped.finding)))))
+        say(words.indented("\n\n".join(filter(None, (stopped.file, stopped.finding.says, stopped.finding.because)))))
         return 1
     count, total, shown = demo.judged(model)
     say(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")

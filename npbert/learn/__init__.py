@@ -1,10 +1,10 @@
 """Learn backpropagation by writing it: exercises, and a checker that says what is wrong and why.
 
 The files of the exercises are made from the library's own source. What a learner writes is run in a process of its own,
-compared with the library's numbers, and then with those of every mistake that is known; so the answer can name it.
+compared with the library's numbers; and where they differ, the small edit is looked for that makes them right.
 """
 
-from npbert.learn.exercise import Chapter, Exercise, Finding, Mistake, Mistakes, Part
+from npbert.learn.exercise import Chapter, Exercise, Message, Part
 from npbert.learn.folder import FOLDER, exercise_of, find, folder_of, option_of, write_missing
 from npbert.learn.process import TIME_LIMIT, check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict, judge_file
@@ -13,9 +13,7 @@ __all__ = [
     "Exercise",
     "Chapter",
     "Part",
-    "Mistake",
-    "Mistakes",
-    "Finding",
+    "Message",
     "FOLDER",
     "folder_of",
     "write_missing",

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.learn.exercise import Finding
+from npbert.learn.exercise import Message
 from npbert.learn.stuck import help_with
 from npbert.learn.there import product_that_does_not_fit, what_is_there
 
+MOST_OF_A_MESSAGE = 2000
 _READ_ONLY = ("read-only", "cannot modify")
 _HANDED_OVER = (
     "add_grad keeps the array that it is given, and later adds to it. So it wants an array that nobody else holds, and "
@@ -44,12 +45,12 @@ class Failure(NamedTuple):
         return self.kind == "NotImplementedError"
 
     @property
-    def finding(self) -> Finding:
+    def finding(self) -> Message:
         """In words."""
         where = f"Line {self.line}" if self.line else "The code"
         shown = f"{self.line:>4}:  {self.code}" if self.line else ""
         if self.kind == "GradientError":
-            return Finding(sentence(self.message))
+            return Message(sentence(self.message))
         if any(words in self.message for words in _READ_ONLY) and self.kind == "ValueError":
             says = f"{where} writes into an array that belongs to somebody else."
             because = (
@@ -63,7 +64,7 @@ class Failure(NamedTuple):
         else:
             says, because = f"{where} stops with {self.kind}: {self.message}", self.help
         shapes = f"What is there: {self.shapes}" if self.shapes else ""
-        return Finding(says, "\n\n".join(filter(None, (shown, because, shapes))))
+        return Message(says, "\n\n".join(filter(None, (shown, because, shapes))))
 
 
 def attempt(call: Callable[[], Any], *files: str | None, given: frozenset[str] = frozenset()) -> Any:
@@ -78,7 +79,7 @@ def attempt(call: Callable[[], Any], *files: str | None, given: frozenset[str] =
 
 def failure_of(error: BaseException, *files: str | None, given: frozenset[str] = frozenset()) -> Failure:
     """The exception, with the last line of the learner's files that took part in it."""
-    message = " ".join(str(error).split()) or "it says no more"
+    message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split()) or "it says no more"
     if isinstance(error, SystemExit):
         message = "the file ends the program; take the exit() out"
     if isinstance(error, BdbQuit):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from npbert.gradcheck.explain import Finding
 
 
 class Chapter(NamedTuple):
@@ -19,70 +21,20 @@ class Chapter(NamedTuple):
         return f'chapter {self.number}, "{self.title}" (docs/{self.file})'
 
 
-class Finding(NamedTuple):
-    """What is wrong with an answer. says: in a sentence. because: why, and what to look at, in paragraphs."""
+class Message(NamedTuple):
+    """What is said of an answer that is wrong. says: in a sentence. because: why, and what to look at, in paragraphs.
+    findings: the same as data, each with its line and the edit that would mend it."""
 
     says: str
     because: str = ""
+    findings: tuple[Finding, ...] = ()
 
 
-def numbered(findings: Iterable[Finding]) -> Finding:
+def numbered(messages: Sequence[Message]) -> Message:
     """Several in one: the first, and in its `because` all others, numbered from 2 on, each with its own."""
-    first, *others = findings
+    first, *others = messages
     more = [text for number, each in enumerate(others, 2) for text in (f"{number}. {each.says}", each.because)]
-    return Finding(first.says, "\n\n".join(filter(None, [first.because, *more])))
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong answer that people give. thing: the class or the function with this mistake in it. also: another mistake
-    that is in it."""
-
-    name: str
-    says: str
-    because: str
-    thing: Any
-    also: Mistake | None = None
-
-    @property
-    def findings(self) -> list[Finding]:
-        """What is said of an answer with this mistake, and with the other one."""
-        return [Finding(self.says, self.because), *(self.also.findings if self.also else [])]
-
-
-def both(one: Mistake, other: Mistake, thing: Any) -> Mistake:
-    """Two mistakes at once. thing: with both of them in it."""
-    return Mistake(f"{one.name} and {other.name}", one.says, one.because, thing, also=other)
-
-
-class Mistakes(list[Mistake]):
-    """The known mistakes of one class or function. Used as a decorator, it adds another one:
-
-        @MISTAKES("dx is the slope alone, without dy.", "The chain rule …")
-        def without_dy(self, dy, tape): ...
-
-    What is decorated takes the place of the method (of `method`, where it is given) in a subclass of the right class;
-    or of the whole, where the right thing is a function, or what is decorated a class.
-    """
-
-    def __init__(self, right: Any, method: str | None = None) -> None:
-        super().__init__()
-        self.right, self.method = right, method
-
-    def __call__(self, says: str, because: str, *, method: str | None = None) -> Callable[[Any], Any]:
-        """The decorator for one mistake: what is said of it, and why it is one."""
-
-        def add(wrong: Any) -> Any:
-            name = wrong.__name__
-            method_name = method or self.method
-            is_whole = method_name is None or isinstance(wrong, type)
-            thing = (
-                wrong if is_whole else type(name, (self.right,), {str(method_name): wrong, "__module__": "mistakes"})
-            )
-            self.append(Mistake(name, says, because, thing))
-            return wrong
-
-        return add
+    return Message(first.says, "\n\n".join(filter(None, [first.because, *more])))
 
 
 class Part(ABC):
@@ -90,10 +42,9 @@ class Part(ABC):
 
     name: str
     right: Any
-    mistakes: list[Mistake]
 
     @abstractmethod
-    def judge(self, thing: Any) -> Finding | None:
+    def judge(self, thing: Any) -> Message | None:
         """What is wrong with `thing`, which was written in place of `right`; None if nothing is."""
 
     def remark(self, thing: Any) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from npbert.files import FileError, atomic_write
+from npbert.learn.again import rounds_of
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
+from npbert.learn.variants import ALL
 from npbert.suggest import did_you_mean
 
 FOLDER = "backprop"
@@ -40,12 +43,12 @@ def exercise_of(name: str) -> Exercise:
 
     Raises: ValueError where there is no such exercise.
     """
-    stem = Path(name).name.removesuffix(".py")
-    known = {each.file_name.removesuffix(".py"): each for each in EXERCISES.values()}
-    known |= {each.slug: each for each in EXERCISES.values()}
-    known |= {part.name: each for each in EXERCISES.values() for part in each.parts if each.number != 15}
+    stem = re.sub(r"(_again)_\d+$", r"\1", Path(name).name.removesuffix(".py"))
+    known = {each.file_name.removesuffix(".py"): each for each in ALL.values()}
+    known |= {each.slug: each for each in ALL.values()}
+    known |= {part.name: each for each in ALL.values() for part in each.parts if each.number != 15}
     known_in_any_case = {known_name.lower(): each for known_name, each in known.items()}
-    exercise = EXERCISES.get(int(stem)) if stem.isascii() and stem.isdigit() else known_in_any_case.get(stem.lower())
+    exercise = ALL.get(int(stem)) if stem.isascii() and stem.isdigit() else known_in_any_case.get(stem.lower())
     if exercise is None:
         raise ValueError(f"there is no exercise {name!r}, wanted 1 to {len(EXERCISES)}{did_you_mean(stem, known)}")
     return exercise
@@ -58,7 +61,7 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     """
     exercise = exercise_of(name)
     is_path = name.endswith(".py") and Path(name).exists()
-    path = Path(name) if is_path else folder / exercise.file_name
+    path = Path(name) if is_path else [folder / exercise.file_name, *rounds_of(folder, exercise)][-1]
     if not path.is_file():
         raise FileError(_missing(path, folder))
     return exercise, path

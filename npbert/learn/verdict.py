@@ -8,14 +8,16 @@ import contextlib
 import io
 import pdb
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
 from npbert.files import FileError, read_text
+from npbert.gradcheck.explain import Finding
 from npbert.learn.attempt import Failure, failure_of
-from npbert.learn.exercise import Exercise, Finding
+from npbert.learn.exercise import Exercise, Message
+from npbert.learn.mending import left_out
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 MOST_PRINTED = 2000
@@ -24,8 +26,9 @@ _AGAIN = "It was there when the file was made. To start again, rename the file: 
 
 @dataclass(frozen=True)
 class Verdict:
-    """status: RIGHT, NOT_BEGUN or WRONG. says, because: as of a Finding; of a right answer because is a remark.
+    """status: RIGHT, NOT_BEGUN or WRONG. says, because: as of a Message; of a right answer because is a remark.
 
+    findings: what is wrong as data, each with its line and the edit that mends it.
     printed: what the learner's code printed. part: the name of the part that is not right, where one was judged.
     """
 
@@ -34,10 +37,12 @@ class Verdict:
     because: str = ""
     printed: str = ""
     part: str = ""
+    findings: tuple[Finding, ...] = ()
 
 
-def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None) -> Verdict:
-    """Run the file and judge it. Whatever it prints is in the verdict, and in `printed`, up to MOST_PRINTED characters.
+def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None, *, mends: bool = True) -> Verdict:
+    """Run the file and judge it; with `mends`, look for the edit that makes a wrong one right, which takes longer.
+    Whatever it prints is in the verdict, and in `printed`, up to MOST_PRINTED characters.
 
     A breakpoint() in it raises BdbQuit: nobody is there to type.
     """
@@ -45,18 +50,23 @@ def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None) -
     hook, sys.breakpointhook = sys.breakpointhook, _no_breakpoint
     trace, pdb.set_trace = pdb.set_trace, _no_breakpoint
     try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            status, finding, *part = _judge(exercise, path)
+        with (
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+            contextlib.nullcontext() if mends else left_out(),
+        ):
+            status, message, *part = _judge(exercise, path)
     finally:
         sys.breakpointhook, pdb.set_trace = hook, trace
-    return Verdict(status, *finding, printed.getvalue(), *part)
+    says, because, said = map(plain, (message.says, message.because, printed.getvalue()))
+    return Verdict(status, says, because, said, *part, findings=message.findings)
 
 
 def _no_breakpoint(*_: Any, **__: Any) -> None:
     raise bdb.BdbQuit
 
 
-def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding] | tuple[str, Finding, str]:
+def _judge(exercise: Exercise, path: Path) -> tuple[str, Message] | tuple[str, Message, str]:
     try:
         text = read_text(path)
         is_begun = is_begun_in(exercise, text)
@@ -64,9 +74,9 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding] | tuple[str, F
     except SyntaxError as error:
         return WRONG, _syntax(error, path)
     except FileError as error:
-        return WRONG, Finding(str(error))
+        return WRONG, Message(str(error))
     if not is_begun:
-        return NOT_BEGUN, Finding("")
+        return NOT_BEGUN, Message("")
     if isinstance(module, Failure):
         return WRONG, module.finding
     right: list[str] = []
@@ -75,14 +85,14 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding] | tuple[str, F
         thing = getattr(module, part.name, None)
         if thing is None or (isinstance(part.right, type) and not isinstance(thing, type)):
             kind = "class" if isinstance(part.right, type) else "function" if callable(part.right) else "name"
-            return WRONG, Finding(
+            return WRONG, Message(
                 f"There is no {kind} {part.name} in {path.name}.",
                 _AGAIN,
             )
         gone = _gone(exercise, part.name, thing)
         if gone:
-            return WRONG, Finding(f"There is no {gone} in {part.name} any more.", _AGAIN), part.name
-        finding: Finding | None
+            return WRONG, Message(f"There is no {gone} in {part.name} any more.", _AGAIN), part.name
+        finding: Message | None
         try:
             finding = part.judge(thing)
         except NotImplementedError as error:
@@ -93,10 +103,11 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Finding] | tuple[str, F
             is_named = len(exercise.parts) == 1 or finding.says.startswith(part.name)
             so_far = [f"{', '.join(right)} is right."] if right else []
             because = "\n\n".join(filter(None, [finding.because, *so_far]))
-            return WRONG, Finding(finding.says if is_named else f"{part.name}: {finding.says}", because), part.name
+            says = finding.says if is_named else f"{part.name}: {finding.says}"
+            return WRONG, Message(says, because, finding.findings), part.name
         right.append(part.name)
         remarks.append(part.remark(thing))
-    return RIGHT, Finding("", "\n\n".join(filter(None, remarks)))
+    return RIGHT, Message("", "\n\n".join(filter(None, remarks)))
 
 
 def _gone(exercise: Exercise, name: str, thing: Any) -> str:
@@ -146,19 +157,19 @@ def _dump(function: ast.FunctionDef) -> str:
     return "\n".join(map(ast.dump, body))
 
 
-def _unfinished(exercise: Exercise, name: str, line: int) -> Finding:
+def _unfinished(exercise: Exercise, name: str, line: int) -> Message:
     where = f" in line {line}" if line else ""
     several = f"{name} is" if len(exercise.parts) > 1 else "It is"
-    return Finding(
+    return Message(
         f"{several} not finished: the `raise NotImplementedError`{where} is still there.",
         "It stands for what is yours to write. Once that is written, take the line out.",
     )
 
 
-def _syntax(error: SyntaxError, path: Path) -> Finding:
+def _syntax(error: SyntaxError, path: Path) -> Message:
     line = (error.text or "").rstrip()
     shown = f"{error.lineno or 0:>4}:  {line.strip()}" if line.strip() else ""
-    return Finding(f"{path.name} is no valid Python yet: {error.msg}, in line {error.lineno}.", shown)
+    return Message(f"{path.name} is no valid Python yet: {error.msg}, in line {error.lineno}.", shown)
 
 
 class Printed(io.StringIO):
@@ -178,6 +189,16 @@ class Printed(io.StringIO):
         return len(text)
 
 
+def plain(text: str) -> str:
+    """The text without escape codes and the like, which a terminal would obey."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
+
+
 def as_json(verdict: Verdict) -> dict[str, Any]:
     """For another process."""
-    return dict(vars(verdict))
+    return asdict(verdict)
+
+
+def from_json(values: dict[str, Any]) -> Verdict:
+    """What as_json gave."""
+    return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})

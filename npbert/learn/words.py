@@ -7,6 +7,7 @@ import re
 import shutil
 import textwrap
 
+from npbert.gradcheck.explain import shown
 from npbert.learn.exercise import Exercise
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
 
@@ -14,12 +15,15 @@ WIDEST = 100
 MOST_LINES = 10
 
 
-def answer(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
-    """All that is to be said of one exercise. option: what the next command needs, as " --folder mine"."""
+def answer(exercise: Exercise, verdict: Verdict, option: str = "", *, mends: bool = False) -> str:
+    """All that is to be said of one exercise. option: what the next command needs, as " --folder mine". mends: with the
+    change that makes it right."""
     parts = [line(exercise, verdict)]
     if verdict.status == WRONG:
         several = "1. " if re.search(r"^2\. ", verdict.because, re.MULTILINE) else ""
         parts += [indented(several + verdict.says)] + ([indented(verdict.because)] if verdict.because else [])
+    if mends and verdict.findings:
+        parts.append(edits(exercise, verdict))
     if verdict.printed.strip():
         lines = verdict.printed.rstrip().split("\n")
         more = len(lines) > MOST_LINES or verdict.printed.rstrip().endswith("…")
@@ -34,6 +38,15 @@ def answer(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
         parts += [indented(verdict.because)] if verdict.because else []
         parts.append(indented(f"npbert learn show {exercise.code}{option} lays yours beside the library's."))
     return "\n\n".join(parts)
+
+
+def edits(exercise: Exercise, verdict: Verdict) -> str:
+    """What would make the answer right, where that was found."""
+    if verdict.status != WRONG:
+        return line(exercise, verdict)
+    if not verdict.findings:
+        return indented("No small change was found that makes it right. The third hint says what the formula is.")
+    return "\n\n".join(indented(shown(finding, edit=True)) for finding in verdict.findings)
 
 
 def line(exercise: Exercise, verdict: Verdict) -> str:
@@ -52,7 +65,8 @@ def hint(exercise: Exercise, number: int, part: str = "", option: str = "") -> s
     hints = exercise.hints_of_parts.get(part, exercise.hints)
     text = indented(hints[number - 1])
     more = f"npbert learn hint {exercise.code} {number + 1}{option} says more." if number < len(hints) else ""
-    last = f"This was the last hint. To read: {exercise.chapter}."
+    change = f"npbert learn hint {exercise.code} 4{option} shows what would make your answer right."
+    last = f"This was the last hint. To read: {exercise.chapter}. {change}"
     of_part = f", {part}" if exercise.hints_of_parts and part else ""
     head = f"{exercise.code} {exercise.title}{of_part}, hint {number} of {len(hints)}"
     return f"{head}\n\n{text}\n\n{indented(more or last)}"

@@ -8,20 +8,16 @@ from npbert.cli import learn as command
 from npbert.cli import main
 from npbert.learn import WRONG, judge_file
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.numbers import NumbersPart
 
 
-def made_once(thing, name, kind=lambda made: made):
+def made_once(thing, name):
     """Let a function of a frozen thing keep what it returns: a learner's process asks once, the tests 2,000 times."""
     made = getattr(thing, name)
-    object.__setattr__(thing, name, cache(lambda: kind(made())))
+    object.__setattr__(thing, name, cache(made))
 
 
 for exercise in EXERCISES.values():
     made_once(exercise, "source")
-    for part in exercise.parts:
-        if isinstance(part, NumbersPart):
-            made_once(part, "pairs", kind=list)
 
 
 @pytest.fixture

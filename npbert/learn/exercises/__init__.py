@@ -9,7 +9,12 @@ _FILES = (
     "attention", "tied_table", "masking", "accumulate_and_clip", "adam", "find_the_bug",
 )  # fmt: skip
 
-_ALL: tuple[Exercise, ...] = tuple(import_module(f"{__name__}.{name}").EXERCISE for name in _FILES)
+_ALL: list[Exercise] = []
+for _name in _FILES:  # TEMPORARY, while exercises are converted
+    try:
+        _ALL.append(import_module(f"{__name__}.{_name}").EXERCISE)
+    except (ImportError, TypeError, AttributeError) as _error:
+        print("not converted:", _name, _error)
 
 EXERCISES = {exercise.number: exercise for exercise in _ALL}
 """By number."""

@@ -7,18 +7,12 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Parameter
+from npbert.gradcheck import GradientError
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Mistakes
-from npbert.learn.exercises import adam_moves, adam_step, adam_variants
-from npbert.learn.exercises.adam_decay import DECAY, explain_decay, prove_kept, returned_by_kept
-from npbert.learn.exercises.adam_explained import explain_step
-from npbert.learn.exercises.adam_proved import prove_optimizer
+from npbert.learn.exercise import Exercise, Message
 from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import Blank, class_source, exercise_file
 from npbert.optim import Adam, AdamW
-
-OPTIONS: dict[str, Any] = {"lr": 0.1, "betas": (0.8, 0.95), "eps": 1e-2}
-STEPS = (1, 2, 5)
 
 TEXT = """
 Backward has found the gradients; the optimiser takes the step. Adam remembers two things for each number: m, the mean
@@ -55,125 +49,141 @@ HINTS = (
     "parameter.value *= self.kept(parameter), then parameter.value -= lr * m̂ / (np.sqrt(v̂) + eps). In AdamW: "
     "1 - self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0.",
 )
+PLAIN = """
+def step(self, scale=1.0):
+    self.steps += 1
+    beta1, beta2 = self.betas
+    for parameter, m, v in zip(self.parameters, self.first_moments, self.second_moments):
+        g = parameter.grad * scale
+        m[...] = beta1 * m + (1 - beta1) * g
+        v[...] = beta2 * v + (1 - beta2) * g**2
+        m_hat = m / (1 - beta1**self.steps)
+        v_hat = v / (1 - beta2**self.steps)
+        root = np.sqrt(v_hat)
+        step = m_hat / (root + self.eps)
+        kept = self.kept(parameter)
+        parameter.value *= kept
+        parameter.value -= self.lr * step
+"""
+KEPT_PLAIN = """
+def kept(self, parameter):
+    decay = self.lr * self.weight_decay
+    if parameter.value.ndim > 1:
+        return 1 - decay
+    return 1.0
+"""
+_MEAN = "its new share and what is left of the old add up to 1, and it is kept from step to step, in place"
+REASONS = {
+    "m": f"m is the mean of recent g, and g is the gradient times scale. It is a mean with β₁: {_MEAN}, in "
+    "self.first_moments.",
+    "v": f"v is the mean of recent g², and g is the gradient times scale. It is a mean with β₂: {_MEAN}, in "
+    "self.second_moments.",
+    "self.steps": "self.steps is t, the number of this step. It is the same for all parameters, and the first is 1.",
+    "the bias, the weight": "First a value is multiplied by self.kept(parameter). Then it moves downhill, by lr times "
+    "m̂ / (√v̂ + eps). m and v start as 0 and are too small at first: divided by 1 − β₁ᵗ and 1 − β₂ᵗ, each by its own, "
+    "they are m̂ and v̂.",
+}
+KEPT_REASONS = {
+    "kept for a matrix": "lr · λ is the share of a value that is taken off in each step, and kept is what is left. As "
+    "the steps become smaller towards the end, so does the decay.",
+    "kept for a vector": "Decay keeps the weights of products small. Biases, γ and β, which have one axis, keep their "
+    "size.",
+}
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {"lr": 0.07, "betas": (0.8, 0.95), "eps": 1e-2},
+    {"lr": 0.13, "betas": (0.7, 0.9), "eps": 3e-2},
+)
+SHAPES = (((3, 5), (7,)), ((2, 11), (13,)))
+SCALES = {2: 0.5, 5: 0.3}
+"""By the number of a step, what its gradients are multiplied by."""
+MATRICES, VECTORS = ((3, 5), (1, 2), (2, 3, 4)), ((7,), (1,), (50,))
 
 
-def _numbers(optimizer: Any, seed: int, **options: float) -> Numbers:
-    """The values after some steps, of two parameters."""
+def _after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
+    """The values, m, v and t after some steps, of two parameters; later ones are named `… after 5 steps`."""
     rng = np.random.default_rng(seed)
-    shapes = {"the weight": (3, 5), "the bias": (7,), "the second weight": (2, 3)}
-    parameters = {name: Parameter(rng.standard_normal(shape)) for name, shape in shapes.items()}
-    adam, numbers = optimizer(list(parameters.values()), **OPTIONS, **options), {}
-    for step in range(1, max(STEPS) + 1):
+    names = dict(zip(("the weight", "the bias"), SHAPES[seed % 2], strict=True))
+    parameters = {name: Parameter(rng.standard_normal(shape)) for name, shape in names.items()}
+    adam, numbers = optimizer(list(parameters.values()), **SETTINGS[seed % 2], **options), {}
+    for step in range(1, 6):
         for parameter in parameters.values():
             parameter.zero_grad()
             parameter.add_grad(rng.standard_normal(parameter.value.shape) * 10.0 ** rng.integers(-2, 2))
-        adam.lr = 0.1 / step
-        adam.step(*([0.5] if step == 4 else []))
-        if step in STEPS:
-            for name, parameter in parameters.items():
-                numbers[f"{name} after step {step}"] = parameter.value.copy()
+        adam.lr = SETTINGS[seed % 2]["lr"] / step**0.5
+        adam.step(*([SCALES[step]] if step in SCALES else []))
+        if step in (1, 2, 5):
+            found = {name: np.copy(parameter.value) for name, parameter in parameters.items()}
+            for name, moments in (("m", adam.first_moments), ("v", adam.second_moments)):
+                found[name] = np.concatenate([np.ravel(moment) for moment in moments])
+            found["self.steps"] = np.array(float(adam.steps))
+            numbers.update({f"{name} after {step} steps" if step > 1 else name: of for name, of in found.items()})
     return numbers
 
 
+def _numbers(optimizer: Any, seed: int) -> Numbers:
+    """After steps in which a matrix keeps nine tenths of itself."""
+
+    class Decaying(optimizer):  # type: ignore[misc]
+        def kept(self, parameter: Parameter) -> float:
+            return 0.9 if parameter.value.ndim > 1 else 1.0
+
+    return _after_steps(Decaying, seed)
+
+
 def _numbers_of_decay(optimizer: Any, seed: int) -> Numbers:
-    if seed == 0:
-        returned_by_kept(optimizer, OPTIONS)
-    return _numbers(optimizer, seed, weight_decay=DECAY)
+    """What kept returns, and the values after some steps with it."""
+    decay = 0.3 + 0.1 * seed
+    adam, numbers = optimizer([Parameter(np.ones(1))], weight_decay=decay, **SETTINGS[seed % 2]), {}
+    for what, shapes in (("matrix", MATRICES), ("vector", VECTORS)):
+        numbers[f"kept for a {what}"] = np.array([_kept(adam, shape) for shape in shapes])
+    after = _after_steps(optimizer, seed, weight_decay=decay)
+    return numbers | {name: of for name, of in after.items() if name.startswith("the ")}
 
 
-WRONG_DECAY = Mistakes(AdamW, "kept")
+def _kept(adam: Any, shape: tuple[int, ...]) -> float:
+    """What kept returns for a value of this shape. Raises: GradientError where that is no number."""
+    parameter = Parameter(np.random.default_rng(0).standard_normal(shape))
+    before = parameter.value.copy()
+    returned = adam.kept(parameter)
+    if not np.array_equal(parameter.value, before):
+        raise GradientError("the value is changed by kept, which should only return the factor: step multiplies by it")
+    if returned is None:
+        what = "matrix" if len(shape) > 1 else "vector"
+        hint = "is there a `return` on every way past the `if`?"
+        raise GradientError(f"for a {what}, kept returns nothing, wanted a number: {hint}")
+    if np.ndim(returned):
+        raise GradientError("kept returns an array, wanted one number: 1 − lr · λ for a matrix, and 1 for all else")
+    return float(returned)
 
 
-@WRONG_DECAY(
-    "Vectors are decayed, too: biases, γ and β should keep their size.",
-    "Decay keeps the weights of the products small. A bias, or the γ of a LayerNorm, is not made better by being near "
-    "0: only parameters with two axes are decayed.",
-)
-def vectors_decayed(self: AdamW, parameter: Parameter) -> float:
-    return 1 - self.lr * self.weight_decay
-
-
-@WRONG_DECAY(
-    "The decay is not multiplied by lr.",
-    "θ ← θ − lr · λ θ: as the steps become smaller towards the end, so does the decay.",
-)
-def decay_without_lr(self: AdamW, parameter: Parameter) -> float:
-    return 1 - self.weight_decay if parameter.value.ndim > 1 else 1.0
-
-
-@WRONG_DECAY(
-    "kept returns the decay itself, lr · λ, and should return what is left, 1 − lr · λ.",
-    "A value is multiplied by what kept returns: nearly 1, so that it shrinks a little.",
-)
-def decay_returned(self: AdamW, parameter: Parameter) -> float:
-    return self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0
-
-
-@WRONG_DECAY(
-    "The weights grow: it is 1 + lr · λ, and should be 1 − lr · λ.",
-    "Decay takes a little off in each step, so that only those weights stay large that the gradients keep so.",
-)
-def growth(self: AdamW, parameter: Parameter) -> float:
-    return 1 + self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0
-
-
-@WRONG_DECAY(
-    "Only the vectors are decayed, and the matrices are not: it is the wrong way round.",
-    "Matrices, with two axes, are decayed; biases, γ and β, with one, keep their size.",
-)
-def matrices_spared(self: AdamW, parameter: Parameter) -> float:
-    return 1.0 if parameter.value.ndim > 1 else 1 - self.lr * self.weight_decay
-
-
-@WRONG_DECAY(
-    "No matrix is decayed.",
-    "For a matrix, kept is 1 − lr · λ, with λ = self.weight_decay; and step multiplies each value by "
-    "self.kept(parameter).",
-)
-def no_decay(self: AdamW, parameter: Parameter) -> float:
-    return 1.0
-
-
-@WRONG_DECAY(
-    "kept returns the value that is left, and should return the factor alone, 1 − lr · λ.",
-    "step multiplies the value by what kept returns: it is one number, and 1 where nothing is decayed.",
-)
-class ValueReturned(adam_step.Worked, AdamW):
-    def kept(self, parameter: Parameter) -> Any:
-        return parameter.value * super().kept(parameter)
-
-
-@WRONG_DECAY(
-    "The decay comes after the step, and should come before it.",
-    "θ ← (1 − lr · λ) θ, and then the step: the step itself is not decayed. The order is the one of the class: first "
-    "parameter.value *= self.kept(parameter), then parameter.value -= ….",
-)
-class DecayedAfterTheStep(adam_moves.StepChanged, AdamW):
-    one = adam_moves.kept_after
-
-
-@WRONG_DECAY(
-    "λ is divided by lr, and should be multiplied with it: 1 − lr · λ.",
-    "θ ← θ − lr · λ θ: as the steps become smaller towards the end, so does the decay.",
-)
-def decay_over_lr(self: AdamW, parameter: Parameter) -> float:
-    return 1 - self.weight_decay / self.lr if parameter.value.ndim > 1 else 1.0
-
-
-@WRONG_DECAY(
-    "kept is the decay itself with a minus, −lr · λ, and should be 1 − lr · λ.",
-    "A value is multiplied by what kept returns: nearly 1, so that it shrinks a little.",
-)
-def one_forgotten(self: AdamW, parameter: Parameter) -> float:
-    return -self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0
-
-
-@WRONG_DECAY(
-    "λ is missing: kept is 1 − lr, and should be 1 − lr · λ.",
-    "λ is self.weight_decay.",
-)
-def decay_by_lr(self: AdamW, parameter: Parameter) -> float:
-    return 1 - self.lr if parameter.value.ndim > 1 else 1.0
+def _prove(optimizer: Any) -> Message | None:
+    """Whether values change in place, and gradients stay."""
+    rng = np.random.default_rng(0)
+    parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[0]]
+    for parameter in parameters:
+        parameter.add_grad(rng.standard_normal(parameter.value.shape))
+    arrays, gradients = [p.value for p in parameters], [p.grad.copy() for p in parameters]
+    optimizer(parameters, **SETTINGS[0]).step(0.5)
+    if any(p.value is not array for p, array in zip(parameters, arrays, strict=True)):
+        return Message(
+            "The numbers are right, but parameter.value is a new array: a value changes in place.",
+            "Others may hold the array: on several processes the values of all parameters lie in one row, of which each "
+            "parameter.value is a part, and a new array is no part of it any more. So it is parameter.value -= …, or "
+            "parameter.value[...] = …, and not parameter.value = ….",
+        )
+    if all(np.array_equal(p.grad, old) for p, old in zip(parameters, gradients, strict=True)):
+        return None
+    if not any(p.grad.any() for p in parameters):
+        return Message(
+            "The values are right, but step clears the gradients, and should leave them as they are.",
+            "zero_grad is called by whoever trains, before the next backward; until then the gradients may be looked "
+            "at.",
+        )
+    return Message(
+        "The values are right, but step changes the gradients, and should leave them as they are.",
+        "`g = parameter.grad` is the gradient itself, and `g *= scale` changes it; parameter.grad * scale is a new "
+        "array.",
+    )
 
 
 EXERCISE = Exercise(
@@ -183,23 +193,8 @@ EXERCISE = Exercise(
     chapter=chapter(8),
     hints=HINTS,
     parts=(
-        NumbersPart(
-            "Adam",
-            Adam,
-            _numbers,
-            adam_variants.WRONG,
-            explain=lambda thing: explain_step(thing, OPTIONS),
-            pairs=adam_moves.two_at_once,
-            prove=lambda thing: prove_optimizer(thing, **OPTIONS),
-        ),
-        NumbersPart(
-            "AdamW",
-            AdamW,
-            _numbers_of_decay,
-            WRONG_DECAY,
-            explain=lambda thing: explain_decay(thing, OPTIONS),
-            prove=lambda thing: prove_optimizer(thing, weight_decay=DECAY, **OPTIONS) or prove_kept(thing, OPTIONS),
-        ),
+        NumbersPart("Adam", Adam, _numbers, method="step", plain=PLAIN, reasons=REASONS, prove=_prove),
+        NumbersPart("AdamW", AdamW, _numbers_of_decay, method="kept", plain=KEPT_PLAIN, reasons=KEPT_REASONS),
     ),
     source=lambda: exercise_file(
         14,

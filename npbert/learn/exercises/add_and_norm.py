@@ -12,16 +12,8 @@ from npbert.core import Sequences
 from npbert.learn.attempt import Failure
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.add_and_norm_mistakes import WRONG, pairs
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file
-
-D, H, F, N = 6, 2, 7, 5
-SETTING = Setting(
-    EncoderLayer,
-    lambda cls, init: cls(D, H, F, init, dropout=0.3, attention_dropout=0.2, layer_norm_eps=1e-2),
-    lambda rng: (rng.standard_normal((N, D)), rng.standard_normal((N, D)), Sequences(np.array([3, 2]))),
-)
 
 TEXT = """
 An encoder layer is two halves, and each half is LayerNorm(s) with s = u + Dropout(f), where attention, or the
@@ -48,6 +40,41 @@ HINTS = (
     "which returns two: the gradient of the rows that look, and dz. x went past attention and into it: "
     "dqueries, dz = self.attention.backward(df, tape), and then return ds + dqueries, dz.",
 )
+PLAIN = """
+def backward(self, dy, tape):
+    ds2 = self.output_norm.backward(dy, tape)
+    df2 = self.dropout.backward(ds2, tape)
+    dthrough = self.feed_forward.backward(df2, tape)
+    dh = ds2 + dthrough
+    ds1 = self.attention_norm.backward(dh, tape)
+    df1 = self.dropout.backward(ds1, tape)
+    dqueries, dz = self.attention.backward(df1, tape)
+    dx = ds1 + dqueries
+    return dx, dz
+"""
+_HALF = (
+    "Each half is LayerNorm(u + Dropout(f)). Both roads begin inside the bracket, where the norm's backward ends: past "
+    "the sub-layer what it returned goes on as it is, through the sub-layer it goes through dropout first."
+)
+REASONS = {
+    "dx": f"{_HALF} For x the two roads are past attention, and through it as the rows that look.",
+    "dz": "dz is the second of the two that attention's backward returns, and nothing is added to it: z goes into "
+    "attention and nowhere else. It is right where what attention's backward is given is right.",
+    "dx, dz": f"{_HALF} Where they meet again, at h and at x, what came back along both is added.",
+}
+
+
+def setting(sizes: tuple[int, int, int], lengths: tuple[int, ...], dropout: tuple[float, float]) -> Setting:
+    """An EncoderLayer of D features, H heads and F inside the feed-forward, and rows of sequences as long as these."""
+    features, heads, inner = sizes
+    rows = sum(lengths)
+    return Setting(
+        EncoderLayer,
+        lambda cls, init: cls(
+            features, heads, inner, init, dropout=dropout[0], attention_dropout=dropout[1], layer_norm_eps=1e-2
+        ),
+        lambda rng: (*(rng.standard_normal((rows, features)) for _ in "xz"), Sequences(np.array(lengths))),
+    )
 
 
 _OTHER_NORM = {"output_norm": "attention_norm", "attention_norm": "output_norm"}
@@ -72,7 +99,15 @@ EXERCISE = Exercise(
     title="residuals, add & norm",
     chapter=chapter(3),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, pairs=pairs, advise=advise),),
+    parts=(
+        layer_part(
+            setting((6, 2, 7), (3, 2), (0.3, 0.2)),
+            setting((9, 3, 4), (2, 5, 1), (0.2, 0.35)),
+            plain=PLAIN,
+            reasons=REASONS,
+            advise=advise,
+        ),
+    ),
     source=lambda: exercise_file(9, "residuals, add & norm", chapter(3), TEXT, [class_source(EncoderLayer, BLANK)]),
     blanks=("EncoderLayer.backward",),
 )

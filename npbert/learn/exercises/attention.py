@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from npbert.catalogue import Setting
+from npbert.compute import Array
+from npbert.core import NO_TAPE, Layer, Sequences, Tape
+from npbert.gradcheck import GradientError
 from npbert.layers import DotProductAttention, dot_product_attention
+from npbert.layers.softmax import softmax, softmax_backward
+from npbert.learn.attempt import Failure
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises import attention_of_one_head as one_head
-from npbert.learn.exercises import attention_padded as padded
-from npbert.learn.exercises import attention_with_heads as heads
-from npbert.learn.exercises import attention_with_padding as padding
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file, function_source
 
@@ -57,6 +65,160 @@ HEADS_HINTS = (
     "self.merge(dsᵀ q), self.merge(dv).",
 )
 
+PLAIN = """
+def attend_backward(self, dc, q, k, v, p, mask=None):
+    a = self.dropout.apply(p, mask)
+    dv = _transposed(a) @ dc
+    da = dc @ _transposed(v)
+    dp = self.dropout.apply(da, mask)
+    weighted = dp * p
+    dot = weighted.sum(axis=-1, keepdims=True)
+    ds = p * (dp - dot)
+    scale = 1 / math.sqrt(q.shape[-1])
+    ds = scale * ds
+    dq = ds @ k
+    dk = _transposed(ds) @ q
+    return dq, dk, dv
+"""
+HEADS_PLAIN = """
+def backward(self, dc, tape):
+    q, k, v, p = tape.take(self)
+    dc = self.split(dc)
+    dv = p.swapaxes(-1, -2) @ dc
+    dp = dc @ v.swapaxes(-1, -2)
+    weighted = dp * p
+    dot = weighted.sum(axis=-1, keepdims=True)
+    ds = p * (dp - dot)
+    scale = 1 / math.sqrt(q.shape[-1])
+    ds = scale * ds
+    dq = ds @ k
+    dk = ds.swapaxes(-1, -2) @ q
+    return self.merge(dq), self.merge(dk), self.merge(dv)
+"""
+_SCORES = (
+    "Raising one score raises its own weight and takes from all others in the row of its query, so softmax is undone "
+    "row by row. And forward divided the scores by √d, once, with the d features of one head."
+)
+REASONS = {
+    "dq": "A query moves the scores of its own row, one for each key: each as fast as the key says, over √d.",
+    "dk": "A key moves a column of scores, one for each query: each as fast as the query says, over √d. What comes "
+    "back from the queries adds up.",
+    "dv": "A value is mixed into the c of every query, with the weight that dropout left of p. What comes back from "
+    "the queries adds up. No score is made of it.",
+    "dk, dq": "Both are made of dS, and the way to it is: back to the weights that mixed the values, through dropout "
+    f"with the mask that forward drew, through softmax. {_SCORES}",
+}
+HEADS_REASONS = {
+    "dq": f"{REASONS['dq']} A query that is padding is computed like all others, and p is 0 where a key is padding.",
+    "dk": REASONS["dk"],
+    "dv": "A value is mixed into the c of every query of its sequence, head by head, with the weight p: what comes "
+    "back from the queries adds up.",
+    "dk, dq": "Both are made of dS, and the way to it is: back to the weights that mixed the values, then through "
+    f"softmax. {_SCORES} Padding needs nothing: p is 0 there.",
+    "dk, dq, dv": "All is done head by head, as in forward: what comes in is split, what goes out is merged, and the "
+    "gradients are returned in the order of forward's inputs.",
+}
+
+
+class PaddedAttention(Layer):
+    """C = P V with P = softmax(Q Kᵀ/√d), for each head of each sequence; nobody looks at padding.
+
+    q, k, v (B, T, D)   mask (B, T): 1 for a token, 0 for padding   c (B, T, D)
+
+    The D features are cut into H heads of d = D / H each. A score of a key that is padding is set to −∞ before softmax,
+    so its probability is 0. (npbert itself computes no padding at all; this is how it is done elsewhere.)
+    """
+
+    def __init__(self, num_heads: int) -> None:
+        self.num_heads = num_heads
+
+    def forward(self, q: Array, k: Array, v: Array, mask: Array, tape: Tape = NO_TAPE) -> Array:
+        q, k, v = (self.split(x) for x in (q, k, v))  # (B, H, T, d)
+        scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T): a row is a query, a column a key
+        p = softmax(np.where(mask[:, None, None, :] == 1, scores, -np.inf))
+        tape.keep(self, q, k, v, p)
+        return self.merge(p @ v)
+
+    def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
+        """As attend_backward, head by head: split what comes in, merge what goes out."""
+        q, k, v, p = tape.take(self)
+        if dc.shape != (len(q), q.shape[2], q.shape[1] * q.shape[3]):
+            raise ValueError(f"dc is {dc.shape}")
+        dc = self.split(dc)
+        dv = p.swapaxes(-1, -2) @ dc
+        ds = softmax_backward(dc @ v.swapaxes(-1, -2), p) / math.sqrt(q.shape[-1])
+        return self.merge(ds @ k), self.merge(ds.swapaxes(-1, -2) @ q), self.merge(dv)
+
+    def split(self, x: Array) -> Array:
+        """(B, T, D) -> (B, T, H, d) -> (B, H, T, d)"""
+        return x.reshape(*x.shape[:2], self.num_heads, -1).swapaxes(1, 2)
+
+    def merge(self, x: Array) -> Array:
+        """(B, H, T, d) -> (B, T, H, d) -> (B, T, D)"""
+        return x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
+
+
+def one_head(n: int, heads: int, d: int, m: int, t: int) -> Setting:
+    """n sequences of m queries and t keys, with heads of d features, and dropout of the weights."""
+    return Setting(
+        DotProductAttention,
+        lambda cls, init: type(cls.__name__, (cls,), _checked(cls))(heads, 0.3),
+        lambda rng: (
+            rng.standard_normal((n * m, heads * d)),
+            rng.standard_normal((n * t, heads * d)),
+            rng.standard_normal((n * t, heads * d)),
+            Sequences(np.array([t] * n), np.array([m] * n)),
+        ),
+    )
+
+
+def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:
+    """Sequences of these lengths, padded to the longest, with heads of d features."""
+    longest = max(lengths)
+    return Setting(
+        PaddedAttention,
+        lambda cls, init: cls(heads),
+        lambda rng: (
+            *(rng.standard_normal((len(lengths), longest, heads * d)) for _ in "qkv"),
+            (np.arange(longest) < np.array(lengths)[:, None]) * 1,
+        ),
+    )
+
+
+def _checked(cls: type[Any]) -> dict[str, Any]:
+    """An attend_backward that looks at what that of cls returns, before anything is done with it."""
+
+    def attend_backward(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None) -> Any:
+        found = cls.attend_backward(self, dc, q, k, v, p, mask)
+        if not isinstance(found, tuple | list) or len(found) != 3:
+            count = len(found) if isinstance(found, tuple | list) else 1
+            given = "nothing" if found is None else "one thing" if count == 1 else f"{count} things"
+            raise GradientError(f"attend_backward returns {given}, wanted dq, dk and dv")
+        for name, dx, x in zip(("dq", "dk", "dv"), found, (q, k, v), strict=True):
+            if np.shape(dx) != x.shape:
+                swapped = ": the last two axes are swapped" * (np.shape(dx) == x.swapaxes(-1, -2).shape)
+                raise GradientError(f"{name} has the shape {np.shape(dx)}, wanted {x.shape}{swapped}")
+        return found
+
+    return {"attend_backward": attend_backward, "__module__": "checked"}
+
+
+_OF_PART_ONE = ("attend_backward", "attend", "dropout")
+
+
+def advise(failure: Failure) -> str:
+    """Where the code of part two stops: whether part one is called, or dc is still in one piece."""
+    if failure.kind == "AttributeError" and any(f"attribute '{name}'" in failure.message for name in _OF_PART_ONE):
+        return (
+            "That belongs to DotProductAttention, part one. Write its lines again here, without dropout: p is what "
+            "mixed the values."
+        )
+    ranks = {name: shape.count(",") + 1 for name, shape in re.findall(r"(\w+) \(([\d, ]+)\)", failure.shapes)}
+    if failure.kind == "ValueError" and ranks.get("dc") == 3 and ranks.get("q") == 4:
+        return "dc is (B, T, D) there, and q, k, v are in heads, (B, H, T, d): self.split(dc) first."
+    return ""
+
+
 EXERCISE = Exercise(
     number=10,
     slug="attention",
@@ -65,14 +227,19 @@ EXERCISE = Exercise(
     hints=ONE_HEADS_HINTS,
     hints_of_parts={"PaddedAttention": HEADS_HINTS},
     parts=(
-        layer_part(one_head.ONE_HEAD, one_head.WRONG, roads=one_head.ONE_HEADS_ROADS, pairs=one_head.two_at_once),
         layer_part(
-            padded.HEADS,
-            padding.WRONG,
-            recognise=padded.not_merged,
-            roads=heads.HEADS_ROADS,
-            pairs=heads.two_at_once,
-            advise=padded.advise,
+            one_head(2, 3, 5, 7, 11),
+            one_head(3, 2, 7, 11, 5),
+            method="attend_backward",
+            plain=PLAIN,
+            reasons=REASONS,
+        ),
+        layer_part(
+            with_heads(2, 3, (7, 2, 6, 7, 4)),
+            with_heads(5, 2, (4, 11, 7)),
+            plain=HEADS_PLAIN,
+            reasons=HEADS_REASONS,
+            advise=advise,
         ),
     ),
     source=lambda: exercise_file(
@@ -84,7 +251,7 @@ EXERCISE = Exercise(
             class_source(DotProductAttention, BLANK),
             function_source(dot_product_attention._probabilities),
             function_source(dot_product_attention._transposed),
-            class_source(padded.PaddedAttention, HEADS_BLANK),
+            class_source(PaddedAttention, HEADS_BLANK),
         ],
         uses=["softmax_backward"],
     ),

@@ -8,27 +8,16 @@ from typing import Any
 import numpy as np
 
 from npbert.catalogue import Setting
-from npbert.core import Tape
+from npbert.core import IGNORED, Tape
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.layers.cross_entropy import _exponentials
 from npbert.learn.attempt import Failure, attempt
 from npbert.learn.chapters import chapter
 from npbert.learn.dtypes import another_dtype
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.cross_entropy_answer import LABELS
-from npbert.learn.exercises.cross_entropy_mistakes import WRONG, pairs, too_few_rows
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file, function_source
 
-SETTING = Setting(
-    SoftmaxCrossEntropy, lambda cls, init: cls(), lambda rng: (rng.standard_normal((11, 5)), LABELS.copy())
-)
-_LARGE = 1000.0
-_OVERFLOW = (
-    f"One thing to know: where scores are large, such as {_LARGE:g}, yours is NaN, as e^score overflows (in float32 at "
-    "89 already). forward subtracts the largest score of each row first, and so does p = np.exp(scores - largest) / "
-    "total, which is the same number."
-)
 TEXT = """
 The loss says how surprised the model is by the right answers: for each row that has a label, −log of the probability
 that softmax gives to it, and of these numbers the mean. Rows whose label is −100 (IGNORED) have no target: they have no
@@ -55,11 +44,51 @@ HINTS = (
     "where they belong: dlogits = np.zeros((len(is_target), scores.shape[1]), scores.dtype); "
     "dlogits[is_target] = dscores.",
 )
+PLAIN = """
+def backward(self, dloss, tape):
+    is_target, targets, scores, largest, total = tape.take(self)
+    n = len(targets)
+    each = np.arange(n)
+    rows = np.flatnonzero(is_target)
+    share = dloss / n
+    p = np.exp(scores - largest) / total
+    onehot = np.zeros(p.shape)
+    labels = each, targets
+    onehot[labels] = 1
+    dlogits = np.zeros((len(is_target), scores.shape[1]))
+    ones = np.zeros((len(is_target), scores.shape[1]))
+    np.add.at(dlogits, rows, p)
+    np.add.at(ones, rows, onehot)
+    return (dlogits - ones) * share
+"""
+REASONS = {
+    "dlogits": "A row with a label has (p − onehot(label)) · dloss / n, as the loss is the mean over the n targets: of "
+    "−logit[label] + log Σ e^logits the first term gives −1 at the label, the second p. A row that is ignored has 0.",
+}
+_LARGE = 1000.0
+_OVERFLOW = (
+    f"One thing to know: where scores are large, such as {_LARGE:g}, yours is NaN, as e^score overflows (in float32 at "
+    "89 already). forward subtracts the largest score of each row first, and so does p = np.exp(scores - largest) / "
+    "total, which is the same number."
+)
+
+
+def setting(classes: int, *labels: int) -> Setting:
+    """The loss, with logits of so many classes, and these labels."""
+    return Setting(
+        SoftmaxCrossEntropy,
+        lambda cls, init: cls(),
+        lambda rng: (rng.standard_normal((len(labels), classes)), np.array(labels)),
+    )
+
+
+SOME = setting(5, IGNORED, 4, 0, 2, IGNORED, 4, 2, 3, IGNORED, 4, IGNORED)
+ALL = setting(4, 3, 0, 3, 2, 0, 3, 1)  # each row is a target: what forward keeps as scores are the caller's logits
 
 
 def overflows(layer_class: type[Any]) -> str:
     """What is said of a right answer that is NaN where scores are large; and of the dtype."""
-    layer, (logits, labels), _ = SETTING.make(layer_class)
+    layer, (logits, labels), _ = SOME.make(layer_class)
 
     def dlogits() -> Any:
         tape = Tape()
@@ -68,7 +97,7 @@ def overflows(layer_class: type[Any]) -> str:
 
     given = attempt(dlogits)
     is_finite = not isinstance(given, Failure) and np.isfinite(given).all()
-    return "\n\n".join(filter(None, ["" if is_finite else _OVERFLOW, another_dtype(SETTING, layer_class)]))
+    return "\n\n".join(filter(None, ["" if is_finite else _OVERFLOW, another_dtype(SOME, layer_class)]))
 
 
 def advise(failure: Failure) -> str:
@@ -84,7 +113,7 @@ EXERCISE = Exercise(
     title="softmax with cross-entropy",
     chapter=chapter(4),
     hints=HINTS,
-    parts=(replace(layer_part(SETTING, WRONG, recognise=too_few_rows, pairs=pairs, advise=advise), remarks=overflows),),
+    parts=(replace(layer_part(SOME, ALL, plain=PLAIN, reasons=REASONS, advise=advise), remarks=overflows),),
     source=lambda: exercise_file(
         5,
         "softmax with cross-entropy",

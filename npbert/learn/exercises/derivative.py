@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from npbert.gradcheck import GradientError
+from npbert.gradcheck.explain import Finding
+from npbert.gradcheck.explain.reasons import KINDS
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.derivative_central import CENTRAL
-from npbert.learn.exercises.derivative_complex import COMPLEX
-from npbert.learn.exercises.derivative_told import told
+from npbert.learn.exercise import Exercise, Message
 from npbert.learn.exercises.numerical_derivative import central_difference, complex_step
 from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import exercise_file, function_source
@@ -39,17 +40,103 @@ HINTS = (
     "central: gradient[index] = (f(up) - f(down)) / (2 * h). complex: moved[index] += 1j * h, then gradient[index] = "
     "f(moved).imag / h.",
 )
+CENTRAL_PLAIN = """
+def central_difference(f, x, h=1e-5):
+    def moved(to):
+        return np.where(places == n, to, x)
+    places = np.arange(x.size).reshape(x.shape)
+    gradient = np.zeros(x.shape)
+    for n in range(x.size):
+        up = moved(x + h)
+        down = moved(x - h)
+        width = (up - down).max()
+        gradient.flat[n] = (f(up) - f(down)) / width
+    return gradient
+"""
+COMPLEX_PLAIN = """
+def complex_step(f, x, h=1e-30):
+    places = np.arange(x.size).reshape(x.shape)
+    gradient = np.zeros(x.shape)
+    for n in range(x.size):
+        moved = np.where(places == n, x + 1j * h, x)
+        gradient.flat[n] = f(moved).imag / h
+    return gradient
+"""
+AFTER = "x after the call"
+CENTRAL_REASONS = {
+    "the gradient": "It is (f(x + h) − f(x − h)) / 2h for each number of x, while all others stay. From x − h to x + h "
+    "the number moves by 2h; and with a step to both sides the errors of the two cancel, but for what shrinks like h².",
+}
+COMPLEX_REASONS = {
+    "the gradient": "It is Im f(x + ih) / h for each number of x, while all others stay: f(x + ih) = f(x) + ih f′(x) … "
+    "So the imaginary part is h f′(x), with the sign of the slope, and there is one step of h, not two.",
+}
+SHAPES = ((7,), (3, 5), (2, 3, 4))
 
 
-def _numbers(derivative: Any, seed: int) -> Numbers:
+def numbers(derivative: Any, seed: int, h: float) -> Numbers:
+    """The gradient of a function at an x of another shape for each seed, and x when it is done."""
     rng = np.random.default_rng(seed)
-    numbers = {}
-    for shape in ((7,), (3, 5)):
-        x, weights = rng.uniform(0.3, 1.7, shape), rng.standard_normal(shape)
-        gradient = derivative(lambda z, w=weights: (w * np.exp(np.sin(z))).sum() + z.prod(), x)
-        numbers[f"the gradient at an x of shape {shape}"] = np.asarray(gradient)
-        numbers[f"x of shape {shape} after the call"] = x
-    return numbers
+    x, weights = rng.uniform(0.3, 1.7, SHAPES[seed]), rng.standard_normal(SHAPES[seed])
+    gradient = derivative(lambda z: (weights * np.exp(np.sin(z))).sum() + z.prod(), x, h)
+    if gradient is None:
+        raise GradientError("nothing is returned: does it end with `return gradient`?")
+    return {"the gradient": np.asarray(gradient), AFTER: x}
+
+
+def first(given: Numbers, right: Numbers) -> Message | None:
+    """What is to be said where x is another one, or where what is returned is no array of real numbers like x."""
+    gradient, wanted = given["the gradient"], right["the gradient"]
+    if not np.allclose(given[AFTER], right[AFTER], rtol=0, atol=1e-9):
+        put_back = Finding("missing line", AFTER, "", "", "x[index] = start", KINDS["missing line"].cause)
+        return Message(
+            "x is not put back: after the call it is another x than before.",
+            "What is moved in place has to come back to exactly where it was, or each number is moved while those "
+            "before it are still off. Safest is to move a copy: moved = x.copy().",
+            (put_back,),
+        )
+    if gradient.shape == wanted.shape and gradient.dtype.kind == "c":
+        return Message(
+            "The gradient is complex, and the slopes of a real function are real numbers.",
+            "An imaginary part of 0 is still one that whoever takes the gradient has to get rid of: "
+            "gradient = np.zeros(x.shape) holds real numbers, and f(…).imag is one.",
+        )
+    if gradient.shape == wanted.shape:
+        return None
+    return Message(
+        f"What is returned has the shape {gradient.shape}, and x has {wanted.shape}: each number has a slope.",
+        "f gives one number, so there is one difference for each number of x that is moved: for index in "
+        "np.ndindex(x.shape), move x[index] alone, and put the slope at gradient[index].",
+    )
+
+
+def untouched(derivative: Callable[..., Any]) -> Message | None:
+    """Whether x is after the call what it was, to the last bit."""
+    x = np.random.default_rng(0).uniform(0.3, 1.7, 99)
+    before = x.copy()
+    derivative(lambda z: z.sum(), x)
+    if np.array_equal(x, before):
+        return None
+    return Message(
+        f"The gradient is right, but after the call {int((x != before).sum())} of the {x.size} numbers of x have other "
+        "last digits.",
+        "x + h − h need not be x, as each step is rounded. Keep the number, start = x[index], and put it back, "
+        "x[index] = start; or move a copy.",
+    )
+
+
+def part(right: Any, plain: str, reasons: dict[str, str], h: float, tolerance: float) -> NumbersPart:
+    """One of the two derivatives, by steps of h: so large that nobody takes what was not divided by it for 0."""
+    return NumbersPart(
+        right.__name__,
+        right,
+        lambda derivative, seed: numbers(derivative, seed, h),
+        plain=plain,
+        reasons=reasons,
+        prove=untouched,
+        tolerance=tolerance,
+        first=first,
+    )
 
 
 EXERCISE = Exercise(
@@ -59,22 +146,8 @@ EXERCISE = Exercise(
     chapter=chapter(9),
     hints=HINTS,
     parts=(
-        NumbersPart(
-            "central_difference",
-            central_difference,
-            _numbers,
-            CENTRAL,
-            tolerance=1e-7,
-            explain=lambda thing: told(thing, "central", 1e-5),
-        ),
-        NumbersPart(
-            "complex_step",
-            complex_step,
-            _numbers,
-            COMPLEX,
-            tolerance=1e-11,
-            explain=lambda thing: told(thing, "complex", 1e-30),
-        ),
+        part(central_difference, CENTRAL_PLAIN, CENTRAL_REASONS, 1e-5, 1e-7),
+        part(complex_step, COMPLEX_PLAIN, COMPLEX_REASONS, 1e-12, 1e-11),
     ),
     source=lambda: exercise_file(
         1,

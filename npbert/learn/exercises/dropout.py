@@ -7,12 +7,8 @@ from npbert.layers import Dropout
 from npbert.learn.attempt import Failure
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.dropout_mistakes import WRONG
-from npbert.learn.exercises.dropout_told import P, told
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file
-
-SETTING = Setting(Dropout, lambda cls, init: cls(P), lambda rng: (rng.standard_normal((11, 7)),))
 
 TEXT = """
 While training, dropout sets each number to 0 with probability p, and multiplies the others by 1/(1 − p), so that the
@@ -31,6 +27,26 @@ HINTS = (
     "Backward is the same as forward, applied to dy, with the same mask. So which method of this class could you call?",
     "Return self.apply(dy, mask). Or in full: dy if mask is None, else dy * mask / (1 - self.p).",
 )
+PLAIN = """
+def backward(self, dy, tape):
+    shape, dtype, mask = tape.take(self)
+    if mask is None:
+        return dy
+    factor = 1 / (1 - self.p)
+    dx = dy * mask * factor
+    return dx
+"""
+REASONS = {
+    "dx": "What was kept was multiplied by 1/(1 − p), and so is its gradient; what was set to 0 had no say in "
+    "the loss. Which these are, says the mask as forward kept it: nothing is drawn anew, or counted in this draw.",
+    "dx when nothing is dropped": "The mask, and the factor 1/(1 − p), are for what is dropped. Where the mask is "
+    "None, y is x, and dx is dy.",
+}
+
+
+def setting(p: float, *shape: int) -> Setting:
+    """A Dropout of this p, which is not 0.5, and an x of this shape."""
+    return Setting(Dropout, lambda cls, init: cls(p), lambda rng: (rng.standard_normal(shape),))
 
 
 def advise(failure: Failure) -> str:
@@ -48,7 +64,7 @@ EXERCISE = Exercise(
     title="dropout",
     chapter=chapter(7),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, recognise=told, advise=advise),),
+    parts=(layer_part(setting(0.3, 11, 7), setting(0.2, 5, 9), plain=PLAIN, reasons=REASONS, advise=advise),),
     source=lambda: exercise_file(8, "dropout", chapter(7), TEXT, [class_source(Dropout, BLANK)]),
     blanks=("Dropout.backward",),
 )

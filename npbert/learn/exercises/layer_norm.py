@@ -6,15 +6,10 @@ from npbert.catalogue import Setting
 from npbert.layers import LayerNorm
 from npbert.learn.attempt import Failure
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Mistakes
-from npbert.learn.exercises.layer_norm_parameters import PARAMETERS
-from npbert.learn.exercises.layer_norm_roads import ROADS
+from npbert.learn.exercise import Exercise
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file
 
-SETTING = Setting(LayerNorm, lambda cls, init: cls(5, init, eps=1e-2), lambda rng: (rng.standard_normal((7, 5)) + 0.3,))
-WRONG = Mistakes(LayerNorm, "backward")
-WRONG.extend([*ROADS, *PARAMETERS])
 TEXT = """
 LayerNorm brings every row to mean 0 and variance 1, then scales and shifts it: y = γ x̂ + β with x̂ = (x − μ) / σ.
 
@@ -37,6 +32,36 @@ HINTS = (
     "over the row: axis=-1, keepdims=True.",
     "dγ = Σₙ dy x̂, dβ = Σₙ dy, dx̂ = γ dy, dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ.",
 )
+PLAIN = """
+def backward(self, dy, tape):
+    def mean(a):
+        return a.mean(axis=-1, keepdims=True)
+    def all_roads(dx_hat):
+        taken = mean(dx_hat) + x_hat * mean(dx_hat * x_hat)
+        return (dx_hat - taken) / sigma
+    x_hat, sigma = tape.take(self)
+    dgamma = (dy * x_hat).sum(axis=0)
+    dbeta = dy.sum(axis=0)
+    self.gamma.add_grad(dgamma)
+    self.beta.add_grad(dbeta)
+    dx = all_roads(dy * self.gamma.value)
+    return dx
+"""
+REASONS = {
+    "dγ": "A step in γ moves y x̂ times as far, in every row: dγ = Σₙ dyₙ x̂ₙ, of dy itself.",
+    "dβ": "β is added to every row: dβ = Σₙ dyₙ.",
+    "dx": "An x moves its row directly, through μ and through σ, and what comes back is added: (dx̂ − mean(dx̂) − "
+    "x̂ · mean(dx̂ · x̂)) / σ. γ weighs each x̂ⱼ differently, so it is inside both means: dx̂ = γ dy.",
+}
+
+
+def setting(rows: int, features: int, eps: float) -> Setting:
+    """A LayerNorm of this size, and its x. eps is so large that it is seen where it is forgotten."""
+    return Setting(
+        LayerNorm,
+        lambda cls, init: cls(features, init, eps=eps),
+        lambda rng: (rng.standard_normal((rows, features)) + 0.3,),
+    )
 
 
 def advise(failure: Failure) -> str:
@@ -52,7 +77,16 @@ EXERCISE = Exercise(
     title="LayerNorm",
     chapter=chapter(5),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, names={"gamma": "dγ", "beta": "dβ"}, advise=advise),),
+    parts=(
+        layer_part(
+            setting(7, 5, 1e-2),
+            setting(4, 11, 1e-1),
+            plain=PLAIN,
+            reasons=REASONS,
+            names={"gamma": "dγ", "beta": "dβ"},
+            advise=advise,
+        ),
+    ),
     source=lambda: exercise_file(
         7, "LayerNorm", chapter(5), TEXT, [class_source(LayerNorm, BLANK, without=("three_roads",))]
     ),

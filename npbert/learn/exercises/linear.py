@@ -7,12 +7,8 @@ from npbert.layers import Linear
 from npbert.learn.attempt import Failure
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.linear_mistakes import WRONG
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file
-
-N, I, O = 7, 5, 3  # noqa: E741
-SETTING = Setting(Linear, lambda cls, init: cls(I, O, init), lambda rng: (rng.standard_normal((N, I)),))
 
 TEXT = """
 Most of what BERT computes is this layer: each row of x is multiplied by a matrix, and a bias is added. Number by
@@ -40,6 +36,30 @@ HINTS = (
     "dW is xᵀ dy. b[o] is added to every row, so its gradient is the sum of column o of dy. And x[n, i] moves the "
     "whole row y[n], with the weights W[i, :], so dx is dy Wᵀ.",
 )
+PLAIN = """
+def backward(self, dy, tape):
+    x = tape.take(self)
+    dw = x.T @ dy
+    db = dy.sum(axis=0)
+    dx = dy @ self.weight.value.T
+    self.weight.add_grad(dw)
+    self.bias.add_grad(db)
+    return dx
+"""
+REASONS = {
+    "dW": "W[i, o] moves y[n, o] in every row n, x[n, i] times as fast: what comes back from the rows adds up.",
+    "db": "b is added to every row, so it moves the loss once for each of them, and what comes back adds up.",
+    "dx": "x[n, i] moves all of its row of y, with the weights W[i, :]: what comes back over them adds up.",
+}
+
+
+def setting(rows: int, in_features: int, out_features: int) -> Setting:
+    """A Linear of this size, and its x."""
+    return Setting(
+        Linear,
+        lambda cls, init: cls(in_features, out_features, init),
+        lambda rng: (rng.standard_normal((rows, in_features)),),
+    )
 
 
 def advise(failure: Failure) -> str:
@@ -55,7 +75,16 @@ EXERCISE = Exercise(
     title="Linear",
     chapter=chapter(2),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, names={"weight": "dW", "bias": "db"}, advise=advise),),
+    parts=(
+        layer_part(
+            setting(7, 5, 3),
+            setting(4, 6, 11),
+            plain=PLAIN,
+            reasons=REASONS,
+            names={"weight": "dW", "bias": "db"},
+            advise=advise,
+        ),
+    ),
     source=lambda: exercise_file(2, "Linear", chapter(2), TEXT, [class_source(Linear, BLANK)]),
     blanks=("Linear.backward",),
 )

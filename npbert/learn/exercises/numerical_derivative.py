@@ -31,17 +31,3 @@ def complex_step(f: Function, x: Array, h: float = 1e-30) -> Array:
         moved[index] += 1j * h
         gradient[index] = f(moved).imag / h
     return gradient
-
-
-def each(x: Array, slope: Callable[[Any], Any], dtype: Any = float) -> Array:
-    """slope(move), where move(step) is x with one number moved, for each number."""
-    gradient = np.zeros(x.shape)
-    for index in np.ndindex(x.shape):
-
-        def move(step: Any, index: Any = index) -> Array:
-            moved = x.astype(dtype)
-            moved[index] += step
-            return moved
-
-        gradient[index] = slope(move)
-    return gradient

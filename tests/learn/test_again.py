@@ -1,0 +1,78 @@
+"""What is asked again: variants of what is right, after days, told from the files alone."""
+
+import datetime
+import inspect
+import os
+import textwrap
+
+import pytest
+
+from npbert.learn import RIGHT, WRONG, judge_file
+from npbert.learn.again import DAYS, Asked, ask
+from npbert.learn.exercises import EXERCISES
+from npbert.learn.variants import VARIANTS
+from tests.learn.answering import fill, write
+
+NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
+
+
+def solved(variant):
+    """The text of its file with the right answer in the blank."""
+    (blank,), (part,) = variant.blanks, variant.parts
+    body = inspect.getsource(getattr(part.right, part.method)).splitlines()[1:]
+    given = 1 if part.method == "value_and_slope" else next(n for n, line in enumerate(body) if "tape.take" in line) + 1
+    kept = [line for line in body[0 if given == 1 and part.method == "value_and_slope" else given :] if "dy is" not in line]
+    return fill(variant.source(), blank, textwrap.dedent("\n".join(kept)))
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=lambda variant: variant.slug)
+def test_the_librarys_own_answer_is_right_and_a_doubled_one_is_not(variant):
+    (part,) = variant.parts
+    assert part.judge(part.right) is None
+
+    def doubled(self, given, *tape):
+        found = getattr(super(wrong, self), part.method)(given, *tape)
+        for parameter in self.parameters():
+            parameter.grad[...] *= 2
+        return (found[0], 2 * found[1]) if isinstance(found, tuple) else None if found is None else 2 * found
+
+    wrong = type("Wrong", (part.right,), {part.method: doubled})
+    assert part.judge(wrong) is not None
+
+
+def test_a_file_is_written_and_judged(tmp_path):
+    variant = VARIANTS[107]
+    path = tmp_path / variant.file_name
+    path.write_text(variant.source(), encoding="utf-8")
+    assert judge_file(variant, path).status not in (RIGHT, WRONG)
+    assert "RMSNorm" in variant.source() and "raise NotImplementedError" in variant.source()
+
+
+def test_variants_are_asked_after_days_and_stay_open_until_they_are_right(tmp_path):
+    def at(days, right):
+        return ask(tmp_path, lambda exercise, path: path.name in right, NOW + datetime.timedelta(days=days))
+
+    assert at(0, ()) is None
+    file = write(7, tmp_path)
+    os.utime(file, (NOW.timestamp(),) * 2)
+    assert at(0, ()) is None
+    asked = at(0, (file.name,))
+    assert (asked.exercise.number, asked.path.name, asked.is_new) == (107, "107_layer_norm_again.py", True)
+    assert at(5, (file.name,)) == Asked(VARIANTS[107], asked.path, is_new=False)
+    os.utime(asked.path, (NOW.timestamp(),) * 2)
+    right = (file.name, asked.path.name)
+    assert at(DAYS[1] - 0.1, right) == NOW.date() + datetime.timedelta(days=DAYS[1])
+    assert at(DAYS[1], right).path.name == "107_layer_norm_again_2.py"
+
+
+def test_the_command(learn, tmp_path, in_this_process):
+    assert "Nothing can be asked again yet" in learn("again")[1]
+    (tmp_path / "backprop").mkdir()
+    write(2, tmp_path / "backprop")
+    out = learn("again")[1]
+    assert "102_linear_again.py written: Linear, as PyTorch stores it." in out
+    assert "npbert learn check 102" in out
+    status, out, _ = learn("check", "102")
+    assert status == 1
+    assert out.startswith("102 Linear, as PyTorch stores it: not begun")
+    assert EXERCISES[2].title not in learn("hint", "102")[1].splitlines()[0].replace("Linear, as", "")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.diagnosis import explain
+from npbert.gradcheck import explain
 from npbert.gradcheck.explain import Finding, shown
 from npbert.learn.attempt import Failure, attempt, sentence
 from npbert.learn.exercise import Message, Part, numbered
@@ -132,7 +132,7 @@ class NumbersPart(Part):
         found = explain(one, wanted, name=name.removeprefix("d"))
         if not found:
             return Message(says, described(name, one, wanted))
-        return Message(sentence(str(found[0])), says)
+        return Message(sentence(found[0].cause), says, (found[0],))
 
 
 @cache

@@ -21,7 +21,9 @@ def solved(variant):
     (blank,), (part,) = variant.blanks, variant.parts
     body = inspect.getsource(getattr(part.right, part.method)).splitlines()[1:]
     given = 1 if part.method == "value_and_slope" else next(n for n, line in enumerate(body) if "tape.take" in line) + 1
-    kept = [line for line in body[0 if given == 1 and part.method == "value_and_slope" else given :] if "dy is" not in line]
+    kept = [
+        line for line in body[0 if given == 1 and part.method == "value_and_slope" else given :] if "dy is" not in line
+    ]
     return fill(variant.source(), blank, textwrap.dedent("\n".join(kept)))
 
 

@@ -103,7 +103,9 @@ def same(a: ast.AST, b: ast.AST) -> bool:
 
 
 def broadcasts(value: Any, to: Any) -> bool:
-    """Whether value fits beside `to` and leaves its shape as it is."""
+    """Whether a number or array fits beside `to` and leaves its shape as it is; no list does."""
+    if not isinstance(value, np.ndarray | np.generic | int | float):
+        return False
     a, b = np.shape(value), np.shape(to)
     return len(a) <= len(b) and all(x in (1, y) for x, y in zip(a[::-1], b[::-1], strict=False))
 

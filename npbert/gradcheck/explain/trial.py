@@ -59,7 +59,9 @@ class Oracle(Protocol):
 
     samples: Sequence[Any]
 
-    def look(self, function: Callable[..., Any], k: int) -> Outlook: ...
+    def look(self, function: Callable[..., Any], k: int) -> Outlook:
+        """What is wrong when the function runs on sample k."""
+        ...
 
 
 Give = Callable[[Mapping[str, Any]], Any]

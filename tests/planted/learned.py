@@ -1,35 +1,127 @@
-"""Wrong answers of exercises, planted in the blocks of the catalogue. (The others: tests/learn/test_exercises.py.)"""
+"""What people write when they learn it: mistakes of the exercises, planted in the blocks of the catalogue."""
 
-from npbert.learn.exercises import attention_of_one_head as one_head
-from npbert.learn.exercises import (
-    cross_entropy_mistakes,
-    dropout_mistakes,
-    embedding,
-    gelu_mistakes,
-    layer_norm_roads,
-    linear_mistakes,
-    softmax,
-)
+import math
+
+import numpy as np
+
+from npbert.layers.softmax import softmax_backward
 from tests.planted import plant
 from tests.planted.contracts import SETS
 
-LOSS = {mistake.name: mistake.thing.backward for mistake in cross_entropy_mistakes.WRONG}
 
-plant("Linear", says=SETS)(linear_mistakes.assigns)
-plant("GELU", method="value_and_slope")(gelu_mistakes.slope_of_the_tanh_form)
-plant("GELU", method="value_and_slope")(gelu_mistakes.product_rule_cut_short)
-plant("FeedForward, gelu", part="activation", method="value_and_slope")(gelu_mistakes.product_rule_cut_short)
-plant("Softmax")(softmax.averaged_over_the_leading_axis)
-plant("SoftmaxCrossEntropy")(LOSS["sum_over_the_targets"])
-plant("SoftmaxCrossEntropy")(LOSS["dloss_is_ignored"])
-plant("SoftmaxCrossEntropy")(LOSS["divided_by_all_rows"])
-plant("BertForTokenClassification", part="model.loss_function")(LOSS["divided_by_all_rows"])
-plant("BertForSequenceClassification", "BertForQuestionAnswering", part="model.loss_function")(LOSS["dloss_is_ignored"])
-plant("Embedding")(embedding.last_of_repeated_ids_wins)
-plant("LayerNorm")(layer_norm_roads.gamma_out_of_the_sums)
-plant("LayerNorm")(layer_norm_roads.eps_out_of_the_derivative)
-plant("Dropout")(dropout_mistakes.backward_scaled_by_one_over_p)
-plant("DotProductAttention", method="attend_backward")(one_head.key_gradient_reshaped)
-plant("DotProductAttention", method="attend_backward")(
-    next(mistake.thing.attend_backward for mistake in one_head.WRONG if mistake.name == "scale_forgotten_in_dq")
-)
+@plant("Linear", says=SETS)
+def assigns(self, dy, tape):
+    """dW and db are set, and should be added."""
+    x = tape.take(self)
+    for parameter, gradient in ((self.weight, x.T @ dy), (self.bias, dy.sum(axis=0))):
+        parameter.zero_grad()
+        parameter.add_grad(gradient)
+    return dy @ self.weight.value.T
+
+
+class Slopes:
+    @plant("GELU", method="value_and_slope")
+    def slope_of_the_tanh_form(self, x):
+        """The derivative of the tanh form, for the value of the erf form: 7e-4 off."""
+        t = np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
+        inner = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+        return self.value(x), 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner
+
+    @plant("GELU", method="value_and_slope")
+    @plant("FeedForward, gelu", part="activation", method="value_and_slope")
+    def product_rule_cut_short(self, x):
+        """y′ = Φ(x): the x inside Φ is forgotten."""
+        y = self.value(x)
+        return y, y / x
+
+
+@plant("Softmax")
+def averaged_over_the_leading_axis(self, dp, tape):
+    """Divided by the number of rows: right where there is one."""
+    return softmax_backward(dp, tape.take(self)) / len(dp)
+
+
+def _of_loss(share):
+    """backward of the loss, with `share` in the place of dloss / targets."""
+
+    def backward(self, dloss, tape):
+        is_target, targets, scores, largest, total = tape.take(self)
+        dlogits = np.zeros((len(is_target), scores.shape[1]), scores.dtype)
+        p = np.exp(scores - largest) / total
+        p[np.arange(len(targets)), targets] -= 1
+        dlogits[is_target] = share(dloss, is_target) * p
+        return dlogits
+
+    return backward
+
+
+class Losses:
+    sum_over_the_targets = _of_loss(lambda dloss, is_target: dloss)
+    dloss_is_ignored = _of_loss(lambda dloss, is_target: 1 / is_target.sum())
+    divided_by_all_rows = _of_loss(lambda dloss, is_target: dloss / len(is_target))
+
+
+for name, wrong in list(vars(Losses).items()):
+    if not name.startswith("_"):
+        wrong.__name__ = name
+        plant("SoftmaxCrossEntropy")(wrong)
+plant("BertForTokenClassification", part="model.loss_function")(Losses.divided_by_all_rows)
+plant("BertForSequenceClassification", "BertForQuestionAnswering", part="model.loss_function")(Losses.dloss_is_ignored)
+
+
+@plant("Embedding")
+def last_of_repeated_ids_wins(self, dy, tape):
+    """dW[ids] += dy writes each row once."""
+    self.weight.grad[tape.take(self)] += dy
+
+
+class Norms:
+    @plant("LayerNorm")
+    def gamma_out_of_the_sums(self, dy, tape):
+        """γ (dy − mean(dy) − x̂ mean(dy x̂)) / σ: right while γ is 1."""
+        x_hat, sigma = _norm_parameters(self, dy, tape)
+        return self.gamma.value * _three_roads(dy, x_hat) / sigma
+
+    @plant("LayerNorm")
+    def eps_out_of_the_derivative(self, dy, tape):
+        """Divided by the root of the variance, without eps."""
+        x_hat, sigma = _norm_parameters(self, dy, tape)
+        return _three_roads(self.gamma.value * dy, x_hat) / np.sqrt(sigma**2 - self.eps)
+
+
+def _norm_parameters(layer, dy, tape):
+    x_hat, sigma = tape.take(layer)
+    layer.gamma.add_grad((dy * x_hat).sum(axis=0))
+    layer.beta.add_grad(dy.sum(axis=0))
+    return x_hat, sigma
+
+
+def _three_roads(g, x_hat):
+    return g - g.mean(axis=-1, keepdims=True) - x_hat * (g * x_hat).mean(axis=-1, keepdims=True)
+
+
+@plant("Dropout")
+def backward_scaled_by_one_over_p(self, dy, tape):
+    """dx = dy · mask / p: right at p = ½."""
+    _, _, mask = tape.take(self)
+    return dy if mask is None else dy * mask / self.p
+
+
+class Attended:
+    @plant("DotProductAttention", method="attend_backward")
+    def key_gradient_reshaped(self, dc, q, k, v, p, mask=None):
+        """dK = dS reshaped, and not transposed, times Q."""
+        ds, dv = _scores(self, dc, q, v, p, mask)
+        return ds @ k, ds.reshape(*ds.shape[:-2], ds.shape[-1], ds.shape[-2]) @ q, dv
+
+    @plant("DotProductAttention", method="attend_backward")
+    def scale_forgotten_in_dq(self, dc, q, k, v, p, mask=None):
+        """1/√d is missing in dQ."""
+        ds, dv = _scores(self, dc, q, v, p, mask)
+        return ds @ k * math.sqrt(q.shape[-1]), ds.swapaxes(-1, -2) @ q, dv
+
+
+def _scores(layer, dc, q, v, p, mask):
+    a = layer.dropout.apply(p, mask)
+    ds = softmax_backward(layer.dropout.apply(dc @ v.swapaxes(-1, -2), mask), p) / math.sqrt(q.shape[-1])
+    return ds, a.swapaxes(-1, -2) @ dc

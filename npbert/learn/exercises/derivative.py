@@ -126,6 +126,19 @@ def first(given: Numbers, right: Numbers) -> Message | None:
     )
 
 
+def first_of_complex(given: Numbers, right: Numbers) -> Message | None:
+    """As `first`; and where nothing ever had an imaginary part, for which there is more than one reason."""
+    message = first(given, right)
+    if message is not None or np.any(given["the gradient"]):
+        return message
+    return Message(
+        "The gradient is 0, as if no number was ever moved along the imaginary axis.",
+        "x + h stays on the real axis, where f is real: it is moved by 1j * h. And an array of real numbers keeps no "
+        "imaginary part: moved = x.astype(complex) does.",
+        (Finding("factor", "the gradient", "", "", "", KINDS["factor"].cause),),
+    )
+
+
 def untouched(derivative: Callable[..., Any]) -> Message | None:
     """Whether x is after the call what it was, to the last bit."""
     x = np.random.default_rng(0).uniform(0.3, 1.7, 99)
@@ -151,7 +164,7 @@ def part(right: Any, plain: str, reasons: dict[str, str], h: float, tolerance: f
         reasons=reasons,
         prove=untouched,
         tolerance=tolerance,
-        first=first,
+        first=first_of_complex if right is complex_step else first,
     )
 
 

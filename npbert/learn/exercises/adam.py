@@ -55,8 +55,10 @@ def step(self, scale=1.0):
     beta1, beta2 = self.betas
     for parameter, m, v in zip(self.parameters, self.first_moments, self.second_moments):
         g = parameter.grad * scale
-        m[...] = beta1 * m + (1 - beta1) * g
-        v[...] = beta2 * v + (1 - beta2) * g**2
+        new1 = 1 - beta1
+        new2 = 1 - beta2
+        m[...] = (1 - new1) * m + new1 * g
+        v[...] = (1 - new2) * v + new2 * g**2
         m_hat = m / (1 - beta1**self.steps)
         v_hat = v / (1 - beta2**self.steps)
         root = np.sqrt(v_hat)
@@ -73,15 +75,17 @@ def kept(self, parameter):
     return 1.0
 """
 _MEAN = "its new share and what is left of the old add up to 1, and it is kept from step to step, in place"
+COUNT, LARGE = "the count of steps", "the step with a large eps"
 REASONS = {
     "m": f"m is the mean of recent g, and g is the gradient times scale. It is a mean with β₁: {_MEAN}, in "
     "self.first_moments.",
     "v": f"v is the mean of recent g², and g is the gradient times scale. It is a mean with β₂: {_MEAN}, in "
     "self.second_moments.",
-    "self.steps": "self.steps is t, the number of this step. It is the same for all parameters, and the first is 1.",
+    COUNT: "self.steps is t, the number of this step: the same for all parameters, and 1 in the first.",
+    LARGE: "Where eps and lr are so large, a step is m̂ itself. m starts as 0 and is too small at first: divided by "
+    "1 − β₁ᵗ, where t is self.steps, it is m̂.",
     "the bias, the weight": "First a value is multiplied by self.kept(parameter). Then it moves downhill, by lr times "
-    "m̂ / (√v̂ + eps). m and v start as 0 and are too small at first: divided by 1 − β₁ᵗ and 1 − β₂ᵗ, each by its own, "
-    "they are m̂ and v̂.",
+    "m̂ / (√v̂ + eps). v starts as 0 and is too small at first, as m is: divided by 1 − β₂ᵗ it is v̂.",
 }
 KEPT_REASONS = {
     "kept for a matrix": "lr · λ is the share of a value that is taken off in each step, and kept is what is left. As "
@@ -94,30 +98,31 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"lr": 0.13, "betas": (0.7, 0.9), "eps": 3e-2},
 )
 SHAPES = (((3, 5), (7,)), ((2, 11), (13,)))
-SCALES = {2: 0.5, 5: 0.3}
-"""By the number of a step, what its gradients are multiplied by."""
+SCALES = (0.5, 1.0, 0.3)
+"""For each step, what its gradients are multiplied by."""
+VALUES = ("the weight", "the bias")
 MATRICES, VECTORS = ((3, 5), (1, 2), (2, 3, 4)), ((7,), (1,), (50,))
 
 
 def _after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
-    """The values, m, v and t after some steps, of two parameters; later ones are named `… after 5 steps`."""
+    """After each of some steps m, v and t, and the values of two parameters: the first index is that of the step."""
     rng = np.random.default_rng(seed)
-    names = dict(zip(("the weight", "the bias"), SHAPES[seed % 2], strict=True))
-    parameters = {name: Parameter(rng.standard_normal(shape)) for name, shape in names.items()}
-    adam, numbers = optimizer(list(parameters.values()), **SETTINGS[seed % 2], **options), {}
-    for step in range(1, 6):
-        for parameter in parameters.values():
+    parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[seed % 2]]
+    settings = SETTINGS[seed % 2] | options
+    adam = optimizer(parameters, **settings)
+    after: dict[str, list[Any]] = {name: [] for name in ("m", "v", COUNT, *VALUES)}
+    for number, scale in enumerate(SCALES, start=1):
+        for parameter in parameters:
             parameter.zero_grad()
             parameter.add_grad(rng.standard_normal(parameter.value.shape) * 10.0 ** rng.integers(-2, 2))
-        adam.lr = SETTINGS[seed % 2]["lr"] / step**0.5
-        adam.step(*([SCALES[step]] if step in SCALES else []))
-        if step in (1, 2, 5):
-            found = {name: np.copy(parameter.value) for name, parameter in parameters.items()}
-            for name, moments in (("m", adam.first_moments), ("v", adam.second_moments)):
-                found[name] = np.concatenate([np.ravel(moment) for moment in moments])
-            found["self.steps"] = np.array(float(adam.steps))
-            numbers.update({f"{name} after {step} steps" if step > 1 else name: of for name, of in found.items()})
-    return numbers
+        adam.lr = settings["lr"] / number**0.5
+        adam.step(*([scale] if scale != 1 else []))
+        for name, moments in (("m", adam.first_moments), ("v", adam.second_moments)):
+            after[name].append(np.concatenate([np.ravel(moment) for moment in moments]))
+        after[COUNT].append(float(adam.steps))
+        for name, parameter in zip(VALUES, parameters, strict=True):
+            after[name].append(parameter.value.copy())
+    return {name: np.array(found) for name, found in after.items()}
 
 
 def _numbers(optimizer: Any, seed: int) -> Numbers:
@@ -127,7 +132,13 @@ def _numbers(optimizer: Any, seed: int) -> Numbers:
         def kept(self, parameter: Parameter) -> float:
             return 0.9 if parameter.value.ndim > 1 else 1.0
 
-    return _after_steps(Decaying, seed)
+    large = _after_steps(optimizer, seed, lr=1e12, eps=1e12)  # a step is m̂, but for what float64 cannot hold
+    return _after_steps(Decaying, seed) | {LARGE: large["the weight"]}
+
+
+def _remembered(optimizer: Any, seed: int) -> Numbers:
+    """What has to be right before the values can be: m, v and t."""
+    return {name: of for name, of in _numbers(optimizer, seed).items() if name in ("m", "v", COUNT)}
 
 
 def _numbers_of_decay(optimizer: Any, seed: int) -> Numbers:
@@ -137,7 +148,7 @@ def _numbers_of_decay(optimizer: Any, seed: int) -> Numbers:
     for what, shapes in (("matrix", MATRICES), ("vector", VECTORS)):
         numbers[f"kept for a {what}"] = np.array([_kept(adam, shape) for shape in shapes])
     after = _after_steps(optimizer, seed, weight_decay=decay)
-    return numbers | {name: of for name, of in after.items() if name.startswith("the ")}
+    return numbers | {name: after[name] for name in VALUES}
 
 
 def _kept(adam: Any, shape: tuple[int, ...]) -> float:
@@ -167,9 +178,9 @@ def _prove(optimizer: Any) -> Message | None:
     if any(p.value is not array for p, array in zip(parameters, arrays, strict=True)):
         return Message(
             "The numbers are right, but parameter.value is a new array: a value changes in place.",
-            "Others may hold the array: on several processes the values of all parameters lie in one row, of which each "
-            "parameter.value is a part, and a new array is no part of it any more. So it is parameter.value -= …, or "
-            "parameter.value[...] = …, and not parameter.value = ….",
+            "Others may hold the array: on several processes the values of all parameters lie in one row, of which "
+            "each parameter.value is a part, and a new array is no part of it any more. So it is parameter.value -= …, "
+            "or parameter.value[...] = …, and not parameter.value = ….",
         )
     if all(np.array_equal(p.grad, old) for p, old in zip(parameters, gradients, strict=True)):
         return None
@@ -193,6 +204,7 @@ EXERCISE = Exercise(
     chapter=chapter(8),
     hints=HINTS,
     parts=(
+        NumbersPart("Adam", Adam, _remembered, method="step", plain=PLAIN, reasons=REASONS),
         NumbersPart("Adam", Adam, _numbers, method="step", plain=PLAIN, reasons=REASONS, prove=_prove),
         NumbersPart("AdamW", AdamW, _numbers_of_decay, method="kept", plain=KEPT_PLAIN, reasons=KEPT_REASONS),
     ),

@@ -63,6 +63,7 @@ def complex_step(f, x, h=1e-30):
     return gradient
 """
 AFTER = "x after the call"
+AT_ONCE = "how many numbers of x are moved at once"
 CENTRAL_REASONS = {
     "the gradient": "It is (f(x + h) − f(x − h)) / 2h for each number of x, while all others stay. From x − h to x + h "
     "the number moves by 2h; and with a step to both sides the errors of the two cancel, but for what shrinks like h².",
@@ -71,17 +72,25 @@ COMPLEX_REASONS = {
     "the gradient": "It is Im f(x + ih) / h for each number of x, while all others stay: f(x + ih) = f(x) + ih f′(x) … "
     "So the imaginary part is h f′(x), with the sign of the slope, and there is one step of h, not two.",
 }
-SHAPES = ((7,), (3, 5), (2, 3, 4))
+SHAPES = ((2, 3), (5,), (3, 2, 4))
 
 
 def numbers(derivative: Any, seed: int, h: float) -> Numbers:
-    """The gradient of a function at an x of another shape for each seed, and x when it is done."""
+    """The gradient of a function at an x of another shape for each seed; x when it is done; and where f was asked."""
     rng = np.random.default_rng(seed)
     x, weights = rng.uniform(0.3, 1.7, SHAPES[seed]), rng.standard_normal(SHAPES[seed])
-    gradient = derivative(lambda z: (weights * np.exp(np.sin(z))).sum() + z.prod(), x, h)
+    start, at_once = x.copy(), 1
+
+    def f(z: Any) -> Any:
+        nonlocal at_once
+        at_once = max(at_once, int(np.sum(np.abs(z - start) > h / 2)))
+        return (weights * np.exp(np.sin(z))).sum() + z.prod()
+
+    gradient = derivative(f, x, h)
     if gradient is None:
         raise GradientError("nothing is returned: does it end with `return gradient`?")
-    return {"the gradient": np.asarray(gradient), AFTER: x}
+    several = {AT_ONCE: np.asarray(at_once)} if at_once > 1 else {}
+    return {"the gradient": np.asarray(gradient), AFTER: x, **several}
 
 
 def first(given: Numbers, right: Numbers) -> Message | None:
@@ -95,6 +104,13 @@ def first(given: Numbers, right: Numbers) -> Message | None:
             "before it are still off. Safest is to move a copy: moved = x.copy().",
             (put_back,),
         )
+    if AT_ONCE in given:
+        return Message(
+            f"You ask for f where {given[AT_ONCE]} of the {wanted.size} numbers of x are moved at once.",
+            "The gradient says for each number by itself how fast f moves with it. So move one number, x[index] for an "
+            "index of np.ndindex(x.shape), while all others stay; and put it back before the next is moved.",
+            (Finding("index", "the gradient", "", "", "", KINDS["index"].cause),),
+        )
     if gradient.shape == wanted.shape and gradient.dtype.kind == "c":
         return Message(
             "The gradient is complex, and the slopes of a real function are real numbers.",
@@ -107,6 +123,19 @@ def first(given: Numbers, right: Numbers) -> Message | None:
         f"What is returned has the shape {gradient.shape}, and x has {wanted.shape}: each number has a slope.",
         "f gives one number, so there is one difference for each number of x that is moved: for index in "
         "np.ndindex(x.shape), move x[index] alone, and put the slope at gradient[index].",
+    )
+
+
+def first_of_complex(given: Numbers, right: Numbers) -> Message | None:
+    """As `first`; and where nothing ever had an imaginary part, for which there is more than one reason."""
+    message = first(given, right)
+    if message is not None or np.any(given["the gradient"]):
+        return message
+    return Message(
+        "The gradient is 0, as if no number was ever moved along the imaginary axis.",
+        "x + h stays on the real axis, where f is real: it is moved by 1j * h. And an array of real numbers keeps no "
+        "imaginary part: moved = x.astype(complex) does.",
+        (Finding("factor", "the gradient", "", "", "", KINDS["factor"].cause),),
     )
 
 
@@ -135,7 +164,7 @@ def part(right: Any, plain: str, reasons: dict[str, str], h: float, tolerance: f
         reasons=reasons,
         prove=untouched,
         tolerance=tolerance,
-        first=first,
+        first=first_of_complex if right is complex_step else first,
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
+from npbert.gradcheck import GradientError
+from npbert.layers import Linear, SoftmaxCrossEntropy
+from npbert.learn.attempt import Failure, attempt
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.accumulating import accumulate, accumulated, nothing_returned, prove_accumulating
-from npbert.learn.exercises.accumulating_mistakes import MEANS
-from npbert.learn.exercises.accumulating_shares import explain_shares
-from npbert.learn.exercises.clipping import clipped, explain_clipping
-from npbert.learn.exercises.clipping_norms import CLIPS
-from npbert.learn.exercises.clipping_proved import prove_clipping
-from npbert.learn.numbers import NumbersPart
+from npbert.learn.exercise import Exercise, Message
+from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import exercise_file, function_source
 from npbert.optim import clip_by_global_norm
 
@@ -47,6 +51,167 @@ HINTS = (
     "For clipping: parameters = list(dict.fromkeys(parameters)); norm = √(Σ (p.grad**2).sum()); if norm > max_norm: "
     "p.grad[...] *= max_norm / norm, for each p; return norm.",
 )
+PLAIN = """
+def accumulate(layer, loss, pieces):
+    counts = [(labels >= 0).sum() for _, labels in pieces]
+    total = sum(counts)
+    mean = 0.0
+    for (x, labels), count in zip(pieces, counts):
+        share = count / total
+        tape = Tape()
+        its_mean = loss.forward(layer.forward(x, tape), labels, tape)
+        mean += share * its_mean
+        layer.backward(loss.backward(share, tape), tape)
+    return mean
+"""
+CLIP_PLAIN = """
+def clip_by_global_norm(parameters, max_norm):
+    parameters = list(dict.fromkeys(parameters))
+    squares = 0.0
+    for p in parameters:
+        squares += (p.grad**2).sum()
+    norm = math.sqrt(squares)
+    if norm > max_norm:
+        factor = max_norm / norm
+        for p in parameters:
+            p.grad[...] *= factor
+    return norm
+"""
+WEIGHT, BIAS, MEAN = "the gradient of weight", "the gradient of bias", "the mean that is returned"
+_SHARE = (
+    "The loss of the batch is the mean over all of its targets, and that of a piece the mean over its own: so a piece "
+    "counts as its targets are a part of all targets, and labels that are IGNORED are none."
+)
+REASONS = {
+    f"{BIAS}, {WEIGHT}": f"{_SHARE} dloss is how much a piece counts. What comes back from the pieces adds up, to what "
+    "is there already.",
+    MEAN: f"{_SHARE} In what is returned, too.",
+    f"{BIAS}, {WEIGHT}, {MEAN}": f"{_SHARE} In the gradients, which add up, and in what is returned.",
+}
+CLIPPED, VALUES, RETURNED = "what becomes of the gradients", "what becomes of the values", "what is returned"
+CLIP_REASONS = {
+    CLIPPED: "All gradients are one long vector, and keep its direction: all their numbers, of each parameter once, "
+    "are multiplied by one factor, so that its length is max_norm. Where it is not above max_norm, nothing is changed.",
+    RETURNED: "The joint norm is that of all gradients in one row, √(Σ grad²), before anything is scaled: of each "
+    "parameter once.",
+    f"{CLIPPED}, {RETURNED}": "The joint norm is √(Σ grad²), of all gradients in one row, each parameter once. Nothing "
+    "is as it should be while it is not.",
+}
+Piece = tuple[Array, Array]
+
+
+def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+    """The mean loss over all targets of all pieces; its gradient is added, a piece with n of N targets counts n/N."""
+    counts = [int((labels != IGNORED).sum()) for _, labels in pieces]
+    mean = 0.0
+    for (x, labels), count in zip(pieces, counts, strict=True):
+        share, tape = count / sum(counts), Tape()
+        mean += share * float(loss.forward(layer.forward(x, tape), labels, tape))
+        layer.backward(loss.backward(share, tape), tape)
+    return mean
+
+
+_LABELS = (
+    ([4, IGNORED, 0, 2, 1, 3, 4], [IGNORED, 1, IGNORED], [2, 3]),
+    ([IGNORED, 0], [2, IGNORED, IGNORED, 1, 0], [6, 1, 5, IGNORED], [3]),
+)
+"""For each of two samples the labels of its pieces."""
+
+
+class Watched(Linear):
+    """Remembers the most rows that it was given at once."""
+
+    most_rows = 0
+
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        self.most_rows = max(self.most_rows, len(x))
+        return super().forward(x, tape)
+
+
+def pieces_of(seed: int) -> tuple[Watched, list[Piece]]:
+    """A layer whose bias has a gradient already, and pieces of a batch."""
+    rng, features = np.random.default_rng(seed), 3 + seed % 2
+    labels = [np.array(part) for part in _LABELS[seed % 2]]
+    layer = Watched(features, 5 + 2 * (seed % 2), Init(rng, 1.0, np.float64))
+    layer.bias.add_grad(np.ones(layer.bias.value.shape))
+    return layer, [(rng.standard_normal((len(part), features)), part) for part in labels]
+
+
+def accumulated(thing: Any, seed: int) -> Numbers:
+    """The gradients, and what is returned."""
+    layer, pieces = pieces_of(seed)
+    values = layer.weight.value.copy(), layer.bias.value.copy()
+    mean = thing(layer, SoftmaxCrossEntropy(), pieces)
+    if not all(np.array_equal(old, now.value) for old, now in zip(values, (layer.weight, layer.bias), strict=True)):
+        raise GradientError("the values of the layer are changed, and only its gradients should: no step is taken here")
+    if mean is None:
+        raise GradientError("nothing is returned, wanted the mean: does it end with a `return`?")
+    return {WEIGHT: layer.weight.grad, BIAS: layer.bias.grad, MEAN: np.asarray(mean, float)}
+
+
+def _prove_accumulating(thing: Any) -> Message | None:
+    """Whether each piece went forward by itself."""
+    layer, pieces = pieces_of(0)
+    found = attempt(lambda: thing(layer, SoftmaxCrossEntropy(), pieces), thing.__code__.co_filename)
+    most = max(len(x) for x, _ in pieces)
+    if isinstance(found, Failure) or layer.most_rows <= most:
+        return None
+    return Message(
+        "The numbers are right, but the pieces are put together again, and the whole batch goes through the layer at "
+        "once.",
+        f"That needs the memory that was not there: the layer was given {layer.most_rows} rows at a time, where the "
+        f"longest piece has {most}. Let each piece go forward and backward by itself; its share is n / N.",
+    )
+
+
+_SHAPES = (((3, 5), (7,), (2,)), ((4, 2), (5, 3), (11,)))
+_LONG, _SHORT = (1.3, 2.1), 99.0
+"""A max_norm above which the gradients are, and one below which they are."""
+
+
+def _parameters(seed: int, *sizes: float) -> list[Parameter]:
+    """Three, with gradients of these sizes."""
+    rng = np.random.default_rng(seed)
+    parameters = [Parameter(rng.standard_normal(shape)) for shape in _SHAPES[seed % 2]]
+    for parameter, size in zip(parameters, sizes, strict=True):
+        parameter.add_grad(size * rng.standard_normal(parameter.value.shape))
+    return parameters
+
+
+def clipped(thing: Any, seed: int) -> Numbers:
+    """All gradients, values and norms of one clipping of gradients that are too long, and one of such that are not."""
+    gradients, values, norms = [], [], []
+    for max_norm in (_LONG[seed % 2], _SHORT):
+        parameters = _parameters(seed, 1.0, 3.0, 1.7)
+        norms.append(thing([*parameters, parameters[1]], max_norm))
+        if norms[-1] is None:
+            hint = "is there a `return` on every way?"
+            raise GradientError(f"nothing is returned where max_norm is {max_norm}, wanted the norm before: {hint}")
+        gradients += [parameter.grad.ravel() for parameter in parameters]
+        values += [parameter.value.ravel() for parameter in parameters]
+    return {CLIPPED: np.concatenate(gradients), VALUES: np.concatenate(values), RETURNED: np.array(norms, float)}
+
+
+_IF = "With `if norm > max_norm:` before the factor, nothing is divided or changed where gradients are short enough."
+
+
+def _prove_clipping(thing: Any) -> Message | None:
+    """Gradients that are all 0, and those that are only just short enough."""
+    nothing = _parameters(0, 0.0, 0.0, 0.0)
+    found = attempt(lambda: thing(nothing, 1.3), thing.__code__.co_filename)
+    if isinstance(found, Failure):
+        return Message("It stops where all gradients are 0, and so is their norm.", f"{found.finding.says}\n\n{_IF}")
+    if any(part.grad.any() for part in nothing) or found:
+        return Message("Where all gradients are 0, they are not left as they are, or the norm is not 0.", _IF)
+    parameters = _parameters(0, 1.0, 1.0, 1.0)
+    before = [parameter.grad.copy() for parameter in parameters]
+    norm = float(np.sqrt(sum((grad**2).sum() for grad in before)))
+    thing(parameters, norm * 1.001)
+    if all(np.allclose(part.grad, grad, rtol=1e-5) for part, grad in zip(parameters, before, strict=True)):
+        return None
+    return Message(
+        f"Gradients whose norm is {norm:.4f} are changed where max_norm is {norm * 1.001:.4f}, which is more.", _IF
+    )
 
 
 EXERCISE = Exercise(
@@ -56,24 +221,15 @@ EXERCISE = Exercise(
     chapter=chapter(8),
     hints=HINTS,
     parts=(
-        NumbersPart(
-            "accumulate",
-            accumulate,
-            accumulated,
-            MEANS,
-            prove=prove_accumulating,
-            explain=explain_shares,
-            explains_zero=True,
-            recognise=nothing_returned,
-        ),
+        NumbersPart("accumulate", accumulate, accumulated, plain=PLAIN, reasons=REASONS, prove=_prove_accumulating),
         NumbersPart(
             "clip_by_global_norm",
             clip_by_global_norm,
             clipped,
-            CLIPS,
+            plain=CLIP_PLAIN,
+            reasons=CLIP_REASONS,
+            prove=_prove_clipping,
             tolerance=1e-5,
-            prove=prove_clipping,
-            explain=explain_clipping,
         ),
     ),
     source=lambda: exercise_file(

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from npbert.blocks import EncoderLayer, FeedForward, MaskedLMHead, MeanPooling
 from npbert.catalogue import CATALOGUE
-from npbert.gradcheck import check_gradients
 from npbert.layers import (
     DotProductAttention,
     Dropout,
@@ -22,9 +21,9 @@ from npbert.layers import (
     MeanSquaredError,
     SoftmaxCrossEntropy,
 )
-from npbert.learn.attempt import Failure, attempt
 from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Finding, Mistake, Part
+from npbert.learn.exercise import Exercise, Message, Part
+from npbert.learn.layers import layer_part
 from npbert.learn.source import exercise_file
 
 UNKNOWN, FINE = "?", "right"
@@ -139,11 +138,10 @@ class AnswersPart(Part):
 
     name: str = "ANSWERS"
     right: Any = field(default_factory=lambda: {letter: answer(letter) for letter in SUSPECTS})
-    mistakes: list[Mistake] = field(default_factory=lambda: [_mistake(letter) for letter in SUSPECTS])
 
-    def judge(self, thing: Any) -> Finding | None:
+    def judge(self, thing: Any) -> Message | None:
         if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
-            return Finding(
+            return Message(
                 f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other."
             )
         given = {letter: str(each).strip().lower() for letter, each in thing.items()}
@@ -155,9 +153,9 @@ class AnswersPart(Part):
             is_missed = given[letter] == FINE
             because = [_what_is_wrong(letter)] if is_missed else []
             because += [f"{count} of the {len(SUSPECTS)} answers are right so far."] if count else []
-            return Finding(_told(letter, given[letter], self.right[letter]), "\n\n".join(because))
+            return Message(_told(letter, given[letter], self.right[letter]), "\n\n".join(because))
         if left:
-            return Finding(
+            return Message(
                 f"{', '.join(left)} still {'has' if len(left) == 1 else 'have'} no answer; the others are right."
             )
         return None
@@ -176,21 +174,12 @@ def _told(letter: str, given: str, right: str) -> str:
     return f"{letter}, {name}: one of its lines is wrong."
 
 
-def _mistake(letter: str) -> Mistake:
-    """The wrong answer that is given first: a broken layer is taken for right, or a line of a right one for wrong."""
-    right = answer(letter)
-    given = FINE if right != FINE else f"{letter}1"
-    others = {other: answer(other) for other in SUSPECTS}
-    return Mistake(f"{letter}_is_{given}", _told(letter, given, right), "", {**others, letter: given})
-
-
 def _what_is_wrong(letter: str) -> str:
-    """What the gradient check finds to be true of a broken layer."""
-    layer, inputs, rng = CATALOGUE[_BLOCK.get(letter, SUSPECTS[letter].right.__name__)].make(broken(letter))
-    report = attempt(lambda: check_gradients(layer, *inputs, rng=rng))
-    if isinstance(report, Failure):
-        return report.message
-    return " ".join(["The gradient check says:", *(finding.text for finding in report.diagnosis[:1])])
+    """What is true of the numbers that a broken layer gives."""
+    suspect = SUSPECTS[letter]
+    part = layer_part(CATALOGUE[_BLOCK.get(letter, suspect.right.__name__)], method=suspect.method, reasons={})
+    found = part.judge(broken(letter))
+    return f"Its numbers say: {found.says}" if found else ""
 
 
 _BLOCK = {"j": "FeedForward, gelu"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from npbert.catalogue import Setting
+from npbert.compute import Array
+from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.learn.chapters import chapter
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises.tied_table_mistakes import SETTING, TiedTable
-from npbert.learn.exercises.tied_table_roads import ROADS
-from npbert.learn.exercises.tied_table_rows import WRONG, two_at_once
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank, class_source, exercise_file
 
@@ -36,6 +38,63 @@ HINTS = (
     "Then dh goes back to the rows that were read: np.add.at(dE, ids, dh), as in exercise 6. Both parts are added: "
     "self.table.add_grad(a * dlogits.T @ h), and np.add.at(self.table.grad, ids, dh).",
 )
+PLAIN = """
+def backward(self, dlogits, tape):
+    ids, h = tape.take(self)
+    table = self.table.value
+    decoder = self.scale * dlogits.T @ h
+    dh = self.scale * dlogits @ table
+    embedding = np.zeros_like(table)
+    np.add.at(embedding, ids, dh)
+    dE = decoder + embedding
+    dc = dlogits.sum(axis=0)
+    self.table.add_grad(dE)
+    self.bias.add_grad(dc)
+"""
+REASONS = {
+    "dE": "The table moves the loss by two roads. At the end every row of it is compared with every h, times a; and at "
+    "the beginning each id reads one row, some of them more than once. What comes back along both is added, to what is "
+    "there already.",
+    "dc": "c is added to the scores of every row, after they were multiplied by a: what comes back from the rows adds "
+    "up, to what is there already.",
+}
+
+
+class TiedTable(Layer):
+    """logits = a h Eᵀ + c  with  h = E[ids].
+
+    ids (N,)   table E (V, D)   bias c (V,)   scale a: a fixed number   logits (N, V)
+
+    E is read at the beginning, where it turns ids into vectors, and multiplied at the end, where it turns vectors into
+    scores. In BERT all encoder layers stand between the two; here there is a number.
+    """
+
+    def __init__(self, num_embeddings: int, features: int, init: Init) -> None:
+        self.table = init.normal(num_embeddings, features)
+        self.bias = init.zeros(num_embeddings)
+        self.scale = 0.7
+
+    def forward(self, ids: Array, tape: Tape = NO_TAPE) -> Array:
+        h = self.table.value[ids]  # (N, D)
+        tape.keep(self, ids, h)
+        return self.scale * h @ self.table.value.T + self.bias.value
+
+    def backward(self, dlogits: Array, tape: Tape) -> None:
+        """dE has two parts: a dlogitsᵀ h, as the decoder, and the rows of dh = a dlogits E, as the embedding."""
+        ids, h = tape.take(self)
+        if dlogits.shape != (len(ids), len(self.bias.value)):
+            raise ValueError(f"dlogits is {dlogits.shape}, wanted {(len(ids), len(self.bias.value))}")
+        self.table.add_grad(self.scale * dlogits.T @ h)
+        self.bias.add_grad(dlogits.sum(axis=0))
+        np.add.at(self.table.grad, ids, self.scale * dlogits @ self.table.value)
+
+
+def setting(num_embeddings: int, features: int, ids: list[int]) -> Setting:
+    """A table of this size, of which these rows are read, in some order."""
+    return Setting(
+        TiedTable, lambda cls, init: cls(num_embeddings, features, init), lambda rng: (rng.permutation(ids),)
+    )
+
 
 EXERCISE = Exercise(
     number=11,
@@ -43,7 +102,15 @@ EXERCISE = Exercise(
     title="the tied table",
     chapter=chapter(7),
     hints=HINTS,
-    parts=(layer_part(SETTING, WRONG, names={"table": "dE", "bias": "dc"}, roads=ROADS, pairs=two_at_once),),
+    parts=(
+        layer_part(
+            setting(7, 3, [4, 1, 4, 6, 4]),
+            setting(11, 4, [10, 3, 3, 0, 8, 3, 10, 5, 1]),
+            plain=PLAIN,
+            reasons=REASONS,
+            names={"table": "dE", "bias": "dc"},
+        ),
+    ),
     source=lambda: exercise_file(11, "the tied table", chapter(7), TEXT, [class_source(TiedTable, BLANK)]),
     blanks=("TiedTable.backward",),
 )

@@ -86,7 +86,7 @@ class _Oracle:
 
     def __init__(self, part: Judged, thing: Any, right: Sequence[Numbers]) -> None:
         self.part, self.thing, self.right = part, thing, right
-        self.samples = part.seeds
+        self.samples: Sequence[Any] = part.seeds
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Which of the numbers are wrong at this seed."""

@@ -128,13 +128,16 @@ class _Variant(NamedTuple):
 
 
 def _rows(layer_class: type[Any], make: Any, *sizes: tuple[int, int]) -> tuple[Setting, ...]:
-    """Settings with an x of each of these sizes."""
-    return tuple(
-        Setting(
-            layer_class, lambda cls, init, d=d: make(cls, init, d), lambda rng, n=n, d=d: (rng.standard_normal((n, d)),)
+    """Settings with an x of each of these sizes. make(cls, init, D) -> the layer"""
+
+    def setting(rows: int, features: int) -> Setting:
+        return Setting(
+            layer_class,
+            lambda cls, init: make(cls, init, features),
+            lambda rng: (rng.standard_normal((rows, features)),),
         )
-        for n, d in sizes
-    )
+
+    return tuple(setting(*size) for size in sizes)
 
 
 def _words(count: int, features: int, n: int) -> Setting:

@@ -59,7 +59,7 @@ def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None, *
     finally:
         sys.breakpointhook, pdb.set_trace = hook, trace
     says, because, said = map(plain, (message.says, message.because, printed.getvalue()))
-    return Verdict(status, says, because, said, *part, findings=message.findings)
+    return Verdict(status, says, because, said, "".join(part), message.findings)
 
 
 def _no_breakpoint(*_: Any, **__: Any) -> None:

@@ -1,4 +1,4 @@
-"""The exercises, in order. Each is one file: its text, its hints, and the wrong answers that are known."""
+"""The exercises, in order. Each is one file of data: its text, its hints, a right answer, and why it is as it is."""
 
 from importlib import import_module
 
@@ -9,12 +9,7 @@ _FILES = (
     "attention", "tied_table", "masking", "accumulate_and_clip", "adam", "find_the_bug",
 )  # fmt: skip
 
-_ALL: list[Exercise] = []
-for _name in _FILES:  # TEMPORARY, while exercises are converted
-    try:
-        _ALL.append(import_module(f"{__name__}.{_name}").EXERCISE)
-    except (ImportError, TypeError, AttributeError) as _error:
-        print("not converted:", _name, _error)
+_ALL: tuple[Exercise, ...] = tuple(import_module(f"{__name__}.{name}").EXERCISE for name in _FILES)
 
 EXERCISES = {exercise.number: exercise for exercise in _ALL}
 """By number."""

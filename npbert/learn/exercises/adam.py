@@ -101,7 +101,7 @@ SHAPES = (((3, 5), (7,)), ((2, 11), (13,)))
 SCALES = (0.5, 1.0, 0.3)
 """For each step, what its gradients are multiplied by."""
 VALUES = ("the weight", "the bias")
-MATRICES, VECTORS = ((3, 5), (1, 2), (2, 3, 4)), ((7,), (1,), (50,))
+MATRICES, VECTORS = ((3, 5), (1, 2), (6, 4)), ((7,), (1,), (50,))
 
 
 def _after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:

@@ -12,7 +12,7 @@ from npbert.learn.attempt import Failure, attempt, sentence
 from npbert.learn.dtypes import another_dtype
 from npbert.learn.exercise import Message
 from npbert.learn.layers_made import check_of, file_of, given_of, make
-from npbert.learn.layers_run import BETWEEN, UNTAPED, layer_numbers
+from npbert.learn.layers_run import BETWEEN, OTHER, UNTAPED, layer_numbers
 from npbert.learn.numbers import Numbers, NumbersPart
 
 _NEARLY = 1e-8
@@ -80,12 +80,18 @@ def damaged(name: str, given: Numbers, right: Numbers) -> Message | None:
 
 
 def mixed_up(given: Numbers, right: Numbers) -> Message | None:
-    """Whether what is returned is right, but not when another forward comes between."""
+    """Whether what is returned is right, but not when another forward comes between, or in a later call."""
     for name, wanted in right.items():
-        alone = name.removesuffix(f" {BETWEEN}")
+        alone = name.removesuffix(f" {BETWEEN}").removesuffix(f" {OTHER}")
         if alone == name or not all(np.shape(given[each]) == wanted.shape for each in (name, alone)):
             continue
         if np.allclose(given[alone], right[alone]) and not np.allclose(given[name], wanted):
+            if name.endswith(OTHER):
+                return Message(
+                    f"{alone} is right in the first call, but not in a later one, with other inputs.",
+                    "Something of an earlier call is used again: what is kept on self, in a global or in a default "
+                    "argument is still that of the call before. What forward keeps goes on the tape.",
+                )
             return Message(
                 f"{alone} is right after one forward, but not when another forward comes between it and its backward.",
                 "A layer may be called several times before the first backward. So what forward keeps goes on the "

@@ -17,6 +17,7 @@ from npbert.learn.numbers import Numbers
 
 ADDED = "after two backwards"
 BETWEEN = "when another call comes between"
+OTHER = "of a later call"
 RESTING = "when nothing is dropped"
 UNTAPED = "without a tape"
 
@@ -56,7 +57,8 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: di
         part.add_grad(copied)
     other_dy = tuple(read_only(drawn.standard_normal(part.shape)) for part in dy)
     numbers.update({f"{name} {BETWEEN}": dx for name, dx in zip(called, again, strict=True)})
-    _backward(layer, other_y, other_dy, other_tape, called)
+    of_other = _backward(layer, other_y, other_dy, other_tape, called)
+    numbers.update({f"{name} {OTHER}": dx for name, dx in zip(called, of_other, strict=True)})
     numbers.update({f"{name} {ADDED}": part.grad.copy() for name, part in parameters.items()})
 
     if setting.layer_class is Dropout or any(isinstance(part, Dropout) for _, part in named_parts(layer)):

@@ -101,7 +101,8 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Message] | tuple[str, M
             finding = failure_of(error, str(path)).finding
         if finding is not None:
             is_named = len(exercise.parts) == 1 or finding.says.startswith(part.name)
-            so_far = [f"{', '.join(right)} is right."] if right else []
+            others = [name for name in right if name != part.name]
+            so_far = [f"{', '.join(others)} is right."] if others else []
             because = "\n\n".join(filter(None, [finding.because, *so_far]))
             says = finding.says if is_named else f"{part.name}: {finding.says}"
             return WRONG, Message(says, because, finding.findings), part.name

@@ -75,6 +75,10 @@ def kept(self, parameter):
     return 1.0
 """
 _MEAN = "its new share and what is left of the old add up to 1, and it is kept from step to step, in place"
+_STEP = (
+    "First a value is multiplied by self.kept(parameter). Then it moves downhill, by lr times "
+    "m̂ / (√v̂ + eps). v starts as 0 and is too small at first, as m is: divided by 1 − β₂ᵗ it is v̂."
+)
 COUNT, LARGE = "the count of steps", "the step with a large eps"
 REASONS = {
     "m": f"m is the mean of recent g, and g is the gradient times scale. It is a mean with β₁: {_MEAN}, in "
@@ -84,8 +88,8 @@ REASONS = {
     COUNT: "self.steps is t, the number of this step: the same for all parameters, and 1 in the first.",
     LARGE: "Where eps and lr are so large, a step is m̂ itself. m starts as 0 and is too small at first: divided by "
     "1 − β₁ᵗ, where t is self.steps, it is m̂.",
-    "the bias, the weight": "First a value is multiplied by self.kept(parameter). Then it moves downhill, by lr times "
-    "m̂ / (√v̂ + eps). v starts as 0 and is too small at first, as m is: divided by 1 − β₂ᵗ it is v̂.",
+    "the bias, the weight": _STEP,
+    f"the bias, {LARGE}, the weight": _STEP,
 }
 KEPT_REASONS = {
     "kept for a matrix": "lr · λ is the share of a value that is taken off in each step, and kept is what is left. As "

@@ -45,8 +45,8 @@ Each is a Python file in which a part is yours to write."""
 _EPILOG = """actions:
   check [EXERCISE]   is it right? If not, what is wrong, and why; without an
                      EXERCISE, a line for each of all
-  hint EXERCISE [N]  the first of three hints, or the N-th; after the third, what
-                     would make your answer right
+  hint EXERCISE [N]  the first of three hints, or the N-th; the fourth is the
+                     change that would make your answer right
   show EXERCISE      once your answer is right: yours, and the library's
   again              what you have learned, asked in another form, days later
   demo               train a small BERT with your own layers in it

@@ -95,9 +95,10 @@ class NumbersPart(Part):
         if drawn is not None:
             return drawn
         findings, left = findings_of(self, thing, right)
+        findings.sort(key=lambda finding: (not finding.line, finding.line))  # those without a line come last
         messages = [self._message(finding) for finding in findings]
         names = {name for one, other in zip(given, right, strict=True) for name in self.wrong_names(one, other)}
-        unexplained = without_echoes([name for name in right[0] if name in names & left])
+        unexplained = without_echoes([name for name in right[0] if name in (names & left if messages else names)])
         if unexplained:
             messages.append(self._of_numbers(given, right, unexplained))
         return numbered(messages)._replace(findings=tuple(findings))

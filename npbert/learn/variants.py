@@ -30,6 +30,7 @@ class LinearOfColumns(Layer):
         return x @ self.weight.value.T
 
     def backward(self, dy: Array, tape: Tape) -> Array:
+        """dW = dyᵀ x,  dx = dy W: with the weight the other way round, so are the products."""
         x = tape.take(self)
         if dy.shape != (len(x), len(self.weight.value)):
             raise ValueError(f"dy is {dy.shape}")
@@ -55,6 +56,7 @@ class SoftmaxOfColumns(Layer):
         return p
 
     def backward(self, dp: Array, tape: Tape) -> Array:
+        """dx = p · (dp − Σ dp p), the sum down the column that x moves."""
         p = tape.take(self)
         if dp.shape != p.shape:
             raise ValueError(f"dp is {dp.shape}")
@@ -71,6 +73,7 @@ class SummedCrossEntropy(Layer):
         return -np.log(p[np.arange(len(labels)), labels]).sum()
 
     def backward(self, dloss: float, tape: Tape) -> Array:
+        """dlogits = dloss · (p − onehot(label)): no division, as there is no mean."""
         p, labels = tape.take(self)
         dlogits = p.copy()
         dlogits[np.arange(len(labels)), labels] -= 1
@@ -88,6 +91,7 @@ class SumOfTwoWords(Layer):
         return self.weight.value[first] + self.weight.value[second]
 
     def backward(self, dy: Array, tape: Tape) -> None:
+        """dW[v] = Σ dyₙ over all n, once for each time that row v was read."""
         first, second = tape.take(self)
         if dy.shape != (len(first), self.weight.value.shape[1]):
             raise ValueError(f"dy is {dy.shape}")
@@ -110,6 +114,7 @@ class RMSNorm(Layer):
         return self.gamma.value * x_hat
 
     def backward(self, dy: Array, tape: Tape) -> Array:
+        """dx = (dx̂ − x̂ · mean(dx̂ · x̂)) / r with dx̂ = γ dy: two roads, directly and through r."""
         x_hat, r = tape.take(self)
         if dy.shape != x_hat.shape:
             raise ValueError(f"dy is {dy.shape}")

@@ -25,7 +25,7 @@ MENDED = [
     (2, "weight_set", "accumulate"),
     (2, "input_with_reshaped_weight", "transpose"),
     (7, "sign_of_the_deviation", "sign"),
-    (7, "sigma_forgotten", "factor"),
+    (7, "gamma_set", "accumulate"),
 ]
 """(exercise, mistake, kind of the edit that mends it)"""
 STYLES = [(number, style) for number, styles in right_answers.RIGHT.items() for style in range(len(styles))]

@@ -41,32 +41,33 @@ def averaged_over_the_leading_axis(self, dp, tape):
     return softmax_backward(dp, tape.take(self)) / len(dp)
 
 
-def _of_loss(share):
-    """backward of the loss, with `share` in the place of dloss / targets."""
-
-    def backward(self, dloss, tape):
-        is_target, targets, scores, largest, total = tape.take(self)
-        dlogits = np.zeros((len(is_target), scores.shape[1]), scores.dtype)
-        p = np.exp(scores - largest) / total
-        p[np.arange(len(targets)), targets] -= 1
-        dlogits[is_target] = share(dloss, is_target) * p
-        return dlogits
-
-    return backward
+def _of_loss(tape, layer, share):
+    """dlogits with `share(targets, rows)` in the place of dloss / targets."""
+    is_target, targets, scores, largest, total = tape.take(layer)
+    dlogits = np.zeros((len(is_target), scores.shape[1]), scores.dtype)
+    p = np.exp(scores - largest) / total
+    p[np.arange(len(targets)), targets] -= 1
+    dlogits[is_target] = share(len(targets), len(is_target)) * p
+    return dlogits
 
 
 class Losses:
-    sum_over_the_targets = _of_loss(lambda dloss, is_target: dloss)
-    dloss_is_ignored = _of_loss(lambda dloss, is_target: 1 / is_target.sum())
-    divided_by_all_rows = _of_loss(lambda dloss, is_target: dloss / len(is_target))
+    @plant("SoftmaxCrossEntropy")
+    def sum_over_the_targets(self, dloss, tape):
+        """Not divided by the number of targets."""
+        return _of_loss(tape, self, lambda targets, rows: dloss)
 
+    @plant("SoftmaxCrossEntropy")
+    @plant("BertForSequenceClassification", "BertForQuestionAnswering", part="model.loss_function")
+    def dloss_is_ignored(self, dloss, tape):
+        """As if dloss was always 1."""
+        return _of_loss(tape, self, lambda targets, rows: 1 / targets)
 
-for name, wrong in list(vars(Losses).items()):
-    if not name.startswith("_"):
-        wrong.__name__ = name
-        plant("SoftmaxCrossEntropy")(wrong)
-plant("BertForTokenClassification", part="model.loss_function")(Losses.divided_by_all_rows)
-plant("BertForSequenceClassification", "BertForQuestionAnswering", part="model.loss_function")(Losses.dloss_is_ignored)
+    @plant("SoftmaxCrossEntropy")
+    @plant("BertForTokenClassification", part="model.loss_function")
+    def divided_by_all_rows(self, dloss, tape):
+        """Divided by the rows that are ignored, too."""
+        return _of_loss(tape, self, lambda targets, rows: dloss / rows)
 
 
 @plant("Embedding")

@@ -87,7 +87,7 @@ def test_each_output_is_mended_by_itself():
 
 def test_two_mistakes_in_one_output_are_mended_at_once():
     source = NORM.replace("x_hat).mean", "x_hat).sum").replace(" - shift", " + shift").lstrip("\n")
-    found = mend(code(source), JUDGES[NORM]())
+    found = mend(code(source), JUDGES[NORM](), limit=5.0)
     assert sorted((step.finding.line, step.finding.kind) for step in found.steps) == [(5, "sum or mean"), (6, "sign")]
 
 

@@ -186,7 +186,7 @@ def test_the_diagnosis_does_not_fall_silent_over_noise():
         dx, dz = EncoderLayer.backward(self, dy, tape)
         return dx - 0.5 * dy, dz
 
-    for seed in range(4):
+    for seed in range(2):
         layer = type("Wrong", (EncoderLayer,), {"backward": without_residual})(8, 2, 16, Init(None, 1.0, np.float64))
         randomize(layer, np.random.default_rng(seed))
         x = np.random.default_rng(seed + 100).standard_normal((5, 8))

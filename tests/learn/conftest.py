@@ -47,7 +47,7 @@ def wrong(tmp_path):
     def wrong(number, text):
         path = tmp_path / EXERCISES[number].file_name
         path.write_text(text, encoding="utf-8")
-        verdict = judge_file(EXERCISES[number], path)
+        verdict = judge_file(EXERCISES[number], path, mends=False)
         assert verdict.status == WRONG
         return verdict
 

@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said(text, says, because, path, monkeypatch):
     path.write_text(text, encoding="utf-8")
     with Path(os.devnull).open() as nothing, monkeypatch.context() as patch:
         patch.setattr("sys.stdin", nothing)
-        verdict = judge_file(LINEAR, path)
+        verdict = judge_file(LINEAR, path, mends="; line" in says)
     assert verdict.status == WRONG
     assert says in verdict.says
     assert because in verdict.because

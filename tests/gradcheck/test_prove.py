@@ -148,8 +148,11 @@ def test_comparisons_are_the_users_own():
 
 
 def test_what_is_not_a_gradient_for_each_input_is_refuted():
-    assert "backward returns 2 gradients, for the inputs ['x']" in str(prove_vjp(np.tanh, lambda dy, x: (dy, dy), X))
-    assert "shape (4,), and x (5, 4)" in prove_vjp(np.tanh, lambda dy, x: dy[0], X).reason
+    def f(x):
+        return np.tanh(x)
+
+    assert "backward returns 2 gradients, for the inputs ['x']" in prove_vjp(f, lambda dy, x: (dy, dy), X).reason
+    assert "shape (4,), and x (5, 4)" in prove_vjp(f, lambda dy, x: dy[0], X).reason
     assert "divides by a number that is 0" in prove_vjp(np.tanh, lambda dy, x: dy / (x - x), X).reason
     left = type("Left", (Scale,), {"backward": lambda self, dy, tape: dy})()
     assert "the tape still holds" in prove(left, X[:, :3]).reason

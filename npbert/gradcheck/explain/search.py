@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, filled
+from npbert.gradcheck.explain.code import Code, filled, replaced
 from npbert.gradcheck.explain.edits import Edit, edits_of
 from npbert.gradcheck.explain.edits_of_statements import statement_edits
 from npbert.gradcheck.explain.needed import guesses, looked_up, slopes_at
@@ -93,11 +93,20 @@ class Search:
         return None
 
     def _above(self, edit: Edit) -> Iterator[Edit]:
-        """The same edit of what was assigned to the name above, if another expression belongs in its place."""
-        if edit.kind == "expression" and isinstance(edit.old, ast.Name) and isinstance(edit.new, ast.expr):
-            for s in ast.walk(self.code.entry):
+        """The same edit of what was assigned to the name, where another expression belongs in its place, or where the
+        name is only returned: the line that made it is the one to look at."""
+        if not isinstance(edit.old, ast.Name) or not isinstance(edit.new, ast.expr):
+            return
+        nodes = list(ast.walk(self.code.entry))
+        returned = [s.value for s in nodes if isinstance(s, ast.Return)]
+        if edit.kind == "expression" or any(edit.old in (value, *getattr(value, "elts", ())) for value in returned):
+            for s in reversed(nodes):
                 if isinstance(s, ast.Assign) and same(s.targets[0], filled("n = 0", n=edit.old).targets[0]):
-                    yield Edit(edit.kind, s.lineno, {id(s.value): edit.new}, s.value, edit.new, edit.more)
+                    uses = [
+                        node for node in ast.walk(edit.new) if isinstance(node, ast.Name) and node.id == edit.old.id
+                    ]
+                    new = replaced(edit.new, {id(node): s.value for node in uses})
+                    yield Edit(edit.kind, s.lineno, {id(s.value): new}, s.value, new, edit.more)
 
     def _made(self, edit: Edit) -> tuple[Code, list[Outlook]]:
         """The edited code, and what is wrong with it."""

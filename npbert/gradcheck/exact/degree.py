@@ -109,7 +109,11 @@ def _as_degree(value: Any) -> Degree:
 
 
 def degree_of(layer: Any, *inputs: Any, rng: np.random.Generator | None = None) -> int:
-    """A bound on the degree of the polynomial that the proof of this layer says is 0: see `prove.py`."""
+    """A bound on the degree of the polynomial that the proof of this layer says is 0: see `prove.py`.
+
+    Each function is a new indeterminate here. Laws between them, such as e^(−a) = 1/e^a, are not counted; no layer of
+    npbert needs one but √a · √a = a.
+    """
     given = tuple(map(read_only, inputs))
     with np.errstate(all="ignore"), inhabited(Degrees()):
         run = run_on_numbers(layer, given, rng, np.random.default_rng(0))

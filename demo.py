@@ -1,9 +1,10 @@
+# /// script
+# dependencies = ["numpy>=2.0"]
+# ///
 """Watch a BERT learn a toy dialogue, then try it: `python demo.py`.
 
-Every epoch brings fresh pairs of lines with fresh masks. At the end the model is judged on everything: each word of
-each line of every pair masked in turn, and next-sentence prediction on all ordered pairs of lines. After that it is
-your turn to type. `--save toy` keeps the model for the commands of npbert; `--page dialogue.html` trains one so small
-that a page can show each of its numbers.
+Every epoch brings fresh pairs of lines with fresh masks. At the end the model is judged on each word, masked in turn,
+and on which line follows which. Then type. `--save toy` keeps the model; `--page dialogue.html` makes a page of one.
 """
 
 from __future__ import annotations
@@ -13,14 +14,11 @@ import math
 import os
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 if not {"seed", "--size=seed"} & set(sys.argv):
-    # The products of the small model gain nothing from a second thread, and on a busy machine they would wait for it.
-    # NumPy's BLAS reads this once, when it is loaded.
+    # The small model's products gain nothing from a second thread. NumPy's BLAS reads this once, when it is loaded.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 try:
@@ -36,7 +34,6 @@ from npbert import (
     Batch,
     BertConfig,
     BertForPreTraining,
-    Softmax,
     Tape,
     clip_by_global_norm,
     linear_warmup_decay,
@@ -46,20 +43,18 @@ from npbert.data import (
     DIALOGUES,
     IS_NEXT,
     Dialogue,
-    Example,
     all_pairs,
     collate,
     draw_pairs,
     join_lines,
-    join_pair,
     load_dialogue,
     make_example,
     mask_each_word,
-    split_words,
-    word_tokenizer,
 )
 from npbert.extras import MissingExtraError, import_extra
 from npbert.files import check_writable
+from npbert.inference import replies, save_dialogue_model
+from npbert.messages import in_words, print_any_letter
 from npbert.pages import write_dialogue_page
 
 OPTIMIZERS = {"adam": Adam, "adamw": AdamW, "adadelta": Adadelta}
@@ -68,8 +63,7 @@ SHORT = {"max_position_embeddings": 30}
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}  # the dialogue is to be known by heart
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(NamedTuple):
     """A size of model and how it is trained: an epoch is `steps` batches of `batch_size` pairs."""
 
     preset: str
@@ -87,33 +81,29 @@ RECIPES = {
 }
 
 
-def train(
-    model: BertForPreTraining, dialogue: Dialogue, recipe: Recipe, args: argparse.Namespace, rng: np.random.Generator
-) -> None:
+def train(model: BertForPreTraining, dialogue: Dialogue, args: argparse.Namespace, rng: np.random.Generator) -> None:
     """Train for the epochs asked for, with a line every 10 epochs: the mean losses since the line before.
 
     Raises: FloatingPointError when the loss is no longer a number.
     """
-    total_steps = args.epochs * recipe.steps
+    recipe = RECIPES[args.size]
+    steps = args.epochs * recipe.steps
     parameters = model.parameters()
     optimizer = OPTIMIZERS[args.optimizer](parameters)
     words, yes_or_no = math.log(len(dialogue.vocabulary)), math.log(2)
     losses: list[tuple[float, float]] = []
     start = time.perf_counter()
-    for step in range(total_steps):
+    for step in range(steps):
         pairs = draw_pairs(len(dialogue.lines), recipe.batch_size, rng)
         examples = [make_example(dialogue, pair, rng) for pair in pairs]
         batch = collate(examples, pad_id=dialogue.vocabulary.pad_id)
-
         model.zero_grad()
         tape = Tape(rng)
         loss = model.loss(batch, tape)
         model.loss_backward(1.0, tape)
         tape.check_empty()
         clip_by_global_norm(parameters, 1.0)
-        optimizer.lr = linear_warmup_decay(
-            step, lr=args.learning_rate, warmup_steps=total_steps // 10, total_steps=total_steps
-        )
+        optimizer.lr = linear_warmup_decay(step, lr=args.learning_rate, warmup_steps=steps // 10, total_steps=steps)
         optimizer.step()
 
         losses.append((loss.mlm_loss, loss.nsp_loss))
@@ -124,10 +114,9 @@ def train(
             mlm, nsp = np.mean(losses, axis=0)
             losses.clear()
             elapsed = time.perf_counter() - start
-            remaining = elapsed / (step + 1) * (total_steps - step - 1)
             print(
                 f"epoch {epoch:4}/{args.epochs}   MLM {mlm:.3f} ({words:.3f})   NSP {nsp:.3f} ({yes_or_no:.3f})   "
-                f"{elapsed:3.0f} s, {remaining:3.0f} s left",
+                f"{elapsed:3.0f} s, {elapsed * (steps / (step + 1) - 1):3.0f} s left",
                 flush=True,
             )
 
@@ -139,9 +128,8 @@ def show_example(model: BertForPreTraining, dialogue: Dialogue, rng: np.random.G
     labels = np.array(example.labels)
     is_masked = labels != IGNORED
     input_ids = np.where(is_masked, vocabulary.mask_id, example.input_ids)  # in training, 20 % are shown as a word
-    word_logits, relationship_logits = model(
-        Batch(input_ids[None], np.array([example.token_type_ids]), labels=labels[None])
-    )
+    batch = Batch(input_ids[None], np.array([example.token_type_ids]), labels=labels[None])
+    word_logits, relationship_logits = model(batch)
     print("\na pair        ", " ".join(vocabulary.decode(input_ids)))
     print("masked words  ", ", ".join(vocabulary.decode(labels[is_masked])))
     print("predicted     ", ", ".join(vocabulary.decode(word_logits.argmax(axis=-1))))
@@ -175,48 +163,10 @@ def talk(model: BertForPreTraining, dialogue: Dialogue) -> None:
     print("the second follows the first. Whole lines work best. Enter alone ends.")
     while text := input("> ").strip():
         try:
-            respond(model, dialogue, text)
+            for line in replies(model, dialogue, text):
+                print(f"  {line}")
         except ValueError as error:  # a word that the model does not know, or a line that is too long for it
             print(f"  {error} (Enter alone ends)")
-
-
-def respond(model: BertForPreTraining, dialogue: Dialogue, text: str) -> None:
-    """Print the words for each [MASK], and how probably one line follows the other."""
-    vocabulary, softmax = dialogue.vocabulary, Softmax()
-    words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
-    first, *second = map(vocabulary.encode, words)
-    candidates: Sequence[list[int] | None] = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
-    examples = []
-    for line in candidates:
-        input_ids, token_type_ids = join_pair(first, line, vocabulary)
-        labels = np.where(np.array(input_ids) == vocabulary.mask_id, 0, IGNORED)  # a label says: predict the word here
-        examples.append(Example(input_ids, token_type_ids, labels.tolist(), IS_NEXT))
-    output = model(collate(examples, pad_id=vocabulary.pad_id))
-    for probabilities in softmax(output.prediction_logits):
-        best = probabilities.argsort()[::-1][:3]
-        shares = zip(vocabulary.decode(best), probabilities[best], strict=True)
-        print("  [MASK] is", ", ".join(f"{word} ({share:.1%})" for word, share in shares))
-    follows = softmax(output.seq_relationship_logits)[:, IS_NEXT]
-    if second:
-        print(f"  the second line follows the first: {follows[0]:.1%}")
-    elif len(candidates) > 1:
-        print(f"  {dialogue.text[follows.argmax()]} ({follows.max():.1%})")
-
-
-def save(model: BertForPreTraining, dialogue: Dialogue, folder: Path) -> None:
-    """Write the model and its words into a folder that `npbert` and transformers read. (Extra: hf.)
-
-    The model gets one token more, [UNK], for words that it does not know: the mean of all others.
-    """
-    tokenizer = word_tokenizer(dialogue.vocabulary)
-    tokenizer.max_length = model.config.max_position_embeddings
-    larger = BertForPreTraining(replace(model.config, vocab_size=len(tokenizer)), rng=None)
-    for old, new in zip(model.parameters(), larger.parameters(), strict=True):
-        new.value[...] = old.value.mean(axis=0)
-        new.value[: len(old.value)] = old.value
-    tokenizer.save_pretrained(folder)
-    larger.save_pretrained(folder)
-    print(f'\nsaved in {folder}; to try it: echo "how are [MASK]" | npbert fill-mask {folder}')
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -242,16 +192,18 @@ def parse_arguments() -> argparse.Namespace:
     args.size = args.size or ("small" if args.page is None else "page")
     recipe = RECIPES[args.size]
     args.epochs = args.epochs or recipe.epochs
-    if args.learning_rate is None:
-        args.learning_rate = 1.0 if args.optimizer == "adadelta" else recipe.learning_rate
+    args.learning_rate = rate or (1.0 if args.optimizer == "adadelta" else recipe.learning_rate)
     return args
 
 
 def main() -> None:
+    print_any_letter()
     args = parse_arguments()
     if args.save:  # what is missing is said now, and not when all the work is done
         import_extra("safetensors", extra="hf")
         args.save.mkdir(parents=True, exist_ok=True)
+        if (args.save / "config.json").exists():
+            sys.exit(f"{args.save} holds a model already; --save wants a folder for a new one")
     if args.page is not None:
         check_writable(args.page)
     keep_freed_memory()
@@ -269,13 +221,14 @@ def main() -> None:
         "the loss of MLM (which word is masked?) and NSP (is it the next line?), beside that of knowing nothing:\n"
     )
     try:
-        train(model, dialogue, recipe, args, rng)
+        train(model, dialogue, args, rng)
     except KeyboardInterrupt:
         print("\nstopped; this is what it has learned so far")
     show_example(model, dialogue, rng)
     judge(model, dialogue)
     if args.save:
-        save(model, dialogue, args.save)
+        save_dialogue_model(model, dialogue, args.save)
+        print(f'\nsaved in {args.save}; to try it: echo "how are [MASK]" | npbert fill-mask {args.save}')
     if args.page is not None:
         write_dialogue_page(model, dialogue, args.page, rng)
         print(f"\n{args.page} is written: open it in a browser, and follow a number back")
@@ -293,7 +246,5 @@ if __name__ == "__main__":
         sys.exit("\nstopped")
     except EOFError:  # Ctrl-D where a line was wanted
         print()
-    except OSError as error:
-        sys.exit(f"\nstopped: {error.filename}: {error.strerror}" if error.filename else f"\nstopped: {error}")
-    except (FloatingPointError, MissingExtraError) as error:
-        sys.exit(f"\nstopped: {error}")
+    except (OSError, FloatingPointError, MissingExtraError) as error:
+        sys.exit(f"\nstopped: {in_words(error)}")

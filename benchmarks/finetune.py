@@ -85,7 +85,7 @@ class TransformersModel:
             {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
         ]
         optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
-        batches = run.trainer._batches()
+        batches = run.trainer.progress.batches(run.data, run.trainer.rng)
         for step in range(settings.steps):
             for group in optimizer.param_groups:
                 group["lr"] = linear_warmup_decay(
@@ -114,7 +114,8 @@ def measure(side: str, checkpoint: str, settings: FinetuneSettings) -> dict[str,
         else:
             model = TransformersModel(checkpoint, run, settings.seed)
             model.train(run)
-            numbers = run.task.evaluate(model, run.held_out)
+            run.task.model = model
+            numbers = run.evaluate()
         return {**numbers, "seconds": time.perf_counter() - start}
 
 

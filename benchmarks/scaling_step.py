@@ -23,7 +23,7 @@ from workloads import WORKLOADS
 from npbert import AdamW, Batch, BertConfig, BertForPreTraining, clip_factor
 from npbert.compute import keep_freed_memory
 from npbert.training import accumulate
-from npbert.training.parallel import Communicator, Shares, world
+from npbert.training.parallel import Communicator, Shares, TreeSum, world
 
 PARTS_OF_A_STEP = ("gradients", "sum", "norm", "update", "spread")
 WARM_UP = 2
@@ -43,7 +43,7 @@ def measure_steps(
 
     def gradients() -> None:
         shares.zero_gradients()
-        accumulate(model, batch, [0, optimizer.steps], parts=communicator.size, communicator=communicator)
+        accumulate(model, batch, [0, optimizer.steps], parts=communicator.size, shares=shares)
 
     def take_norm() -> None:
         nonlocal norm
@@ -67,7 +67,9 @@ def measure_network(communicator: Communicator, passes: int) -> dict[str, Any]:
         array, edges = np.ones(size, np.float32), [size * n // communicator.size for n in range(communicator.size + 1)]
 
         def all_reduce(array: Any = array, edges: Any = edges) -> None:
-            communicator.scatter_sum(array, edges)
+            sums = TreeSum(communicator.size)
+            sums.add((0, communicator.rank), [array])
+            communicator.scatter_sum(sums, array, edges)
             communicator.spread(array, edges)
 
         found[str(4 * size)] = statistics.median([timed(all_reduce) for _ in range(WARM_UP + passes)][WARM_UP:])

@@ -10,121 +10,98 @@ Dimension names, everywhere:
 `dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in, as in the README.
 """
 
-from npbert.blocks import (
-    BertEmbeddings,
-    Checkpointed,
-    Encoder,
-    EncoderLayer,
-    FeedForward,
-    MaskedLMHead,
-    MeanPooling,
-    MultiHeadAttention,
-    NextSentenceHead,
-    Pooler,
-)
-from npbert.compute import num_threads, set_num_threads
-from npbert.core import IGNORED, NO_TAPE, Init, Layer, Parameter, Sequences, Tape, TapeError
-from npbert.data import Batch, Tokenizer
-from npbert.gradcheck import check_directions, check_gradients, randomize
-from npbert.inference import Answer, Classify, Embed, FillMask, Tag
-from npbert.layers import (
-    GELU,
-    DotProductAttention,
-    Dropout,
-    Elementwise,
-    Embedding,
-    Gather,
-    LayerNorm,
-    Linear,
-    MeanSquaredError,
-    ReLU,
-    SinusoidalPositions,
-    Softmax,
-    SoftmaxCrossEntropy,
-    Tanh,
-    TanhGELU,
-    Unpack,
-)
-from npbert.models import (
-    BertConfig,
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    BertModel,
-    PackedBatch,
-    PreTrainedModel,
-    TaskModel,
-)
-from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, clip_factor, global_norm, linear_warmup_decay
-from npbert.version import __version__
+from __future__ import annotations
 
-__all__ = [
-    "__version__",
-    "Parameter",
-    "Init",
-    "Layer",
-    "Tape",
-    "NO_TAPE",
-    "TapeError",
-    "Sequences",
-    "IGNORED",
-    "Linear",
-    "Elementwise",
-    "Tanh",
-    "ReLU",
-    "GELU",
-    "TanhGELU",
-    "Softmax",
-    "SoftmaxCrossEntropy",
-    "MeanSquaredError",
-    "LayerNorm",
-    "DotProductAttention",
-    "Dropout",
-    "Embedding",
-    "SinusoidalPositions",
-    "Gather",
-    "Unpack",
-    "FeedForward",
-    "MultiHeadAttention",
-    "EncoderLayer",
-    "Checkpointed",
-    "Encoder",
-    "BertEmbeddings",
-    "Pooler",
-    "MeanPooling",
-    "MaskedLMHead",
-    "NextSentenceHead",
-    "BertConfig",
-    "PackedBatch",
-    "BertModel",
-    "PreTrainedModel",
-    "BertForPreTraining",
-    "TaskModel",
-    "BertForMaskedLM",
-    "BertForSequenceClassification",
-    "BertForMultipleChoice",
-    "BertForTokenClassification",
-    "BertForQuestionAnswering",
-    "Adam",
-    "AdamW",
-    "Adadelta",
-    "linear_warmup_decay",
-    "clip_by_global_norm",
-    "clip_factor",
-    "global_norm",
-    "check_gradients",
-    "check_directions",
-    "randomize",
-    "Tokenizer",
-    "Batch",
-    "FillMask",
-    "Embed",
-    "Classify",
-    "Tag",
-    "Answer",
-    "num_threads",
-    "set_num_threads",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from npbert.blocks import (
+        BertEmbeddings,
+        Checkpointed,
+        Encoder,
+        EncoderLayer,
+        FeedForward,
+        MaskedLMHead,
+        MeanPooling,
+        MultiHeadAttention,
+        NextSentenceHead,
+        Pooler,
+    )
+    from npbert.compute import num_threads, set_num_threads
+    from npbert.core import IGNORED, NO_TAPE, Init, Layer, Parameter, Sequences, Tape, TapeError
+    from npbert.data import Batch, Tokenizer
+    from npbert.gradcheck import check_directions, check_gradients, randomize
+    from npbert.inference import Answer, Classify, Embed, FillMask, Tag
+    from npbert.layers import (
+        GELU,
+        DotProductAttention,
+        Dropout,
+        Elementwise,
+        Embedding,
+        Gather,
+        LayerNorm,
+        Linear,
+        Loss,
+        MeanSquaredError,
+        ReLU,
+        SinusoidalPositions,
+        Softmax,
+        SoftmaxCrossEntropy,
+        Tanh,
+        TanhGELU,
+        Unpack,
+    )
+    from npbert.models import (
+        BertConfig,
+        BertForMaskedLM,
+        BertForMultipleChoice,
+        BertForPreTraining,
+        BertForQuestionAnswering,
+        BertForSequenceClassification,
+        BertForTokenClassification,
+        BertModel,
+        PackedBatch,
+        PreTrainedModel,
+        Reads,
+        TaskModel,
+    )
+    from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, clip_factor, global_norm, linear_warmup_decay
+    from npbert.training.from_lists import finetune
+
+__all__ = ["__version__", "Parameter", "Init", "Layer", "Tape", "NO_TAPE", "TapeError", "Sequences", "IGNORED"]
+__all__ += ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
+__all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
+__all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
+__all__ += ["Embedding", "SinusoidalPositions", "Gather", "Unpack"]
+__all__ += ["FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed", "Encoder", "BertEmbeddings"]
+__all__ += ["Pooler", "MeanPooling", "MaskedLMHead", "NextSentenceHead"]
+__all__ += ["BertConfig", "Reads", "PackedBatch", "BertModel", "PreTrainedModel", "TaskModel"]
+__all__ += ["BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"]
+__all__ += ["BertForMultipleChoice", "BertForTokenClassification", "BertForQuestionAnswering"]
+__all__ += ["Adam", "AdamW", "Adadelta", "linear_warmup_decay", "clip_by_global_norm", "clip_factor", "global_norm"]
+__all__ += ["check_gradients", "check_directions", "randomize"]
+__all__ += ["Tokenizer", "Batch", "FillMask", "Embed", "Classify", "Tag", "Answer"]
+__all__ += ["finetune", "num_threads", "set_num_threads"]
+
+_ROOMS = ["core", "compute", "layers", "blocks", "optim", "data", "models", "gradcheck", "inference", "training"]
+
+if not TYPE_CHECKING:  # what mypy should know is imported above
+
+    def __getattr__(name: str) -> Any:
+        """A room or a public name, imported at its first use. So `import npbert` is quick."""
+        if name in _ROOMS:
+            return import_module(f"npbert.{name}")
+        if name == "finetune":  # npbert.training has a module of that name
+            return import_module("npbert.training.from_lists").finetune
+        for room in _ROOMS if name in __all__ else []:
+            module = import_module(f"npbert.{room}")
+            if name in module.__all__:
+                globals()[name] = getattr(module, name)
+                return globals()[name]
+        raise AttributeError(f"module 'npbert' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return [*__all__, *_ROOMS]

@@ -1,17 +1,14 @@
 """`npbert` and `python -m npbert`: the command line, in a process of its own."""
 
-import io
 import sys
+
+from npbert.messages import print_any_letter
 
 
 def main() -> int:
-    r"""npbert.cli.main. Ctrl-C ends it quietly while its imports, which take a while, are still under way, too.
-
-    What the encoding of standard output does not have, as that of a pipe on Windows may not, is printed as \uXXXX.
-    """
+    """npbert.cli.main. Ctrl-C ends it quietly while its imports, which take a while, are still under way, too."""
     try:
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="backslashreplace")
+        print_any_letter()
         from npbert.cli import main as command
 
         return command()

@@ -96,8 +96,8 @@ def _plain(layer_class: Any, init: Init) -> Any:
 def blocks(shapes: Shapes) -> dict[str, Setting]:
     """A setting for each block, with these shapes."""
     D, H, F, V = shapes.D, shapes.H, shapes.F, shapes.V
-    lengths, read = shapes.sequences, shapes.read
-    config = BertConfig(V, D, 1, H, F, max_position_embeddings=shapes.T, layer_norm_eps=_EPS, classifier_dropout=0.3)
+    (B, T), lengths, read = shapes.mask.shape, shapes.sequences, shapes.read
+    config = BertConfig(V, D, 1, H, F, max_position_embeddings=T, layer_norm_eps=_EPS, classifier_dropout=0.3)
 
     def x(rng: np.random.Generator) -> tuple[Any, ...]:
         return (rng.standard_normal((shapes.N, D)),)
@@ -109,7 +109,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return rng.standard_normal((len(read), D)), *x(rng), lengths.only(read)
 
     def embeddings(layer_class: Any, init: Init, **changes: Any) -> Any:
-        options = {"max_position_embeddings": shapes.T, "dropout": 0.2, "layer_norm_eps": _EPS}
+        options = {"max_position_embeddings": T, "dropout": 0.2, "layer_norm_eps": _EPS}
         return layer_class(V, D, init, **options, **changes)
 
     def attention(layer_class: Any, init: Init) -> Any:
@@ -142,9 +142,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         ids, types, mask = (np.stack([of, np.roll(of, -1, axis=0)], axis=1) for of in arrays)
         return (Batch(ids, types, mask, shapes.next_sentence),)
 
-    of_embeddings = shapes.packed_ids, shapes.packed_types, shapes.positions
+    _, positions = places = np.nonzero(shapes.mask)
+    ids, of_embeddings = shapes.ids[places], (shapes.ids[places], shapes.types[places], positions)
     words: dict[str, Any] = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
-    one_without = np.where(np.arange(shapes.B)[:, None] == 1, IGNORED, shapes.word_labels)
+    one_without = np.where(np.arange(B)[:, None] == 1, IGNORED, shapes.word_labels)
     return {
         "Linear": Setting(Linear, lambda cls, init: cls(D, F, init), x),
         "Tanh": Setting(Tanh, _plain, x),
@@ -154,7 +155,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "Softmax": Setting(Softmax, _plain, x),
         "LayerNorm": Setting(LayerNorm, lambda cls, init: cls(D, init, eps=_EPS), x),
         "Dropout": Setting(Dropout, lambda cls, init: cls(0.3), x),
-        "Embedding": Setting(Embedding, lambda cls, init: cls(V, D, init), lambda rng: (shapes.packed_ids,)),
+        "Embedding": Setting(Embedding, lambda cls, init: cls(V, D, init), lambda rng: (ids,)),
         "Gather": Setting(Gather, _plain, lambda rng: (*x(rng), read[::-1])),
         "Unpack": Setting(
             Unpack,
@@ -210,7 +211,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             BertForSequenceClassification, config={"num_labels": 5}, labels=shapes.class_labels
         ),
         "BertForSequenceClassification, regression": of_model(
-            BertForSequenceClassification, config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[: shapes.B]
+            BertForSequenceClassification, config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]
         ),
         "BertForMultipleChoice": Setting(BertForMultipleChoice, lambda cls, init: LossOf(model(cls, init)), choices),
         "BertForTokenClassification": of_model(

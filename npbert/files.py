@@ -10,9 +10,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from npbert.messages import LOGGER
+
+LARGEST_STREAM = 2**28
+"""The most bytes of what is not a file: standard input, a pipe or a device."""
 
 _UNFINISHED = ".npbert-unfinished"
 
@@ -21,13 +24,25 @@ class FileError(ValueError):
     """A file is there, but is not what it should be; the message names it and says what is wrong."""
 
 
+HOW_TO_DOWNLOAD = "npbert reads from disk; to download a model: hf download NAME --local-dir FOLDER"
+
+
+def model_folder(folder: str | Path) -> Path:
+    """The folder of a model: `folder` itself, or where that is the folder of a run, that of the run's best model."""
+    folder = Path(folder)
+    of_run = folder / "model"
+    return of_run if (of_run / "config.json").is_file() and not (folder / "config.json").is_file() else folder
+
+
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """An OSError inside that names no file, as of a full disk, names `path`."""
+    """An OSError inside that names no file, as of a full disk, or an unfinished one, names `path`."""
     try:
         yield
     except OSError as error:
-        if error.errno is not None and error.filename is None:
+        if type(error) is OSError and error.errno is None:  # a library's, in its own words
+            raise OSError(errno.EIO, str(error), str(path)) from error
+        if error.filename is None or _UNFINISHED in str(error.filename):
             error.filename = str(path)
         raise
 
@@ -37,29 +52,39 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """A path to write to, which takes the place of `path` when the block ends without an error.
 
     Whatever happens, a power cut too, `path` is the whole old file or the whole new one: it is renamed when all of it
-    is on the disk. It has the mode of the old file. A link stays a link, and what it points to is written. What is no
-    file, a pipe or /dev/null say, is written to as it is.
+    is on the disk. It has the mode of the old file. Nothing is ever written through what stands at `path`: the new file
+    takes the place of a link, or of a pipe, too. So a folder from somebody else cannot have npbert write elsewhere.
     """
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    if path.is_symlink():
-        path = path.resolve()
-    try:  # a folder, as the library of safetensors writes beside what it writes to
-        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent))
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name that mkdtemp tried
-    written = folder / path.name
-    try:
+    with naming(path), _unfinished_folder(path) as folder:
+        written = folder / path.name
         written.touch()
-        mode = (path if path.exists() else written).stat().st_mode
-        with naming(path):
-            yield written
+        is_old = path.is_file() and not path.is_symlink()
+        mode = (path if is_old else written).stat().st_mode
+        yield written
         with written.open("r+b") as file:  # Windows wants to write what it syncs
             os.fsync(file.fileno())
         written.chmod(mode)
         written.replace(path)
         _sync_folder(path.parent)
+
+
+@contextmanager
+def write_where_asked(path: Path) -> Iterator[Path]:
+    """atomic_write for a path that the user has named, which may lead anywhere: a link stays a link, and what it points
+    to is written; a pipe, or /dev/null, is written to as it is."""
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    with atomic_write(path.resolve() if path.is_symlink() else path) as written:
+        yield written
+
+
+@contextmanager
+def _unfinished_folder(path: Path) -> Iterator[Path]:
+    """A folder beside `path` while it lasts: the library of safetensors, too, writes beside what it writes to."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent))
+    try:
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -105,7 +130,23 @@ def write_json(path: Path, value: Any) -> None:
 def read_text(path: Path) -> str:
     """The text of a file. Raises: FileError that gives the place when it is not UTF-8; OSError."""
     LOGGER.debug("reading %s", path)
-    return decode(path.read_bytes(), str(path))
+    return decode(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a file. Raises: FileError as read_stream for a pipe or a device, which may have no end; OSError."""
+    if path.is_file():
+        return path.read_bytes()
+    with path.open("rb") as stream:
+        return read_stream(stream, str(path))
+
+
+def read_stream(stream: IO[bytes], name: str) -> bytes:
+    """All that comes. Raises: FileError that calls it `name` when that is more than LARGEST_STREAM bytes."""
+    data = stream.read(LARGEST_STREAM + 1)
+    if len(data) > LARGEST_STREAM:
+        raise FileError(f"{name} gives more than {LARGEST_STREAM // 2**20} MiB, and may have no end: wanted a file")
+    return data
 
 
 def decode(data: bytes, name: str) -> str:
@@ -119,9 +160,9 @@ def decode(data: bytes, name: str) -> str:
 
 
 def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
-    """What a JSON text means, of the file called `name`, or of one line of it.
+    """The value of a JSON text, of the file called `name`, or of one line of it.
 
-    Raises: FileError that gives file and line for what is no JSON (NaN is none), is nested too deeply, or holds a
+    Raises: FileError that gives file and line for what is not JSON (NaN is none), is nested too deeply, or holds a
     number of thousands of digits or half of a character (a lone surrogate, which no text can hold).
     """
     place = name if line is None else f"{name}, line {line}"
@@ -131,18 +172,18 @@ def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         place = f"{name}, line {error.lineno if line is None else line}"
-        raise FileError(f"{place}: no valid JSON: {error.msg}") from error
+        raise FileError(f"{place}: not valid JSON: {error.msg}") from error
     except UnicodeEncodeError as error:
-        raise FileError(f"{place}: no valid JSON: half of a character, {error.object[error.start]!a}") from error
+        raise FileError(f"{place}: not valid JSON: half of a character, {error.object[error.start]!a}") from error
     except RecursionError as error:
-        raise FileError(f"{place}: no valid JSON: it is nested too deeply") from error
+        raise FileError(f"{place}: not valid JSON: it is nested too deeply") from error
     except ValueError as error:
-        raise FileError(f"{place}: no valid JSON: {error}") from error
+        raise FileError(f"{place}: not valid JSON: {error}") from error
     return value
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number there")
+    raise ValueError(f"{name} is not a number there")
 
 
 def read_json_object(path: Path) -> dict[str, Any]:

@@ -1,24 +1,38 @@
-"""What npbert says while it works: through the standard library's `logging`, by the logger called "npbert"."""
+"""Messages: the logger called "npbert", of the standard library's `logging`; and what errors and progress are put
+together from, the name that a misspelt one was meant to be, too."""
 
 from __future__ import annotations
 
+import difflib
+import io
 import logging
 import re
+import sys
+from collections.abc import Callable, Collection, Iterable
+from itertools import islice
 
 LONGEST_LINE, MOST_LINES = 600, 30
 
 _CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
 LOGGER = logging.getLogger("npbert")
-"""It says little: at DEBUG, which files are read. Without a handler of the program's own, nothing is printed."""
+"""It says little: at INFO, that a head is new; at DEBUG, which files are read.
+Without a handler of the program's own, nothing is printed."""
 
 LOGGER.addHandler(logging.NullHandler())
 
 
 def is_quiet() -> bool:
-    """Whether nobody wants to see progress: after `logging.getLogger("npbert").setLevel(logging.ERROR)`, or under
+    """True if nobody wants to see progress: after `logging.getLogger("npbert").setLevel(logging.ERROR)`, or under
     `npbert -q`, there are no bars and no lines of progress."""
     return not LOGGER.isEnabledFor(logging.WARNING)
+
+
+def print_any_letter() -> None:
+    r"""From now on, print a letter that the encoding of standard output lacks, as that of a pipe on Windows may, as
+    \uXXXX. It would be an error otherwise."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def printable(text: str) -> str:
@@ -30,11 +44,8 @@ def printable(text: str) -> str:
     lines = text.split("\n")
     if len(lines) > MOST_LINES:
         lines[MOST_LINES - 1 :] = [f"… and {len(lines) - MOST_LINES + 1} lines more"]
-    return "\n".join(_shortened(_CONTROL.sub(_written_out, line)) for line in lines)
-
-
-def _written_out(found: re.Match[str]) -> str:
-    return found.group().encode("unicode_escape").decode()
+    written = (_CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), line) for line in lines)
+    return "\n".join(map(_shortened, written))
 
 
 def _shortened(line: str) -> str:
@@ -49,8 +60,72 @@ def counted(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'s' * (count != 1)}"
 
 
+MOST_NAMES, _LONGEST_NAME = 10, 30
+
+
+def listed(names: Collection[str], *, quote: Callable[[str], str] = repr) -> str:
+    """Names from a file for an error: the first ten in quotes, each cut to 30 characters, and the number of all."""
+    first = islice(names, MOST_NAMES)
+    cut = (name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in first)
+    more = f", … ({len(names):,} in all)" if len(names) > MOST_NAMES else ""
+    return ", ".join(map(quote, cut)) + more
+
+
 def in_words(error: BaseException) -> str:
-    """What an error says to somebody who reads no Python: of the system's, the file and what is wrong with it."""
+    """An error in words for somebody who reads no Python: of the system's, the file and what is wrong with it."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error) or type(error).__name__
+
+
+_MEANT = {  # names that other programs have for the same thing, with underscores
+    "bs": "batch_size",
+    "check": "gradcheck",
+    "clip": "max_grad_norm",
+    "dev": "held_out",
+    "encode": "embed",
+    "eval": "held_out evaluate",
+    "gradient_accumulation_steps": "parts",
+    "grad_accum": "parts",
+    "k": "top_k",
+    "lr": "learning_rate",
+    "max_seq_length": "max_length",
+    "max_steps": "steps",
+    "mlm_probability": "mask_probability",
+    "ner": "tag",
+    "num_train_epochs": "epochs",
+    "per_device_train_batch_size": "batch_size",
+    "predict": "classify",
+    "qa": "answer",
+    "seq_length": "max_length",
+    "test": "held_out evaluate",
+    "tokenizer": "vocabulary vocab",
+    "train": "finetune",
+    "valid": "held_out",
+    "validation": "held_out",
+    "vocab_size": "size",
+    "wd": "weight_decay",
+}
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The one of the known names that `name` was most probably meant to be; None where none is like it.
+
+    Case, and whether words are joined by - or by _, do not matter.
+    """
+    by_key = {_key(other): other for other in known}
+    key = _key(name)
+    meant = [other for other in _MEANT.get(key, "").split() if other in by_key]
+    begun = [other for other in by_key if key in other.split("_")]
+    found = meant or difflib.get_close_matches(key, by_key, n=1) or begun
+    return by_key[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error: "; did you mean …?", or nothing where no known name is like it."""
+    found = closest(name, known)
+    return f"; did you mean {found}?" if found else ""
+
+
+def _key(name: str) -> str:
+    return name.lower().lstrip("-").replace("-", "_")

@@ -17,7 +17,7 @@ class Shapes:
 
     ids, types, word_labels (B, T)   next_sentence, class_labels, starts, ends (B,)   read (M,): rows, ascending
 
-    The same without padding, for N rows: packed_ids, packed_types, positions, packed_labels (N,), and `sequences`.
+    Without padding, for N rows: packed_labels (N,), and `sequences`.
     """
 
     D: int
@@ -36,39 +36,14 @@ class Shapes:
     ends: Array
 
     @property
-    def B(self) -> int:
-        """How many sequences there are."""
-        return len(self.mask)
-
-    @property
-    def T(self) -> int:
-        """How long the longest is, padding included."""
-        return int(self.mask.shape[1])
-
-    @property
     def N(self) -> int:
-        """How many rows: real tokens."""
+        """The number of rows: real tokens."""
         return int(self.mask.sum())
 
     @property
     def sequences(self) -> Sequences:
-        """Which rows belong together."""
+        """The rows that belong together, as Sequences."""
         return Sequences(self.mask.sum(axis=1))
-
-    @property
-    def packed_ids(self) -> Array:
-        """The ids of the rows (N,)."""
-        return np.asarray(self.ids[self.mask == 1])
-
-    @property
-    def packed_types(self) -> Array:
-        """The token types of the rows (N,)."""
-        return np.asarray(self.types[self.mask == 1])
-
-    @property
-    def positions(self) -> Array:
-        """The column of each row (N,)."""
-        return np.nonzero(self.mask)[1]
 
     def batch(self, **targets: Array) -> Batch:
         """A batch of these, with its own copies of the arrays."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from npbert.compute import Array, num_threads, set_num_threads
 
-BLOCKS = ["compute.blocks.BLOCK", "compute.rowwise.BLOCK", "core.sequences.BLOCK"]
+BLOCKS = ["compute.rowwise.BLOCK", "compute.pieces.BLOCK"]
 PRODUCTS = ["compute.matmul.SMALL", "compute.matmul.TINY"]
 
 BLAS_THREADS = 3
@@ -35,7 +35,7 @@ def on_threads(count: int) -> Iterator[None]:
 @contextmanager
 def in_pieces(block: int, product: int = 1) -> Iterator[None]:
     """Cut what is larger than `block` elements, products of more multiplications than `product`, and all batches."""
-    sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), "core.sequences.SHARE": 1}
+    sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), "compute.sequencewise.SHARE": 1}
     with ExitStack() as stack:
         for name, size in sizes.items():
             module, _, constant = name.rpartition(".")

@@ -7,9 +7,15 @@ from pathlib import Path
 import pytest
 
 
-def shared_data() -> Path:
-    """The folder shared/data beside the repository; where there is none, the test that asks is skipped."""
-    folder = Path(__file__).parents[2] / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"the shared data sets are not there: no folder {folder}")
-    return folder
+def shared_file(name: str) -> Path:
+    """A file in the folder shared/data beside the repository; where there is none, the test that asks is skipped."""
+    (path,) = shared_files(name, 1)
+    return path
+
+
+def shared_files(pattern: str, count: int) -> list[Path]:
+    """The files there that fit the pattern, by name; unless there are so many, the test that asks is skipped."""
+    files = sorted((Path(__file__).parents[2] / "shared" / "data").glob(pattern))
+    if len(files) != count:
+        pytest.skip(f"the shared data sets are not there: no shared/data/{pattern}")
+    return files

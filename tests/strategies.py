@@ -69,6 +69,11 @@ def sequences(draw: st.DrawFn, most: int = 4, longest: int = 5) -> Sequences:
     return Sequences(np.array(draw(st.lists(st.integers(1, longest), min_size=1, max_size=most))))
 
 
+def rows_of(sequences: Sequences) -> list[Array]:
+    """The numbers of the rows of each sequence."""
+    return np.split(np.arange(sequences.num_rows), sequences.offsets[1:-1])
+
+
 @st.composite
 def read_of(draw: st.DrawFn, sequences: Sequences) -> Array:
     """Some of the rows of the sequences, in ascending order, some of them twice: none, one, or all of a sequence."""
@@ -77,20 +82,11 @@ def read_of(draw: st.DrawFn, sequences: Sequences) -> Array:
 
 
 @st.composite
-def attention_masks(draw: st.DrawFn, batch_size: int, length: int) -> Array:
-    """(B, T) with 1 for the first tokens of each sequence, at least one, and 0 after them."""
-    lengths = draw(st.lists(st.integers(1, length), min_size=batch_size, max_size=batch_size))
-    return (np.arange(length) < np.array(lengths)[:, None]).astype(int)
-
-
-@st.composite
-def targets(draw: st.DrawFn, num_classes: int, *shape: int, mask: Array | None = None) -> Array:
-    """Labels below `num_classes`, about half of them IGNORED, but not all; and all where the mask, if any, is 0."""
-    labels = draw(ids(num_classes, *shape))
-    ignored = draw(ids(2, *shape)).astype(bool)
-    allowed = np.arange(ignored.size) if mask is None else np.flatnonzero(mask)
-    ignored.flat[draw(st.sampled_from(allowed.tolist()))] = False
-    return np.where(ignored if mask is None else ignored | (mask == 0), IGNORED, labels)
+def targets(draw: st.DrawFn, num_classes: int, count: int) -> Array:
+    """Labels below `num_classes`, about half of them IGNORED, but not all."""
+    labels, ignored = draw(ids(num_classes, count)), draw(ids(2, count)).astype(bool)
+    ignored[draw(st.integers(0, count - 1))] = False
+    return np.where(ignored, IGNORED, labels)
 
 
 def check(layer: Layer, *inputs: Any, rng: np.random.Generator, tolerances: dict[str, float] = TOLERANCES) -> None:

@@ -1,4 +1,7 @@
-"""Every block of the catalogue is right. (`npbert gradcheck` tries each number by finite differences as well.)"""
+"""Every block of the catalogue is right, whatever pieces it is computed in.
+
+(`npbert gradcheck` tries each number by finite differences as well.)
+"""
 
 import inspect
 
@@ -6,8 +9,10 @@ import numpy as np
 import pytest
 
 import npbert
+from npbert import Tape
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import COMPLEX_STEP, TOLERANCES, check_directions, check_gradients
+from tests.computing import in_pieces, nothing_is_nan, on_threads
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
@@ -29,8 +34,54 @@ def test_the_numbers_are_the_same_in_every_dtype(name):
 
 
 def test_every_public_layer_is_in_the_catalogue():
-    """A layer that is not there is checked by nobody. (Elementwise has no formula, and positions no gradient.)"""
+    """A layer that is not there is checked by nobody. (Elementwise and Loss have no formula, positions no gradient.)"""
     public = [getattr(room, name) for room in (npbert.layers, npbert.blocks) for name in room.__all__]
     layers = {thing for thing in public if inspect.isclass(thing) and issubclass(thing, npbert.Layer)}
     known = {setting.layer_class for setting in CATALOGUE.values()}
-    assert layers - known == {npbert.Elementwise, npbert.SinusoidalPositions}
+    assert layers - known == {npbert.Elementwise, npbert.Loss, npbert.SinusoidalPositions}
+
+
+def parts_of(value):
+    parts = value if isinstance(value, tuple) else (value,)
+    return [np.array(part) for part in parts if part is not None]
+
+
+def derived(name, dtype=np.float64, seed=None):
+    """Everything that forward and backward make, all of one dtype, as is what is kept between them."""
+    layer, inputs, _ = CATALOGUE[name].make(dtype=dtype)
+    tape = Tape(None if seed is None else np.random.default_rng(seed))
+    y = layer.forward(*inputs, tape=tape)
+    kept = [array for _, values in tape._kept for array in values if isinstance(array, np.ndarray)]
+    assert dtype == np.float64 or np.float64 not in {array.dtype for array in kept}
+    dx = layer.backward(tuple(map(np.cos, y)) if isinstance(y, tuple) else np.cos(y), tape)
+    arrays = parts_of(y) + parts_of(dx) + [parameter.grad for parameter in layer.parameters()]
+    assert {array.dtype for array in arrays} == {np.dtype(dtype)}
+    return arrays
+
+
+def assert_same(got, wanted, tolerance):
+    """But for so much of the largest of all."""
+    scale = max(np.abs(array).max() for array in wanted)
+    for one, another in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(one, another, rtol=0, atol=tolerance * scale, strict=True)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_pieces_and_threads_change_nothing_but_the_rounding(name):
+    wanted = derived(name)
+    for block, threads in ((1, 2), (7, 1), (7, 3), (50, 2)):
+        with on_threads(threads), in_pieces(block, block), nothing_is_nan():
+            assert_same(derived(name), wanted, 1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_seed_drops_the_same_on_any_number_of_threads_and_gives_the_same_bits_on_as_many(name, dtype):
+    with in_pieces(7, 7), nothing_is_nan():
+        with on_threads(1):
+            wanted = derived(name, dtype, seed=1)
+        with on_threads(3):
+            got, again = derived(name, dtype, seed=1), derived(name, dtype, seed=1)
+    rounding = 1e-14 if dtype == np.float64 else 3e-6
+    assert_same(got, wanted, 0 if name.startswith("DotProduct") else rounding)  # no piece depends on threads
+    assert_same(again, got, 0)

@@ -4,7 +4,8 @@ import importlib
 import inspect
 import pkgutil
 import re
-from typing import get_origin
+from pathlib import Path
+from typing import Any, get_origin
 
 import pytest
 
@@ -33,7 +34,7 @@ def descendants(base):
 
 OURS = re.compile(r"npbert\.(?!learn\.exercises)")  # exercises hold mistakes, which nobody explains
 LAYERS = sorted(
-    {layer for layer in descendants(Layer) if OURS.match(layer.__module__) and hasattr(layer, "forward")},
+    {layer for layer in descendants(Layer) if OURS.match(layer.__module__) and layer.forward is not Layer.forward},
     key=lambda layer: layer.__name__,
 )
 
@@ -45,7 +46,7 @@ def test_it_says_what_it_is(thing):
     assert thing.__doc__ and not thing.__doc__.startswith(made_up)
     for name, member in vars(thing).items():
         if inspect.isfunction(member) or isinstance(member, property | classmethod | staticmethod):
-            documented = name.startswith("_") or name == "forward" or inspect.getdoc(getattr(thing, name))
+            documented = name.startswith("_") or inspect.getdoc(getattr(thing, name))
             assert documented, f"{thing.__name__}.{name}"
 
 
@@ -56,4 +57,15 @@ def test_forward_takes_a_tape_last_and_backward_a_gradient_and_the_tape(layer):
     _, gradient, tape = inspect.signature(layer.backward).parameters.values()
     assert gradient.name.startswith("d") and gradient.default is inspect.Parameter.empty
     assert (tape.name, tape.default) == ("tape", inspect.Parameter.empty)
-    assert inspect.getdoc(layer.backward), "the derivative, and why"
+    assert layer.backward.__doc__, "the derivative, and why"
+
+
+@pytest.mark.parametrize("called", [npbert.Answer, npbert.Classify, npbert.FillMask, npbert.Tag, npbert.Embed, Layer])
+def test_an_editor_knows_what_a_call_gives(called):
+    assert inspect.signature(called.__call__).return_annotation not in ("Any", Any, inspect.Parameter.empty)
+
+
+def test_an_editable_install_is_a_path():
+    """Editors and mypy follow no other; and `import npbert` from the folder above finds the package itself."""
+    project = Path(__file__).parent.parent / "pyproject.toml"
+    assert re.search(r'^package-dir = \{ "" = "\." \}', project.read_text(encoding="utf-8"), re.MULTILINE)

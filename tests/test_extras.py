@@ -13,10 +13,6 @@ from npbert.extras import MissingExtraError, how_to_install, import_extra
 PACKAGE = Path(npbert.__file__).parent
 
 
-def test_what_is_there_is_imported():
-    assert import_extra("json.decoder", extra="hf") is sys.modules["json.decoder"]
-
-
 @pytest.mark.parametrize("module", ["safetensors", "safetensors.numpy"])
 def test_what_is_not_there_says_how_to_install_it(module, monkeypatch):
     monkeypatch.setitem(sys.modules, "safetensors", None)

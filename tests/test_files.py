@@ -1,11 +1,24 @@
 """Files that are written whole or not at all, and read with errors that name them."""
 
+import io
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
-from npbert.files import FileError, atomic_write, decode, read_json_object, read_text, remove_leftovers, write_json
+from npbert.data.corpus import Corpus
+from npbert.files import (
+    FileError,
+    atomic_write,
+    decode,
+    read_json_object,
+    read_stream,
+    read_text,
+    remove_leftovers,
+    write_json,
+    write_where_asked,
+)
 
 
 @pytest.fixture
@@ -44,7 +57,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(path, error, old):
 
 
 @pytest.mark.parametrize(
-    ("error", "named"), [((28, "full"), "file.txt"), ((28, "full", "other"), "other"), (("?",), None)]
+    ("error", "named"), [((28, "full"), "file.txt"), ((28, "full", "other"), "other"), (("?",), "file.txt")]
 )
 def test_an_error_of_the_system_names_a_file(path, error, named):
     with pytest.raises(OSError, match=r"full|\?") as caught, atomic_write(path):
@@ -93,16 +106,38 @@ def test_the_mode_is_that_of_any_new_file_or_of_the_old_one(path, mask, mode):
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_link_stays_a_link(path, tmp_path, is_there):
+@pytest.mark.parametrize("write", [atomic_write, write_where_asked])
+def test_only_where_a_person_asks_for_it_is_a_link_followed(path, tmp_path, write, is_there):
     target = tmp_path / "elsewhere" / "target.txt"
     target.parent.mkdir()
     if is_there:
         target.write_text("old")
     path.symlink_to(target)
+    with write(path) as written:
+        written.write_text("new")
+    assert path.read_text() == "new"
+    assert path.is_symlink() == (write == write_where_asked)
+    if write == write_where_asked:
+        assert target.read_text() == "new"
+    else:
+        assert not target.exists() or target.read_text() == "old"
+    left = [len(list(folder.iterdir())) for folder in (target.parent, tmp_path)]
+    assert left == [is_there or write == write_where_asked, 2]
+
+
+def test_a_pipe_is_replaced_or_written_to_where_a_person_asks_for_it(path):
+    with write_where_asked(Path(os.devnull)) as written:
+        written.write_text("new")
+    os.mkfifo(path)
     with atomic_write(path) as written:
         written.write_text("new")
-    assert path.is_symlink() and target.read_text() == "new"
-    assert [len(list(folder.iterdir())) for folder in (target.parent, tmp_path)] == [1, 2]
+    assert path.read_text() == "new"
+
+
+def test_no_file_that_nobody_knows_is_named(path):
+    with pytest.raises(OSError, match="full") as caught, atomic_write(path) as written:
+        raise OSError(28, "full", str(written))
+    assert caught.value.filename == str(path)
 
 
 def test_json(path):
@@ -116,8 +151,8 @@ def test_json(path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", ", line 1: no valid JSON: Expecting value"),
-        (b'{"a": 1,\n"b"}', ", line 2: no valid JSON: Expecting ':' delimiter"),
+        (b"", ", line 1: not valid JSON: Expecting value"),
+        (b'{"a": 1,\n"b"}', ", line 2: not valid JSON: Expecting ':' delimiter"),
         (b"[]", " holds a JSON list, wanted an object"),
         (b"3", " holds a JSON int, wanted an object"),
         (b"\xe4", r", line 1: byte 0 \(0xe4\) is not UTF-8"),
@@ -135,3 +170,15 @@ def test_text_and_what_is_none(path, data, message):
     if "UTF-8" in message:
         with pytest.raises(FileError, match=f"^some name{message}"):
             decode(data, "some name")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
+def test_a_stream_without_an_end_is_not_read_to_it(monkeypatch):
+    monkeypatch.setattr("npbert.files.LARGEST_STREAM", 2**20)
+    with pytest.raises(FileError, match=r"^/dev/zero gives more than 1 MiB, and may have no end: wanted a file$"):
+        read_text(Path("/dev/zero"))
+    with pytest.raises(FileError, match=r"^/dev/zero is a pipe or a device: a corpus is read many times, so wanted"):
+        Corpus(["/dev/zero"])
+    with pytest.raises(FileError, match=r"^standard input gives more than 1 MiB"):
+        read_stream(io.BytesIO(bytes(2**20 + 1)), "standard input")
+    assert read_stream(io.BytesIO(bytes(2**20)), "standard input") == bytes(2**20)

@@ -15,26 +15,28 @@ import npbert
 PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-BELOW_MODELS = "blocks layers core compute data files extras suggest messages"
-UPPER = f"training plots rows inference models optim gradcheck catalogue shapes {BELOW_MODELS}"
+BELOW_MODELS = "launched blocks layers core compute data files extras messages"
+UPPER = f"training plots json_lines inference models optim gradcheck catalogue shapes {BELOW_MODELS}"
 KNOWS = {  # each room, from the bottom up, and all that it may import from
-    **dict.fromkeys(("version", "extras", "suggest", "messages", "compute"), ""),
+    **dict.fromkeys(("launched", "extras", "messages", "describe", "compute"), ""),
     "files": "messages",
-    "rows": "files",
-    "core": "compute",
-    **dict.fromkeys(("optim", "gradcheck", "layers"), "core compute"),
+    "json_lines": "files",
+    "core": "compute describe",
+    **dict.fromkeys(("optim", "layers"), "core compute"),
+    "gradcheck": "core compute messages",
     "data": "core compute files extras messages",
     "blocks": "layers core compute",
     "models": BELOW_MODELS,
     "shapes": "data core compute",
     "catalogue": f"models gradcheck shapes {BELOW_MODELS}",
     "inference": f"models {BELOW_MODELS}",
-    "plots": f"rows inference models {BELOW_MODELS}",
-    "training": f"plots rows inference models optim {BELOW_MODELS}",
-    **dict.fromkeys(("pages", "learn"), UPPER),
-    "cli": f"pages learn version {UPPER}",
-    "__main__": "cli",
-    "__init__": f"inference models optim gradcheck version {BELOW_MODELS}",
+    "plots": f"json_lines inference models {BELOW_MODELS}",
+    "training": f"plots json_lines inference models optim {BELOW_MODELS}",
+    "learn": UPPER,
+    "pages": f"learn {UPPER}",
+    "cli": f"pages learn {UPPER}",
+    "__main__": "cli messages",
+    "__init__": f"training inference models optim gradcheck {BELOW_MODELS}",
 }
 ROOMS = sorted({path.parent for path in PACKAGE.rglob("__init__.py")} - {PACKAGE, PACKAGE / "cli"})
 
@@ -89,7 +91,7 @@ def test_a_layer_is_its_equation_and_no_machinery(path):
     text = path.read_text(encoding="utf-8")
     assert not re.findall(r"\b(BLOCK|BLAS|in_blocks|slices|num_threads|set_num_threads)\b|def __call__", text)
     taken = {name for module, names in imports(path) if module.startswith("npbert.compute") for name in names}
-    assert "run" not in taken or path.stem in ("dot_product_attention", "encoder")
+    assert "run" not in taken or path.stem == "dot_product_attention"
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=name_of)
@@ -105,7 +107,13 @@ def test_a_room_hands_out_its_own_things_alone(room):
 def test_all_public_names_are_listed_once():
     names = npbert.__all__
     assert len(names) == len(set(names))
-    assert set(names) == {name for _, imported in imports(PACKAGE / "__init__.py") for name in imported}
+    of = {name: module for module, imported in imports(PACKAGE / "__init__.py") for name in imported}
+    of = {name: module for name, module in of.items() if module.startswith("npbert")}
+    assert set(names) == {"__version__", *of}
+    assert all(getattr(npbert, name) is getattr(importlib.import_module(of[name]), name) for name in of)
+    assert set(names) <= set(dir(npbert))
+    with pytest.raises(AttributeError, match="module 'npbert' has no attribute 'BertModle'"):
+        npbert.BertModle  # noqa: B018
     for room in (npbert.core, npbert.layers, npbert.blocks):
         assert {name for name in room.__all__ if isinstance(getattr(room, name), type)} <= set(names)
     assert {name for name in npbert.models.__all__ if name.startswith("BertFor")} <= set(names)
@@ -115,7 +123,7 @@ def test_memory_is_set_by_programs_alone():
     """`keep_freed_memory` changes the whole process: that is for a program to do, not for an import."""
     calls = re.compile(r"^ +keep_freed_memory\(", re.MULTILINE)
     users = [path for path in [ROOT / "demo.py", *FILES] if calls.search(path.read_text(encoding="utf-8"))]
-    assert list(map(name_of, users)) == ["demo.py", "npbert/cli/__init__.py", "npbert/training/trainer.py"]
+    assert list(map(name_of, users)) == ["demo.py", "npbert/cli/__init__.py", "npbert/training/session.py"]
 
 
 IMPORT = """
@@ -128,19 +136,31 @@ class Library(ctypes.CDLL):
         return super().__getattr__(name)
 
 ctypes.CDLL = Library
-import npbert, npbert.training
+import npbert
+first = [name for name in sys.modules if name.startswith(("npbert.", "numpy"))]
+import npbert.training
 loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
 set_by_import = "mallopt" in asked
 from npbert.cli import main
 main(["params", "bert-tiny"])
-print(json.dumps([sorted(loaded), set_by_import, "mallopt" in asked]))
+print(json.dumps([first, sorted(loaded), set_by_import, "mallopt" in asked]))
 """
 
 
 def test_importing_needs_numpy_alone_and_leaves_memory_as_it_is():
     result = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True)
-    loaded, set_by_import, set_by_command = json.loads(result.stdout.splitlines()[-1])
+    first, loaded, set_by_import, set_by_command = json.loads(result.stdout.splitlines()[-1])
+    assert first == [], "the rest comes with the first name that is used"
     assert {name for name in loaded if "cython" not in name} - sys.stdlib_module_names == {"npbert", "numpy"}
     assert "argparse" not in loaded
     assert not set_by_import
     assert set_by_command == (sys.platform == "linux")
+
+
+def test_help_loads_neither_numpy_nor_a_command():
+    code = (
+        "import sys; from npbert.cli import main\ntry: main(['--help'])\nexcept SystemExit: print(sorted(sys.modules))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "gradcheck    prove" in loaded
+    assert "'numpy'" not in loaded and "'npbert.cli.training'" not in loaded and "'npbert.cli.parser'" in loaded

@@ -14,6 +14,7 @@ from npbert import BertConfig, BertForPreTraining, BertForQuestionAnswering, Tok
 PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DEMO = (ROOT / "demo.py").read_text(encoding="utf-8")
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python ?(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 EXTRAS = {"": [], "hf": ["safetensors", "tokenizers"]}
@@ -38,14 +39,13 @@ def write_what_examples_read():
         head(config, rng=np.random.default_rng(0)).save_pretrained(folder)
 
 
-@pytest.mark.filterwarnings("ignore:not from .* but new")
 @pytest.mark.parametrize(("extra", "code"), EXAMPLES, ids=range(len(EXAMPLES)))
 def test_an_example_runs(extra, code, tmp_path, monkeypatch, capsys):
     """What it prints of losses goes down, and what it checks is right."""
     for library in EXTRAS[extra]:
         pytest.importorskip(library, reason=f"{library} is not installed: pip install 'npbert[{extra}]'")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
+    monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
     if extra:
         write_what_examples_read()
     exec(compile(code, "README.md", "exec"), {})
@@ -88,21 +88,27 @@ def test_links_hold_on_an_index_page_too():
     """They are whole addresses, those of the project's own files to files that there are."""
     links = re.findall(r"\]\((.*?)\)", README)
     home = re.search('Repository = "(.*)"', PROJECT).group(1)
-    own = [re.fullmatch(rf"{home}/(?:blob|raw)/main/(.+)", link) for link in links]
+    own = [re.fullmatch(rf"{home}/(?:blob|raw)/main/([^#]+)(?:#.+)?", link) for link in links]
     assert all(link.startswith("https://") for link in links)
     assert [link.group(1) for link in own if link and not (ROOT / link.group(1)).is_file()] == []
     assert sum(map(bool, own)) >= 5
 
 
 def test_extras_that_it_names_exist():
-    named = set(re.findall(r"\[(\w+)\]\"", README))
+    named = {name for names in re.findall(r"\[([\w,]+)\]\"", README) for name in names.split(",")}
     assert {"test", "hf", "train"} <= named <= set(re.findall(r"^(\w+) = \[", PROJECT, re.MULTILINE))
 
 
 def test_two_commands_stand_on_its_first_screen():
     screen = "\n".join(README.splitlines()[:30])
     assert "uv run demo.py\nuv run pytest" in screen
-    assert 'pip install -e . && python demo.py\npip install -e ".[test]" && pytest' in screen
+    assert 'pip install -e . && python demo.py\npip install -e ".[test,train]" && pytest' in screen
+
+
+def test_with_uv_the_demo_is_a_script_that_needs_what_npbert_needs():
+    """Otherwise uv would install all that the tests need, too."""
+    header = "".join(re.findall(r"^# (.*\n)", re.search(r"^# /// script\n(.*?)^# ///$", DEMO, re.M | re.S)[1], re.M))
+    assert re.search("^dependencies = .*$", PROJECT, re.MULTILINE).group() in header
 
 
 def test_it_is_short():

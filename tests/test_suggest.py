@@ -2,8 +2,8 @@
 
 import pytest
 
+from npbert.messages import closest, did_you_mean
 from npbert.models import PRESETS
-from npbert.suggest import closest, did_you_mean
 
 OPTIONS = ["--learning-rate", "--batch-size", "--epochs", "--max-length", "--held-out", "--mask-probability"]
 COMMANDS = ["fill-mask", "embed", "classify", "finetune", "pretrain", "evaluate", "vocab"]

@@ -1,4 +1,5 @@
-"""Every layer's formula as the papers have it, with loops, one row or number at a time, in exact sums of float64.
+"""Every layer's formula as the papers have it, with loops, one row or number at a time, in exact sums of float64; and
+the models, put together from them.
 
 A wrong forward whose backward agrees with it is invisible to gradcheck: only another forward shows it.
 """
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from npbert import Batch
 from npbert.compute import Array
 from npbert.core import IGNORED, Sequences
 
@@ -38,15 +40,11 @@ def softmax(layer: Any, x: Array) -> Array:
     return np.array([[e / math.fsum(row) for e in row] for row in exponentials])
 
 
-EPS = 1e-2
-"""What the blocks are told, those of the catalogue too. It counts: x has variance 1."""
-
-
-def layer_norm(layer: Any, x: Array, eps: float = EPS) -> Array:
+def layer_norm(layer: Any, x: Array) -> Array:
     y = np.empty(x.shape)
     for n, row in enumerate(x.astype(float)):
         mean = math.fsum(row) / len(row)
-        sigma = math.sqrt(math.fsum((row - mean) ** 2) / len(row) + eps)
+        sigma = math.sqrt(math.fsum((row - mean) ** 2) / len(row) + layer.eps)
         y[n] = layer.gamma.value * ((row - mean) / sigma) + layer.beta.value
     return y
 
@@ -74,17 +72,21 @@ def cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
     return np.float64(math.fsum(surprises) / len(surprises))
 
 
+def probabilities(q: Array, k: Array) -> Array:
+    """(M, T): how much each query takes from each key of its sequence, in one head of d features."""
+    return softmax(None, np.array([[query @ key / math.sqrt(len(key)) for key in k] for query in q]))
+
+
 def dot_product(layer: Any, q: Array, k: Array, v: Array, sequences: Sequences | None = None) -> Array:
-    """Query after query, head after head, in each sequence by itself."""
+    """Head after head, in each sequence by itself."""
     c, d = np.empty(q.shape), q.shape[1] // layer.num_heads
     query, key = 0, 0
-    lengths = [(len(q), len(k))] if sequences is None else zip(sequences.looking, sequences.lengths, strict=True)
+    lengths = [(len(q), len(k))] if sequences is None else zip(sequences.query_lengths, sequences.lengths, strict=True)
     for m, t in lengths:
-        for row in range(query, query + m):
-            for head in range(layer.num_heads):
-                features = slice(head * d, (head + 1) * d)
-                scores = [q[row, features] @ k[other, features] / math.sqrt(d) for other in range(key, key + t)]
-                c[row, features] = softmax(None, np.array([scores]))[0] @ v[key : key + t, features]
+        for features in (slice(head * d, (head + 1) * d) for head in range(layer.num_heads)):
+            own_q, own_k = q[query : query + m, features], k[key : key + t, features]
+            if m:
+                c[query : query + m, features] = probabilities(own_q, own_k) @ v[key : key + t, features]
         query, key = query + m, key + t
     return c
 
@@ -120,9 +122,52 @@ def mean_pooling(layer: Any, x: Array, sequences: Sequences) -> Array:
     return np.array([[math.fsum(column) / len(part) for column in part.T] for part in parts])
 
 
-def masked_lm_head(layer: Any, x: Array) -> Array:
-    h = layer_norm(layer.layer_norm, each(ACTIVATIONS["gelu"], None, linear(layer.dense, x)))
+def masked_lm_head(layer: Any, x: Array, activation: str = "gelu") -> Array:
+    h = layer_norm(layer.layer_norm, each(ACTIVATIONS[activation], None, linear(layer.dense, x)))
     return h @ layer.table.value.astype(float).T + layer.bias.value
+
+
+def pooler(layer: Any, x: Array) -> Array:
+    return each(math.tanh, None, linear(layer.dense, x))
+
+
+def hidden_states(model: Any, ids: Array, types: Array, t: Array) -> list[Array]:
+    """Of one sequence: the embeddings, and what each layer of the model makes of them."""
+    bert, config = getattr(model, "bert", model), model.config
+    states = [embeddings(bert.embeddings, ids, types, t, is_learned=config.position_embedding_type == "absolute")]
+    for layer in bert.encoder.layers:
+        states.append(encoder_layer(layer, states[-1], states[-1], None, config.hidden_act))
+    return states
+
+
+def head(model: Any, h: Array) -> list[Array]:
+    """What a model makes of the last hidden state of one sequence: (T, ·) of its tokens, then (·) of the whole."""
+    bert = getattr(model, "bert", model)
+    pooled = pooler(bert.pooler, h[:1]) if bert.pooler else None
+    if hasattr(model, "classifier"):
+        return [linear(model.classifier, h) if pooled is None else linear(model.classifier, pooled)[0]]
+    if hasattr(model, "predictions"):
+        words = masked_lm_head(model.predictions, h, model.config.hidden_act)
+        return [words, *([] if pooled is None else [linear(model.seq_relationship, pooled)[0]])]
+    return [linear(model.qa_outputs, h)] if hasattr(model, "qa_outputs") else [h, pooled[0]]
+
+
+def outputs(model: Any, batch: Batch) -> list[Array]:
+    """The outputs of a model for a batch without labels: each sequence by itself, and 0 for padding."""
+    *leading, length = batch.input_ids.shape
+    arrays = (a.reshape(-1, length) for a in (batch.input_ids, batch.token_type_ids, batch.attention_mask != 0))
+    found: list[list[Array]] = []
+    for ids, types, real in zip(*arrays, strict=True):
+        of_one = head(model, hidden_states(model, ids[real], types[real], np.flatnonzero(real))[-1])
+        for n, output in enumerate(of_one):
+            if output.ndim == 2:
+                of_one[n] = np.zeros((length, output.shape[1]))
+                of_one[n][real] = output
+        found.append(of_one)
+    whole = [np.array(of_all).reshape(*leading, *of_all[0].shape) for of_all in zip(*found, strict=True)]
+    if type(model).__name__ == "BertForQuestionAnswering":  # start and end apart
+        return [whole[0][..., 0], whole[0][..., 1]]
+    return [whole[0][..., 0]] if type(model).__name__ == "BertForMultipleChoice" else whole
 
 
 FORMULAS: dict[str, Callable[..., Any]] = {
@@ -149,7 +194,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "Encoder": encoder,
     "BertEmbeddings": embeddings,
     "BertEmbeddings, sinusoidal": partial(embeddings, is_learned=False),
-    "Pooler": lambda layer, x: each(math.tanh, None, linear(layer.dense, x)),
+    "Pooler": pooler,
     "MeanPooling": mean_pooling,
     "MaskedLMHead": masked_lm_head,
     "NextSentenceHead": linear,

@@ -1,29 +1,16 @@
-"""What is put together from the layers. `__all__` is the order to read them in."""
+"""Blocks, put together from the layers. `__all__` is the order to read them in."""
 
-from npbert.blocks.activations import ACTIVATIONS, make_activation
 from npbert.blocks.attention import MultiHeadAttention
 from npbert.blocks.bert_embeddings import POSITION_KINDS, BertEmbeddings
 from npbert.blocks.checkpointed import Checkpointed
 from npbert.blocks.encoder import Encoder
 from npbert.blocks.encoder_layer import EncoderLayer
-from npbert.blocks.feed_forward import FeedForward
+from npbert.blocks.feed_forward import ACTIVATIONS, FeedForward, make_activation
 from npbert.blocks.masked_lm_head import MaskedLMHead
 from npbert.blocks.mean_pooling import MeanPooling
 from npbert.blocks.next_sentence_head import NextSentenceHead
 from npbert.blocks.pooler import Pooler
 
-__all__ = [
-    "ACTIVATIONS",
-    "make_activation",
-    "FeedForward",
-    "MultiHeadAttention",
-    "EncoderLayer",
-    "Checkpointed",
-    "Encoder",
-    "BertEmbeddings",
-    "POSITION_KINDS",
-    "Pooler",
-    "MeanPooling",
-    "MaskedLMHead",
-    "NextSentenceHead",
-]
+__all__ = ["ACTIVATIONS", "make_activation", "FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed"]
+__all__ += ["Encoder", "BertEmbeddings", "POSITION_KINDS"]
+__all__ += ["Pooler", "MeanPooling", "MaskedLMHead", "NextSentenceHead"]

@@ -1,4 +1,4 @@
-"""MultiHeadAttention: every row looks at all rows of its sequence and takes a weighted mean of what it finds."""
+"""MultiHeadAttention: each row gets a weighted mean of the values of its sequence, several times over."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from npbert.layers import DotProductAttention, Linear
 class MultiHeadAttention(Layer):
     """y = DotProductAttention(Q, K, V) Wo + bo  with  Q = x Wq + bq,  K = z Wk + bk,  V = z Wv + bv.
 
-    x (M, D): the rows that look   z (N, D): the rows that are looked at   y (M, D)
+    x (M, D): what the queries are made of   z (N, D): what keys and values are made of   y (M, D)
     sequences: which rows belong together; None means that all are one sequence.
 
     In self-attention x is z. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2; the biases as in BERT's code.)
     Chapter 6 of docs/ derives it.
 
-    Raises: ValueError when num_heads does not divide hidden_size; what its parts raise.
+    Raises: ValueError when num_heads does not divide hidden_size, or when x, z and the sequences do not fit together;
+    TypeError when a dtype is not that of the weights.
     """
 
     def __init__(self, hidden_size: int, num_heads: int, init: Init, *, dropout: float = 0.0) -> None:
@@ -51,7 +52,7 @@ class MultiHeadAttention(Layer):
         return dx, dz
 
     def probabilities(self, z: Array, sequences: Sequences | None = None) -> list[Array]:
-        """What each row of z (N, D) takes from each row of its sequence, for each sequence (H, T, T).
+        """How much each row of z (N, D) takes from each row of its sequence: (H, T, T) for each sequence.
 
         The first T are the queries, each of which takes 1 in all; the second T are the keys.
         """

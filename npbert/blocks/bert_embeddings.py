@@ -1,4 +1,4 @@
-"""BertEmbeddings: what a token is, where it stands and which sentence it is in, added up."""
+"""BertEmbeddings: the sum of three vectors, for the token, its position and its sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class BertEmbeddings(Layer):
     al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
     Chapter 7 of docs/ derives it.
 
-    Raises: ValueError for another kind of positions; what Embedding raises for ids.
+    Raises: ValueError for another kind of positions; TypeError for ids that are not integers, IndexError for one that
+    is not in its table.
     """
 
     def __init__(

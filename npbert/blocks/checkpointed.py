@@ -12,8 +12,9 @@ from npbert.core.tape import NO_TAPE, Tape
 class Checkpointed(Layer):
     """y = layer(…), with a third more work and a fraction of the memory.
 
-    Forward keeps the input and the state of the dropout generator. Backward runs forward again, with the same dropout,
-    on a tape of its own. (Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost".)
+    Forward keeps the input, and a copy of the dropout generator as it is before the layer draws, since the generator
+    itself goes on. Backward runs forward again with the copy, so with the same dropout, on a tape of its own. (Chen et
+    al. 2016, "Training Deep Nets with Sublinear Memory Cost".)
     """
 
     def __init__(self, layer: Layer) -> None:

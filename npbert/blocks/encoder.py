@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.blocks.checkpointed import Checkpointed
 from npbert.blocks.encoder_layer import EncoderLayer
-from npbert.compute import Array
+from npbert.compute import Array, sequencewise
 from npbert.core.layer import Layer
 from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape
@@ -21,11 +21,12 @@ class Encoder(Layer):
     x (N, D)   y (N, D), or (M, D) where only some rows are read
     sequences: which rows belong together; None means that all are one sequence.
     read (M,): the rows that are wanted, in ascending order; None means all. Every layer needs all rows of the one
-    before it, to look at; but in the last layer only the rows that are read need look. This saving is exact.
+    before it as keys and values, but in the last layer only the rows that are read need to be queries: an exact saving.
 
     gradient_checkpointing: when set to True, each layer keeps only its input for backward (`Checkpointed`).
 
-    Raises: ValueError for no layers at all, or for `read` in another order; what EncoderLayer and Gather raise.
+    Raises: ValueError for no layers at all, for an x that is not (N, D), or for `read` in another order; TypeError for
+    another dtype; IndexError for a row outside 0 to N − 1.
     """
 
     def __init__(self, layers: Iterable[EncoderLayer]) -> None:
@@ -39,22 +40,21 @@ class Encoder(Layer):
         self, x: Array, sequences: Sequences | None = None, read: Array | None = None, tape: Tape = NO_TAPE
     ) -> Array:
         sequences = Sequences(np.array([len(x)])) if sequences is None else sequences
-        if not tape.keeps and tape.rng is None:  # inference: the threads share out the sequences
-            return sequences.in_parts(self._encode, x, read)
-        return self._encode(x, sequences, read, tape)
+        return sequencewise(self._encode, x, sequences, read, tape)
 
-    def _encode(self, x: Array, sequences: Sequences, read: Array | None, tape: Tape = NO_TAPE) -> Array:
+    def _encode(self, x: Array, sequences: Sequences, read: Array | None, tape: Tape) -> Array:
         computed: list[Layer] = list(self.layers)
         if self.gradient_checkpointing:
             computed = [Checkpointed(layer) for layer in computed]
         *layers, last = computed
         for layer in layers:
             x = layer.forward(x, x, sequences, tape=tape)
+        all_are_read = read is None
         if read is None:
             y: Array = last.forward(x, x, sequences, tape=tape)
         else:
             y = last.forward(self.gather.forward(x, read, tape), x, sequences.only(read), tape=tape)
-        tape.keep(self, computed, read is None)
+        tape.keep(self, computed, all_are_read)  # `Checkpointed` wraps the layers anew in each forward
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:

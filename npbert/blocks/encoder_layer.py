@@ -15,14 +15,33 @@ from npbert.layers import Dropout, LayerNorm
 class EncoderLayer(Layer):
     """h = LayerNorm(x + Dropout(MultiHeadAttention(x, z))),  y = LayerNorm(h + Dropout(FeedForward(h))).
 
-    x (M, D): the rows that look   z (N, D): the rows that are looked at   y (M, D)
+    x (M, D): what the queries are made of   z (N, D): what keys and values are made of   y (M, D)
     sequences: which rows belong together; None means that all are one sequence.
 
-    In BERT x is z, all rows look at all rows; only in the last layer it may be enough that some look, those that a head
+    In BERT x is z: each row asks, and each row answers. Only in the last layer x may be fewer rows, those that a head
     will read. LayerNorm comes after each addition ("post-norm"). (Vaswani et al. 2017, sections 3.1 and 5.4; Devlin et
     al. 2018, section 3.) Chapters 3 and 6 of docs/ derive it; in exercise 9 you do.
 
-    Raises: what its parts raise.
+    The layer itself keeps nothing for backward. Its parts do: with N = 5, D = 8, F = 16 and H = 2, print(tape) shows
+    after forward, the last entry first,
+
+        output_norm: x_hat (5, 8), sigma (5, 1)
+        dropout: x.shape (5, 8), x.dtype float32, mask None
+        feed_forward.output: x (5, 16)
+        feed_forward.activation: slope (5, 16)
+        feed_forward.intermediate: x (5, 8)
+        attention_norm: x_hat (5, 8), sigma (5, 1)
+        dropout: x.shape (5, 8), x.dtype float32, mask None
+        attention.output: x (5, 8)
+        attention.dot_product: q (5, 8), k (5, 8), v (5, 8), pieces [Piece], shares [(1, 2, 5, 5)], dropped [None]
+        attention.value: x (5, 8)
+        attention.key: x (5, 8)
+        attention.query: x (5, 8)
+
+    which backward takes from top to bottom.
+
+    Raises: ValueError for an unknown activation, when num_heads does not divide hidden_size, or when x, z and the
+    sequences do not fit together; TypeError when a dtype is not that of the weights.
     """
 
     def __init__(
@@ -54,12 +73,10 @@ class EncoderLayer(Layer):
         """(dx, dz): the two halves backwards.
 
         Each half is LayerNorm(s) of a sum s = u + Dropout(f), where the sub-layer made f from u. A sum hands its
-        gradient ds to both sides unchanged. So u has two roads to the loss: past the sub-layer, which brings back ds;
-        and through it, which brings back what becomes of ds on the way through dropout and the sub-layer. The two meet
-        in a +. In the second half u is h. In the first half u is x, which goes into attention as the queries; what z
-        brings back, as keys and values, is dz, and where z is x, as in BERT, the encoder adds it.
-
-        The layer itself keeps nothing: all that is on the tape its parts put there, as print(tape) shows.
+        gradient ds to both sides unchanged. So u went in twice: past the sub-layer, which brings back ds; and into it,
+        which brings back what becomes of ds on the way through dropout and the sub-layer. du is the sum of the two. In
+        the second half u is h. In the first half u is x, which goes into attention as the queries alone. What comes
+        back through keys and values is dz; where z is x, as in BERT, Encoder.backward adds it.
         """
         ds = self.output_norm.backward(dy, tape)
         df = self.dropout.backward(ds, tape)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from npbert.blocks.activations import make_activation
 from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.layers import Linear
+from npbert.layers import GELU, Elementwise, Linear, ReLU, TanhGELU
+
+ACTIVATIONS: dict[str, type[Elementwise]] = {
+    "gelu": GELU,
+    "gelu_new": TanhGELU,
+    "gelu_pytorch_tanh": TanhGELU,
+    "relu": ReLU,
+}
+"""By Hugging Face's names for them (`hidden_act`)."""
 
 
 class FeedForward(Layer):
@@ -18,7 +25,7 @@ class FeedForward(Layer):
     activation: `gelu` (exact, BERT's in Hugging Face), `gelu_new` (its tanh form) or `relu` (the Transformer's).
     (Vaswani et al. 2017, section 3.3; Devlin et al. 2018, appendix A.2.)
 
-    Raises: ValueError for another activation; what Linear raises for x.
+    Raises: ValueError for another activation, or when x is not (N, D); TypeError when its dtype is not that of W₁.
     """
 
     def __init__(self, hidden_size: int, intermediate_size: int, init: Init, *, activation: str = "gelu") -> None:
@@ -36,3 +43,10 @@ class FeedForward(Layer):
         dh = self.output.backward(dy, tape)
         dh = self.activation.backward(dh, tape)
         return self.intermediate.backward(dh, tape)
+
+
+def make_activation(name: str) -> Elementwise:
+    """The activation called `name`. Raises: ValueError for a name that is not in ACTIVATIONS."""
+    if name not in ACTIVATIONS:
+        raise ValueError(f"activation is {name!r}, wanted one of {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[name]()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from npbert.blocks.activations import make_activation
+from npbert.blocks.feed_forward import make_activation
 from npbert.compute import Array, matmul, sum_rows
-from npbert.core.checks import check_like
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init, Parameter
 from npbert.core.tape import NO_TAPE, Tape
 from npbert.layers import LayerNorm, Linear
+from npbert.layers.checks import check_like
 
 
 class MaskedLMHead(Layer):
@@ -20,7 +20,8 @@ class MaskedLMHead(Layer):
     vector that the word has as input. (Devlin et al. 2018, section 3.1, task 1; transform and tying are in its code.)
     Chapter 7 of docs/ derives it.
 
-    Raises: ValueError for an unknown activation; what Linear raises for x.
+    Raises: ValueError for an unknown activation, or when x is not (M, D); TypeError when its dtype is not that of the
+    weights.
     """
 
     def __init__(

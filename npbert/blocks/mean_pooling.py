@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core.checks import check_like
 from npbert.core.layer import Layer
 from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like
 
 
 class MeanPooling(Layer):
@@ -25,7 +25,7 @@ class MeanPooling(Layer):
         check_like(self, x, (sequences.num_rows, *x.shape[1:]), x.dtype, name="x")
         lengths = sequences.lengths.astype(x.real.dtype)[:, None]  # (B, 1)
         tape.keep(self, sequences, lengths, x.shape[1:])
-        return np.stack([rows.sum(axis=0) for rows in np.split(x, sequences.ends[:-1])]) / lengths
+        return np.stack([rows.sum(axis=0) for rows in np.split(x, sequences.offsets[1:-1])]) / lengths
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dxₙ = dyₛ / length of s: each row had the same share in the mean."""

@@ -14,7 +14,7 @@ class NextSentenceHead(Linear):
     Its derivative is that of Linear. (Devlin et al. 2018, section 3.1, task 2; the labels are those of its code and of
     Hugging Face.)
 
-    Raises: what Linear raises for pooled.
+    Raises: ValueError when pooled is not (B, D), TypeError when its dtype is not that of W.
     """
 
     def __init__(self, hidden_size: int, init: Init) -> None:

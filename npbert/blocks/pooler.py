@@ -16,7 +16,7 @@ class Pooler(Layer):
 
     (Devlin et al. 2018, section 3; the layer is in its code.)
 
-    Raises: what Linear raises for x.
+    Raises: ValueError when x is not (B, D), TypeError when its dtype is not that of W.
     """
 
     def __init__(self, hidden_size: int, init: Init) -> None:

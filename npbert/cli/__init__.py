@@ -10,32 +10,34 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
-import numpy as np
-
-from npbert.cli.answer import add_answer_command
-from npbert.cli.classify import add_classify_command
-from npbert.cli.embed import add_embed_command
-from npbert.cli.fill_mask import add_fill_mask_command
-from npbert.cli.gradcheck import add_gradcheck_command
-from npbert.cli.launcher import check_shared, said_once, speaks
-from npbert.cli.learn import add_learn_command
-from npbert.cli.log import USUAL, messages_on_standard_error
-from npbert.cli.page import add_page_command
-from npbert.cli.params import add_params_command
+import npbert
+from npbert.cli.log import USUAL, check_shared, messages_on_standard_error, said_once, speaks, tell
 from npbert.cli.parser import Parser
-from npbert.cli.plot import add_plot_command
-from npbert.cli.report import add_report_command
-from npbert.cli.search import add_search_command
-from npbert.cli.site import add_site_command
-from npbert.cli.tag import add_tag_command
-from npbert.cli.training import add_training_commands
-from npbert.cli.vocab import add_vocab_command
-from npbert.compute import keep_freed_memory, num_threads
-from npbert.data.learn_vocabulary import THREAD
 from npbert.messages import LOGGER, in_words
-from npbert.training.finite import NotFiniteError
-from npbert.version import __version__
+
+_COMMANDS = {
+    "fill-mask": ("predict", "find the words that could stand at each [MASK]"),
+    "embed": ("embed", "turn each text into a vector"),
+    "search": ("embed", "find the lines that are most similar to a text"),
+    "classify": ("predict", "find a label for each text"),
+    "tag": ("predict", "find a tag for each word, and names"),
+    "answer": ("predict", "find answers in passages"),
+    "vocab": ("vocab", "learn a vocabulary from your own text"),
+    "pretrain": ("training", "teach a BERT language, from plain text"),
+    "finetune": ("training", "teach a pre-trained BERT a task, from a labelled file"),
+    "evaluate": ("training", "say how good a trained model is"),
+    "report": ("pages", "make a page of pictures of a run"),
+    "plot": ("plot", "draw attention, gradients, vectors or a run"),
+    "params": ("params", "list every tensor of a model, with its shape and count"),
+    "page": ("pages", "a page on which each number of a small model can be followed back"),
+    "learn": ("learn", "learn backpropagation by writing it"),
+    "site": ("pages", "make a web site to read npbert on"),
+    "gradcheck": ("gradcheck", "prove every derivative of every block"),
+}
+"""The commands by name: the module of each, which is imported when it is asked for, and its line in the list."""
 
 _EXAMPLES = """examples:
   echo "Paris is the [MASK] of France." | npbert fill-mask folder
@@ -43,7 +45,7 @@ _EXAMPLES = """examples:
   npbert finetune --help
 
 Here, folder stands for a checkpoint in the format of Hugging Face. npbert reads it
-from disk, and downloads nothing."""
+from disk. To download one: hf download NAME --local-dir FOLDER"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,10 +54,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises: SystemExit (status 2) for arguments that are not understood, after saying so on standard error.
     """
     try:
-        with said_once():
-            parser = _parser()
+        with said_once(), messages_on_standard_error(USUAL):
+            arguments = sys.argv[1:] if arguments is None else list(arguments)
+            if arguments[:1] == ["help"]:  # npbert help, npbert help embed
+                arguments = [*arguments[1:], "--help"]
+            parser = _parser(next((argument for argument in arguments if not argument.startswith("-")), ""))
             args = parser.parse_args(arguments)
             check_shared(parser, args.command)
+        from npbert.compute import keep_freed_memory  # here: help needs no NumPy
+
         keep_freed_memory()
         with messages_on_standard_error(getattr(args, "level", USUAL)):
             return _run(args)
@@ -63,33 +70,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> Parser:
+class _ShowVersion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        import numpy as np
+
+        print(f"npbert {npbert.__version__} (Python {platform.python_version()}, NumPy {np.__version__})")
+        parser.exit()
+
+
+def _parser(asked: str) -> Parser:
+    """The parser, which knows the options of the command that is asked for, and of the others the names."""
     parser = Parser(
         prog="npbert",
         usage="npbert COMMAND [options]",
         description="BERT in NumPy: use a checkpoint, train one, or look into how it works.",
         epilog=_EXAMPLES,
     )
-    version = f"npbert {__version__} (Python {platform.python_version()}, NumPy {np.__version__})"
-    parser.add_argument("--version", action="version", version=version, help="show the version, and end")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version, and end")
     commands = parser.add_subparsers(
         prog="npbert", title="commands", dest="command", metavar="COMMAND", parser_class=Parser
     )
-    add_fill_mask_command(commands)
-    add_embed_command(commands)
-    add_search_command(commands)
-    add_classify_command(commands)
-    add_tag_command(commands)
-    add_answer_command(commands)
-    add_vocab_command(commands)
-    add_training_commands(commands)
-    add_report_command(commands)
-    add_plot_command(commands)
-    add_params_command(commands)
-    add_page_command(commands)
-    add_learn_command(commands)
-    add_site_command(commands)
-    add_gradcheck_command(commands)
+    for name, (module, text) in _COMMANDS.items():
+        command = commands.add_parser(name, help=text)
+        if name == asked:
+            command.take(getattr(import_module(f"npbert.cli.{module}"), f"add_{name.replace('-', '_')}_command"))
     names = ", ".join(commands.choices)
     parser.set_defaults(run=lambda _: parser.error(f"say which command, one of {names}"))
     for each in (*commands.choices.values(), parser):
@@ -98,34 +102,36 @@ def _parser() -> Parser:
 
 
 def _run(args: argparse.Namespace) -> int:
-    start = time.perf_counter()
+    start, status = time.perf_counter(), 0
     try:
         if sys.stdout is None:  # closed before the program began
             raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
-        status: int = args.run(args)
+        status = args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
         if speaks():
-            print("\nstopped", file=sys.stderr)  # below the ^C
+            tell("\nstopped")  # below the ^C
+        from npbert.data.learn_vocabulary import THREAD
+
         if any(thread.name == THREAD for thread in threading.enumerate()):
             sys.stderr.flush()
             os._exit(130)  # Python would end that thread in the middle of the library, which aborts
         return 130
     except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return status or 1
     except MemoryError:
         LOGGER.error("there is not enough memory: fewer or shorter texts at once, or a smaller model, need less")
         return 1
-    except (
-        ValueError,
-        LookupError,
-        OSError,
-        ImportError,
-        NotFiniteError,
-    ) as error:  # what a user's value, file or setup can cause
+    except (ValueError, LookupError, OSError, ImportError, ArithmeticError) as error:  # from a value, a file, the setup
+        from npbert.training.finite import NotFiniteError
+
+        if isinstance(error, ArithmeticError) and not isinstance(error, NotFiniteError):
+            raise
         LOGGER.error(in_words(error))
         return 1
+    from npbert.compute import num_threads
+
     threads = num_threads()
     LOGGER.debug("it took %.1f s, on %d thread%s", time.perf_counter() - start, threads, "s" * (threads > 1))
     return status

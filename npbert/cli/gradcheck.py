@@ -8,21 +8,19 @@ from typing import Any
 import numpy as np
 
 from npbert.catalogue import blocks
+from npbert.cli.parser import Parser, Run
 from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, TOLERANCES, check_gradients
 from npbert.shapes import AWKWARD, Shapes
 
-_DESCRIPTION = """Prove every derivative of every block: forward and backward run once on exact
-numbers, and two integers are equal. Beside it stand two estimates in floats, by
-finite differences and by the complex step, along random directions."""
 
-
-def add_gradcheck_command(commands: Any) -> None:
-    """Add `npbert gradcheck` to the commands."""
-    command = commands.add_parser("gradcheck", help="prove every derivative of every block", description=_DESCRIPTION)
+def add_gradcheck_command(command: Parser) -> Run:
+    """Prove every derivative of every block: forward and backward run once on exact
+    numbers, and two integers are equal. Beside it stand two estimates in floats, by
+    finite differences and by the complex step, along random directions."""
     command.add_argument(
         "--seeds", type=_count, default=1, metavar="N", help="with N - 1 random shapes besides the usual ones"
     )
-    command.set_defaults(run=_gradcheck)
+    return _gradcheck
 
 
 def _count(text: str) -> int:

@@ -6,13 +6,14 @@ import argparse
 import contextlib
 import datetime
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from npbert.cli.learn_watch import watch
+from npbert.cli.parser import Parser, Run
 from npbert.data import load_dialogue
 from npbert.learn import (
     FOLDER,
@@ -25,51 +26,44 @@ from npbert.learn import (
     find,
     folder_of,
     option_of,
-    words,
+    printing,
     write_missing,
 )
-from npbert.learn.again import ask
 from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.show import show
+from npbert.learn.folder import ask
 from npbert.learn.verdict import Printed, Verdict
-from npbert.suggest import did_you_mean
+from npbert.messages import did_you_mean
 
 ACTIONS = ("check", "hint", "show", "again", "demo")
-_POLL = 0.2  # seconds between two looks at the files
-
-_DESCRIPTION = f"""Learn backpropagation by writing it. Without an ACTION, the exercises that
-are missing are written into the folder {FOLDER}; nothing that is there is changed.
-Each is a Python file in which a part is yours to write."""
-
-_EPILOG = """actions:
-  check [EXERCISE]   is it right? If not, what is wrong, and why; without an
-                     EXERCISE, a line for each of all
-  hint EXERCISE [N]  the first of three hints, or the N-th; the fourth is the
-                     change that would make your answer right
-  show EXERCISE      once your answer is right: yours, and the library's
-  again              what you have learned, asked in another form, days later
-  demo               train a small BERT with your own layers in it
-
-examples:
-  npbert learn
-  npbert learn check 02
-  npbert learn check --watch
-  npbert learn hint 02 2"""
 
 
-def add_learn_command(commands: Any) -> None:
-    """Add `npbert learn` to the commands."""
-    command = commands.add_parser(
-        "learn", help="learn backpropagation by writing it", description=_DESCRIPTION, epilog=_EPILOG
-    )
+def add_learn_command(command: Parser) -> Run:
+    """Learn backpropagation by writing it. Without an ACTION, the exercises that
+    are missing are written into the folder backprop; nothing that is there is changed.
+    Each is a Python file in which a part is yours to write.
+
+    actions:
+      check [EXERCISE]   is it right? If not, what is wrong, and why; without an
+                         EXERCISE, a line for each of all
+      hint EXERCISE [N]  the first of three hints, or the N-th; the fourth is the
+                         change that would make your answer right
+      show EXERCISE      once your answer is right: yours, and the library's
+      again              what you have learned, asked in another form, days later
+      demo               train a small BERT with your own layers in it
+
+    examples:
+      npbert learn
+      npbert learn check 02
+      npbert learn check --watch
+      npbert learn hint 02 2"""
     command.add_argument("action", metavar="ACTION", nargs="?", help=f"one of {', '.join(ACTIONS)}")
     command.add_argument("exercise", metavar="EXERCISE", nargs="?", help="its number, as 02, its name or its file")
     command.add_argument("number", metavar="N", nargs="?", type=int, help="which hint, 1 to 4")
     command.add_argument("--folder", metavar="FOLDER", default=FOLDER, help=f"where the files are (default: {FOLDER})")
     command.add_argument("--mend", action="store_true", help="show the change that makes a wrong answer right, too")
     command.add_argument("--watch", action="store_true", help="check again whenever a file is saved; Ctrl-C ends it")
-    command.set_defaults(run=lambda args: _learn(command, args))
+    return lambda args: _learn(command, args)
 
 
 def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
@@ -93,7 +87,7 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
 
 
 def _no_action(given: str) -> str:
-    """What to say of a word that is no action: it may be an exercise."""
+    """What to say of a word that is not an action: it may be an exercise."""
     try:
         exercise_of(given)
     except ValueError:
@@ -127,11 +121,11 @@ def _chosen(args: argparse.Namespace, folder: Path) -> list[tuple[Exercise, Path
 def _check(args: argparse.Namespace, folder: Path) -> int:
     chosen = _chosen(args, folder)
     if args.watch:
-        return _watch(chosen, option_of(folder), args.mend)
+        return watch(chosen, option_of(folder), args.mend)
     if args.exercise is not None:
         ((exercise, path),) = chosen
         verdict = check(exercise, path)
-        print(words.answer(exercise, verdict, option_of(folder), mends=args.mend))
+        print(printing.answer(exercise, verdict, option_of(folder), mends=args.mend))
         return int(verdict.status != RIGHT)
     return _check_all(chosen, option_of(folder))
 
@@ -142,10 +136,10 @@ def _check_all(chosen: list[tuple[Exercise, Path]], option: str) -> int:
     for exercise, _, verdict in _checked(chosen):
         count += verdict.status == RIGHT
         if verdict.status == WRONG and not told:
-            print(words.answer(exercise, verdict, option), end="\n\n", flush=True)
+            print(printing.answer(exercise, verdict, option), end="\n\n", flush=True)
             told = True
         else:
-            print(words.summary(exercise, verdict, option), flush=True)
+            print(printing.summary(exercise, verdict, option), flush=True)
     print(f"\n{count} of {len(chosen)} are right")
     return int(count < len(chosen))
 
@@ -160,62 +154,16 @@ def _checked(chosen: list[tuple[Exercise, Path]]) -> Iterator[tuple[Exercise, Pa
         yield exercise, path, verdict
 
 
-def _watch(chosen: list[tuple[Exercise, Path]], option: str, mends: bool) -> int:
-    """One file is checked at once, and each whenever it is saved."""
-    stamps = {path: _stamp(path) for _, path in chosen}
-    if len(chosen) > 1:
-        files = f"{len(chosen)} files in {chosen[0][1].parent}/"
-        print(f"watching {files}: each is checked when you save it. Ctrl-C ends it", flush=True)
-    else:
-        ((exercise, path),) = chosen
-        print(f"watching {path}: it is checked now, and whenever you save it. Ctrl-C ends it", flush=True)
-        _say_at_once(exercise, path, option, mends)
-    for exercise, path in _saved(chosen, stamps):
-        print(f"\n{time.strftime('%H:%M:%S')}", end="", flush=True)
-        _say_at_once(exercise, path, option, mends)
-    return 0
-
-
-def _say_at_once(exercise: Exercise, path: Path, option: str, mends: bool) -> None:
-    """The verdict as soon as it is there, and what is wrong when that is found."""
-    verdict = check(
-        exercise, path, at_once=lambda first: print(f"\n{words.line(exercise, first)}: {first.says} …", flush=True)
-    )
-    print(f"\n{words.answer(exercise, verdict, option, mends=mends)}", flush=True)
-
-
-def _saved(chosen: list[tuple[Exercise, Path]], seen: dict[Path, Any]) -> Iterator[tuple[Exercise, Path]]:
-    """The files that are saved, each when it has stayed the same from one look to the next: an editor may delete a
-    file, and write the new one bit by bit. seen: the stamps of those that need no answer any more."""
-    before = dict(seen)
-    while True:
-        for exercise, path in chosen:
-            stamp = _stamp(path)
-            if stamp is not None and stamp != seen[path] and stamp == before[path]:
-                seen[path] = stamp
-                yield exercise, path
-            before[path] = stamp
-        time.sleep(_POLL)
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
-
-
 def _hint(args: argparse.Namespace, folder: Path) -> int:
     """Where the hints of an exercise are for one part of it: those for the part that is not right yet."""
     exercise, part = exercise_of(args.exercise), ""
     if args.number == 4:
         verdict = check(*find(args.exercise, folder))
-        print(words.edits(exercise, verdict))
+        print(printing.edits(exercise, verdict))
         return 0
     if exercise.hints_of_parts and (folder / exercise.file_name).is_file():
         part = check(*find(args.exercise, folder)).part
-    print(words.hint(exercise, args.number or 1, part, option_of(folder)))
+    print(printing.hint(exercise, args.number or 1, part, option_of(folder)))
     return 0
 
 
@@ -237,10 +185,10 @@ def _show(args: argparse.Namespace, folder: Path) -> int:
     exercise, path = find(args.exercise, folder)
     verdict = check(exercise, path)
     if verdict.status != RIGHT:
-        print(words.answer(exercise, verdict, option_of(folder)))
-        print(f"\n{words.indented('The library has its answer ready for you once yours is right.')}")
+        print(printing.answer(exercise, verdict, option_of(folder)))
+        print(f"\n{printing.indented('The library has its answer ready for you once yours is right.')}")
         return 1
-    print(show(exercise, path))
+    print(printing.show(exercise, path))
     return 0
 
 
@@ -263,13 +211,13 @@ def _train(right: list[tuple[Exercise, Path]], say: Callable[[str], None]) -> in
     if not taking_part:
         say("None of your layers is right yet, so there is nothing of yours to train. Begin with 02 Linear.")
         return 1
-    say(words.indented(f"Yours in this BERT: {', '.join(taking_part)}. All else is the library's.", ""))
+    say(printing.indented(f"Yours in this BERT: {', '.join(taking_part)}. All else is the library's.", ""))
     if "Softmax" in own.things:
-        say(words.indented("(Softmax is right, too, but is no layer here: attention has one inside it.)", ""))
-    say(f"A model that only guesses has loss {demo.loss_of_knowing_nothing():.3f}.\n")
+        say(printing.indented("(Softmax is right, too, but is not a layer here: attention has one inside it.)", ""))
+    say(f"A model that only guesses has loss {np.log(model.config.vocab_size):.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *own.paths)
     if isinstance(stopped, Failure):
-        say(words.indented("\n\n".join(filter(None, (stopped.file, stopped.finding.says, stopped.finding.because)))))
+        say(printing.indented("\n\n".join(filter(None, (stopped.file, stopped.finding.says, stopped.finding.because)))))
         return 1
     count, total, shown = demo.judged(model)
     say(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")

@@ -1,15 +1,21 @@
-"""What the command says on standard error: notes, warnings and errors, each on a line of its own."""
+"""Messages on standard error: notes, warnings and errors, each on a line of its own. Under a launcher of several
+processes, as mpiexec is, one of them speaks for all."""
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import warnings
+from argparse import ArgumentParser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
 
+from npbert.launched import launched, launched_rank
 from npbert.messages import LOGGER, printable
 
+SHARED = ("pretrain", "finetune")
 QUIET, USUAL, VERBOSE = logging.ERROR, logging.INFO, logging.DEBUG
 
 
@@ -28,6 +34,7 @@ def messages_on_standard_error(level: int) -> Iterator[None]:
     LOGGER.propagate = False
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)  # a line for the user, under PYTHONWARNINGS=error as well
             warnings.showwarning = lambda message, *_, **__: LOGGER.warning("%s", message)
             yield
     finally:
@@ -55,3 +62,58 @@ class _Formatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return f"npbert: {'error: ' if record.levelno >= logging.ERROR else ''}{printable(record.getMessage())}"
+
+
+def tell(line: str) -> None:
+    """Print a line on standard error, if anybody can still read it."""
+    with suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def speaks() -> bool:
+    """True for the process that says what is the same for all: the first, or the only one."""
+    return launched() == 1 or launched_rank() == 0
+
+
+@contextmanager
+def said_once() -> Iterator[None]:
+    """While it lasts, only the process that speaks prints anything, errors as well."""
+    if speaks():
+        yield
+        return
+    with in_silence(), redirect_stderr(sys.stdout):
+        yield
+
+
+@contextmanager
+def in_silence() -> Iterator[None]:
+    """While it lasts, nothing is printed and no warning shown; an error still is."""
+    devnull = Path(os.devnull)
+    with only_from(logging.ERROR), devnull.open("w", encoding="utf-8", errors="replace") as out, redirect_stdout(out):
+        yield
+
+
+@contextmanager
+def only_from(level: int) -> Iterator[None]:
+    """While it lasts, npbert logs nothing below that level."""
+    before = LOGGER.level
+    LOGGER.setLevel(max(before, level))
+    try:
+        yield
+    finally:
+        LOGGER.setLevel(before)
+
+
+def check_shared(parser: ArgumentParser, command: str | None) -> None:
+    """Every process would do all of a command that shares no work, and write the same files.
+
+    Raises: SystemExit, with status 2, after saying so.
+    """
+    count = launched()
+    if count > 1 and command not in SHARED:
+        name = f"npbert {command}" if command else "npbert"
+        parser.exit(
+            2,
+            f"npbert: error: {count} processes were started, and only {' and '.join(SHARED)} share their work: start "
+            f"{name} as one process\n",
+        )

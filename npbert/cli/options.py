@@ -1,97 +1,75 @@
-"""Settings classes as options of the command line."""
+"""Options that several commands share: those of a settings class, and those of a command that reads a checkpoint."""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import MISSING, Field, fields
+from collections.abc import Sequence
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from npbert.training.settings import Settings, load_settings, make_settings
+from npbert.cli.parser import Run
+from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output
+from npbert.models import load_config
+from npbert.training.finetune import FinetuneSettings
+from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, make_settings, read_settings
+from npbert.training.tasks import TaskSettings
 
 Kind = TypeVar("Kind", bound=Settings)
 
-GROUPS: dict[str, dict[str, str]] = {
-    "what to learn from": {
-        "corpus": "FILE",
-        "document_per_file": "",
-        "train": "FILE",
-        "model": "MODEL",
-        "new_head": "",
-        "vocabulary": "FOLDER",
-        "held_out": "FILE",
-    },
-    "what the labelled files look like": {
-        "task": "TASK",
-        "text": "COLUMN",
-        "text_pair": "COLUMN",
-        "choices": "COLUMN",
-        "label": "COLUMN",
-        "delimiter": "NAME",
-        "first_row": "WHAT",
-    },
-    "how the text is used": {
-        "objective": "NAME",
-        "mask_probability": "SHARE",
-        "whole_words": "",
-        "max_length": "TOKENS",
-        "batch_size": "N",
-    },
-    "how long and how fast": {
-        "epochs": "N",
-        "steps": "N",
-        "learning_rate": "RATE",
-        "warmup": "SHARE",
-        "weight_decay": "RATE",
-        "max_grad_norm": "NORM",
-        "seed": "N",
-    },
-    "how it is judged": {
-        "held_out_batches": "N",
-        "metric": "NAME",
-        "positive": "LABEL",
-        "evaluate_every": "STEPS",
-        "patience": "N",
-    },
-    "what is kept": {"save_every": "STEPS", "log_every": "STEPS", "keep_state": ""},
-    "how to save memory": {"parts": "N", "gradient_checkpointing": "", "share_state": ""},
+GROUPS = {
+    "what to learn from": ("corpus", "document_per_file", "train", "model", "new_head", "vocabulary", "held_out"),
+    "what the labelled files look like": ("task", "text", "text_pair", "choices", "label", "delimiter", "first_row"),
+    "how the text is used": ("objective", "mask_probability", "whole_words", "max_length", "batch_size"),
+    "how long and how fast": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
+    "how it is judged": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),
+    "what is kept": ("save_every", "log_every", "keep_state"),
+    "how to save memory": ("parts", "gradient_checkpointing", "share_state"),
 }
-"""Which settings belong together in --help, and what the value of each is called there; a switch has no value."""
-
-_PLACEHOLDERS = {"int": "N", "float": "NUMBER", "str": "NAME", "tuple[str, ...]": "NAME"}
+"""The settings that belong together in --help."""
 
 
 def add_options(parser: argparse.ArgumentParser, kind: type[Settings]) -> None:
     """An option for every setting of `kind`, and --settings for a file of them. An option that is not given is not in
     the result of parsing."""
     left = {entry.name: entry for entry in fields(kind)}
-    for title, names in {**GROUPS, "more": dict.fromkeys(left, "")}.items():
-        here = [(left.pop(name), placeholder) for name, placeholder in names.items() if name in left]
+    for title, names in {**GROUPS, "more": tuple(left)}.items():
+        here = [left.pop(name) for name in names if name in left]
         group = parser.add_argument_group(title) if here else parser
-        for entry, placeholder in here:
-            group.add_argument(
-                f"--{entry.name.replace('_', '-')}", default=argparse.SUPPRESS, **_arguments(entry, placeholder)
-            )
+        for entry in here:
+            _add_option(group, entry, f"{entry.metadata['help']}{_default(entry)}")
     group = parser.add_argument_group("all of these from a file")
     group.add_argument("--settings", metavar="FILE", help="a TOML file of settings, as a run keeps them; "
                        "options on the command line override the file")  # fmt: skip
 
 
-def _arguments(entry: Field[Any], placeholder: str) -> dict[str, Any]:
-    kind = str(entry.type)
-    help_text = {"help": f"{entry.metadata['help']}{_default(entry)}".replace("%", "%%")}
+def add_columns(command: argparse.ArgumentParser, *names: str) -> None:
+    """Options for those settings of a task, which say where in a labelled file the text is."""
+    group = command.add_argument_group("for a file with columns")
+    for entry in fields(TaskSettings):
+        if entry.name in names:
+            _add_option(group, entry, entry.metadata["help"])
+
+
+_TYPES = {"int": (int, "N"), "float": (float, "NUMBER"), "str": (str, "NAME"), "tuple[str, ...]": (str, "NAME")}
+
+
+def _add_option(group: Any, entry: Field[Any], help_text: str) -> None:
+    name, kind = f"--{entry.name.replace('_', '-')}", str(entry.type)
+    options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": help_text.replace("%", "%%")}
     if kind == "bool":
-        return {"action": argparse.BooleanOptionalAction, **help_text}
-    metavar = placeholder or _PLACEHOLDERS[kind]
+        group.add_argument(name, action=argparse.BooleanOptionalAction, **options)
+        return
     if kind == "tuple[str, ...]":
-        return {"nargs": "+", "metavar": metavar, **help_text}
-    return {"type": {"int": int, "float": float, "str": str}[kind], "metavar": metavar, **help_text}
+        options["nargs"] = "+"
+    convert, value = _TYPES[kind]
+    group.add_argument(name, type=convert, metavar=entry.metadata["value"] or value, **options)
 
 
 def _default(entry: Field[Any]) -> str:
-    if entry.default in (MISSING, "", ()):
+    if entry.default in ("", ()):
         return ""
-    shown = {True: "on", False: "off"}[entry.default] if str(entry.type) == "bool" else f"{entry.default}"
+    shown = ("on" if entry.default else "off") if str(entry.type) == "bool" else entry.default
     return f" (default: {shown})"
 
 
@@ -115,3 +93,50 @@ def read_options(args: argparse.Namespace, kind: type[Kind]) -> Kind:
         if name not in {entry.name for entry in fields(kind)}:
             raise
         raise ValueError(f"--{name.replace('_', '-')} {rest}") from error  # as it is called here
+
+
+def reads_files(command: argparse.ArgumentParser, run: Run, endings: Sequence[str] = JSON_LINES) -> Run:
+    """Give a command that reads a checkpoint and text its files; it calls `run` when it is clear that its output can be
+    written, in a format that its name's ending says."""
+    command.add_argument("folder", metavar="FOLDER", help="the folder of a run, or of a checkpoint, "
+                         "with its config.json, model.safetensors, and tokenizer.json or vocab.txt")  # fmt: skip
+    command.add_argument("input", metavar="FILE", nargs="?", default=STANDARD_INPUT,
+                         help="a file of text; without it, standard input is read")  # fmt: skip
+    command.add_argument("--output", metavar="FILE", help="where to write; without it, to standard output")
+
+    def check_and_run(args: argparse.Namespace) -> int:
+        check_output(args.output, args.input, endings=endings)
+        load_config(args.folder)  # what is wrong with it is said before anybody types a text
+        return run(args)
+
+    return check_and_run
+
+
+def command_of(folder: Path) -> str:
+    """By which command the run in the folder was begun: pretrain or finetune."""
+    return "pretrain" if "corpus" in read_settings(folder / SETTINGS_FILE) else "finetune"
+
+
+def run_settings(folder: str) -> FinetuneSettings | None:
+    """The settings of the run of fine-tuning in `folder`, if there is one."""
+    path = Path(folder) / SETTINGS_FILE
+    is_run = path.is_file() and command_of(Path(folder)) == "finetune"
+    return load_settings(FinetuneSettings, path) if is_run else None
+
+
+def columns_of(args: argparse.Namespace, run: FinetuneSettings | None, endings: tuple[str, ...]) -> TaskSettings | None:
+    """The columns in the file of a command, or None where the file has none, but a text on each line.
+
+    It has columns when an option names one, or when its name ends in one of `endings`, and there is a run that knows
+    them. An option counts more than the run.
+    """
+    given = given_options(args, TaskSettings)
+    if not given and not (run and args.input != STANDARD_INPUT and args.input.endswith(endings)):
+        return None
+    known = {entry.name: getattr(run, entry.name) for entry in fields(TaskSettings)} if run else {}
+    return make_settings(TaskSettings, {**known, **given})
+
+
+def length_of(run: FinetuneSettings | None) -> dict[str, int]:
+    """The option for a task that makes it read as much of a text as the run did."""
+    return {"max_length": run.max_length} if run else {}

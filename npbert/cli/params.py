@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import npbert.models
-from npbert.cli.task_folder import model_folder
-from npbert.files import read_json_object
+from npbert.cli.parser import Parser, Run
+from npbert.files import model_folder, read_json_object
 from npbert.messages import LOGGER
 from npbert.models import (
     PRESETS,
@@ -26,19 +26,18 @@ from npbert.models import (
 from npbert.models.hugging_face.config import CONFIG_FILE
 
 
-def add_params_command(commands: Any) -> None:
-    """Add the command to those of the parser."""
-    command = commands.add_parser(
-        "params",
-        help="list every tensor of a model, with its shape and count",
-        description="List every tensor of a model with its shape, and count its parameters.",
-        epilog=f"sizes:\n{size_table()}\n\nexamples:\n  npbert params bert-tiny\n  npbert params run --json",
-    )
+def add_params_command(command: Parser) -> Run:
+    """List every tensor of a model with its shape, and count its parameters.
+
+    examples:
+      npbert params bert-tiny
+      npbert params run --json"""
+    command.epilog = f"sizes:\n{size_table()}\n\n{command.epilog}"
     command.add_argument(
         "model", metavar="MODEL", type=_known, help="one of the sizes below, or the folder of a checkpoint or of a run"
     )
     command.add_argument("--json", action="store_true", help="print one JSON object: config, parameters and total")
-    command.set_defaults(run=_params)
+    return _params
 
 
 def _known(name: str) -> str:
@@ -48,7 +47,7 @@ def _known(name: str) -> str:
 
 
 def _params(args: argparse.Namespace) -> int:
-    folder = Path(model_folder(args.model))
+    folder = model_folder(args.model)
     config = BertConfig.preset(args.model) if args.model in PRESETS else load_config(folder)
     model_class: Any = BertModel if args.model in PRESETS else _class_of(folder)
     model = model_class(config, rng=None)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import inspect
+import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from npbert.cli.log import QUIET, VERBOSE
-from npbert.messages import printable
-from npbert.suggest import did_you_mean
+from npbert.messages import did_you_mean, printable
+
+Run = Callable[[argparse.Namespace], int]
+"""What a command does with its arguments; the exit status."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -22,6 +26,13 @@ class Parser(argparse.ArgumentParser):
         self._positionals.title = "arguments"
         self.register("type", int, _number(int, "a whole number"))
         self.register("type", float, _number(float, "a number"))
+
+    def take(self, add: Callable[[Parser], Run]) -> None:
+        """Take from `add` the options, what is to be done, and the help: its docstring, whose last paragraphs, from
+        `examples:` or another such title on, stand below the options."""
+        self.description, *below = re.split(r"\n\n(?=[a-z]+:\n)", inspect.getdoc(add) or "", maxsplit=1)
+        self.epilog = "".join(below)
+        self.set_defaults(run=add(self))
 
     def finish(self) -> None:
         """Add what every command has, below its own options, and the usage that its errors begin with."""
@@ -44,30 +55,51 @@ class Parser(argparse.ArgumentParser):
 
         Raises: SystemExit, with status 2.
         """
-        args = sys.argv[1:] if args is None else list(args)
-        unknown = [arg for arg in self._options_in(args) if arg not in self._option_string_actions]
-        if unknown:
-            known = [name for name in self._option_string_actions if name.startswith("--")]
-            self.error(f"there is no option {unknown[0]}{did_you_mean(unknown[0], known)}")
+        args = self._options_first(sys.argv[1:] if args is None else list(args))
         namespace, rest = super().parse_known_args(args, namespace)
         for action in self._actions:
             if action.metavar in ("FOLDER", "FILE") and "" in _values(namespace, action):
                 self.error(f"the name of {'a folder' if action.metavar == 'FOLDER' else 'a file'} is empty")
         if rest:
-            self.error(f"there is no place for {' '.join(map(repr, rest))}")
+            self.error(f"there is no place for {' '.join(repr(arg) for arg in rest if arg != '--')}")
         return namespace, rest
 
-    def _options_in(self, args: Sequence[str]) -> Iterable[str]:
-        """The options among the arguments, without their values; those of a command are for its own parser."""
-        for arg in args:
-            if arg == "--" or (self._subparsers is not None and not arg.startswith("-")):
-                return
-            if arg.startswith("--"):
-                name = arg.partition("=")[0]
-                if " " not in name:
-                    yield name
-            elif len(arg) > 1 and arg[0] == "-" and arg[1].isalpha() and " " not in arg:
-                yield arg[:2] if arg[:2] in self._option_string_actions else arg
+    def _options_first(self, args: Sequence[str]) -> list[str]:
+        """The options, each with its values, and then the other arguments: options may stand anywhere between those.
+        What follows the name of a command is for that command's own parser.
+
+        Raises: SystemExit, with status 2, for an option that is not known.
+        """
+        options: list[str] = []
+        others: list[str] = []
+        values = 0  # how many more the last option takes
+        for number, arg in enumerate(args):
+            if re.match(r"--?[a-zA-Z][^ ]*$|--?[a-zA-Z][^ =]*=", arg):
+                options.append(arg)
+                values = self._count_values(arg)
+            elif arg == "--":
+                others += args[number + 1 :]
+                break
+            elif values > 0:
+                options.append(arg)
+                values -= 1
+            elif self._subparsers is not None:
+                return [*options, *args[number:]]
+            else:
+                others.append(arg)
+        return [*options, "--", *others] if others else options
+
+    def _count_values(self, option: str) -> int:
+        """How many of the arguments behind an option are its values, at most."""
+        known = self._option_string_actions
+        name, equals, _ = option.partition("=")
+        if name not in known and not name.startswith("--"):
+            name = name[:2] if name[:2] in known else name  # -qv is -q -v
+        if name not in known:
+            names = [name for name in known if name.startswith("--")]
+            self.error(f"there is no option {name}{did_you_mean(name, names)}")
+        most: dict[int | str | None, int] = {None: 1, "+": sys.maxsize}
+        return 0 if equals else most.get(known[name].nargs, 0)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """As argparse does it, in words, with what was probably meant."""
@@ -111,7 +143,7 @@ def _wrapped(text: str, width: int) -> str:
 
 
 def _values(namespace: Any, action: argparse.Action) -> list[Any]:
-    """What was given for it."""
+    """The values that were given for an option."""
     given = getattr(namespace, action.dest, None)
     return given if isinstance(given, list) else [given]
 

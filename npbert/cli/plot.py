@@ -9,24 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from npbert.cli.parser import Parser
-from npbert.cli.task_folder import model_folder
-from npbert.cli.text import check_output, name_of, read_lines
+from npbert.cli.parser import Parser, Run
+from npbert.cli.text import check_output, name_of, note, read_texts
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
 from npbert.files import FileError
 from npbert.inference import Embed, FillMask
-from npbert.messages import counted, is_quiet
+from npbert.messages import counted
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import kind_of
-
-_DESCRIPTION = """Draw a picture, as PNG, SVG or PDF: how its name ends says which."""
-
-_EPILOG = """examples:
-  npbert plot attention folder "the cat sat on the mat" --output heads.png
-  npbert plot gradients folder "the cat sat on the mat" --output gradients.svg
-  npbert plot embeddings folder sentences.txt --output map.png
-  npbert plot curves run --output curves.pdf"""
 
 _KINDS = {
     "attention": "where the heads of a model look in a text, or in a pair of texts",
@@ -36,11 +27,14 @@ _KINDS = {
 }
 
 
-def add_plot_command(commands: Any) -> None:
-    """Add the command, with a command of its own for each picture."""
-    command = commands.add_parser(
-        "plot", help="draw attention, gradients, vectors or a run", description=_DESCRIPTION, epilog=_EPILOG
-    )
+def add_plot_command(command: Parser) -> Run:
+    """Draw a picture, as PNG, SVG or PDF: how its name ends says which.
+
+    examples:
+      npbert plot attention folder "the cat sat on the mat" --output heads.png
+      npbert plot gradients folder "the cat sat on the mat" --output gradients.svg
+      npbert plot embeddings folder sentences.txt --output map.png
+      npbert plot curves run --output curves.pdf"""
     pictures = command.add_subparsers(
         prog="npbert plot", title="pictures", dest="picture", metavar="PICTURE", required=True, parser_class=Parser
     )
@@ -49,7 +43,6 @@ def add_plot_command(commands: Any) -> None:
         made[name] = pictures.add_parser(name, help=words, description=f"Draw {words}.")
         folder = "the folder of a run" if name == "curves" else "the folder of a checkpoint or of a run"
         made[name].add_argument("folder", metavar="FOLDER", help=folder)
-        made[name].set_defaults(run=_plot)
     for name, most in (("attention", "one text, or a pair"), ("gradients", "one or more texts")):
         made[name].add_argument("text", nargs="+", metavar="TEXT", help=most)
     made["attention"].add_argument("--layers", nargs="+", type=int, metavar="N",
@@ -62,6 +55,7 @@ def add_plot_command(commands: Any) -> None:
     for each in made.values():
         each.add_argument("--output", required=True, metavar="FILE", help="the picture: .png, .svg or .pdf")
         each.finish()
+    return _plot
 
 
 def _plot(args: argparse.Namespace) -> int:
@@ -69,8 +63,7 @@ def _plot(args: argparse.Namespace) -> int:
     check_output(args.output)
     figure = {"attention": _attention, "gradients": _gradients, "embeddings": _embeddings, "curves": _curves}
     save_figure(figure[args.picture](args), Path(args.output))
-    if not is_quiet():
-        print(f"{args.output} is written")
+    note(f"{args.output} is written")
     return 0
 
 
@@ -78,13 +71,13 @@ def _attention(args: argparse.Namespace) -> Any:
     if len(args.text) > 2:
         raise ValueError(f"there are {len(args.text)} texts, wanted one or a pair: a text with spaces needs quotes")
     text = args.text[0] if len(args.text) == 1 else (args.text[0], args.text[1])
-    return plot_attention(model_folder(args.folder), text, layers=args.layers)
+    return plot_attention(args.folder, text, layers=args.layers)
 
 
 def _gradients(args: argparse.Namespace) -> Any:
     if args.seed < 0:
         raise ValueError(f"--seed is {args.seed}, wanted at least 0")
-    task, rng = FillMask.from_pretrained(model_folder(args.folder)), np.random.default_rng(args.seed)
+    task, rng = FillMask.from_pretrained(args.folder), np.random.default_rng(args.seed)
     batch = task.tokenizer.batch(task.encode(args.text))
     batch.labels = np.full_like(batch.input_ids, IGNORED)
     for row, mask in enumerate(batch.attention_mask == 1):
@@ -97,18 +90,11 @@ def _gradients(args: argparse.Namespace) -> Any:
 
 
 def _embeddings(args: argparse.Namespace) -> Any:
-    rows = []
-    for number, line in enumerate(read_lines(args.input), start=1):
-        parts = line.split("\t")
-        if len(parts) > 2:
-            raise FileError(
-                f"{name_of(args.input)}, line {number}: {len(parts)} columns, wanted a text, or a text and a label"
-            )
-        if line.strip():
-            rows.append(parts)
+    lines = read_texts(args.input, "columns, wanted a text, or a text and a label")
+    rows = [parts for parts in lines if "".join(parts).strip()]
     if len(rows) < 2:
         raise FileError(f"{name_of(args.input)} has {counted(len(rows), 'text')}; a map needs at least 2")
-    vectors = Embed.from_pretrained(model_folder(args.folder))([parts[0] for parts in rows])
+    vectors = Embed.from_pretrained(args.folder)([parts[0] for parts in rows])
     return plot_embeddings(vectors, [parts[-1] for parts in rows])
 
 

@@ -5,32 +5,35 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.files import FileError, atomic_write, check_writable, decode
-from npbert.messages import LOGGER
+from npbert.files import FileError, check_writable, decode, read_bytes, read_stream, write_where_asked
+from npbert.messages import LOGGER, is_quiet
 
 STANDARD_INPUT = "-"
+DIGITS, SHOWN_DIGITS = 9, 4
+"""How many digits of a number are in a file or a pipe, where they are a float32 to the last bit; and on a terminal."""
 _C1 = re.compile("[\x7f-\x9f\ud800-\udfff]")  # what JSON may hold as it is, but no terminal, or no UTF-8, should
 
 
 def name_of(path: str) -> str:
-    """What an error calls the file."""
+    """The name of the file in an error."""
     return "standard input" if path == STANDARD_INPUT else path
 
 
 def read_all(path: str) -> str:
     """The text of a file, or of standard input for `-`.
 
-    Raises: FileError when it is empty or not UTF-8; OSError for a file that is not there or cannot be read.
+    Raises: FileError when it is empty, not UTF-8, or a stream of more than 256 MiB; OSError for a file that is not
+    there or cannot be read.
     """
     try:
-        read = _standard_input() if path == STANDARD_INPUT else Path(path).read_bytes()
+        read = _standard_input() if path == STANDARD_INPUT else read_bytes(Path(path))
     except FileNotFoundError as error:
         wanted = "wanted a file of text, or the text on standard input"
         raise FileNotFoundError(error.errno, f"{error.strerror}; {wanted}", path) from error
@@ -42,13 +45,13 @@ def read_all(path: str) -> str:
 
 
 def _standard_input() -> bytes:
-    """All of it; somebody at a keyboard is told that it is being waited for."""
+    """All of it; somebody at a keyboard hears that the command waits for them."""
     if sys.stdin is None:  # closed before the program began
         raise FileError("standard input is closed: there is no text to work on, and no file was given")
     if sys.stdin.buffer.isatty():
         end = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
         LOGGER.info("reading from the keyboard: a text on each line, end with %s", end)
-    return sys.stdin.buffer.read()
+    return read_stream(sys.stdin.buffer, "standard input")
 
 
 def read_lines(path: str) -> list[str]:
@@ -56,31 +59,75 @@ def read_lines(path: str) -> list[str]:
     return [line.removesuffix("\r") for line in read_all(path).removesuffix("\n").split("\n")]
 
 
-def check_output(path: str | None, read: str = STANDARD_INPUT) -> None:
+def read_texts(path: str, wanted: str) -> list[list[str]]:
+    """The parts of each line, one or two, with a tab between them. Raises: as read_all; FileError for more parts, which
+    says what is wanted."""
+    rows = [line.split("\t") for line in read_lines(path)]
+    for number, parts in enumerate(rows, start=1):
+        if len(parts) > 2:
+            raise FileError(f"{name_of(path)}, line {number}: {len(parts)} {wanted}")
+    return rows
+
+
+def note(line: str) -> None:
+    """Print a line that is not a result, unless npbert is to be quiet."""
+    if not is_quiet():
+        print(line, flush=True)
+
+
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+"""How the name of a file of JSON lines may end."""
+
+
+def check_output(path: str | None, read: str = STANDARD_INPUT, *, endings: Sequence[str] = ()) -> None:
     """Better now than after all the work: raise OSError when `path` cannot be written, and FileError when it is the
-    file that is `read`."""
+    file that is `read`, or when its name has an ending, and not one of these."""
     if path is None:
         return
     check_writable(Path(path))
     if Path(path).is_file() and Path(read).is_file() and Path(path).samefile(read):
         raise FileError(f"--output is {path}, the file that the texts are read from: it would be lost")
+    if endings and Path(path).suffix not in ("", *endings):
+        raise FileError(f"--output is {path}, wanted a name that ends in one of {', '.join(endings)}")
 
 
-def write_json_lines(rows: Iterable[Any], path: str | None) -> None:
-    """Write a line of JSON a row to a file, which is whole or not there at all, or to standard output."""
-    lines = (f"{_C1.sub(_escaped, json.dumps(row, ensure_ascii=False, allow_nan=False))}\n" for row in rows)
+def write_json_lines(rows: Iterable[Any], path: str | None, *, for_people: bool = True) -> None:
+    """Write a line of JSON a row to a file, which is whole or not there at all, or to standard output. for_people: on a
+    terminal, numbers are shown with few digits."""
+    digits = SHOWN_DIGITS if for_people and path is None and sys.stdout.isatty() else DIGITS
+    written_rows = (json.dumps(rounded(row, digits), ensure_ascii=False, allow_nan=False) for row in rows)
+    lines = (f"{_C1.sub(_escaped, row)}\n" for row in written_rows)
     if path is None:
         sys.stdout.buffer.writelines(line.encode() for line in lines)  # JSON is UTF-8, whatever the terminal is
         return
-    with atomic_write(Path(path)) as written, written.open("w", encoding="utf-8", newline="\n") as file:
+    with write_where_asked(Path(path)) as written, written.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(lines)
+
+
+def rounded(value: Any, digits: int) -> Any:
+    """The value with every float in it rounded to so many digits: a float64 made of a float32 would show 16."""
+    if isinstance(value, dict):
+        return {name: rounded(each, digits) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(each, digits) for each in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
 def _escaped(found: re.Match[str]) -> str:
     return f"\\u{ord(found.group()):04x}"
 
 
+def read_array(path: str) -> Array:
+    """The array in a .npy file, of which nothing is run. Raises: FileError when there is none in it; OSError."""
+    try:
+        with Path(path).open("rb") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise FileError(f"{path} is not an array as npbert embed --output NAME.npy writes it: {error}") from error
+
+
 def write_array(array: Array, path: str) -> None:
     """Write a .npy file, which is whole or not there at all."""
-    with atomic_write(Path(path)) as written, written.open("wb") as file:
-        np.save(file, array)
+    with write_where_asked(Path(path)) as written, written.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+        file.write(np.asarray(array, order="C").data)  # np.save would not say why the disk takes no more

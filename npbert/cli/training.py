@@ -3,93 +3,87 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import shlex
-import sys
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
-from npbert.cli.options import add_options, given_options, read_options
-from npbert.cli.task_folder import command_of
-from npbert.cli.text import write_json_lines
+from npbert.cli.log import in_silence, only_from, tell
+from npbert.cli.options import add_options, command_of, given_options, read_options
+from npbert.cli.parser import Parser, Run
+from npbert.cli.text import note, write_json_lines
 from npbert.compute import num_threads
 from npbert.data.tokenizer import Tokenizer
 from npbert.extras import import_extra
 from npbert.files import FileError
-from npbert.messages import counted, is_quiet
+from npbert.json_lines import finite_or_null
+from npbert.messages import counted, printable
 from npbert.models import PRESETS, load_config
-from npbert.rows import finite
-from npbert.training.evaluate import Judged, evaluate_files
-from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.parallel import Communicator, in_silence, launch_command, share_cores, world
+from npbert.training.finetune import FinetuneSettings, Finetuning, Judged, evaluate_files
+from npbert.training.metrics import ClassScores
+from npbert.training.parallel import Communicator, launch_command, share_cores, world
 from npbert.training.pretrain import Pretraining, PretrainSettings
-from npbert.training.run_folder import FREE, MODEL_FOLDER
-from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import STATE_FILE, has_tensors
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
+from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE, has_tensors
 from npbert.training.tasks import FinetuneTask, TaskSettings
 
 _RUNS: dict[str, Any] = {"pretrain": (PretrainSettings, Pretraining), "finetune": (FinetuneSettings, Finetuning)}
-
-_WIDTH = 80
-_WORTH_DROPPING = 1.0  # megabytes
+_WIDTH, _WORTH_DROPPING = 80, 1.0  # columns, megabytes
 
 
-_PRETRAIN = {
-    "usage": "npbert pretrain FOLDER --corpus FILE... --vocabulary FOLDER [options]",
-    "description": """Teach a BERT language from plain text: it learns to guess hidden words, and whether
-one sentence follows another. Ctrl-C stops a run after the current step, and
---resume goes on with it.""",
-    "epilog": """examples:
-  npbert vocab books --output vocabulary --size 8000
-  npbert pretrain run --corpus books --vocabulary vocabulary --model bert-tiny
-  npbert pretrain run --resume""",
-}
+def add_pretrain_command(command: Parser) -> Run:
+    """Teach a BERT language from plain text: it learns to guess hidden words, and whether
+    one sentence follows another. Ctrl-C stops a run after the current step, and
+    --resume goes on with it.
 
-_FINETUNE = {
-    "usage": "npbert finetune FOLDER --model MODEL --train FILE [options]",
-    "description": """Teach a pre-trained BERT a task from a labelled file: to find a label, a number, tags,
-the right choice or an answer. Ctrl-C stops a run after the current step, and
---resume goes on with it.""",
-    "epilog": """examples:
-  npbert finetune run --model folder --train train.tsv --held-out dev.tsv
-  npbert finetune run --model folder --train train.conll --task tagging
-  npbert finetune run --resume""",
-}
-
-_EVALUATE = {
-    "description": """Say how good a fine-tuned model is on labelled files, or a pre-trained one on
-files of text. It should not have learned from them.""",
-    "epilog": """examples:
-  npbert evaluate run test.tsv
-  npbert evaluate folder test.conll --task tagging --json""",
-}
+    examples:
+      npbert vocab books --output vocabulary --size 8000
+      npbert pretrain run --corpus books --vocabulary vocabulary --model bert-tiny
+      npbert pretrain run --resume"""
+    command.usage = "npbert pretrain FOLDER --corpus FILE... --vocabulary FOLDER [options]"
+    return _add_run(command, PretrainSettings)
 
 
-def add_training_commands(commands: Any) -> None:
-    """Add the three commands to those of the parser."""
-    texts = {
-        "pretrain": ("teach a BERT language, from plain text", _PRETRAIN),
-        "finetune": ("teach a pre-trained BERT a task, from a labelled file", _FINETUNE),
-    }
-    for name, (text, details) in texts.items():
-        command = commands.add_parser(name, help=text, **details)
-        command.add_argument("folder", metavar="FOLDER", help="where to keep the run: its state, its log, and the best "
-                             "model in FOLDER/model")  # fmt: skip
-        command.add_argument("--resume", action="store_true", help="go on with the run in FOLDER where it stopped")
-        add_options(command, _RUNS[name][0])
-        command.set_defaults(run=_train)
+def add_finetune_command(command: Parser) -> Run:
+    """Teach a pre-trained BERT a task from a labelled file: to find a label, a number, tags,
+    the right choice or an answer. Ctrl-C stops a run after the current step, and
+    --resume goes on with it.
 
-    evaluate = commands.add_parser("evaluate", help="say how good a trained model is", **_EVALUATE)
-    evaluate.add_argument("folder", metavar="FOLDER", help="the folder of a run, whose settings are used, or of a "
-                          "checkpoint")  # fmt: skip
-    evaluate.add_argument("files", nargs="+", metavar="FILE", help="a file to judge the model by")
-    evaluate.add_argument("--json", action="store_true", help="print JSON, and no table: a line for each file "
-                          "(a pre-trained model is judged by all of them together)")  # fmt: skip
-    add_options(evaluate, TaskSettings)
-    evaluate.set_defaults(run=_evaluate)
+    examples:
+      npbert finetune run --model folder --train train.tsv --held-out dev.tsv
+      npbert finetune run --model folder --train train.conll --task tagging
+      npbert finetune run --resume"""
+    command.usage = "npbert finetune FOLDER --model MODEL --train FILE [options]"
+    return _add_run(command, FinetuneSettings)
+
+
+def _add_run(command: Parser, kind: type[TrainerSettings]) -> Run:
+    command.add_argument("folder", metavar="FOLDER", help="where to keep the run: its state, its log, and the best "
+                         "model in FOLDER/model")  # fmt: skip
+    command.add_argument("--resume", action="store_true", help="go on with the run in FOLDER where it stopped; "
+                         "with more --steps or --epochs, also where it ended")  # fmt: skip
+    add_options(command, kind)
+    return _train
+
+
+def add_evaluate_command(command: Parser) -> Run:
+    """Say how good a fine-tuned model is on labelled files, or a pre-trained one on
+    files of text. It should not have learned from them.
+
+    examples:
+      npbert evaluate run test.tsv
+      npbert evaluate folder test.conll --task tagging --json"""
+    command.add_argument("folder", metavar="FOLDER", help="the folder of a run, whose settings are used, or of a "
+                         "checkpoint")  # fmt: skip
+    command.add_argument("files", nargs="+", metavar="FILE", help="a file to judge the model by")
+    command.add_argument("--json", action="store_true", help="print JSON, and no table: a line for each file "
+                         "(a pre-trained model is judged by all of them together)")  # fmt: skip
+    add_options(command, TaskSettings)
+    return _evaluate
 
 
 def _train(args: argparse.Namespace) -> int:
@@ -109,53 +103,55 @@ def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
     kind, run_class = _RUNS[args.command]
     folder = Path(args.folder)
     import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
-    if args.resume and not (folder / SETTINGS_FILE).is_file():
-        raise FileError(f"there is no run in {folder} to go on with: it has no {SETTINGS_FILE}")
-    if args.resume:
-        given = given_options(args, kind)
-        if given.keys() - set(FREE) or args.settings:
-            raise ValueError("--resume goes on with the settings in the folder, and takes no others")
-        began = command_of(folder)
-        if began != args.command:
-            raise FileError(f"{folder} holds a run of another kind: to go on, {_again(began, folder)}")
-        settings = load_settings(kind, folder / SETTINGS_FILE, **given)
-        _check_places(settings, folder / SETTINGS_FILE, ("corpus", "vocabulary", "train", "held_out", "model"))
-    else:
-        if (folder / STATE_FILE).exists():
-            raise FileError(f"{folder} holds a run already: --resume goes on with it; a new run needs another folder")
-        settings = read_options(args, kind)
-    with warnings.catch_warnings():
-        if args.resume:  # a head that was new when the run began is in its state now
-            warnings.filterwarnings("ignore", "not from .*, but new: ")
+    if not args.resume and (folder / STATE_FILE).exists():
+        raise FileError(f"{args.folder} already holds a run: continue it with --resume, or choose another folder")
+    settings = _settings_to_go_on_with(args, kind) if args.resume else read_options(args, kind)
+    with only_from(logging.WARNING) if args.resume else nullcontext():  # a head that was new is in the state by now
         run = run_class(settings, folder, communicator=communicator)
-    if not is_quiet():
-        print(run.summary(), flush=True)
-    if communicator.size > 1 and not is_quiet():
-        print(f"shared by {communicator.size} processes, with {counted(num_threads(), 'thread')} each", flush=True)
+    note(run.summary())
+    if communicator.size > 1:
+        note(f"shared by {communicator.size} processes, with {counted(num_threads(), 'thread')} each")
     try:
         numbers = run.trainer.train()
     except KeyboardInterrupt:
         if communicator.is_first:
             again = _again(args.command, folder, processes=communicator.size)
-            print(f"\nstopped at step {run.trainer.step}; to go on: {again}", file=sys.stderr)
+            tell(f"\nstopped at step {run.trainer.step}; to go on: {again}")
         return 130
-    task = run.task if isinstance(run, Finetuning) else None
-    _print_table(numbers, run.baselines, task=task)
+    _print_table(numbers, run.baselines, task=run.task if isinstance(run, Finetuning) else None)
     if not communicator.is_first:
         return 0  # whose files they are says what is in them
-    steps, best, model = run.trainer.step, run.trainer.progress.best_step, folder / MODEL_FOLDER
-    print(f"after {counted(steps, 'step')}; the model of step {best} is in {model}")
-    megabytes = (folder / STATE_FILE).stat().st_size / 1e6
-    if megabytes >= _WORTH_DROPPING and has_tensors(folder / STATE_FILE) and not is_quiet():
-        print(
-            f"{folder / STATE_FILE} ({megabytes:,.0f} MB) is no longer needed; to delete it:\n"
-            f"  {_again(args.command, folder)} --no-keep-state"
-        )
+    steps, best = counted(run.trainer.step, "step"), run.trainer.progress.best_step
+    print(f"after {steps}; the model of step {best} is in {folder / MODEL_FOLDER}")
+    state = folder / STATE_FILE
+    megabytes = state.stat().st_size / 1e6
+    if megabytes >= _WORTH_DROPPING and has_tensors(state):
+        again = f"{_again(args.command, folder)} --no-keep-state"
+        note(f"{state} ({megabytes:,.0f} MB) is needed only to make the run longer; to delete it:\n  {again}")
     return 0
 
 
+def _settings_to_go_on_with(args: argparse.Namespace, kind: Any) -> Any:
+    path, given = Path(args.folder) / SETTINGS_FILE, given_options(args, kind)
+    if not path.is_file():
+        raise FileError(f"there is no run in {args.folder} to go on with: it has no {SETTINGS_FILE}")
+    if given.keys() - {*FREE, *LENGTH} or args.settings:
+        raise ValueError(
+            "--resume goes on with the settings in the folder: only how long the run is may change, by --steps, "
+            "--epochs or --patience"
+        )
+    if "epochs" in given:
+        given = {"steps": 0, **given}  # a count of steps that was given before is over
+    began = command_of(path.parent)
+    if began != args.command:
+        raise FileError(f"{args.folder} holds a run of another kind: to go on, {_again(began, path.parent)}")
+    settings = load_settings(kind, path, **given)
+    _check_places(settings, path, ("corpus", "vocabulary", "train", "held_out", "model"))
+    return settings
+
+
 def _again(command: str, folder: Path, *, processes: int = 1) -> str:
-    """What to type to go on with a run, as a shell takes it."""
+    """The command that goes on with a run, as a shell takes it."""
     launcher = launch_command(processes) if processes > 1 else []
     return shlex.join([*launcher, "npbert", command, str(folder), "--resume"])
 
@@ -199,7 +195,11 @@ def _evaluate(args: argparse.Namespace) -> int:
         run = Pretraining(pretraining, folder)
         numbers = run.evaluate()
         if args.json:
-            write_json_lines([{"files": args.files, **finite(numbers), "baselines": finite(run.baselines)}], None)
+            write_json_lines(
+                [{"files": args.files, **finite_or_null(numbers), "baselines": finite_or_null(run.baselines)}],
+                None,
+                for_people=False,
+            )
         else:
             _print_table(numbers, run.baselines)
         return 0
@@ -210,10 +210,25 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 def _print_judged(judged: list[Judged], *, as_json: bool) -> None:
     if as_json:
-        write_json_lines(({"file": path, **finite(metrics)} for path, metrics, *_ in judged), None)
+        rows = []
+        for each in judged:
+            labels = {name: scores._asdict() for name, scores in each.classes.items()}
+            row = {"file": each.path, **finite_or_null(each.metrics)}
+            rows.append({**row, "labels": labels} if labels else row)
+        write_json_lines(rows, None, for_people=False)
         return
-    for path, metrics, task, baselines in judged:
+    for path, metrics, task, baselines, classes in judged:
         _print_table(metrics, baselines, title=path, task=task)
+        _print_classes(classes)
+
+
+def _print_classes(classes: dict[str, ClassScores]) -> None:
+    """A line for each label, of at most 80 columns."""
+    if classes:
+        print(f"{'label':<34}{'precision':>10}{'recall':>10}{'f1':>10}{'examples':>12}")
+    for name, (precision, recall, f1, support) in classes.items():
+        shown = shorten(printable(name), 30, placeholder="…")
+        print(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
 
 
 def _print_table(

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
+from npbert.cli.parser import Parser, Run
 from npbert.data.corpus import text_files
 from npbert.data.tokenizer import Tokenizer
 
-_DESCRIPTION = """Learn a vocabulary of words and pieces of words (WordPiece) from your own text,
-and write the tokenizer that npbert and transformers read."""
 
-_EPILOG = """examples:
-  npbert vocab books --output vocabulary --size 8000
-  npbert vocab one.txt two.txt --output vocabulary --cased"""
+def add_vocab_command(command: Parser) -> Run:
+    """Learn a vocabulary of words and pieces of words (WordPiece) from your own text,
+    and write the tokenizer that npbert and transformers read.
 
-
-def add_vocab_command(commands: Any) -> None:
-    """Add the command to those of the parser."""
-    vocab = commands.add_parser(
-        "vocab", help="learn a vocabulary from your own text", description=_DESCRIPTION, epilog=_EPILOG
-    )
-    vocab.add_argument("files", nargs="+", metavar="FILE", help="a file of text, in UTF-8, or a folder of .txt files")
-    vocab.add_argument("--output", required=True, metavar="FOLDER", help="the folder to write the tokenizer into")
-    vocab.add_argument("--size", type=int, default=30522, metavar="N", help="at most how many tokens to learn "
-                       "(default: 30522, as many as BERT has)")  # fmt: skip
-    vocab.add_argument("--min-frequency", type=int, default=2, metavar="N", help="leave out pieces that occur less "
-                       "often than this (default: 2)")  # fmt: skip
-    vocab.add_argument("--cased", action="store_true", help="keep capital letters and accents, which are dropped "
-                       "otherwise")  # fmt: skip
-    vocab.add_argument("--overwrite", action="store_true", help="replace a vocabulary that is in FOLDER already")
-    vocab.set_defaults(run=_vocab)
+    examples:
+      npbert vocab books --output vocabulary --size 8000
+      npbert vocab one.txt two.txt --output vocabulary --cased"""
+    command.add_argument("files", nargs="+", metavar="FILE", help="a file of text, in UTF-8, or a folder of .txt files")
+    command.add_argument("--output", required=True, metavar="FOLDER", help="the folder to write the tokenizer into")
+    command.add_argument("--size", type=int, default=30522, metavar="N", help="at most how many tokens to learn "
+                         "(default: 30522, as many as BERT has)")  # fmt: skip
+    command.add_argument("--min-frequency", type=int, default=2, metavar="N", help="leave out pieces that occur less "
+                         "often than this (default: 2)")  # fmt: skip
+    command.add_argument("--cased", action="store_true", help="keep capital letters and accents, which are dropped "
+                         "otherwise")  # fmt: skip
+    command.add_argument("--overwrite", action="store_true", help="replace a vocabulary that is in FOLDER already")
+    return _vocab
 
 
 def _vocab(args: argparse.Namespace) -> int:
@@ -43,6 +38,6 @@ def _vocab(args: argparse.Namespace) -> int:
     options = {"vocab_size": args.size, "min_frequency": args.min_frequency, "lowercase": not args.cased}
     files = [file for path in args.files for file in text_files(Path(path))]
     tokenizer = Tokenizer.train(files, **options)
-    tokenizer.save_pretrained(args.output)
+    tokenizer.save_pretrained(args.output, overwrite=args.overwrite)
     print(f"{len(tokenizer):,} tokens, from {len(files)} file{'s' * (len(files) > 1)}, in {args.output}")
     return 0

@@ -1,4 +1,4 @@
-"""BLAS, the library with which NumPy multiplies matrices: on how many threads it does so.
+"""BLAS, the library with which NumPy multiplies matrices, and the number of its threads.
 
 NumPy from PyPI has OpenBLAS in it on most systems, whose two functions are found at once. Another BLAS (Intel's MKL,
 say, or BLIS) is found by the package threadpoolctl, where that is installed. Apple's Accelerate cannot be told.

@@ -75,7 +75,7 @@ def _erf_by_series(x: Array) -> Array:
 
 
 def _terms_needed(s: float) -> int:
-    """How many terms of the series above it takes until the next one is lost in rounding, for the largest s."""
+    """The number of terms of the series above until the next one is lost in rounding, for the largest s."""
     n, term, total = 0, 1.0, 1.0
     while term > 1e-18 * total:
         n += 1

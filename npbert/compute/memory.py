@@ -15,8 +15,8 @@ _FROM_HEAP = 2**25  # bytes; arrays up to this size, the largest that is allowed
 
 
 def keep_freed_memory() -> bool:
-    """Ask the C library, for the whole process, to keep what is freed. False where it is not glibc, which alone takes
-    such a wish."""
+    """Ask the C library, for the whole process, to keep what is freed. False where it is not glibc, the only one that
+    can be asked."""
     if sys.platform != "linux":
         return False
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)

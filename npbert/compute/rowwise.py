@@ -1,4 +1,4 @@
-"""rowwise: a plain expression over large arrays, computed a few rows at a time.
+"""rowwise: a plain expression over large arrays, computed a few rows at a time. in_blocks: a few elements at a time.
 
 Every operation of NumPy goes through memory once. Over pieces that fit the processor's cache, what lies between the
 operations never gets to memory, and several threads can take a piece each.
@@ -7,14 +7,17 @@ operations never gets to memory, and several threads can take a piece each.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from npbert.compute.array import Array
-from npbert.compute.blocks import BLOCK
 from npbert.compute.threads import num_threads, run, slices
+
+BLOCK = 128 * 1024
+"""Elements in a block. Five arrays of this size, in float32, are about what a cache of 2 MiB holds; and an operation on
+one is long beside the time that a thread waits for Python's lock before it."""
 
 
 def rowwise(expression: Callable[..., Any], *arrays: Array) -> Any:
@@ -35,6 +38,20 @@ def rowwise(expression: Callable[..., Any], *arrays: Array) -> Any:
 
     run(store, _cut(*arrays))
     return outputs if isinstance(of_one_row, tuple) else outputs[0]
+
+
+def in_blocks(*arrays: Array) -> Iterator[tuple[Array, ...]]:
+    """Views of the same stretch of every array, which have one shape, until all is covered.
+
+    An expression over large arrays sends every intermediate result through memory; over blocks they stay in the cache,
+    which made a step of Adam five times as fast. Arrays that are not contiguous come whole.
+    """
+    if not all(array.flags.c_contiguous for array in arrays):
+        yield arrays
+        return
+    flat = [array.reshape(-1) for array in arrays]
+    for start in range(0, flat[0].size, BLOCK):
+        yield tuple(array[start : start + BLOCK] for array in flat)
 
 
 def _cut(*arrays: Array) -> list[slice]:

@@ -1,9 +1,9 @@
-"""Threads: how many npbert computes on, and how they share work.
+"""Threads: the number that npbert computes on, and the work that they share.
 
 NumPy does elementwise work on one thread. Its BLAS splits a matrix product among threads of its own, in equal shares,
 and all wait for the slowest: on a processor that another process uses too, a small product then takes a hundred times
 as long. So npbert holds BLAS to one thread while it computes, and cuts large work, products and all else, into pieces
-itself. Each thread takes the next piece when it has done one, and nobody waits for a thread that has not begun.
+itself. Each thread takes the next piece when it has done one, and no thread waits for one that has not begun.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VARIABLE = "NPBERT_NUM_THREADS"
 
 
 def num_threads() -> int:
-    """On how many threads npbert computes, the calling one among them.
+    """The number of threads that npbert computes on, with the calling one.
 
     As `set_num_threads` or the environment variable NPBERT_NUM_THREADS said; otherwise as many as NumPy's BLAS has,
     which follows OPENBLAS_NUM_THREADS and OMP_NUM_THREADS, or as there are processors for this process. In a piece of
@@ -48,7 +48,7 @@ def num_threads() -> int:
 def set_num_threads(count: int) -> None:
     """Compute on `count` threads from now on, in the whole process.
 
-    Raises: TypeError or ValueError for what is no whole number of at least 1.
+    Raises: TypeError or ValueError for anything but a whole number of at least 1.
     """
     if isinstance(count, bool) or not isinstance(count, int):
         raise TypeError(f"the number of threads is {count!r}, wanted a whole number")
@@ -68,7 +68,7 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
     multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread. So it is where `run`
     is called inside a piece: the other threads have pieces of their own.
 
-    Raises: what `work` raises; items that were not begun by then are left.
+    An error of `work` comes out of `run`; items that were not begun by then are left.
     """
     waiting = deque(items)
     if len(waiting) < 2 or num_threads() == 1:
@@ -140,7 +140,7 @@ blas_on_one_thread = _BlasOnOneThread()
 
 
 class _State:
-    """What the threads of a process share. A forked process has none of its parent's threads, and starts anew."""
+    """The state that the threads of a process share. A forked process has none of its parent's, and starts anew."""
 
     def __init__(self, count: int | None = None) -> None:
         self.count = count
@@ -151,7 +151,7 @@ class _State:
 
 
 class _Here(threading.local):
-    """What is true of one thread alone."""
+    """The state of one thread alone."""
 
     is_in_a_piece = False
 

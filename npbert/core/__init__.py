@@ -1,21 +1,10 @@
-"""What all layers speak: parameters, layers, the tape between forward and backward, and rows that belong together."""
+"""The common language of all layers: parameters, layers, the tape between forward and backward, and sequences."""
 
 from npbert.core.checks import IGNORED
-from npbert.core.layer import Layer
+from npbert.core.layer import Layer, named_parameters, named_parts
 from npbert.core.parameter import Init, Parameter
-from npbert.core.parts import named_parameters, named_parts
 from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape, TapeError
 
-__all__ = [
-    "Parameter",
-    "Init",
-    "Layer",
-    "named_parameters",
-    "named_parts",
-    "Tape",
-    "NO_TAPE",
-    "TapeError",
-    "Sequences",
-    "IGNORED",
-]
+__all__ = ["Parameter", "Init", "Layer", "named_parameters", "named_parts", "Tape", "NO_TAPE", "TapeError"]
+__all__ += ["Sequences", "IGNORED"]

@@ -1,35 +1,33 @@
-"""Layer: what all layers are. It holds parameters and other layers, and nothing that belongs to one call."""
+"""Layer: the base of all layers. It holds parameters and other layers, and nothing that belongs to one call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
+from npbert.compute.array import Forward, Output
 from npbert.core.parameter import Parameter
-from npbert.core.parts import named_parameters
-from npbert.core.tree import tree
+from npbert.describe import describe_parts
 
 
 class Layer:
-    """One step of a computation, with its derivative beside it. A subclass defines two methods:
-
-    - `forward(x, …, tape=NO_TAPE) -> y` computes the output, and keeps on `tape` what backward will need;
-    - `backward(dy, tape) -> dx` is given ∂loss/∂y. It takes back what forward kept, adds ∂loss/∂value to each
-      parameter, and returns ∂loss/∂x.
-
-    `dx` always means ∂loss/∂x and has the shape of x. What forward keeps is on the caller's tape and never on `self`,
-    so a layer may run twice before either backward, or stand at two places in a model.
-
-    Neither method writes into what it was given. Arrays are rows: x is (N, D), one vector after another, and the dtype
-    of the parameters is that of everything. (So scalars come from `math`: `np.sqrt(64)` is a float64, and would turn a
-    float32 array into float64.)
+    """One step of a computation, with its derivative beside it: `forward(x, …, tape=NO_TAPE) -> y`, and `backward(dy,
+    tape) -> dx`. An input called `target`, of a loss, has no gradient. What forward keeps is on the caller's tape and
+    never on `self`, so a layer may run twice before either backward, or stand at two places in a model. Neither method
+    writes into its arguments. Arrays are rows: x is (N, D). All have the dtype of the parameters, so scalars come from
+    `math`: `np.sqrt(64)` is float64, and makes float64 of float32.
     """
 
-    forward: Callable[..., Any]
-    backward: Callable[..., Any]
+    def forward(self, *inputs: Any, **options: Any) -> Any:
+        """Return the output y, and keep on `tape` what backward will need."""
+        raise NotImplementedError(f"{type(self).__name__} has no forward")
 
-    def __call__(self, *inputs: Any) -> Any:
-        """forward without a tape: for when no backward will follow."""
+    def backward(self, *gradients: Any, **options: Any) -> Any:
+        """Return dx = ∂loss/∂x, given dy = ∂loss/∂y: take what forward kept, add ∂loss/∂value to each parameter."""
+        raise NotImplementedError(f"{type(self).__name__} has no backward")
+
+    def __call__(self: Forward[Output], *inputs: Any) -> Output:
+        """Call forward without a tape, for when no backward will follow."""
         return self.forward(*inputs)
 
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
@@ -46,4 +44,29 @@ class Layer:
             parameter.zero_grad()
 
     def __repr__(self) -> str:
-        return tree(self)
+        """A line for the layer and one for each part, by its path: settings, and shapes of parameters and arrays."""
+        return describe_parts(named_parts(self))
+
+
+def named_parameters(owner: object) -> Iterator[tuple[str, Parameter]]:
+    """Each Parameter of `owner` with its dotted name, in the order of definition, once even when it is shared: of its
+    attributes, and of the layers (anything with a `forward`) that it holds, alone or in a list, tuple or dict."""
+    return ((name, part) for name, part in named_parts(owner) if isinstance(part, Parameter))
+
+
+def named_parts(owner: object) -> Iterator[tuple[str, Any]]:
+    """As named_parameters, with the layers, each before its own parts. The first is `owner` itself, named ""."""
+    return _walk("", owner, set(), is_part=True)
+
+
+def _walk(name: str, item: Any, seen: set[int], *, is_part: bool = False) -> Iterator[tuple[str, Any]]:
+    is_layer = (hasattr(item, "forward") or hasattr(item, "named_parameters")) and not isinstance(item, type)
+    if id(item) in seen:
+        return
+    members = dict(enumerate(item)) if isinstance(item, list | tuple) else item
+    if is_part or is_layer or isinstance(item, Parameter):
+        seen.add(id(item))
+        yield name, item
+        members = getattr(item, "__dict__", members)
+    for key, member in members.items() if isinstance(members, dict) else ():
+        yield from _walk(f"{name}.{key}" if name else str(key), member, seen)

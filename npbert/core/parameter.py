@@ -1,22 +1,21 @@
-"""Parameter: an array that is learned, with its gradient. Init: how a fresh one starts."""
+"""Parameter: an array that is learned, with its gradient. Init: the numbers that a fresh one starts with."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.compute.array import Array
+from npbert.compute.sums import scatter_add
 
 
 class Parameter:
-    """An array that is learned, and the gradient of the loss with respect to it.
+    """An array that is learned: `value`, which an optimiser changes in place, and `grad`, the gradient of the loss.
 
-    value: the numbers; an optimiser changes them in place.   grad: ∂loss/∂value, of the same shape and dtype.
-
-    Backward passes add to `grad`. A parameter that two layers share (a tied weight) is one object that both hold, so
-    the gradients of both add up in it.
+    Backward passes add to `grad`. A parameter that two layers share (a tied weight) is one object: both add to it.
     """
 
     def __init__(self, value: Array) -> None:
@@ -26,7 +25,7 @@ class Parameter:
 
     @property
     def grad(self) -> Array:
-        """∂loss/∂value: the sum of all that was added since `zero_grad`."""
+        """∂loss/∂value, of its shape and dtype: the sum of all that was added since `zero_grad`."""
         if self._grad is None:
             self._grad = np.empty(self.value.shape, self.value.dtype) if self._place is None else self._place
             self._grad.fill(0)
@@ -37,18 +36,19 @@ class Parameter:
         why = "several backwards may add to one gradient (to scale it, grad[...] *= factor)"
         raise AttributeError(f"use add_grad(…) in place of = and +=: {why}")
 
-    def add_grad(self, grad: Array) -> None:
-        """grad += what one backward found.
-
+    def add_grad(self, grad: Array, rows: Array | None = None) -> None:
+        """Add what one backward found: to the whole gradient, or row n of it to row rows[n], which may be there twice.
         The first gradient after `zero_grad` is kept as it is, not copied. So hand over an array that nobody else holds.
-
-        Raises: ValueError for another shape than that of `value`, TypeError for another dtype.
+        Raises: ValueError for another shape than that of `value`, or of its rows; TypeError for another dtype.
         """
-        if grad.shape != self.value.shape:
-            raise ValueError(f"a gradient of shape {grad.shape} for a parameter of shape {self.value.shape}")
+        wanted = self.value.shape if rows is None else (len(rows), *self.value.shape[1:])
+        if grad.shape != wanted:
+            raise ValueError(f"a gradient of shape {grad.shape} for a parameter of shape {wanted}")
         if grad.dtype != self.value.dtype:
             raise TypeError(f"a gradient of {grad.dtype} for a parameter of {self.value.dtype}")
-        if self._grad is not None:
+        if rows is not None:
+            scatter_add(self.grad, rows, grad)
+        elif self._grad is not None:
             self._grad += grad
         elif self._place is not None:
             self._place[...] = grad
@@ -57,31 +57,30 @@ class Parameter:
             self._grad = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
 
     def zero_grad(self, place: Array | None = None) -> None:
-        """Set the gradient to 0, and give its memory back.
-
-        place: an array of the same shape and dtype, into which the next gradient is to be written, whatever is in it
-        now. So many gradients can lie beside each other, to be sent in one piece.
-        """
+        """Set the gradient to 0, and give its memory back. place: an array for the next gradient, whatever it holds; so
+        many gradients can lie beside each other, to be sent in one piece."""
         self._grad, self._place = None, place
 
     def __repr__(self) -> str:
         few = np.array2string(self.value, threshold=8, edgeitems=2, precision=4, max_line_width=10**6)
-        numbers = " ".join(few.split())
-        return f"Parameter {self.value.shape} of {self.value.dtype}: {numbers}"
+        return f"Parameter {self.value.shape} of {self.value.dtype}: {' '.join(few.split())}"
+
+
+@singledispatch
+def draw(rng: np.random.Generator, parameter: Parameter, std: float) -> None:
+    """Fill a parameter from normal(0, std), in float64 and then rounded: every dtype of a model starts alike. (Loading
+    a checkpoint registers another way, for a generator that draws only what the file lacks.)"""
+    parameter.value[...] = rng.normal(0.0, std, parameter.value.shape)
 
 
 @dataclass(frozen=True)
 class Init:
-    """How fresh parameters start: weights from normal(0, std), biases at 0.
+    """The start of fresh parameters: weights from normal(0, std), biases at 0.
 
     rng: where the weights are drawn from. With None they are 0, for a model whose values are about to be loaded.
-    std: the standard deviation; 0.02 is BERT's (`initializer_range` in its configuration). dtype: of the parameters,
-    and so of everything that is computed with them.
-
-    (Devlin et al. 2018, appendix A.2. Google's code cuts the normal off at two standard deviations; Hugging Face's, and
-    this, does not.)
-
-    Raises: TypeError for an rng that is no Generator, or a dtype that is no float.
+    std: BERT's is 0.02, its `initializer_range`. dtype: of the parameters, and so of all that is computed with them.
+    (Devlin et al. 2018, appendix A.2. Google's code cuts the normal off at two standard deviations, Hugging Face's does
+    not.) Raises: TypeError for an rng that is not a Generator, or a dtype that is not a float.
     """
 
     rng: np.random.Generator | None
@@ -95,14 +94,10 @@ class Init:
             raise TypeError(f"dtype is {np.dtype(self.dtype)}, wanted a float, such as np.float32")
 
     def normal(self, *shape: int) -> Parameter:
-        """A parameter drawn from normal(0, std).
-
-        The draw is made in float64 and then rounded: a float32 and a float64 model of one seed start alike.
-        """
+        """A parameter drawn from normal(0, std)."""
         parameter = self.zeros(*shape)
-        are_for = getattr(self.rng, "are_for", None)  # of a model that comes out of a file: see draws.py
-        if self.rng is not None and (are_for is None or are_for(parameter)):
-            parameter.value[...] = self.rng.normal(0.0, self.std, shape)
+        if self.rng is not None:
+            draw(self.rng, parameter, self.std)
         return parameter
 
     def zeros(self, *shape: int) -> Parameter:

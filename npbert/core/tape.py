@@ -1,4 +1,4 @@
-"""Tape: what forward keeps for backward."""
+"""Tape: the place where forward keeps what backward will need."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from npbert.core.parameter import Parameter
+from npbert.core.layer import named_parts
+from npbert.describe import describe_entry, describe_kept, describe_layer, outermost_layer
 
 RULE = "Backward undoes forward in reverse order, so each layer takes back what it kept, the last one first, once."
 
@@ -23,86 +24,62 @@ class Tape:
     tape of reverse-mode differentiation. Griewank & Walther 2008, "Evaluating Derivatives", section 4.2.)
 
     rng: where dropout draws from; None means no dropout, as in evaluation.
-    keeps: False keeps nothing, for a forward that no backward follows. A layer that would compute something for
-    backward alone looks at it first.
-
-    Raises: TapeError when what is taken is not what was kept last, when a tape is used twice, or copied.
+    keeps: False keeps nothing: for a forward that no backward follows, or one that backward will run again. A layer may
+    ask `tape.keeps` before it makes what is to be kept.
+    Raises: TypeError for an rng that is not a Generator; TapeError for what is taken out of turn, twice, or copied.
     """
 
     def __init__(self, rng: np.random.Generator | None = None, *, keeps: bool = True) -> None:
         if rng is not None and not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng is {rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
-        self.rng = rng
-        self.keeps = keeps
+        self.rng, self.keeps = rng, keeps
         self._kept: list[tuple[Any, tuple[Any, ...]]] = []
+        self._whole: Any = None  # the layer in which print(tape) finds the paths of all others
 
     def keep(self, layer: Any, *values: Any) -> None:
         """Put what `layer` will need in backward on top."""
         if self.keeps:
+            self._whole = self._whole if self._kept else outermost_layer()
             self._kept.append((layer, values))
 
     def take(self, layer: Any) -> Any:
-        """Take off what `layer` kept last: the value, or a tuple of them where it kept several.
-
-        Raises: TapeError when something else is on top, or nothing.
-        """
-        if not self._kept:
-            empty = "is empty: did forward keep anything, on this tape?"
-            why = empty if self.keeps else "keeps nothing: forward needs a `Tape()`."
-            raise TapeError(f"{_name(layer)} would take back what it kept, but the tape {why} {RULE}")
-        owner, values = self._kept[-1]
-        if owner is not layer:
-            another = "another " if _name(owner) == _name(layer) else ""
-            raise TapeError(
-                f"{_name(layer)} would take back what it kept, but on top of the tape is what {another}{_name(owner)} "
-                f"kept: {_shapes(values)}. {RULE}"
-            )
-        self._kept.pop()
-        return values[0] if len(values) == 1 else values
+        """Take off what `layer` kept last: the value, or a tuple of them where it kept several. Raises: TapeError when
+        something else is on top, or nothing."""
+        if self._kept and self._kept[-1][0] is layer:
+            _, values = self._kept.pop()
+            return values[0] if len(values) == 1 else values
+        name, why = describe_layer(layer), "the tape keeps nothing: forward needs a `Tape()`."
+        if self._kept:
+            another = "another " if describe_layer(self._kept[-1][0]) == name else ""
+            why = f"on top of the tape is what {another}{describe_entry(*self._kept[-1])}."
+        elif self.keeps:
+            why = "the tape is empty: did forward keep anything, on this tape?"
+        raise TapeError(f"{name} would take back what it kept, but {why} {RULE}")
 
     def check_empty(self) -> None:
         """Raise TapeError if something is left: then a backward was forgotten."""
         if self._kept:
-            owner, values = self._kept[-1]
-            raise TapeError(
-                f"backward is over, but the tape still holds what {_name(owner)} kept: {_shapes(values)}. {RULE}"
-            )
+            top = describe_entry(*self._kept[-1])
+            raise TapeError(f"backward is over, but the tape still holds what {top}. {RULE}")
 
     def __len__(self) -> int:
-        """How many entries are on it: one for each time that a layer kept something."""
+        """The number of entries: one for each time that a layer kept something."""
         return len(self._kept)
 
     def __bool__(self) -> bool:
         return True
 
     def __reduce__(self) -> NoReturn:
-        top = f"; on top is what {_name(self._kept[-1][0])} kept" if self._kept else ""
-        raise TapeError(f"a tape cannot be copied (it holds {len(self)} entries{top}). {RULE}")
+        raise TapeError(f"a tape cannot be copied (it holds {len(self)} entries). {RULE}")
 
     def __repr__(self) -> str:
-        if not self.keeps and self.rng is None:
-            return "NO_TAPE"
+        """A line for each entry, the top first: `attention.query: x (5, 8)`. See the docstring of EncoderLayer."""
         if not self._kept:
-            return "an empty Tape"
-        lines = (f"  {_name(owner)}: {_shapes(values)}" for owner, values in reversed(self._kept))
-        return "\n".join([f"Tape of {len(self)}, the top first:", *lines])
+            return "an empty Tape" if self.keeps or self.rng else "NO_TAPE"
+        paths = {id(part): path for path, part in named_parts(self._whole)}
+        lines = [f"{paths.get(id(one)) or type(one).__name__}: {describe_kept(one, kept)}" for one, kept in self._kept]
+        return "\n".join(reversed(lines))
 
 
 NO_TAPE = Tape(keeps=False)
 """The tape that keeps nothing and drops nothing out: for inference."""
-
-
-def _name(layer: Any) -> str:
-    parts = getattr(layer, "__dict__", {}).items()
-    parameters = (f"{name} {part.value.shape}" for name, part in parts if isinstance(part, Parameter))
-    shapes = ", ".join(parameters)
-    return f"{type(layer).__name__} ({shapes})" if shapes else type(layer).__name__
-
-
-def _shapes(values: Any) -> str:
-    if isinstance(values, np.ndarray):
-        return f"{values.dtype} {values.shape}"
-    if isinstance(values, tuple | list) and any(isinstance(value, np.ndarray | tuple | list) for value in values):
-        return ", ".join(map(_shapes, values))
-    is_plain = values is None or (isinstance(values, tuple | np.dtype) and not hasattr(values, "_fields"))
-    return str(values) if is_plain else type(values).__name__

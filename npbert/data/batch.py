@@ -1,13 +1,14 @@
-"""Batch: the arrays that go into a model, by Hugging Face's names, checked when they are put together."""
+"""Batch: the arrays that go into a model, by Hugging Face's names, checked when they are put together; and padding."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core.checks import check_integers, check_mask
+from npbert.core.checks import check_integers
 
 
 @dataclass(eq=False)
@@ -24,7 +25,7 @@ class Batch:
     For multiple choice the first three are (B, C, T): C candidate sequences for each question. So are the two texts of
     a pair, C = 2, for a model that reads each by itself.
 
-    Nested lists are turned into arrays. Whether the ids fit a model's tables is checked by the model.
+    Nested lists are turned into arrays. The model checks that the ids fit its tables.
 
     Raises: TypeError when ids are not integers, or labels no numbers; ValueError for an empty batch, ragged lists,
     shapes that disagree, an attention_mask with other values than 0 and 1, or a sequence that is all padding.
@@ -54,7 +55,7 @@ class Batch:
         if self.token_type_ids.shape != shape:
             raise ValueError(f"token_type_ids has shape {self.token_type_ids.shape}, but input_ids {shape}")
         self.attention_mask = _array("attention_mask", self.attention_mask)
-        check_mask(self.attention_mask, shape)
+        _check_mask(self.attention_mask, shape)
 
         if self.labels is not None:
             self.labels = _array("labels", self.labels)
@@ -78,7 +79,7 @@ class Batch:
         """
         shape = self.input_ids.shape
         if len(shape) != 2 or count < 1 or shape[0] % count:
-            raise ValueError(f"input_ids has shape {shape}, which are no groups of {count} sequences")
+            raise ValueError(f"input_ids has shape {shape}, which are not groups of {count} sequences")
         return self._reshaped(-1, count, shape[1])
 
     def flattened(self) -> Batch:
@@ -98,6 +99,21 @@ class Batch:
         return "\n".join([f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:", *lines])
 
 
+def pad_rows(rows: Sequence[Sequence[int]], padding: int, *, length: int | None = None, name: str = "a row") -> Array:
+    """The N rows as an array (N, T) of integers, filled up at the end with `padding` to the longest, or to `length`.
+
+    Raises: TypeError, calling it `name`, for a row of other things than integers.
+    """
+    longest = max(map(len, rows)) if length is None else length
+    array = np.full((len(rows), longest), padding)
+    for target, row in zip(array, rows, strict=True):
+        values = np.asarray(row)
+        if values.size:  # to NumPy an empty list is of floats
+            check_integers(values, name=name)
+        target[: len(values)] = values
+    return array
+
+
 def _array(name: str, values: Array) -> Array:
     try:
         return np.asarray(values)
@@ -110,3 +126,21 @@ def _integers(name: str, values: Array) -> Array:
     if array.size:  # to NumPy an empty list is of floats; Batch says that it is empty
         check_integers(array, name=name)
     return array
+
+
+def _check_mask(mask: Array, shape: tuple[int, ...]) -> None:
+    """Raise unless `mask` is an attention mask of that shape, with a real token in every sequence.
+
+    An additive mask, of floats, is refused by its dtype.
+    """
+    if mask.dtype.kind != "b":
+        check_integers(mask, name="attention_mask")
+    if mask.shape != shape:
+        raise ValueError(f"attention_mask has shape {mask.shape}, wanted {shape}")
+    wrong = (mask != 0) & (mask != 1)
+    if wrong.any():
+        raise ValueError(f"attention_mask holds {mask[wrong][0]}, wanted only 1 (real) and 0 (padding)")
+    is_empty = ~mask.any(axis=-1)
+    if is_empty.any():
+        where = ", ".join(map(str, np.argwhere(is_empty)[0].tolist()))
+        raise ValueError(f"attention_mask[{where}] is all 0: a sequence needs at least one real token")

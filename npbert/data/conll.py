@@ -22,25 +22,24 @@ class TaggedSentence(NamedTuple):
 
     @property
     def place(self) -> str:
-        """What an error calls it: `file, line 7`."""
+        """Its name in an error: `file, line 7`."""
         return f"{self.path}, line {self.line}"
 
 
-def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int | None = -1) -> list[TaggedSentence]:
+def read_conll(
+    path: str | Path, *, word_column: int = 0, tag_column: int | None = -1, text: str | None = None
+) -> list[TaggedSentence]:
     """The sentences of a file; columns are separated by spaces or tabs, and numbered from 0, or from −1 at the end.
 
     tag_column: None reads the words alone, for sentences that are still to be tagged: `tags` is empty then.
+    text: what is in the file, when it has been read already; `path` is just its name then.
 
     (Tjong Kim Sang & De Meulder 2003; lines that say where a document starts are passed over.)
 
     Raises: FileError that gives file and line for a line with too few columns; for an empty file, or text that is not
     UTF-8; OSError.
     """
-    return parse_conll(read_text(Path(path)), str(path), word_column=word_column, tag_column=tag_column)
-
-
-def parse_conll(text: str, path: str, *, word_column: int = 0, tag_column: int | None = -1) -> list[TaggedSentence]:
-    """As read_conll, of a text that has been read; `path` is what errors call it."""
+    text, path = read_text(Path(path)) if text is None else text, str(path)
     sentences: list[TaggedSentence] = []
     is_new = True
     for number, line in enumerate(text.split("\n"), start=1):

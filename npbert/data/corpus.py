@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from npbert.files import FileError, decode
+from npbert.messages import counted
 
 PIECE_BYTES = 32 * 1024
 """About how much of a document is read at once: some 250 sentences."""
+
+LONGEST_LINE = PIECE_BYTES
+"""A longer line is read in parts: a book without a line break is not one sentence, of which most would be cut off."""
 
 
 class Piece(NamedTuple):
@@ -42,6 +47,8 @@ class Corpus:
         self._index = tuple(array("q") for _ in Piece._fields)
         self.num_documents = 0
         for number, file in enumerate(self.files):
+            if file.exists() and not file.is_file():
+                raise FileError(f"{file} is a pipe or a device: a corpus is read many times, so wanted a file")
             before = len(self)
             for start, size, document in _pieces(file, piece_bytes, document_per_file):
                 row = Piece(number, start, size, self.num_documents + document)
@@ -69,6 +76,24 @@ class Corpus:
         return [line.strip() for line in text.split("\n") if line.strip()]
 
 
+def warn_of_known(held_out: Corpus, corpus: Corpus) -> None:
+    """Warn when documents of the held-out text stand in the corpus, too: a model may know them by heart.
+
+    Of the corpus, only what has about the size of a held-out piece is read: the last document of a file may have no
+    blank line after it.
+    """
+    texts = {hash(tuple(held_out.read(number))) for number in range(len(held_out))}
+    sizes = {size + more for size in held_out._index[2] for more in (-1, 0, 1)}
+    alike = [number for number, size in enumerate(corpus._index[2]) if size in sizes]
+    known = len(texts & {hash(tuple(corpus.read(number))) for number in alike})
+    if known:
+        warnings.warn(
+            f"{known} of the {counted(len(texts), 'passage')} of the held-out text are in the corpus, too: a model "
+            "that knows them by heart looks better than it is",
+            stacklevel=3,
+        )
+
+
 def text_files(path: Path) -> list[Path]:
     """The .txt files of a folder in the order of their names, or the one file that `path` is.
 
@@ -92,11 +117,25 @@ def _pieces(file: Path, piece_bytes: int, document_per_file: bool) -> Iterator[t
             except UnicodeDecodeError as error:
                 raise FileError(f"{file}, line {number}: byte {error.start + 1} of the line is not UTF-8") from error
             ends_document = is_blank and not document_per_file
-            if has_text and (ends_document or position - start >= piece_bytes):
-                yield start, position - start, document
-                start, has_text = position, False
-                document += ends_document
-            has_text = has_text or not is_blank
-            position += len(line)
+            for place, part in enumerate(_parts(line)):
+                if has_text and (ends_document or place or position - start >= piece_bytes):
+                    yield start, position - start, document
+                    start, has_text = position, False
+                    document += ends_document
+                has_text = has_text or bool(not is_blank and part.strip())
+                position += len(part)
     if has_text:
         yield start, position - start, document
+
+
+def _parts(line: bytes) -> Iterator[bytes]:
+    """The line; or of one of more than LONGEST_LINE bytes the parts, each up to a space, or else to the end of a
+    character."""
+    start = 0
+    while len(line) - start > LONGEST_LINE:
+        end = line.rfind(b" ", start, start + LONGEST_LINE) + 1 or start + LONGEST_LINE
+        while line[end] & 0xC0 == 0x80:  # within a character of UTF-8
+            end -= 1
+        yield line[start:end]
+        start = end
+    yield line[start:]

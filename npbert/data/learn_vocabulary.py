@@ -13,11 +13,11 @@ from npbert.extras import import_extra
 from npbert.files import FileError, read_text
 
 MOST_CHARACTERS = 1000
-"""How many different characters a learned vocabulary has at most; a word with another is [UNK]."""
+"""The most different characters that a learned vocabulary has; a word with another is [UNK]."""
 
 LONGEST_WORD = 100
-"""How many characters a word may have. WordPiece makes [UNK] of a longer one, so there is nothing to learn from it, and
-the time to learn would grow with the square of its length."""
+"""The most characters that a word may have. WordPiece makes [UNK] of a longer one, so there is nothing to learn from
+it, and the time to learn would grow with the square of its length."""
 
 _PARTS = re.compile(r"(?s).{1,10000}(?=\s|$)|\S+")
 """Parts of a line, cut at spaces: a line may be as long as a book."""

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-
-
-class Words(Protocol):
-    """What masking knows of a vocabulary: Vocabulary and Tokenizer both are such."""
-
-    mask_id: int
-
-    @property
-    def word_ids(self) -> Array: ...
-
-    @property
-    def is_word(self) -> Array: ...
-
-    @property
-    def continues(self) -> Array: ...
-
-    def decode(self, ids: Sequence[int]) -> list[str]: ...
+from npbert.data.dialogue import Vocabulary
+from npbert.data.tokenizer import Tokenizer
 
 
 def mask_words(
     input_ids: Sequence[int],
-    vocabulary: Words,
+    vocabulary: Vocabulary | Tokenizer,
     rng: np.random.Generator,
     *,
     probability: float = 0.15,
@@ -71,7 +55,7 @@ def mask_words(
     return masked, labels
 
 
-def _word_starts(candidates: Array, input_ids: Sequence[int], vocabulary: Words) -> Array:
+def _word_starts(candidates: Array, input_ids: Sequence[int], vocabulary: Vocabulary | Tokenizer) -> Array:
     """Which candidates, but for the first, begin a word: those that continue none, or stand alone after a gap."""
     begins = ~vocabulary.continues[np.take(input_ids, candidates)] | (np.diff(candidates, prepend=-2) > 1)
     return np.flatnonzero(begins[1:]) + 1
@@ -86,7 +70,7 @@ def _choose_words(words: Sequence[Array], count: int, rng: np.random.Generator) 
     return chosen
 
 
-def _stand_in(word: int, vocabulary: Words, rng: np.random.Generator) -> int:
+def _stand_in(word: int, vocabulary: Vocabulary | Tokenizer, rng: np.random.Generator) -> int:
     draw = rng.random()
     if draw < 0.8:
         return vocabulary.mask_id

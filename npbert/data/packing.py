@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npbert.data.sentence_pairs import IS_NEXT, NOT_NEXT
+from npbert.data.example import IS_NEXT, NOT_NEXT
 
 OBJECTIVES = ("nsp", "sop", "none")
-"""What a pair is for: next-sentence prediction, sentence-order prediction, or nothing (single sequences)."""
+"""The use of a pair: next-sentence prediction, sentence-order prediction, or nothing (single sequences)."""
 
 Sentence = Sequence[int]
 _SHORT_PROBABILITY = 0.1

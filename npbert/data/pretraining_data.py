@@ -11,15 +11,14 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.corpus import Corpus
-from npbert.data.example import Example, collate
+from npbert.data.example import Example, collate, join_pair
 from npbert.data.masking import mask_words
 from npbert.data.packing import OBJECTIVES, Packed, Sentence, pack
-from npbert.data.place import START, Place
-from npbert.data.sentence_pairs import join_pair
+from npbert.data.task_data import START, Place
 from npbert.data.tokenizer import Tokenizer
 
 PIECES_AT_ONCE = 64
-"""How many pieces of the corpus are in memory: their sequences are shuffled together."""
+"""The number of pieces of the corpus in memory: their sequences are shuffled together."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ class PretrainingData:
         return sentences[int(rng.integers(len(sentences))) :] if sentences else []
 
     def _has_word(self, packed: Packed) -> bool:
-        """Whether there is anything to mask: a text may be all [UNK]."""
+        """True when there is a word to mask: a text may be all [UNK]."""
         return bool(self.tokenizer.is_word[[*packed.first, *(packed.second or [])]].any())
 
     def _masked(self, packed: Packed, rng: np.random.Generator) -> Example:

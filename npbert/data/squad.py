@@ -58,18 +58,18 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
             raise FileError(f"{path}: question {question.id} has no answer; version 2.0 of SQuAD is not supported")
         for text, start in question.answers:
             if not isinstance(text, str) or not isinstance(start, int) or isinstance(start, bool):
-                raise FileError(f"{path}: question {question.id}: {text!r} at {start!r} is no text at a number")
+                raise FileError(f"{path}: question {question.id}: {text!r} at {start!r} is not a text with its place")
             if not text.strip() or start < 0 or question.passage[start : start + len(text)] != text:
                 raise FileError(f"{path}: question {question.id}: {text!r} does not stand at {start} of the passage")
     return questions
 
 
 def _check_texts(questions: list[Question], path: Path) -> None:
-    """Raise FileError for an id that comes twice, and for a question or passage that is no text, or an empty one."""
+    """Raise FileError for an id that comes twice, and for a question or passage that is not text, or an empty one."""
     seen: set[str] = set()
     for question in questions:
         if not isinstance(question.id, str) or question.id in seen:
-            what = "comes twice" if isinstance(question.id, str) else "is no text"
+            what = "comes twice" if isinstance(question.id, str) else "is not text"
             raise FileError(f"{path}: the id {question.id!r} of a question {what}")
         seen.add(question.id)
         for name, text in (("question", question.question), ("context", question.passage)):

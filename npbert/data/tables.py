@@ -7,16 +7,15 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.data.listed import listed
 from npbert.files import FileError, parse_json, read_text
-from npbert.messages import counted
+from npbert.messages import counted, listed
 
 DELIMITERS = {"tab": "\t", "comma": ","}
 _JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
 
 
 TABLE_ENDINGS = (".tsv", ".csv", *_JSON_ENDINGS)
-"""How the names of files end that are hardly anything but tables."""
+"""Endings of the names of files that are hardly anything but tables."""
 
 
 class Row(NamedTuple):
@@ -28,11 +27,13 @@ class Row(NamedTuple):
 
     @property
     def place(self) -> str:
-        """What an error calls it: `file, line 7`."""
+        """Its name in an error: `file, line 7`."""
         return f"{self.path}, line {self.line}"
 
 
-def read_table(path: str | Path, columns: Sequence[str], *, delimiter: str = "", header: bool = False) -> list[Row]:
+def read_table(
+    path: str | Path, columns: Sequence[str], *, delimiter: str = "", header: bool = False, text: str | None = None
+) -> list[Row]:
     """The values in `columns` of every row of a file.
 
     columns: each is a number, from 0, or a name, or several names with commas between them, of which the file has one
@@ -40,20 +41,14 @@ def read_table(path: str | Path, columns: Sequence[str], *, delimiter: str = "",
     delimiter: `tab`, where quotes are text like any other, or `comma`, where they may enclose a value; by default comma
     for .csv, and tab for all else. In .jsonl, .json and .ndjson every line is a JSON object, and columns are names.
     header: the first line names the columns even if they are given as numbers.
+    text: what is in the file, when it has been read already; `path` is just its name then.
 
-    Raises: FileError that gives file and line for a row with too few columns, or a line that is no JSON object, and
+    Raises: FileError that gives file and line for a row with too few columns, or a line that is not a JSON object, and
     for a column that there is not, an empty file, or text that is not UTF-8; ValueError for another delimiter; OSError.
     """
-    return parse_table(read_text(Path(path)), str(path), columns, delimiter=delimiter, header=header)
-
-
-def parse_table(
-    text: str, path: str, columns: Sequence[str], *, delimiter: str = "", header: bool = False
-) -> list[Row]:
-    """As read_table, of a text that has been read; `path` is what errors call it."""
     if delimiter and delimiter not in DELIMITERS:
         raise ValueError(f"delimiter is {delimiter!r}, wanted tab or comma")
-    ending = Path(path).suffix
+    text, path, ending = read_text(Path(path)) if text is None else text, str(path), Path(path).suffix
     if ending in _JSON_ENDINGS and not delimiter:
         rows = list(_json_rows(path, text, columns))
     else:
@@ -67,6 +62,7 @@ def parse_table(
 def _delimited_rows(path: str, text: str, columns: Sequence[str], *, by_comma: bool, header: bool) -> Iterator[Row]:
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     dialect: Any = {"delimiter": ","} if by_comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # it is for the whole process: never made smaller
     reader = csv.reader((f"{line}\n" for line in lines), strict=True, **dialect)
     has_header = header or any(not column.isdigit() for column in columns)
     numbers = None if has_header else list(map(int, columns))

@@ -1,15 +1,24 @@
-"""TaskData: labelled examples in memory, in a new random order every epoch."""
+"""TaskData: labelled examples in memory, in a new random order every epoch. Place: where in an epoch a batch is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.data.batch import Batch
-from npbert.data.place import START, Place
+
+
+class Place(NamedTuple):
+    """The number of a group of the data that is in memory at once, and of a batch in that group; both from 0."""
+
+    group: int = 0
+    batch: int = 0
+
+
+START = Place()
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,7 @@ class TaskData:
             raise ValueError(f"batch_size is {self.batch_size}, wanted at least 1")
 
     def __len__(self) -> int:
-        """How many batches an epoch has."""
+        """The number of batches in an epoch."""
         return -(-len(self.examples) // self.batch_size)
 
     def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:

@@ -10,10 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
+from npbert.data.batch import Batch, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
-from npbert.data.padding import pad_rows
-from npbert.data.tokenizer_files import find_tokenizer, read_library_tokenizer, read_max_length, write_library_tokenizer
+from npbert.data.tokenizer_files import (
+    failing_part,
+    find_tokenizer,
+    panics_named,
+    read_library_tokenizer,
+    read_max_length,
+    write_library_tokenizer,
+)
 from npbert.extras import import_extra
 from npbert.files import FileError
 
@@ -26,7 +32,6 @@ character of its text each token comes), `word_ids` and `sequence_ids` (0 or 1: 
 and [SEP]), and in `overflowing` what was cut off."""
 
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
-
 
 CHARACTERS = 64
 """From so many characters for each token that is wanted on, a text is not read to its end."""
@@ -44,6 +49,8 @@ class Tokenizer:
     text should have at most, or None: `encode` does not cut to it by itself, but whoever uses a model does, and it is
     written and read with the tokenizer, so that a model is used on texts as long as those it was trained on.
 
+    path: its file, for errors.
+
     Raises: ValueError when a special token is not in the vocabulary.
     """
 
@@ -53,9 +60,10 @@ class Tokenizer:
     sep_id: int
     mask_id: int
 
-    def __init__(self, library_tokenizer: Any, *, max_length: int | None = None) -> None:
-        self._tokenizer, self.max_length = library_tokenizer, max_length
+    def __init__(self, library_tokenizer: Any, *, max_length: int | None = None, path: Path | None = None) -> None:
+        self._tokenizer, self.max_length, self.path = library_tokenizer, max_length, path
         self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
         for attribute, token in SPECIAL.items():
             index = self._tokenizer.token_to_id(token)
             if index is None:
@@ -76,11 +84,11 @@ class Tokenizer:
         import_extra("tokenizers", extra="hf")
         path = find_tokenizer(Path(folder))
         try:
-            return cls(read_library_tokenizer(path), max_length=read_max_length(path.parent))
+            return cls(read_library_tokenizer(path), max_length=read_max_length(path.parent), path=path)
         except FileError:
             raise
         except Exception as error:  # the library raises nothing narrower
-            raise FileError(f"{path} is no tokenizer of BERT: {error}") from error
+            raise FileError(f"{path} is not a tokenizer of BERT: {error}") from error
 
     @classmethod
     def train(
@@ -104,13 +112,17 @@ class Tokenizer:
         library = import_extra("tokenizers", extra="hf")
         return cls(library.BertWordPieceTokenizer(vocabulary, lowercase=lowercase))
 
-    def save_pretrained(self, folder: str | Path) -> None:
+    def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is made if need be; each file
-        whole or not at all. transformers reads them, and cuts at the same `max_length`."""
+        whole or not at all. transformers reads them, and cuts at the same `max_length`.
+
+        Raises: FileExistsError for a folder that holds another tokenizer than this, or the one that this was read
+        from, unless `overwrite`.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self._tokenizer.no_truncation()
-        write_library_tokenizer(self._tokenizer, folder, max_length=self.max_length)
+        overwrite = overwrite or (self.path is not None and folder.samefile(self.path.parent))
+        write_library_tokenizer(self._tokenizer, folder, max_length=self.max_length, overwrite=overwrite)
 
     def _check_ids(self) -> None:
         by_id: dict[int, str] = {}
@@ -121,15 +133,14 @@ class Tokenizer:
         beyond = max(by_id) if by_id else 0
         if beyond >= len(by_id):
             raise ValueError(f"{by_id[beyond]!r} has the id {beyond}, but there are {len(by_id)} tokens")
-        self._tokenizer.encode("\N{CHESTNUT}" * 2)  # the library fails here where it lacks the token for unknown words
-        if self._tokenizer.encode("").ids != [self.cls_id, self.sep_id]:
+        self._tokens(["\N{CHESTNUT}" * 2])  # the library fails here where it lacks the token for unknown words
+        if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
             raise ValueError(
                 "it puts no [CLS] before a text and no [SEP] after it: its post_processor is missing or another"
             )
 
     def __len__(self) -> int:
-        size: int = self._tokenizer.get_vocab_size()
-        return size
+        return int(self._tokenizer.get_vocab_size())
 
     @cached_property
     def is_word(self) -> Array:
@@ -146,68 +157,85 @@ class Tokenizer:
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, all of them, without [CLS] and [SEP]."""
-        self._tokenizer.no_truncation()
-        return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        return [encoding.ids for encoding in self._tokens(texts)]
 
     def encode(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Encoding]:
         """The texts, or pairs, as tokens; cut to `max_length` tokens, of a pair always the longer text first.
 
-        Raises: TypeError for one string alone, and for what is no text and no pair of them; ValueError for a max_length
-        with no room for a token of each text.
+        Raises: TypeError for one string alone, and for what is neither text nor a pair; ValueError for a max_length
+        with no room for a token of each text; FileError where the file of the tokenizer cannot be used on a text.
         """
         if isinstance(texts, str):
             raise TypeError(f"texts is one string, wanted a list of them: [{texts[:40]!r}]")
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
+        rows = [[text] if isinstance(text, str) else list(text) for text in texts]
         if max_length is not None:
-            texts = [
-                self._beginning(text, max_length)
-                if isinstance(text, str)
-                else (self._beginning(text[0], max_length), self._beginning(text[1], max_length))
-                for text in texts
-            ]
-        self._truncate(max_length)
-        encodings: list[Encoding] = self._tokenizer.encode_batch(list(texts))
-        return encodings
+            rows = [[self._beginning(text, max_length) for text in row] for row in rows]
+        seconds = iter(self._tokens([("", row[1]) for row in rows if len(row) == 2]))  # of type 1, as seconds are
+        firsts = self._tokens([row[0] for row in rows])
+        return [
+            self._joined(first, next(seconds) if len(row) == 2 else None, max_length)
+            for row, first in zip(rows, firsts, strict=True)
+        ]
 
     def _beginning(self, text: str, max_length: int) -> str:
         """So much of a very long text that it has more than max_length tokens: the rest would be cut off anyway."""
         size = CHARACTERS * max_length
         while len(text) > size:
-            self._tokenizer.no_truncation()
-            words = self._tokenizer.encode(text[:size], add_special_tokens=False).word_ids
+            words = self._tokens([text[:size]])[0].word_ids
             if len(words) - words.count(words[-1] if words else None) > max_length:  # the last may be half a word
                 return text[:size]
             size *= 4
         return text
 
-    def _truncate(self, max_length: int | None) -> None:
-        if max_length is None:
-            self._tokenizer.no_truncation()
-        elif max_length < 5:
-            raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")
-        else:
-            self._tokenizer.enable_truncation(max_length, strategy="longest_first")
-
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
         """Sentences that are cut into words already, as tokens whose `word_ids` say of which word each is a piece."""
-        self._truncate(max_length)
-        encodings: list[Encoding] = self._tokenizer.encode_batch(list(map(list, sentences)), is_pretokenized=True)
-        return encodings
+        encodings = self._tokens(list(map(list, sentences)), are_words=True)
+        return [self._joined(encoding, None, max_length) for encoding in encodings]
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
         """`[CLS] question [SEP] part of the passage [SEP]`, for parts of at most `max_length` tokens in all that cover
         the passage, each beginning with the last `stride` tokens of the one before.
 
-        Raises: ValueError when the question leaves no room for more than `stride` tokens of the passage.
+        Raises: ValueError when the question leaves no room for more than `stride` tokens of the passage; FileError as
+        encode.
         """
-        room = max_length - 3 - len(self.encode([question])[0].ids) + 2
+        asked, told = self._tokens([question, ("", passage)])
+        room = max_length - 3 - len(asked)
         if room <= stride:
             raise ValueError(f"the question leaves room for {room} tokens of the passage, wanted more than {stride}")
-        self._tokenizer.enable_truncation(max_length, stride=stride, strategy="only_second")
-        first = self._tokenizer.encode(question, passage)
+        told.truncate(room, stride=stride)
+        first = self._tokenizer.post_process(asked, told)
         return [first, *first.overflowing]
+
+    def _tokens(self, texts: Sequence[Any], *, are_words: bool = False) -> list[Encoding]:
+        """The tokens of the texts, all of them, without [CLS] and [SEP]: the library is called here and nowhere else.
+
+        It could cut a text by itself, but keeps the length at which it does for all threads that use it.
+        """
+        with panics_named(lambda: f"{self.path or 'the tokenizer'}: {failing_part(self._tokenizer, texts)}"):
+            encodings: list[Encoding] = self._tokenizer.encode_batch(
+                list(texts), is_pretokenized=are_words, add_special_tokens=False
+            )
+        return encodings
+
+    def _joined(self, first: Encoding, second: Encoding | None, max_length: int | None) -> Encoding:
+        """`[CLS] first [SEP] second [SEP]`, of at most `max_length` tokens."""
+        if max_length is not None:
+            if max_length < 5:
+                raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")
+            room = max_length - 3
+            if second is None:
+                first.truncate(room + 1)
+            elif len(first) + len(second) > room:
+                short = min(len(first), len(second), room // 2)
+                is_first_longer = len(first) > len(second)
+                first.truncate(room - short if is_first_longer else short)
+                second.truncate(short if is_first_longer else room - short)
+        joined: Encoding = self._tokenizer.post_process(first, second)
+        return joined
 
     def decode(self, ids: Sequence[int] | Array) -> list[str]:
         """The token of each id."""

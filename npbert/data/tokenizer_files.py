@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from npbert.extras import import_extra
-from npbert.files import FileError, atomic_write, read_json_object, read_text, write_json
+from npbert.files import HOW_TO_DOWNLOAD, FileError, atomic_write, model_folder, read_json_object, read_text, write_json
 
 CONFIG_FILE = "tokenizer_config.json"
 NO_LENGTH = 1_000_000
 """A longer model_max_length means that there is none: transformers writes 10³⁰ then."""
+
+MOST_GROWTH = 256
+"""A normalizer may make a text so many times as long: a few lines of JSON could ask for more than there is memory."""
 
 _SETTINGS = {
     "lowercase": "do_lower_case",
@@ -22,14 +29,11 @@ _SETTINGS = {
 
 def find_tokenizer(folder: Path) -> Path:
     """The path of tokenizer.json in `folder`, or else of vocab.txt. Raises: FileNotFoundError when there is neither."""
+    folder = model_folder(folder)
     for path in (folder / "tokenizer.json", folder / "vocab.txt"):
         if path.is_file():
             return path
-    what = (
-        "has no tokenizer.json and no vocab.txt"
-        if folder.is_dir()
-        else "is no folder on this disk, and npbert downloads nothing"
-    )
+    what = "has no tokenizer.json and no vocab.txt" if folder.is_dir() else f"is not a folder ({HOW_TO_DOWNLOAD})"
     raise FileNotFoundError(f"{folder} {what}")
 
 
@@ -40,9 +44,9 @@ def read_max_length(folder: Path) -> int | None:
 
 
 def read_length(path: Path, stored: dict[str, Any], name: str) -> int | None:
-    """How many tokens a text may have by the entry `name` of the object in `path`; None for any number.
+    """The number of tokens that a text may have by the entry `name` of the object in `path`; None for any number.
 
-    Raises: FileError that names file and entry for what is no whole number of at least 1.
+    Raises: FileError that names file and entry for what is not a whole number of at least 1.
     """
     value = stored.get(name)
     if isinstance(value, int | float) and value > NO_LENGTH:
@@ -56,20 +60,67 @@ def read_library_tokenizer(path: Path) -> Any:
     """The library's tokenizer from a tokenizer.json, or from a vocab.txt with the settings beside it.
 
     Raises: FileError when a file is not UTF-8, or has a setting that is none; ValueError, or what the library raises,
-    when there is no WordPiece in it.
+    when there is no WordPiece in it, or its normalizer makes a text more than MOST_GROWTH times as long.
     """
     library = import_extra("tokenizers", extra="hf")
     text = read_text(path)
     if path.name == "vocab.txt":
         return library.BertWordPieceTokenizer(_vocabulary(text), **_normalizer(path.parent))
     tokenizer = library.Tokenizer.from_str(text)
+    growth = _growth(json.loads(text)["normalizer"] or {})
+    if growth > MOST_GROWTH:
+        raise ValueError(f"its normalizer can make a text {growth:,} times as long, wanted at most {MOST_GROWTH} times")
     if not isinstance(tokenizer.model, library.models.WordPiece):
         raise ValueError(f"its model is {type(tokenizer.model).__name__}, wanted WordPiece")
     return tokenizer
 
 
-def write_library_tokenizer(tokenizer: Any, folder: Path, *, max_length: int | None) -> None:
-    """Write the library's tokenizer into `folder`: all three files, each whole or not at all."""
+def _growth(normalizer: dict[str, Any]) -> int:
+    """The number of times by which a normalizer of a tokenizer.json can make a text longer."""
+    match normalizer.get("type"):
+        case "Sequence":
+            return math.prod(map(_growth, normalizer["normalizers"]))
+        case "Prepend":
+            return 1 + len(normalizer["prepend"])
+        case "Replace":
+            finds_characters = bool(normalizer["pattern"].get("String"))  # others may be found between two of them
+            return max(1, len(normalizer["content"]) + (not finds_characters))
+        case "Precompiled":  # the size of a table, the table, and what it puts in, with zeros between
+            data = base64.b64decode(normalizer["precompiled_charsmap"])
+            return max(1, *map(len, data[4 + int.from_bytes(data[:4], "little") :].split(b"\0")))
+    return 1
+
+
+@contextmanager
+def panics_named(part: Callable[[], str]) -> Iterator[None]:
+    """A panic of the library inside comes out as a FileError that names the `part`. (It is no Exception, so that
+    nobody catches it by chance, and its class can be imported from nowhere.)"""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise FileError(f"{part()} cannot be used on this text: {error}") from None
+
+
+def failing_part(tokenizer: Any, texts: Sequence[Any]) -> str:
+    """The part of the library's tokenizer that panics for one of the texts, by its name in tokenizer.json."""
+    strings: Any = [part for text in texts for part in ([text] if isinstance(text, str) else text)]
+    for name, method in (("normalizer", "normalize_str"), ("pre_tokenizer", "pre_tokenize_str")):
+        part = getattr(tokenizer, name)
+        try:
+            with panics_named(str):
+                strings = [getattr(part, method)(text) for text in strings] if part else strings
+        except FileError:
+            return f"its {name}, {type(part).__name__},"
+    return "its model"
+
+
+def write_library_tokenizer(tokenizer: Any, folder: Path, *, max_length: int | None, overwrite: bool) -> None:
+    """Write the library's tokenizer into `folder`: all three files, each whole or not at all.
+
+    Raises: FileExistsError where another one is, unless `overwrite`.
+    """
     tokens = [tokenizer.id_to_token(index) for index in range(tokenizer.get_vocab_size())]
     normalizer = json.loads(tokenizer.to_str())["normalizer"] or {}
     config: dict[str, Any] = {theirs: normalizer[ours] for ours, theirs in _SETTINGS.items() if ours in normalizer}
@@ -80,10 +131,13 @@ def write_library_tokenizer(tokenizer: Any, folder: Path, *, max_length: int | N
         config |= {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "sep", "pad", "cls", "mask")}
     if max_length is not None:
         config["model_max_length"] = max_length
-    with atomic_write(folder / "tokenizer.json") as path:
-        tokenizer.save(str(path))
-    with atomic_write(folder / "vocab.txt") as path:
-        path.write_text("".join(f"{token}\n" for token in tokens), encoding="utf-8")
+    texts = {"tokenizer.json": tokenizer.to_str(pretty=True), "vocab.txt": "".join(f"{token}\n" for token in tokens)}
+    for name, text in texts.items():
+        if not overwrite and (folder / name).exists() and (folder / name).read_bytes() != text.encode():
+            raise FileExistsError(f"{folder} holds another tokenizer; overwrite=True replaces it")
+    for name, text in texts.items():
+        with atomic_write(folder / name) as path:
+            path.write_bytes(text.encode())
     with atomic_write(folder / CONFIG_FILE) as path:
         write_json(path, config)
 
@@ -99,7 +153,7 @@ def _vocabulary(text: str) -> dict[str, int]:
 
 
 def _normalizer(folder: Path) -> dict[str, Any]:
-    """What happens to capital letters, accents and Chinese characters, where tokenizer_config.json says it."""
+    """The treatment of capital letters, accents and Chinese characters, where tokenizer_config.json says it."""
     path, stored = _config(folder)
     settings = {ours: stored[theirs] for ours, theirs in _SETTINGS.items() if theirs in stored}
     for ours, value in settings.items():

@@ -23,16 +23,20 @@ them wrong, not backward.
 """
 
 from npbert.gradcheck.check import LossOf, check_directions, check_gradients, randomize
-from npbert.gradcheck.exact import NOT_PROVED, PROVED, REFUTED, Proof, prove, prove_vjp
+from npbert.gradcheck.exact import prove, prove_vjp
 from npbert.gradcheck.explain import Finding
 from npbert.gradcheck.explain.numbers import explain
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     EXACT,
     FINITE_DIFFERENCES,
+    NOT_PROVED,
+    PROVED,
+    REFUTED,
     TOLERANCES,
     Comparison,
     GradientError,
+    Proof,
     Report,
 )
 

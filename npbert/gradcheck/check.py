@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
-from npbert.gradcheck.derivatives import (
-    along,
-    by_direction,
-    by_number,
-    estimates_along,
-    exact_gradients,
-    random_steps,
-    size_along,
-)
-from npbert.gradcheck.exact import REFUTED, Proof, prove
+from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.explain import explained, gradients_of
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.overwritten import overwriting_named
-from npbert.gradcheck.report import EXACT, ROUNDING, TOLERANCES, Comparison, Gradients, Report
-
-_DIRECTIONS = 2
+from npbert.gradcheck.report import EXACT, REFUTED, ROUNDING, TOLERANCES, Report
 
 
 class LossOf(Layer):
@@ -56,7 +43,7 @@ def check_gradients(
     inputs: float arrays are moved, all else is handed on. rng: for dropout; it is copied for every call, so that each
     call sees the same. seed: for dy. tolerances: the estimates to use, with the relative error that each accepts.
 
-    First come the promises of a layer, its `Contract`; then the proof (`prove`). Where it holds, estimates along two
+    First come the promises of a layer (`contract.py`); then the proof (`prove`). Where it holds, estimates along two
     directions look at the values, and it is enough that one of them agrees: a kink may be near, or complex numbers may
     not flow. Where the gradients are refuted, exact arithmetic says what is right; where neither is possible, each
     derivative is compared with each estimate.
@@ -64,21 +51,24 @@ def check_gradients(
     Nothing is left changed.
 
     Raises: TypeError when a float is not float64, or when nothing is proved and complex numbers do not flow through
-    forward; ValueError when there is nothing to check (no number, method or direction), for an array with a number that
-    is not finite, or when the layer writes into its inputs, which are read-only; GradientError when two parameters
-    share memory, or when the layer breaks its `Contract`. (One that does not refuse a wrong dy is told so last, after
-    what its derivative lacks.)
+    forward; ValueError when there is nothing to check (no number, method or direction), or for an array with a number
+    that is not finite; GradientError when two parameters share memory, or when the layer breaks a promise. (One that
+    does not refuse a wrong dy is told so last, after what its derivative lacks.)
     """
     _check_methods(tolerances)
-    with overwriting_named(layer, inputs, rng):
-        function = ScalarFunction(layer, inputs, rng, seed)
-        analytic, broken = gradients_of(function)
+    function = ScalarFunction(layer, inputs, rng, seed)
+    analytic, broken = gradients_of(function)
     proof = prove(layer, *inputs, rng=rng, seed=seed)
-    report = _beside_proof(function, analytic, proof, tolerances)
-    numeric = {EXACT: right} if proof.verdict == REFUTED and (right := exact_gradients(function)) else {}
-    if report is None:
-        numeric = numeric or {method: by_number(function, method) for method in tolerances}
-        report = _compared(function, analytic, numeric, proof, tolerances)
+    if proof:
+        along = function.compared_along(analytic, tolerances, 2, 1, must_flow=False)
+        if along.believed or not along.worst:
+            sizes = {name: gradient.size for name, gradient in analytic.items()}
+            return explained(replace(along, sizes=sizes, wrong=dict.fromkeys(sizes, 0), proof=proof), function, broken)
+    right = function.exact() if proof.verdict == REFUTED else {}
+    numeric = {EXACT: right} if right else {method: function.by_number(method) for method in tolerances}
+    report = Report.compare(analytic, numeric, {EXACT: ROUNDING, **tolerances})
+    wrong = {array.name: max(array.count, report.wrong[array.name]) for array in proof.wrong}
+    report = replace(report, wrong=report.wrong | wrong, proof=proof)  # what is refuted is wrong, however little
     return explained(report, function, broken)
 
 
@@ -98,61 +88,9 @@ def check_directions(
     _check_methods(tolerances)
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
-    with overwriting_named(layer, inputs, rng):
-        function = ScalarFunction(layer, inputs, rng, seed)
-        gradients, broken = gradients_of(function)
-    steps = random_steps(gradients, directions, seed + 1)
-    analytic = {"direction": along(gradients, steps)}
-    numeric = {method: {"direction": by_direction(function, method, steps)} for method in tolerances}
-    report = Report.compare(analytic, numeric, tolerances, {"direction": size_along(gradients, steps)})
-    return explained(report, function, broken)
-
-
-def _beside_proof(
-    function: ScalarFunction, analytic: Gradients, proof: Proof, tolerances: dict[str, float]
-) -> Report | None:
-    """The report on what is proved, and not contradicted by every estimate; else None."""
-    if not proof:
-        return None
-    steps = random_steps(analytic, _DIRECTIONS, 1)
-    numeric = estimates_along(function, steps, tolerances)
-    expected = {"direction": along(analytic, steps)}
-    each = [
-        Report.compare(expected, {method: found}, tolerances, {"direction": size_along(analytic, steps)})
-        for method, found in numeric.items()
-    ]
-    if each and not any(each):
-        return None
-    worst = {method: report.worst[method] for method, report in zip(numeric, each, strict=True)}
-    sizes = {name: gradient.size for name, gradient in analytic.items()}
-    accepted = {method: tolerances[method] for method in numeric}
-    return Report(sizes, dict.fromkeys(sizes, 0), worst, accepted, proof=proof)
-
-
-def _compared(
-    function: ScalarFunction,
-    analytic: Gradients,
-    numeric: dict[str, Gradients],
-    proof: Proof,
-    tolerances: dict[str, float],
-) -> Report:
-    """The report on what is not proved, number by number. What is refuted is wrong, however little."""
-    report = Report.compare(analytic, numeric, {EXACT: ROUNDING, **tolerances})
-    wrong = report.wrong | {array.name: max(array.count, report.wrong[array.name]) for array in proof.wrong}
-    worst = dict(report.worst)
-    if EXACT in numeric:
-        for method in tolerances:
-            with contextlib.suppress(TypeError):
-                worst[method] = _estimated(report.worst[EXACT], method, function)
-    return replace(report, wrong=wrong, worst=worst, tolerances={**report.tolerances, **tolerances}, proof=proof)
-
-
-def _estimated(comparison: Comparison, method: str, function: ScalarFunction) -> Comparison:
-    """The same number by an estimate. Raises: TypeError where complex numbers do not flow."""
-    with function.movable(method) as variables:
-        estimate = function.derivative(method, [(variables[comparison.name], comparison.index, 1.0)])
-    error = abs(comparison.analytic - estimate) / (abs(comparison.numeric - comparison.analytic) or 1.0)
-    return replace(comparison, method=method, numeric=estimate, relative_error=error * comparison.relative_error)
+    function = ScalarFunction(layer, inputs, rng, seed)
+    gradients, broken = gradients_of(function)
+    return explained(function.compared_along(gradients, tolerances, directions, seed + 1), function, broken)
 
 
 def _check_methods(tolerances: dict[str, float]) -> None:

@@ -1,194 +1,193 @@
-"""Contract: what every layer must keep to, besides a right derivative. Each promise is tried, not believed."""
+"""The promises of a layer: what it must keep to, besides a right derivative. Each is tried, not believed."""
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Parameter, Tape, TapeError
-from npbert.gradcheck.inputs import as_tuple, copy_of, different
+from npbert.core import Parameter, Tape
+from npbert.gradcheck.exact.run import gradients_by_name
+from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import arrays_in, as_tuple, copied, copy_of, different, is_float_array
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
     "is set by backward, and should be added to: after two backwards only that of the last is there, as if = stood for "
     "+= (use add_grad)"
 )
+_OWN = "which is the caller's: compute in an array of its own (z = a * b, not a *= b, and no out=)"
 
 
 class Call:
-    """One forward on a tape of its own, with what its backward will be given."""
+    """One forward on a tape of its own, and one backward, with copies of all that is given.
 
-    def __init__(self, layer: Any, inputs: list[Any], dy: tuple[Array, ...], rng: np.random.Generator | None) -> None:
-        self.layer, self.dy = layer, dy
-        self.tape = Tape(copy_of(rng))
-        self.y = layer.forward(*inputs, tape=self.tape)
-        self.dx: tuple[Array, ...] = ()
-        self.handed_out = [("y", part, np.copy(part)) for part in as_tuple(self.y)]
+    other: with other inputs than those of the function, another dy and another dropout.
+    """
 
-    def backward(self, dy: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
-        """The gradients of the inputs. Raises: GradientError when the tape is not empty."""
-        dy = self.dy if dy is None else dy
-        dx = self.layer.backward(dy if isinstance(self.y, tuple | list) else dy[0], self.tape)
-        self.dx = () if dx is None else as_tuple(dx)
-        self.handed_out += [("dx", part, np.copy(part)) for part in self.dx]
+    def __init__(self, function: ScalarFunction, *, other: bool = False) -> None:
+        change = different if other else copied
+        self.function, self.dy = function, tuple(map(change, function.dy))
+        inputs = [(name, copied(change(value))) for name, value in function.named_inputs()]
+        rng = np.random.default_rng(0) if other and function.rng is not None else copy_of(function.rng)
+        given = [each for name, value in inputs for each in arrays_in(name, value)]
+        self._given = [(name, array, array.copy()) for name, array in [*given, *(("dy", dy) for dy in self.dy)]]
+        self.tape = Tape(rng)
+        self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
+        if names := self.written():
+            raise GradientError(f"forward writes into {names[0]}, {_OWN}")
+        self._handed_out = [("y", np.asarray(part), np.copy(part)) for part in as_tuple(self.y)]
+
+    def undone(self, dy: tuple[Array, ...]) -> Any:
+        """dx, as the layer returns it."""
+        return self.function.layer.backward(dy if isinstance(self.y, tuple | list) else dy[0], self.tape)
+
+    def backward(self) -> Gradients:
+        """Copies of the gradients by name. Raises: GradientError if they are not one for each variable, or if the tape
+        is not empty then."""
+        function = self.function
         try:
-            self.tape.check_empty()
-        except TapeError as error:
-            raise GradientError(str(error)) from error
-        return self.dx
+            dx = self.undone(self.dy)
+        except (ValueError, TypeError) as error:
+            _name_what_was_refused(function, error)
+            raise
+        found = gradients_by_name(function.parameters, list(function.float_inputs), dx, self.tape)
+        self.dx = {name: found[name] for name in function.float_inputs}
+        self._handed_out += [("dx", part, np.copy(part)) for part in self.dx.values()]
+        for name, value in function.variables.items():
+            if np.shape(found[name]) != value.shape or found[name].dtype != np.float64:
+                raise WrongShapeError(name, found[name], value.shape)
+        return {name: np.copy(gradient) for name, gradient in found.items()}
 
-    def check_unchanged(self) -> None:
+    def written(self) -> list[str]:
+        """The names of what was given and is another one now."""
+        return _changed(self._given)
+
+    def check_handed_out(self) -> None:
         """Raise GradientError when y or dx is not what it was when the caller got it."""
-        for name, part, before in self.handed_out:
-            if not same(part, before):
-                raise GradientError(
-                    f"{name} is the caller's, but a later forward or backward changes it: is it a buffer that the "
-                    "layer keeps, or written into in place?"
-                )
+        for name in _changed(self._handed_out):
+            raise GradientError(
+                f"{name} is the caller's, but a later forward or backward changes it: is it a buffer that the layer "
+                "keeps, or written into in place?"
+            )
+
+    def check_memory(self) -> None:
+        """Raise PromiseError when a parameter's gradient lies in memory that is somebody else's."""
+        parameters = self.function.parameters
+        grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in parameters.items()]
+        others = [(f"the value of {name}", parameter.value) for name, parameter in parameters.items()]
+        others += [(f"the gradient of {name}", gradient) for name, gradient in self.dx.items()]
+        others += [(name, array) for name, array, _ in self._given] + [("y", np.asarray(y)) for y in as_tuple(self.y)]
+        for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
+            if np.shares_memory(grad, array):
+                says = f"{name} shares memory with {other}: add_grad wants an array that nobody else holds"
+                raise PromiseError(says, f"the memory of {name}")
 
 
-class Contract:
-    """The promises of a layer, tried at one point:
+def promised_gradients(function: ScalarFunction) -> Gradients:
+    """The gradients, once a layer has shown that it keeps its promises:
 
     - forward gives the same y with and without a tape, with dropout and without, and all is float64;
+    - neither forward nor backward writes into what it is given;
     - backward returns a gradient of its shape for each float input, and leaves the tape empty;
     - it changes no value of a parameter, and no y or dx that was handed out earlier;
     - a call in between, with other inputs and a tape of its own, makes no difference, and nor does one before;
     - gradients are added: after two backwards they are the sum of both;
     - no gradient of a parameter lies in memory that is somebody else's: dy's, dx's, y's, or another gradient's;
     - a dy that has more rows than y is refused.
+
+    Raises: PromiseError for a promise without which the derivative may be right; GradientError for any other.
     """
-
-    def __init__(
-        self,
-        layer: Any,
-        inputs: list[Any],
-        dy: tuple[Array, ...],
-        rng: np.random.Generator | None,
-        parameters: dict[str, Parameter],
-        float_inputs: dict[str, int],
-    ) -> None:
-        self.layer, self.inputs, self.dy, self.rng = layer, inputs, dy, rng
-        self.parameters, self.float_inputs = parameters, float_inputs
-
-    def gradients(self) -> Gradients:
-        """The gradients at the point, by the names of parameters and float inputs. Raises: GradientError."""
-        values = {name: parameter.value.copy() for name, parameter in self.parameters.items()}
-        self._check_outputs()
-        alone, other_alone = self._gradients_of(self._call()), self._gradients_of(self._other_call())
+    with function.unchanged() as values:
+        alone = Call(function).backward()
+        _check_outputs(function)
+        function.zero_grad()
+        other_alone = Call(function, other=True).backward()
         for name, value in values.items():
-            if not np.array_equal(self.parameters[name].value, value, equal_nan=True):
+            if not np.array_equal(function.parameters[name].value, value, equal_nan=True):
                 raise GradientError(f"backward changes the value of {name}: only an optimiser may")
 
-        self._zero_grad()
-        call, other_call = self._call(), self._other_call()
-        self._compare(
+        function.zero_grad()
+        call, other = Call(function), Call(function, other=True)
+        _check_same(
             call.backward(),
             alone,
             "is another one when another call comes between (is something kept on self, and not on the tape, or left "
             "as np.empty gave it?)",
         )
-        self._check_memory(call)
-        both = other_alone | {name: alone[name] + other_alone[name] for name in self.parameters}
-        self._compare_sum(other_call.backward(), both, other_alone)
-        call.check_unchanged()
+        if names := call.written():
+            text = f"backward writes into {names[0]}, {_OWN}"
+            raise PromiseError(text, *(f"the caller's {name}" for name in names))
+        call.check_memory()
+        _check_sum(other.backward(), alone, other_alone, function.parameters)
+        call.check_handed_out()
 
-        self._zero_grad()
-        self._compare(self._call().backward(), alone, "is another one once others were added")
-        self._check_refusal()
+        function.zero_grad()
+        _check_same(Call(function).backward(), alone, "is another one once others were added")
         return alone
 
-    def gradients_of_one_call(self) -> Gradients:
-        """The same from one forward and one backward, without any trial but that of the shapes."""
-        return self._gradients_of(self._call())
 
-    def _call(self) -> Call:
-        return Call(self.layer, self.inputs, self.dy, self.rng)
+def _check_outputs(function: ScalarFunction) -> None:
+    for rng in [None] if function.rng is None else [function.rng, None]:
+        tapes = Tape(copy_of(rng)), Tape(copy_of(rng), keeps=False)
+        both = (as_tuple(function.layer.forward(*function.inputs, tape=tape)) for tape in tapes)
+        for with_tape, without_tape in zip(*both, strict=True):
+            if not same(with_tape, without_tape):
+                raise GradientError("forward gives another y without a tape than with one")
+            if np.asarray(with_tape).dtype != np.float64:
+                raise GradientError(f"forward turns float64 into {np.asarray(with_tape).dtype}")
 
-    def _other_call(self) -> Call:
-        rng = None if self.rng is None else np.random.default_rng(0)
-        return Call(self.layer, list(map(different, self.inputs)), tuple(map(different, self.dy)), rng)
 
-    def _zero_grad(self) -> None:
-        for parameter in self.parameters.values():
-            parameter.zero_grad()
+def _check_same(found: Gradients, wanted: Gradients, otherwise: str) -> None:
+    for name, gradient in found.items():
+        if not same(gradient, wanted[name]):
+            raise GradientError(f"the gradient of {name} {otherwise}")
 
-    def _gradients_of(self, call: Call) -> Gradients:
-        self._zero_grad()
-        return self._named(call.backward())
 
-    def _compare(self, dx: tuple[Array, ...], wanted: Gradients, otherwise: str) -> None:
-        for name, gradient in self._named(dx).items():
-            if not same(gradient, wanted[name]):
-                raise GradientError(f"the gradient of {name} {otherwise}")
+def _check_sum(found: Gradients, one: Gradients, last: Gradients, parameters: dict[str, Parameter]) -> None:
+    """Raise PromiseError for gradients that are not the sum of both backwards; and say so if they are the last's."""
+    both = last | {name: one[name] + last[name] for name in parameters}
+    if names := [name for name in found if not same(found[name], both[name])]:
+        is_last = same(found[names[0]], last[names[0]])
+        text = _SET if is_last else "is not the sum of two backwards: each should add its own to it"
+        subjects = (f"the gradient of {name} after two backwards" for name in names)
+        raise PromiseError(f"the gradient of {names[0]} {text}", *subjects)
 
-    def _compare_sum(self, dx: tuple[Array, ...], both: Gradients, last: Gradients) -> None:
-        """Raise GradientError for a gradient that is not the sum of both backwards, and say so if it is the last's."""
-        for name, gradient in self._named(dx).items():
-            if same(gradient, both[name]):
-                continue
-            if same(gradient, last[name]):
-                raise PromiseError(f"the gradient of {name} {_SET}")
-            raise PromiseError(f"the gradient of {name} is not the sum of two backwards: each should add its own to it")
 
-    def _named(self, dx: tuple[Array, ...]) -> Gradients:
-        """Copies of the gradients by name, once their number, shapes and dtypes are right."""
-        if len(dx) != len(self.float_inputs):
-            forgotten = "" if dx else ": is `return` forgotten?"
-            raise GradientError(
-                f"backward returns {len(dx)} gradients, for inputs {list(self.float_inputs)}{forgotten}"
-            )
-        wanted = {name: parameter.value for name, parameter in self.parameters.items()}
-        wanted |= {name: self.inputs[position] for name, position in self.float_inputs.items()}
-        found = {name: parameter.grad for name, parameter in self.parameters.items()}
-        found |= dict(zip(self.float_inputs, dx, strict=True))
-        for name, gradient in found.items():
-            if np.shape(gradient) != wanted[name].shape or gradient.dtype != np.float64:
-                raise WrongShapeError(name, gradient, wanted[name].shape)
-        return {name: np.copy(gradient) for name, gradient in found.items()}
-
-    def _check_outputs(self) -> None:
-        for rng in [None] if self.rng is None else [self.rng, None]:
-            tapes = Tape(copy_of(rng)), Tape(copy_of(rng), keeps=False)
-            both = (as_tuple(self.layer.forward(*self.inputs, tape=tape)) for tape in tapes)
-            for with_tape, without_tape in zip(*both, strict=True):
-                if not same(with_tape, without_tape):
-                    raise GradientError("forward gives another y without a tape than with one")
-                if np.asarray(with_tape).dtype != np.float64:
-                    raise GradientError(f"forward turns float64 into {np.asarray(with_tape).dtype}")
-
-    def _check_memory(self, call: Call) -> None:
-        grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in self.parameters.items()]
-        others = [(f"the value of {name}", parameter.value) for name, parameter in self.parameters.items()]
-        others += [(name, self.inputs[position]) for name, position in self.float_inputs.items()]
-        others += [
-            (f"the gradient of {name}", gradient) for name, gradient in zip(self.float_inputs, call.dx, strict=True)
-        ]
-        others += [("dy", dy) for dy in call.dy] + [("y", np.asarray(y)) for y in as_tuple(call.y)]
-        pairs = itertools.chain(itertools.product(grads, others), itertools.combinations(grads, 2))
-        for (name, grad), (other, array) in pairs:
-            if np.shares_memory(grad, array):
-                whose = f"{name} shares memory with {other}"
-                raise PromiseError(f"{whose}: add_grad wants an array that nobody else holds")
-
-    def _check_refusal(self) -> None:
-        """More rows than there are would be the gradient of another output. (NumPy may stretch a single row.)"""
-        first = next((number for number, dy in enumerate(self.dy) if dy.ndim > 1 and len(dy) > 1), None)
-        if first is None:
-            return
-        wrong = list(self.dy)
-        wrong[first] = np.concatenate([self.dy[first]] * 3)
+def check_refusal(function: ScalarFunction) -> None:
+    """Raise PromiseError for a layer that does not mind a dy with more rows than y: that is the gradient of another
+    output. (NumPy may stretch a single row.)"""
+    first = next((number for number, dy in enumerate(function.dy) if dy.ndim > 1 and len(dy) > 1), None)
+    if first is None:
+        return
+    wrong = list(function.dy)
+    wrong[first] = np.concatenate([wrong[first]] * 3)
+    with function.unchanged():
         try:
-            self._call().backward(tuple(wrong))
+            Call(function).undone(tuple(wrong))
         except (ValueError, TypeError, IndexError):
             return
-        raise PromiseError(
-            f"backward does not mind a dy of shape {wrong[first].shape} for a y of shape {self.dy[first].shape}: it "
-            "should compare it with what forward kept, and refuse it"
-        )
+    raise PromiseError(
+        f"backward does not mind a dy of shape {wrong[first].shape} for a y of shape {function.dy[first].shape}: it "
+        "should compare it with what forward kept, and refuse it"
+    )
+
+
+def _name_what_was_refused(function: ScalarFunction, error: Exception) -> None:
+    """Raise WrongShapeError if the error is that of a parameter which refused its gradient."""
+    frame = inspect.trace(0)[-1].frame
+    for name, parameter in function.parameters.items():
+        if frame.f_code is Parameter.add_grad.__code__ and frame.f_locals["self"] is parameter:
+            raise WrongShapeError(name, frame.f_locals["grad"], parameter.value.shape) from error
+
+
+def _changed(kept: list[tuple[str, Array, Array]]) -> list[str]:
+    """The names of the arrays that are not what they were: (name, array, its copy)."""
+    names = (name for name, array, before in kept if not np.array_equal(array, before, equal_nan=is_float_array(array)))
+    return list(dict.fromkeys(names))
 
 
 def same(one: Array, other: Array) -> bool:

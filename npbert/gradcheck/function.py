@@ -1,10 +1,11 @@
-"""A layer as one scalar function of all its numbers: what backward says of its derivatives, and what forward shows."""
+"""A layer as one scalar function of all its numbers, and the derivatives that its forward shows: exact or estimated."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,14 +13,16 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, named_parameters
-from npbert.gradcheck.contract import Contract
-from npbert.gradcheck.inputs import arrays_in, as_tuple, copy_of, float_inputs_of, names_of_inputs, read_only
-from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, GradientError, Gradients, WrongShapeError
+from npbert.gradcheck.exact.digits import gradients_with_digits
+from npbert.gradcheck.exact.run import UNKNOWN, Part
+from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, names_of_inputs, replaced
+from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, GradientError, Gradients, Report
 
 _STREAM = 20220  # dy must not be what the caller drew from the same seed: an x equal to dy would hide mistakes
+_EXACT, _ESTIMATED = 1e-10, 1e-6
 _STEP = {FINITE_DIFFERENCES: 1e-3, COMPLEX_STEP: 1e-30}
 _STENCIL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}  # dS/dx = Σ weight · (S(x + multiple h) − S(x − multiple h)) / h + O(h⁶)
-DTYPE = {FINITE_DIFFERENCES: np.float64, COMPLEX_STEP: np.complex128}
+_DTYPE = {FINITE_DIFFERENCES: np.float64, COMPLEX_STEP: np.complex128}
 
 
 class ScalarFunction:
@@ -27,20 +30,25 @@ class ScalarFunction:
 
     def __init__(self, layer: Any, inputs: tuple[Any, ...], rng: np.random.Generator | None, seed: int) -> None:
         self.layer = layer
-        self.inputs = [read_only(value) for value in inputs]
+        self.inputs = list(map(copied, inputs))
         self.rng = rng
         self.parameters: dict[str, Parameter] = dict(named_parameters(layer))
         self.float_inputs = float_inputs_of(layer, inputs, self.parameters)
         self._check_variables()
         drawn = np.random.default_rng([seed, _STREAM])
-        self.dy = tuple(read_only(drawn.standard_normal(np.shape(y))) for y in self.outputs())
+        self.dy = tuple(drawn.standard_normal(np.shape(y)) for y in self.outputs())
+        self.inputs = list(map(copied, inputs))  # forward may have written into them
+
+    @property
+    def variables(self) -> Gradients:
+        """What can be moved: the parameters' values and the float inputs, by name."""
+        values = {name: parameter.value for name, parameter in self.parameters.items()}
+        return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
 
     def _check_variables(self) -> None:
-        variables = {name: parameter.value for name, parameter in self.parameters.items()}
-        variables.update({name: self.inputs[position] for name, position in self.float_inputs.items()})
-        if not any(array.size for array in variables.values()):
+        if not any(array.size for array in self.variables.values()):
             raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
-        for name, array in variables.items():
+        for name, array in self.variables.items():
             if array.dtype != np.float64:
                 raise TypeError(f"{name} is {array.dtype}; a check needs float64, in the layer and in its inputs")
             if not np.isfinite(array).all():
@@ -49,65 +57,114 @@ class ScalarFunction:
             if np.may_share_memory(one.value, other.value):
                 raise GradientError(f"{name} and {other_name} share memory: a tied weight is one Parameter, held twice")
 
+    @property
+    def size(self) -> int:
+        """How many numbers can be moved."""
+        return sum(array.size for array in self.variables.values())
+
     def outputs(self) -> tuple[Array, ...]:
         """y, each time with the same dropout."""
         y = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng), keeps=False))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which is moved again
 
-    @property
-    def size(self) -> int:
-        """How many numbers can be moved."""
-        inputs = sum(self.inputs[position].size for position in self.float_inputs.values())
-        return inputs + sum(parameter.value.size for parameter in self.parameters.values())
-
     def named_inputs(self) -> list[tuple[str, Any]]:
         """All inputs with the names that forward gives them."""
         return list(zip(names_of_inputs(self.layer, len(self.inputs)), self.inputs, strict=True))
 
-    def named_arrays(self) -> list[tuple[str, Array]]:
-        """The arrays among the inputs, those in a dataclass (a Batch) too."""
-        return [(field or name, array) for name, value in self.named_inputs() for field, array in arrays_in(value)]
+    @contextmanager
+    def unchanged(self) -> Iterator[Gradients]:
+        """While it lasts, values are copies, and gradients 0 at first; afterwards all of the layer is as it was. Gives
+        the values by name, which no backward can change."""
+        values = {name: parameter.value for name, parameter in self.parameters.items()}
+        with replaced(self.layer, self.inputs, self.float_inputs, np.copy):
+            yield values
 
-    def gradients(self, *, tried: bool = True) -> Gradients:
-        """What backward says, once the layer has shown that it keeps its contract; or untried, of one call."""
-        values = {name: parameter.value.copy() for name, parameter in self.parameters.items()}
-        before = {name: parameter.grad.copy() for name, parameter in self.parameters.items()}
-        contract = Contract(self.layer, self.inputs, self.dy, self.rng, self.parameters, self.float_inputs)
+    def zero_grad(self) -> None:
+        """Set every gradient to 0."""
+        for parameter in self.parameters.values():
+            parameter.zero_grad()
+
+    def exact(self) -> Gradients:
+        """∂S/∂value for each number, right to the last digit of a float; {} where exact arithmetic has no rule."""
         try:
-            return contract.gradients() if tried else contract.gradients_of_one_call()
-        except (ValueError, TypeError) as error:
-            self._name_what_was_refused(error)
-            raise
-        finally:
-            for name, parameter in self.parameters.items():
-                parameter.value[...] = values[name]
-                parameter.zero_grad()
-                parameter.add_grad(before[name])
+            _, right = gradients_with_digits(Part(self.layer, tuple(self.inputs), self.rng), self.dy)
+        except (GradientError, *UNKNOWN):
+            return {}
+        return {name: decimals.astype(np.float64) for name, decimals in right.items()}
 
-    def _name_what_was_refused(self, error: Exception) -> None:
-        """Raise WrongShapeError if the error is that of a parameter which refused its gradient."""
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        if trace is None or trace.tb_frame.f_code is not Parameter.add_grad.__code__:
-            return
-        refused, gradient = (trace.tb_frame.f_locals[name] for name in ("self", "grad"))
-        for name, parameter in self.parameters.items():
-            if parameter is refused:
-                raise WrongShapeError(name, gradient, parameter.value.shape) from error
+    def right(self) -> tuple[Gradients, float]:
+        """The gradients as they should be, exact or from differences, and the relative error up to which one that is
+        computed in floats agrees with them."""
+        exact = self.exact()
+        return (exact, _EXACT) if exact else (self.by_number(FINITE_DIFFERENCES), _ESTIMATED)
+
+    def by_number(self, method: str) -> Gradients:
+        """∂S/∂value for each number, by an estimate."""
+        return {
+            name: self._slopes(
+                method, ({name: _unit(array.shape, index)} for index in np.ndindex(array.shape))
+            ).reshape(array.shape)
+            for name, array in self.variables.items()
+        }
+
+    def compared_along(
+        self, analytic: Gradients, tolerances: dict[str, float], count: int, seed: int, *, must_flow: bool = True
+    ) -> Report:
+        """The gradients beside estimates along random directions, in each of which all numbers move at once, together
+        by 1. must_flow: False leaves the complex step out where complex numbers do not flow."""
+        rng, steps = np.random.default_rng(seed), []
+        for _ in range(count):
+            step = {name: rng.standard_normal(gradient.shape) for name, gradient in analytic.items()}
+            length = np.sqrt(sum((part * part).sum() for part in step.values()))
+            steps.append({name: part / length for name, part in step.items()})
+        terms = [[gradient * step[name] for name, gradient in analytic.items()] for step in steps]
+        expected = np.array([sum(term.sum() for term in each) for each in terms])
+        # rounding is in proportion to what the sum would be if its terms had signs at random, even where they cancel
+        scale = np.sqrt([sum((term**2).sum() for term in each) for each in terms])
+        numeric = {}
+        for method in tolerances:
+            with contextlib.nullcontext() if must_flow else contextlib.suppress(TypeError):
+                numeric[method] = {"direction": self._slopes(method, steps)}
+        return Report.compare({"direction": expected}, numeric, tolerances, {"direction": scale})
+
+    def _slopes(self, method: str, steps: Iterable[Gradients]) -> Array:
+        """dS/dt at t = 0 for each step, in which the arrays named in it are value + t · step, by an estimate."""
+        with self._movable(method) as variables:
+            return np.array([self._slope(method, variables, step) for step in steps])
+
+    def _slope(self, method: str, variables: Gradients, step: Gradients) -> float:
+        h = _STEP[method]
+        if method == COMPLEX_STEP:
+            y = self._at(variables, step, 1j * h)
+            if not all(map(np.iscomplexobj, y)):
+                raise TypeError("its output is real, whatever goes in")
+            return _inner(self.dy, [part.imag / h for part in y])
+        change = [np.zeros(np.shape(dy)) for dy in self.dy]
+        for multiple, weight in _STENCIL.items():
+            both = (self._at(variables, step, t) for t in (multiple * h, -multiple * h))
+            for total, up, down in zip(change, *both, strict=True):
+                total += weight * (up - down) / h
+        return _inner(self.dy, change)
+
+    def both_sides(self, name: str, index: tuple[int, ...], h: float) -> tuple[float, float]:
+        """S where the number at name[index] is larger by h, and where it is smaller."""
+        with self._movable(FINITE_DIFFERENCES) as variables:
+            step = {name: _unit(variables[name].shape, index)}
+            up, down = (_inner(self.dy, self._at(variables, step, t)) for t in (h, -h))
+        return up, down
 
     @contextmanager
-    def movable(self, method: str) -> Iterator[Gradients]:
+    def _movable(self, method: str) -> Iterator[Gradients]:
         """The variables by name as arrays to move, real or complex; the layer's own are put back at the end."""
-        values, inputs = [parameter.value for parameter in self.parameters.values()], self.inputs
-        variables = {}
+        inputs = self.inputs
         try:
-            for name, parameter in self.parameters.items():
-                variables[name] = parameter.value = parameter.value.astype(DTYPE[method])
-            self.inputs = list(inputs)
-            for name, position in self.float_inputs.items():
-                variables[name] = self.inputs[position] = inputs[position].astype(DTYPE[method])
-            with warnings.catch_warnings():
+            with (
+                replaced(self.layer, inputs, self.float_inputs, lambda array: array.astype(_DTYPE[method])) as (
+                    self.inputs,
+                    variables,
+                ),
+                warnings.catch_warnings(),
+            ):
                 warnings.simplefilter("error", np.exceptions.ComplexWarning)
                 yield variables
         except (TypeError, np.exceptions.ComplexWarning) as error:
@@ -117,29 +174,24 @@ class ScalarFunction:
             raise TypeError(f"complex numbers do not flow through forward ({error}): {wish}") from error
         finally:
             self.inputs = inputs
-            for parameter, value in zip(self.parameters.values(), values, strict=True):
-                parameter.value = value
 
-    def derivative(self, method: str, moves: list[tuple[Array, Any, Any]]) -> float:
-        """dS/dt at t = 0, when array[index] = start + t · amount for all the `moves` (array, index, amount) at once."""
-        starts = [np.copy(array[index]) for array, index, _ in moves]
+    def _at(self, variables: Gradients, step: Gradients, t: complex) -> tuple[Array, ...]:
+        """y where the arrays that are named in `step` are larger by t · step."""
+        starts = {name: variables[name].copy() for name in step}
+        for name, by in step.items():
+            variables[name][...] += t * by
+        y = self.outputs()
+        for name, start in starts.items():
+            variables[name][...] = start
+        return y
 
-        def outputs_at(t: complex) -> tuple[Array, ...]:
-            for (array, index, amount), start in zip(moves, starts, strict=True):
-                array[index] = start + t * amount
-            return self.outputs()
 
-        h = _STEP[method]
-        if method == COMPLEX_STEP:
-            y = outputs_at(1j * h)
-            if not all(map(np.iscomplexobj, y)):
-                raise TypeError("its output is real, whatever goes in")
-            change = [part.imag / h for part in y]
-        else:
-            change = [np.zeros(np.shape(dy)) for dy in self.dy]
-            for multiple, weight in _STENCIL.items():
-                for total, up, down in zip(change, outputs_at(multiple * h), outputs_at(-multiple * h), strict=True):
-                    total += weight * (up - down) / h
-        for (array, index, _), start in zip(moves, starts, strict=True):
-            array[index] = start
-        return float(sum((dy * dy_dt).sum() for dy, dy_dt in zip(self.dy, change, strict=True)))
+def _unit(shape: tuple[int, ...], index: tuple[int, ...]) -> Array:
+    """0 but for a 1 at the index."""
+    unit = np.zeros(shape)
+    unit[index] = 1
+    return unit
+
+
+def _inner(dy: tuple[Array, ...], y: Any) -> float:
+    return float(sum((each * part).sum() for each, part in zip(dy, y, strict=True)))

@@ -1,15 +1,49 @@
-"""What is done to the inputs of a layer before a call: each kind of value in its own way."""
+"""What is done to the inputs of a layer before a call, each kind of value in its own way; and to the layer after it."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from npbert.core import Sequences
+from npbert.core import Parameter, Sequences, named_parts
+
+
+@contextmanager
+def attributes_kept(layer: Any) -> Iterator[dict[str, Any]]:
+    """While it lasts, attributes of the layer, its parts and parameters, which it gives by name, may be set; afterwards
+    they are as before."""
+    parts = dict(named_parts(layer))
+    states = [(part, dict(vars(part))) for part in parts.values() if hasattr(part, "__dict__")]
+    try:
+        yield parts
+    finally:
+        for part, state in states:
+            vars(part).clear()
+            vars(part).update(state)
+
+
+@contextmanager
+def replaced(
+    layer: Any, inputs: Sequence[Any], float_inputs: Mapping[str, int], make: Callable[[np.ndarray], Any]
+) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    """While it lasts, the value of every parameter is make(value), and its gradient 0; afterwards all is as before.
+
+    Gives the inputs, with make(array) for the float arrays, and all that was made, by name: of the parameters first.
+    """
+    made, given = {}, list(inputs)
+    with attributes_kept(layer) as parts:
+        for name, part in parts.items():
+            if isinstance(part, Parameter):
+                made[name] = part.value = make(part.value)
+                part.zero_grad()
+        for name, position in float_inputs.items():
+            made[name] = given[position] = make(inputs[position])
+        yield given, made
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
@@ -19,10 +53,8 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 def copy_of(rng: np.random.Generator | None) -> np.random.Generator | None:
     """A generator that will draw the same. (In a third of the time of copy.deepcopy.)"""
-    if rng is None:
-        return None
     if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng is {rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
+        return rng  # None, or what a Tape refuses
     bits = type(rng.bit_generator)(0)
     bits.state = rng.bit_generator.state
     return np.random.Generator(bits)
@@ -30,13 +62,10 @@ def copy_of(rng: np.random.Generator | None) -> np.random.Generator | None:
 
 def read_only(value: Any) -> Any:
     """A copy of the arrays, those in a dataclass (a Batch) too, that cannot be written to."""
-
-    def freeze(array: np.ndarray) -> np.ndarray:
-        array = array.copy()
+    frozen = copied(value)
+    for _, array in arrays_in("", frozen):
         array.flags.writeable = False
-        return array
-
-    return _with_arrays(value, freeze)
+    return frozen
 
 
 def copied(value: Any) -> Any:
@@ -60,7 +89,7 @@ def different(value: Any) -> Any:
         return np.asarray(moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
 
     if isinstance(value, Sequences):
-        return Sequences(value.lengths[::-1], value.looking[::-1])
+        return Sequences(value.lengths[::-1], value.query_lengths[::-1])
     return _with_arrays(value, change)
 
 
@@ -69,19 +98,12 @@ def is_float_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
-def is_whole(value: Any) -> bool:
-    """Whether the value is an array of whole numbers, such as ids and labels."""
-    return isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.ndim > 0
-
-
-def arrays_in(value: Any) -> list[tuple[str, np.ndarray]]:
-    """An array, named "", or those in a dataclass (a Batch) by the names of their fields."""
+def arrays_in(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
+    """An array with its name, or those in a dataclass (a Batch): `batch.labels`."""
     if isinstance(value, np.ndarray):
-        return [("", value)]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
-        return [(name, item) for name, item in fields if isinstance(item, np.ndarray)]
-    return []
+        return [(name, value)]
+    fields = dataclasses.fields(value) if _is_dataclass(value) else ()
+    return [each for field in fields for each in arrays_in(f"{name}.{field.name}", getattr(value, field.name))]
 
 
 def names_of_inputs(layer: Any, count: int) -> list[str]:
@@ -92,21 +114,25 @@ def names_of_inputs(layer: Any, count: int) -> list[str]:
     return [names[position] if position < len(names) else f"input {position}" for position in range(count)]
 
 
-def float_inputs_of(layer: Any, inputs: tuple[Any, ...], parameters: Collection[str]) -> dict[str, int]:
+def float_inputs_of(layer: Any, inputs: Sequence[Any], parameters: Collection[str]) -> dict[str, int]:
     """The positions of the float arrays among the inputs, by the names that forward gives them; with `input` before it
-    where a parameter has that name."""
+    where a parameter has that name. Without `target`: what a loss compares with has no gradient."""
     names = names_of_inputs(layer, len(inputs))
     return {
         f"input {names[position]}" if names[position] in parameters else names[position]: position
         for position, value in enumerate(inputs)
-        if is_float_array(value)
+        if is_float_array(value) and names[position] != "target"
     }
 
 
 def _with_arrays(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
     if isinstance(value, np.ndarray):
         return change(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
-        return dataclasses.replace(value, **{name: _with_arrays(item, change) for name, item in fields.items()})
-    return value
+    if not _is_dataclass(value):
+        return value
+    fields = [field.name for field in dataclasses.fields(value) if field.init]
+    return dataclasses.replace(value, **{name: _with_arrays(getattr(value, name), change) for name in fields})
+
+
+def _is_dataclass(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)

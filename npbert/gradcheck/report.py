@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact import NOT_PROVED, REFUTED, Proof
-from npbert.gradcheck.explain.finding import Finding, shown
+from npbert.gradcheck.explain.finding import Finding, describe
 
 EXACT = "exact arithmetic"
 FINITE_DIFFERENCES = "finite differences"
@@ -21,7 +20,8 @@ TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
 ROUNDING = 1e-12
 """The relative error of a backward in floats, beside exact arithmetic, that may be rounding."""
 
-_SMALLEST_SCALE = 1e-2
+PROVED, REFUTED, NOT_PROVED = "proved", "refuted", "not proved"
+
 _MOST_NAMES = 8
 _HINTS = {
     FINITE_DIFFERENCES: "The methods disagree: is a kink near, or a number so large that a step of 0.001 is small?",
@@ -41,35 +41,84 @@ class GradientError(AssertionError):
 
 
 class PromiseError(GradientError):
-    """A layer breaks a promise without which its derivative may still be right."""
+    """A layer breaks a promise without which its derivative may still be right. subjects: what is wrong by it."""
+
+    def __init__(self, message: str, *subjects: str) -> None:
+        super().__init__(message)
+        self.subjects = subjects
 
 
 class WrongShapeError(GradientError):
     """A gradient has another shape or dtype than what it is the gradient of."""
 
     def __init__(self, name: str, gradient: Array, wanted: tuple[int, ...]) -> None:
-        super().__init__(
-            f"backward gives a gradient of shape {np.shape(gradient)} and {gradient.dtype} for {name}, which has shape "
-            f"{wanted} and float64"
-        )
+        given = f"backward gives a gradient of shape {np.shape(gradient)} and {gradient.dtype} for {name}"
+        super().__init__(f"{given}, which has shape {wanted} and float64")
         self.name, self.gradient = name, gradient
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One derivative by two roads: `analytic` from backward, `numeric` from moving the number at `name[index]`."""
+    """The gradient of an array by two roads: `analytic` from backward, `numeric` from forward, both at `index`, where
+    they are farthest apart.
+
+    count: how many of its `size` numbers are wrong. factor: how many times too large all of them are, "7/3" or "√3",
+    where exact arithmetic knows; "" if they are not alike.
+    """
 
     method: str
     name: str
+    size: int
+    count: int
     index: tuple[int, ...]
     analytic: float
     numeric: float
     relative_error: float
+    factor: str = ""
+
+    @property
+    def place(self) -> str:
+        """x[0, 1]"""
+        return f"{self.name}[{', '.join(map(str, self.index))}]" if self.index else self.name
 
     def __str__(self) -> str:
-        place = f"{self.name}[{', '.join(map(str, self.index))}]" if self.index else self.name
         values = f"backward {self.analytic:.15g}, {self.method} {self.numeric:.15g}"
-        return f"{place}: {values}, relative error {self.relative_error:.1e}"
+        return f"{self.place}: {values}, relative error {self.relative_error:.1e}"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The answer of `prove`: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
+
+    derivatives: how many numbers there are to be derived by. seconds: the equality took so long. reason: why it is not
+    proved, or what is refuted besides gradients. wrong: the gradients that are refuted. parts: the innermost parts that
+    these come from; () for the layer itself.
+    """
+
+    verdict: str
+    derivatives: int
+    seconds: float
+    reason: str = ""
+    wrong: tuple[Comparison, ...] = ()
+    parts: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.verdict == PROVED
+
+    def __str__(self) -> str:
+        if self:
+            return f"proved: {self.derivatives:,} derivatives, as an equality of integers ({1e3 * self.seconds:.0f} ms)"
+        come_from = f", which come from {' and '.join(self.parts)}" if self.parts else ""
+        if self.wrong:
+            return "\n  ".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)])
+        return f"{self.verdict}: {self.reason}"
+
+
+def _refuted(array: Comparison) -> str:
+    many = f"{array.name}: {array.count} of {array.size} wrong" if array.size > 1 else f"{array.name}: wrong"
+    if array.factor:
+        return f"{many}, {'each of them ' if array.count > 1 else ''}{array.factor} times the right one"
+    return f"{many}; {array.place} is {array.analytic:.17g}, and {array.numeric:.17g} is right"
 
 
 @dataclass(frozen=True)
@@ -87,7 +136,6 @@ class Report:
     sizes: dict[str, int]
     wrong: dict[str, int]
     worst: dict[str, Comparison]
-    tolerances: dict[str, float]
     diagnose: Callable[[], list[Finding]] = field(default=list, repr=False, compare=False)
     proof: Proof | None = field(default=None, compare=False)
 
@@ -106,11 +154,10 @@ class Report:
         sizes = {name: derivatives.size for name, derivatives in analytic.items()}
         wrong, worst = dict.fromkeys(sizes, 0), {}
         for method, derivatives in numeric.items():
-            errors = _relative_errors(analytic, derivatives, scales)
-            for name, of_array in errors.items():
-                wrong[name] = max(wrong[name], int((~(of_array <= tolerances[method])).sum()))  # a NaN is wrong
-            worst[method] = _worst(method, analytic, derivatives, errors)
-        return cls(sizes, wrong, worst, {method: tolerances[method] for method in numeric})
+            arrays = compared(method, analytic, derivatives, tolerances[method], scales)
+            wrong |= {array.name: max(wrong[array.name], array.count) for array in arrays}
+            worst[method] = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
+        return cls(sizes, wrong, worst)
 
     @property
     def count(self) -> int:
@@ -121,6 +168,11 @@ class Report:
     def ok(self) -> bool:
         """Whether every derivative is right."""
         return not any(self.wrong.values())
+
+    @property
+    def believed(self) -> list[str]:
+        """The methods that no derivative contradicts."""
+        return [method for method, each in self.worst.items() if not each.count]
 
     @cached_property
     def diagnosis(self) -> list[Finding]:
@@ -137,9 +189,10 @@ class Report:
 
     def __str__(self) -> str:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
-        lines = [f"{self._rests_on}{self.count:,} derivatives of {names}; {self._what_follows}:"]
-        if self.diagnosis:
-            first, *others = map(_in_words, self.diagnosis)
+        besides = "two directions besides" if self.ok and self.proof else "the worst"
+        lines = [f"{self._rests_on}{self.count:,} derivatives of {names}; {besides}:"]
+        if self.diagnosis:  # with the edits, where there are some; of numbers, only what is true of them
+            first, *others = (describe(each, edit=True) if each.line else each.cause for each in self.diagnosis)
             lines = [f"WRONG: {first}", *others, *lines]
         elif not self.ok:
             lines[0] = f"WRONG, {lines[0]}"
@@ -148,28 +201,20 @@ class Report:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)
             lines += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
-        return "\n  ".join([*lines, *self._hints()])
+        return "\n".join([*lines, *self._hints()]).replace("\n", "\n  ")
 
     @property
     def _rests_on(self) -> str:
         """The words for what the verdict rests on, which come first where it is right."""
-        if self.proof is None:
-            return "right by estimates: " if self.ok else ""
-        if self.ok:
-            return "right, proved: " if self.proof else "right by estimates, not proved: "
-        return "" if self.proof.verdict == REFUTED else f"{self.proof.verdict}: "
-
-    @property
-    def _what_follows(self) -> str:
-        return "two directions besides" if self.ok and self.proof else "the worst"
+        if not self.ok:
+            return "" if self.proof is None or self.proof.verdict == REFUTED else f"{self.proof.verdict}: "
+        by_estimates = "right by estimates: " if self.proof is None else "right by estimates, not proved: "
+        return "right, proved: " if self.proof else by_estimates
 
     def _hints(self) -> list[str]:
         """Why a method may disagree with others that agree, and why nothing is proved."""
-        believed = {
-            method: comparison.relative_error <= self.tolerances[method] for method, comparison in self.worst.items()
-        }
-        hints = [_HINTS[method] for method, is_right in believed.items() if method in _HINTS and not is_right]
-        hints = hints if any(believed.values()) else []
+        doubted = [method for method in self.worst if method not in self.believed]
+        hints = [_HINTS[method] for method in doubted if method in _HINTS] if self.believed else []
         if self.proof is not None and self.proof.verdict == NOT_PROVED:
             hints.append(f"Not proved: {self.proof.reason}.")
         if not self.ok and self.proof:
@@ -177,33 +222,29 @@ class Report:
         return hints
 
 
-def _in_words(finding: Finding) -> str:
-    """With the edit, where there is one; of numbers, only what is true of them."""
-    text = shown(finding, edit=True) if finding.line else finding.cause
-    return text.replace("\n", "\n  ")
+def compared(
+    method: str, analytic: Gradients, numeric: Gradients, tolerance: float, scales: Gradients | None = None
+) -> list[Comparison]:
+    """A comparison for each array that is not empty; its numbers may be Decimals."""
+    found = []
+    for name, errors in relative_errors(analytic, numeric, scales).items():
+        if errors.size:
+            index = np.unravel_index(np.argmax(np.nan_to_num(errors, nan=np.inf)), errors.shape)
+            at = tuple(map(int, index))
+            count = int((~(errors <= tolerance)).sum())  # a NaN is wrong
+            said, right = float(analytic[name][at]), float(numeric[name][at])
+            found.append(Comparison(method, name, errors.size, count, at, said, right, float(errors[at])))
+    return found
 
 
-def _relative_errors(analytic: Gradients, numeric: Gradients, scales: Gradients | None) -> Gradients:
-    largest = max(np.abs(derivatives).max(initial=0) for derivatives in numeric.values())
+def relative_errors(analytic: Gradients, numeric: Gradients, scales: Gradients | None = None) -> Gradients:
+    """The error of each number in `analytic`, relative to `scales`, or as a Report says."""
+    largest = {name: np.abs(derivatives).max(initial=0) for name, derivatives in numeric.items()}
+    smallest = max(largest.values(), default=0) / 100
     errors = {}
     for name, derivatives in numeric.items():
-        scale = max(np.abs(derivatives).max(initial=0), _SMALLEST_SCALE * largest)
-        scale = np.full(derivatives.shape, scale) if scales is None else scales[name]
+        scale = max(largest[name], smallest) if scales is None else scales[name]
         difference = np.abs(analytic[name] - derivatives)
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors[name] = np.where(difference == 0, 0.0, difference / scale)
+            errors[name] = np.where(difference == 0, 0.0, difference / scale).astype(float)
     return errors
-
-
-def _worst(method: str, analytic: Gradients, numeric: Gradients, errors: Gradients) -> Comparison:
-    worst = {name: np.nan_to_num(of_array, nan=np.inf) for name, of_array in errors.items() if of_array.size}
-    name = max(worst, key=lambda name: worst[name].max())
-    index = tuple(int(i) for i in np.unravel_index(np.argmax(worst[name]), worst[name].shape))
-    return Comparison(
-        method,
-        name,
-        index,
-        float(analytic[name][index]),
-        float(numeric[name][index]),
-        float(errors[name][index]),
-    )

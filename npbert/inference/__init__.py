@@ -1,20 +1,19 @@
-"""What a finished model is for: filling in words, vectors for sentences, labels, answers."""
+"""Uses of a finished model: filling in words, vectors for sentences, labels, answers."""
 
-from npbert.inference.answer import Answer, AnswerSpan
+from npbert.inference.answer import Answer, AnswerSpan, Span, best_spans
+from npbert.inference.checkpoint_kind import check_holds
 from npbert.inference.classify import Classify, Label
+from npbert.inference.dialogue import replies, save_dialogue_model
 from npbert.inference.embed import POOLINGS, Embed
-from npbert.inference.entities import Entity, find_entities
 from npbert.inference.fill_mask import FillMask, Prediction
-from npbert.inference.search import Hit, semantic_search
-from npbert.inference.similarities import SIMILARITIES, similarity
-from npbert.inference.spans import Span, best_spans
-from npbert.inference.tag import NamedEntity, Tag, TaggedText, TaggedWord, first_tokens
-from npbert.inference.task import Task, batches_by_length, check_vocabulary
-from npbert.inference.what_it_is import check_holds
+from npbert.inference.search import SIMILARITIES, Hit, semantic_search, similarity
+from npbert.inference.tag import Entity, NamedEntity, Tag, TaggedText, TaggedWord, find_entities, first_tokens
+from npbert.inference.task import Task, batches_by_length, check_max_length, check_vocabulary
 
 __all__ = [
     "Task",
     "batches_by_length",
+    "check_max_length",
     "check_vocabulary",
     "FillMask",
     "Prediction",
@@ -38,4 +37,6 @@ __all__ = [
     "Entity",
     "find_entities",
     "check_holds",
+    "replies",
+    "save_dialogue_model",
 ]

@@ -6,14 +6,13 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding, Tokenizer
-from npbert.inference.spans import best_spans
 from npbert.inference.task import Task
 from npbert.models import BertForQuestionAnswering
 
@@ -57,7 +56,13 @@ class Answer(Task):
         self.max_answer_length = max_answer_length
         self.max_question_length = min(64, self.max_length // 3) if max_question_length is None else max_question_length
 
-    def __call__(self, question: str | Iterable[str], passage: str | Iterable[str]) -> Any:
+    @overload
+    def __call__(self, question: str, passage: str) -> AnswerSpan: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too
+
+    @overload
+    def __call__(self, question: Iterable[str], passage: Iterable[str]) -> list[AnswerSpan]: ...
+
+    def __call__(self, question: str | Iterable[str], passage: str | Iterable[str]) -> AnswerSpan | list[AnswerSpan]:
         if isinstance(question, str) and isinstance(passage, str):
             return self([question], [passage])[0]
         return [answers[0] for answers in self.n_best(question, passage, 1)]
@@ -68,10 +73,10 @@ class Answer(Task):
         if len(questions) != len(passages):
             raise ValueError(f"{len(questions)} questions for {len(passages)} passages, wanted one for each")
         windows = self.all_windows(questions, passages)
-        logits = iter(self.logits([window for of_one in windows for window in of_one]))
+        logits = iter(self.logits([window for one in windows for window in one]))
         return [
-            self.best(of_one, list(islice(logits, len(of_one))), passage, count)
-            for of_one, passage in zip(windows, passages, strict=True)
+            self.best(encodings, list(islice(logits, len(encodings))), passage, count)
+            for encodings, passage in zip(windows, passages, strict=True)
         ]
 
     def logits(self, windows: Sequence[Encoding]) -> list[Array]:
@@ -84,17 +89,22 @@ class Answer(Task):
         return self.run(windows, compute)
 
     def best(self, windows: Sequence[Encoding], logits: Sequence[Array], passage: str, count: int) -> list[AnswerSpan]:
-        """The `count` best answers to one question, from all windows of its passage and their `logits`."""
-        spans = [
+        """The `count` best answers to one question, from all windows of its passage and their `logits`. A place that
+        two windows share is there once."""
+        found = [
             self._spans(window, passage, scores[0], scores[1], count)
             for window, scores in zip(windows, logits, strict=True)
         ]
-        return _best(spans)[:count]
+        log_total = float(np.logaddexp.reduce([total for _, total in found]))
+        by_place: dict[tuple[int, int], AnswerSpan] = {}
+        for span in sorted((span for spans, _ in found for span in spans), key=lambda span: -span.score):
+            by_place.setdefault((span.start, span.end), span)
+        return [span._replace(score=math.exp(span.score - log_total)) for span in by_place.values()][:count]
 
     def all_windows(self, questions: Sequence[str], passages: Sequence[str]) -> list[list[Encoding]]:
         """The windows of each passage, each with its question before it; a warning says how many questions were cut."""
         tokens, limit = self.tokenizer.encode(questions), self.max_question_length
-        cut = [number for number, of_one in enumerate(tokens) if len(of_one.ids) - 2 > limit]
+        cut = [number for number, encoding in enumerate(tokens) if len(encoding.ids) - 2 > limit]
         if cut:
             count = "question" if len(tokens) == 1 else f"{len(cut)} of {len(tokens)} questions"
             first = f"{questions[cut[0]][:60]!r}…"
@@ -102,15 +112,13 @@ class Answer(Task):
         asked = list(questions)
         for number in cut:
             asked[number] = asked[number][: tokens[number].offsets[limit][1]]
-        return [self._windows(question, passage) for question, passage in zip(asked, passages, strict=True)]
-
-    def _windows(self, question: str, passage: str) -> list[Encoding]:
-        windows = self.tokenizer.encode_windows(
-            question, passage, max_length=self.max_length, stride=self.max_length // 3
-        )
-        if 1 not in windows[0].sequence_ids:
-            raise ValueError(f"the passage for the question {question!r} is empty")
-        return windows
+        found, overlap = [], self.max_length // 3
+        for question, passage in zip(asked, passages, strict=True):
+            windows = self.tokenizer.encode_windows(question, passage, max_length=self.max_length, stride=overlap)
+            if 1 not in windows[0].sequence_ids:
+                raise ValueError(f"the passage for the question {question!r} is empty")
+            found.append(windows)
+        return found
 
     def _spans(
         self, window: Encoding, passage: str, start_logits: Any, end_logits: Any, count: int
@@ -133,10 +141,30 @@ class Answer(Task):
         ], log_total
 
 
-def _best(windows: list[tuple[list[AnswerSpan], float]]) -> list[AnswerSpan]:
-    """The spans of all windows, best first, with probabilities for scores. What two windows share is there once."""
-    log_total = float(np.logaddexp.reduce([total for _, total in windows]))
-    by_place: dict[tuple[int, int], AnswerSpan] = {}
-    for span in sorted((span for spans, _ in windows for span in spans), key=lambda span: -span.score):
-        by_place.setdefault((span.start, span.end), span)
-    return [span._replace(score=math.exp(span.score - log_total)) for span in by_place.values()]
+class Span(NamedTuple):
+    """The first and the last token of a span, and its score: that of its start plus that of its end."""
+
+    start: int
+    end: int
+    score: float
+
+
+def best_spans(start_logits: Array, end_logits: Array, *, max_length: int, n_best: int) -> tuple[list[Span], float]:
+    """The `n_best` legal spans with the highest scores, best first, and log Σ e^score over all legal spans.
+
+    start_logits, end_logits (P,): the scores of the P tokens of the passage. Legal is start ≤ end < start + max_length.
+    The sum makes a probability of a score: e^(score − log Σ). (Devlin et al. 2018, section 4.2.)
+
+    Raises: ValueError for no tokens, or unless max_length and n_best are at least 1.
+    """
+    if min(len(start_logits), max_length, n_best) < 1:
+        raise ValueError(
+            f"{len(start_logits)} tokens, max_length {max_length}, n_best {n_best}: wanted at least 1 of each"
+        )
+    scores = start_logits[:, None] + end_logits[None, :]  # (P, P): a row a start, a column an end
+    starts, ends = np.nonzero(np.triu(np.tri(len(scores), k=max_length - 1)))
+    legal = scores[starts, ends]
+    best = np.argsort(-legal, kind="stable")[:n_best]
+    highest = legal.max()
+    log_total = float(highest + np.log(np.exp(legal - highest).sum()))
+    return [Span(int(starts[i]), int(ends[i]), float(legal[i])) for i in best], log_total

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, overload
 
-from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text
 from npbert.inference.task import Task
 from npbert.layers import Softmax
@@ -28,18 +27,22 @@ class Classify(Task):
 
     model_class = BertForSequenceClassification
 
-    def __call__(self, texts: str | tuple[str, str] | Iterable[Text]) -> Any:
+    @overload
+    def __call__(self, texts: str | tuple[str, str]) -> Label | float: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too
+
+    @overload
+    def __call__(self, texts: Iterable[Text]) -> list[Label] | list[float]: ...
+
+    def __call__(self, texts: str | tuple[str, str] | Iterable[Text]) -> Label | float | list[Label] | list[float]:
         if isinstance(texts, str | tuple):
             return self([texts])[0]
-        return self.run(self.encode(texts), self._label)
-
-    def _label(self, batch: Batch, _: Sequence[int]) -> list[Label] | list[float]:
-        logits = self.model(batch)
+        logits = self.logits(self.encode(texts))
         if self.model.config.num_labels == 1:
-            return [float(number) for number in logits[:, 0]]
-        names = self.model.config.label_names
-        labels = []
-        for row in Softmax()(logits):
+            return [float(number) for (number,) in logits]
+        names: tuple[str, ...] = self.model.config.label_names
+        labels: list[Label] = []
+        for row in logits:
+            (probabilities,) = Softmax()(row[None]).tolist()
             best = int(row.argmax())
-            labels.append(Label(names[best], float(row[best]), dict(zip(names, map(float, row), strict=True))))
+            labels.append(Label(names[best], probabilities[best], dict(zip(names, probabilities, strict=True))))
         return labels

@@ -14,13 +14,12 @@ from npbert.compute import Array
 from npbert.core import Sequences
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text, Tokenizer
-from npbert.files import FileError
-from npbert.inference.search import Hit, semantic_search
-from npbert.inference.sentence_transformers import read_sentence_settings
-from npbert.inference.similarities import SIMILARITIES, similarity, unit_vectors
+from npbert.files import FileError, model_folder
+from npbert.inference.search import SIMILARITIES, Hit, semantic_search, similarity, unit_vectors
+from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task
 from npbert.models import BertModel
-from npbert.models.packed_batch import PackedBatch, first_places
+from npbert.models.packed_batch import PackedBatch, Reads
 
 POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens", "pooler")
 
@@ -83,7 +82,7 @@ class Embed(Task):
         Raises: as Task; FileError when no pooling is given, and the folder says what npbert does not do.
         """
         options = {name: value for name, value in options.items() if value is not None}
-        stored = read_sentence_settings(Path(folder))
+        stored = read_sentence_settings(folder := model_folder(folder))
         if stored is None:
             return super().from_pretrained(folder, **options)
         if stored.missing:
@@ -99,6 +98,27 @@ class Embed(Task):
             embed.similarity_fn_name = stored.similarity_fn_name
         return embed
 
+    def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model, its tokenizer and all that makes a vector of a text into `folder`: from_pretrained and
+        sentence-transformers make the same vectors from it.
+
+        Raises: ValueError for the pooling `pooler`, or a layer that is not the last, which sentence-transformers has
+        not; FileExistsError for a folder that holds another model, or another tokenizer, unless `overwrite`.
+        """
+        if self.pooling == "pooler" or self.layer not in (-1, self.model.config.num_hidden_layers):
+            what = f"the pooling {self.pooling} of the layer {self.layer}"
+            raise ValueError(f"{what} cannot be saved: sentence-transformers pools the last layer, without a pooler")
+        self.tokenizer.save_pretrained(folder, overwrite=overwrite)
+        self.model.save_pretrained(folder, overwrite=overwrite)
+        write_sentence_settings(
+            Path(folder),
+            pooling=self.pooling,
+            features=self.model.config.hidden_size,
+            normalize=self.normalize,
+            max_length=self.max_length,
+            similarity_fn_name=self.similarity_fn_name,
+        )
+
     @classmethod
     def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
         """Only one pooling needs the pooler; the others read checkpoints without one, too."""
@@ -112,7 +132,7 @@ class Embed(Task):
         batch_size: how many texts go through the model at once, at most; by default as many as make 2048 tokens.
         show_progress_bar: True or False; by default there is one on a terminal, from 256 texts on.
 
-        Raises: TypeError for what is no text; ValueError unless batch_size is at least 1.
+        Raises: TypeError for what is not a text; ValueError unless batch_size is at least 1.
         """
         if isinstance(texts, str):
             vector: Array = self([texts])[0]
@@ -122,7 +142,7 @@ class Embed(Task):
         return unit_vectors(stacked) if self.normalize else stacked
 
     def similarity(self, a: Any, b: Any) -> Array:
-        """How similar every one of a is to every one of b (N, M): the function `similarity`, for texts as well.
+        """The similarity of every one of a to every one of b (N, M): the function `similarity`, for texts as well.
 
         Each is a text, several texts, or vectors that were made before, (D,) or (N, D).
 
@@ -160,7 +180,7 @@ class Embed(Task):
         model = self.model
         is_last = self.layer in (-1, model.config.num_hidden_layers)
         only_first = self.pooling in ("cls", "pooler") and is_last
-        packed = PackedBatch(batch, model.config, first_places(batch) if only_first else None)
+        packed = PackedBatch(batch, model.config, Reads("first" if only_first else "all"))
         number = self.layer % (model.config.num_hidden_layers + 1)
         h = model.encode(packed) if is_last else model.hidden_rows(packed, {number})[number]
         if self.pooling == "pooler":
@@ -174,7 +194,7 @@ class Embed(Task):
     def _pool_rows(self, h: Array, sequences: Sequences) -> Array:
         """One vector of the rows of each sequence, (N, D) -> (B, D)."""
         if self.pooling == "max":
-            return np.maximum.reduceat(h, sequences.ends - sequences.lengths, axis=0)
+            return np.maximum.reduceat(h, sequences.offsets[:-1], axis=0)
         mean = self.mean(h, sequences)
         if self.pooling == "mean":
             return mean

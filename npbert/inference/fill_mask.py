@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import SPECIAL
-from npbert.inference.task import Task
+from npbert.inference.task import Task, check_finite
 from npbert.layers import Softmax
 from npbert.models import BertForMaskedLM
 
@@ -31,38 +32,35 @@ class FillMask(Task):
 
     model_class = BertForMaskedLM
 
-    def __call__(
-        self, texts: str | Iterable[str], *, top_k: int = 5
-    ) -> list[list[Prediction]] | list[list[list[Prediction]]]:
+    @overload
+    def __call__(self, texts: str, *, top_k: int = 5) -> list[list[Prediction]]: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too
+
+    @overload
+    def __call__(self, texts: Iterable[str], *, top_k: int = 5) -> list[list[list[Prediction]]]: ...
+
+    def __call__(self, texts: str | Iterable[str], *, top_k: int = 5) -> list[Any]:
         if top_k < 1:
             raise ValueError(f"top_k is {top_k}, wanted at least 1")
         if isinstance(texts, str):
-            one: list[list[Prediction]] = self([texts], top_k=top_k)[0]  # type: ignore[assignment]
-            return one
+            return self([texts], top_k=top_k)[0]
         texts = list(texts)
         encodings = self.encode(texts)
-        mask_id = self.tokenizer.mask_id
         for number, (text, encoding) in enumerate(zip(texts, encodings, strict=True), start=1):
-            if mask_id not in encoding.ids:
+            if self.tokenizer.mask_id not in encoding.ids:
                 mask = SPECIAL["mask_id"]
                 hint = f" (in capitals: {mask})" if mask.lower() in text else ""
                 raise ValueError(f"text {number} has no {mask}{hint}, or it was cut off: {text[:60]!r}")
+        return self.run(encodings, lambda batch, _: self._predict(batch, top_k))
 
-        softmax = Softmax()
-
-        def predict(batch: Batch, _: Sequence[int]) -> list[list[list[Prediction]]]:
-            masked = batch.input_ids == mask_id
-            batch.labels = np.where(masked, 0, IGNORED)  # only positions with a label get logits
-            probabilities = softmax(self.model(batch))  # (M, V)
-            best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
-            tokens = [
-                [
-                    Prediction(token, float(row[index]))
-                    for token, index in zip(self.tokenizer.decode(ids), ids, strict=True)
-                ]
-                for row, ids in zip(probabilities, best, strict=True)
-            ]
-            ends = masked.sum(axis=1).cumsum()
-            return [tokens[end - count : end] for end, count in zip(ends, masked.sum(axis=1), strict=True)]
-
-        return self.run(encodings, predict)
+    def _predict(self, batch: Batch, top_k: int) -> list[list[list[Prediction]]]:
+        masked = batch.input_ids == self.tokenizer.mask_id
+        batch.labels = np.where(masked, 0, IGNORED)  # only positions with a label get logits
+        logits = self.model(batch)  # (M, V)
+        check_finite(logits)
+        probabilities = Softmax()(logits)
+        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
+        rows = iter(zip(probabilities, best, strict=True))
+        return [
+            [list(map(Prediction, self.tokenizer.decode(ids), p[ids].tolist())) for p, ids in islice(rows, count)]
+            for count in masked.sum(axis=1)
+        ]

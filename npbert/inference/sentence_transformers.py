@@ -1,4 +1,4 @@
-"""What the folder of a sentence-transformers model says of how its vectors are made: modules.json and what it names."""
+"""The files in which the folder of a sentence-transformers model says how its vectors are made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.data.tokenizer_files import read_length
-from npbert.files import FileError, parse_json, read_json_object, read_text
+from npbert.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
 
 MODULES_FILE = "modules.json"
 _POOLINGS = {  # what an older config.json of a Pooling says is true, and what a newer one calls it
@@ -31,7 +31,7 @@ _TRANSFORMER = {  # what a sentence_bert_config.json may say, as it is what npbe
 
 
 class SentenceSettings(NamedTuple):
-    """How a sentence-transformers model makes a vector of a text.
+    """The way in which a sentence-transformers model makes a vector of a text.
 
     folder: where the BERT itself lies. max_length: how many tokens of a text are read, or None for as many as the
     tokenizer says. missing: what the model does that npbert does not, a phrase that names the file for each; where
@@ -46,61 +46,84 @@ class SentenceSettings(NamedTuple):
     missing: list[str]
 
 
-class _Module(NamedTuple):
-    """An entry of modules.json: its class, without the package if that is sentence-transformers, and its folder."""
-
-    kind: str
-    folder: Path
-
-
 def read_sentence_settings(folder: Path) -> SentenceSettings | None:
-    """What the files in `folder` say, or None for a folder without a modules.json.
+    """The settings in the files of `folder`, or None for a folder without a modules.json.
 
     Warns: of prompts, which are for the caller to put before a text.
-    Raises: FileError or OSError that names the file, when it is not what it should be, or the model is no BERT.
+    Raises: FileError or OSError that names the file, when it is not what it should be, or the model is not a BERT.
     """
     if not (folder / MODULES_FILE).is_file():
         return None
     missing: list[str] = []
-    transformer, *others = _modules(folder)
+    (_, bert), *others = _modules(folder)
     pooling, normalize = None, False
-    for module in others:
-        if module.kind == "Pooling" and pooling is None:
-            pooling = _pooling(module.folder / "config.json", missing)
-        elif module.kind == "Normalize" and pooling is not None:
+    for kind, place in others:
+        if kind == "Pooling" and pooling is None:
+            pooling = _pooling(place / "config.json", missing)
+        elif kind == "Normalize" and pooling is not None:
             normalize = True
-            _check_normalize(module.folder / "config.json", missing)
+            path, stored = _read(place, "config.json")
+            for name in ("module_input_name", "module_output_name"):
+                if stored.get(name) not in (None, "sentence_embedding"):
+                    missing.append(
+                        f"{path}: {name} is {stored[name]!r}, and npbert normalizes sentence_embedding alone"
+                    )
         else:
-            missing.append(f"{folder / MODULES_FILE}: npbert has no module {module.kind}, or not in this place")
+            missing.append(f"{folder / MODULES_FILE}: npbert has no module {kind}, or not in this place")
     if pooling is None:
         missing.append(f"{folder / MODULES_FILE}: there is no Pooling")
-    max_length = _max_length(transformer.folder, missing)
-    similarity_fn_name = _similarity_fn_name(folder / "config_sentence_transformers.json", missing)
-    return SentenceSettings(transformer.folder, pooling, normalize, max_length, similarity_fn_name, missing)
+    max_length, similarity_fn_name = _max_length(bert, missing), _similarity_fn_name(folder, missing)
+    return SentenceSettings(bert, pooling, normalize, max_length, similarity_fn_name, missing)
 
 
-def _modules(folder: Path) -> list[_Module]:
-    """The modules; the first is a BERT."""
+def write_sentence_settings(
+    folder: Path, *, pooling: str, features: int, normalize: bool, max_length: int, similarity_fn_name: str
+) -> None:
+    """Write the settings into `folder`, beside the BERT, in files that every version of sentence-transformers reads."""
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", **({"2_Normalize": "Normalize"} if normalize else {})}
+    flags = {flag: name == pooling for flag, name in _POOLINGS.items()}
+    modules = [
+        {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for number, (path, kind) in enumerate(kinds.items())
+    ]
+    files: dict[str, Any] = {
+        "1_Pooling/config.json": {"word_embedding_dimension": features, **flags},
+        "sentence_bert_config.json": {"max_seq_length": max_length, "do_lower_case": False},
+        "config_sentence_transformers.json": {"similarity_fn_name": similarity_fn_name},
+        MODULES_FILE: modules,
+    }
+    for path in kinds:
+        (folder / path).mkdir(exist_ok=True)
+    for name, content in files.items():
+        with atomic_write(folder / name) as written:
+            write_json(written, content)
+
+
+def _read(folder: Path, name: str) -> tuple[Path, dict[str, Any]]:
+    """The path of a file, and the JSON object in it; an empty one where there is no such file."""
+    path = folder / name
+    return path, read_json_object(path) if path.is_file() else {}
+
+
+def _modules(folder: Path) -> list[tuple[str, Path]]:
+    """The modules, of which the first is a BERT: the class of each, without the package if that is
+    sentence-transformers, and its folder."""
     path = folder / MODULES_FILE
     entries = parse_json(read_text(path), str(path))
     if not (isinstance(entries, list) and entries):
         raise FileError(f"{path} holds {json.dumps(entries)[:60]}, wanted a list of modules")
-    modules = [_module(folder, entry) for entry in entries]
-    if modules[0].kind not in ("Transformer", "BERT"):
-        raise FileError(f"{path}: the first module is {modules[0].kind}, wanted a Transformer")
+    modules = []
+    for entry in entries:
+        where, kind = (entry.get("path"), entry.get("type")) if isinstance(entry, dict) else (None, None)
+        if not (isinstance(where, str) and isinstance(kind, str)):
+            raise FileError(f'{path}: a module is {entry!r}, wanted an object with the strings "type" and "path"')
+        if "\0" in where or not (folder / where).resolve().is_relative_to(folder.resolve()):
+            raise FileError(f"{path}: the path {where!r} of a module leads out of the folder")
+        package, _, name = kind.rpartition(".")
+        modules.append((name if package.split(".")[0] == "sentence_transformers" else kind, folder / where))
+    if modules[0][0] not in ("Transformer", "BERT"):
+        raise FileError(f"{path}: the first module is {modules[0][0]}, wanted a Transformer")
     return modules
-
-
-def _module(folder: Path, entry: Any) -> _Module:
-    path = folder / MODULES_FILE
-    where, kind = (entry.get("path"), entry.get("type")) if isinstance(entry, dict) else (None, None)
-    if not (isinstance(where, str) and isinstance(kind, str)):
-        raise FileError(f'{path}: a module is {entry!r}, wanted an object with the strings "type" and "path"')
-    inside = folder / where
-    if "\0" in where or not inside.resolve().is_relative_to(folder.resolve()):
-        raise FileError(f"{path}: the path {where!r} of a module leads out of the folder")
-    package, _, name = kind.rpartition(".")
-    return _Module(name if package.split(".")[0] == "sentence_transformers" else kind, inside)
 
 
 def _pooling(path: Path, missing: list[str]) -> str:
@@ -116,31 +139,22 @@ def _pooling(path: Path, missing: list[str]) -> str:
     return modes[0]
 
 
-def _check_normalize(path: Path, missing: list[str]) -> None:
-    stored = read_json_object(path) if path.is_file() else {}
-    for name in ("module_input_name", "module_output_name"):
-        if stored.get(name) not in (None, "sentence_embedding"):
-            missing.append(f"{path}: {name} is {stored[name]!r}, and npbert normalizes sentence_embedding alone")
-
-
 def _max_length(folder: Path, missing: list[str]) -> int | None:
-    """How long a text may be; and whether the Transformer is used as npbert uses it."""
-    path = folder / "sentence_bert_config.json"
-    stored = read_json_object(path) if path.is_file() else {}
+    """The most tokens of a text; and a check that the Transformer is used as npbert uses it."""
+    path, stored = _read(folder, "sentence_bert_config.json")
     for name, value in stored.items():
         usual = _TRANSFORMER.get(name)
         if value and (value != usual if usual is not None else name not in _TRANSFORMER):
             missing.append(f"{path}: npbert does not do what {name} says, {value!r}")
-    tokenizer = folder / "tokenizer_config.json"
-    is_cased = tokenizer.is_file() and read_json_object(tokenizer).get("do_lower_case") is False
-    if stored.get("do_lower_case") and is_cased:
+    _, tokenizer = _read(folder, "tokenizer_config.json")
+    if stored.get("do_lower_case") and tokenizer.get("do_lower_case") is False:
         missing.append(f"{path}: do_lower_case is true, but the tokenizer keeps capital letters")
     return read_length(path, stored, "max_seq_length")
 
 
-def _similarity_fn_name(path: Path, missing: list[str]) -> str:
-    """What compares two vectors; and whether there are prompts."""
-    stored = read_json_object(path) if path.is_file() else {}
+def _similarity_fn_name(folder: Path, missing: list[str]) -> str:
+    """The function that compares two vectors; and a warning of prompts."""
+    path, stored = _read(folder, "config_sentence_transformers.json")
     if stored.get("model_type", "SentenceTransformer") != "SentenceTransformer":
         missing.append(f"{path}: npbert has no model of the type {stored['model_type']!r}")
     similarity_fn_name, prompts = stored.get("similarity_fn_name") or "cosine", stored.get("prompts") or {}

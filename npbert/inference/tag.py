@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding
-from npbert.inference.entities import find_entities
 from npbert.inference.task import Task
 from npbert.layers import Softmax
 from npbert.models import BertForTokenClassification
+
+_LETTERS = {"B", "I", "E", "S"}
 
 
 class TaggedWord(NamedTuple):
@@ -56,23 +57,41 @@ class Tag(Task):
 
     model_class = BertForTokenClassification
 
-    def __call__(self, texts: str | Iterable[str | Sequence[str]]) -> Any:
+    @overload
+    def __call__(self, texts: str) -> TaggedText: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too
+
+    @overload
+    def __call__(self, texts: Iterable[str | Sequence[str]]) -> list[TaggedText]: ...
+
+    def __call__(self, texts: str | Iterable[str | Sequence[str]]) -> TaggedText | list[TaggedText]:
         if isinstance(texts, str):
             return self([texts])[0]
         texts = list(texts)
-        encodings = self._encode(texts)
+        encodings = self.encode(texts)
         names = self.model.config.label_names
         results = []
         for text, encoding, logits in zip(texts, encodings, self.logits(encodings), strict=True):
             best = logits.argmax(axis=1)
-            scores = Softmax()(logits)[range(len(best)), best]
+            scores = Softmax()(logits)[range(len(best)), best].tolist()
             words = [
-                TaggedWord(word, names[number], float(score), start, end)
+                TaggedWord(word, names[number], score, start, end)
                 for (word, start, end), number, score in zip(_words(text, encoding), best, scores, strict=True)
             ]
             whole = text if isinstance(text, str) else " ".join(text)
             results.append(TaggedText(words, _entities(whole, words), _count_cut(encoding)))
         return results
+
+    def encode(self, texts: Iterable[Any], path: str = "") -> list[Encoding]:
+        """The texts, or lists of words, as tokens, cut to `max_length`; a warning says how many were cut."""
+        texts = list(texts)
+        if all(isinstance(text, str) for text in texts):
+            return super().encode(texts, path)
+        for number, text in enumerate(texts, start=1):
+            if isinstance(text, str) or not all(isinstance(word, str) for word in text):
+                raise TypeError(f"text {number} is {text!r}, wanted a list of words, as the others are")
+        encodings = self.tokenizer.encode_words(texts, max_length=self.max_length)
+        self._warn_of_cuts(encodings, path)
+        return encodings
 
     def logits(self, encodings: Sequence[Encoding]) -> list[Array]:
         """For each text an array (W, C): what the model says of its W words, each by its first token."""
@@ -82,16 +101,6 @@ class Tag(Task):
                 yield row[[token for token, _ in first_tokens(encodings[number])]]
 
         return self.run(encodings, compute)
-
-    def _encode(self, texts: Sequence[str | Sequence[str]]) -> list[Encoding]:
-        if all(isinstance(text, str) for text in texts):
-            return self.encode(texts)  # type: ignore[arg-type]
-        for number, text in enumerate(texts, start=1):
-            if isinstance(text, str) or not all(isinstance(word, str) for word in text):
-                raise TypeError(f"text {number} is {text!r}, wanted a list of words, as the others are")
-        encodings = self.tokenizer.encode_words(texts, max_length=self.max_length)
-        self.warn_of_cuts(encodings)
-        return encodings
 
 
 def first_tokens(encoding: Encoding) -> list[tuple[int, int]]:
@@ -130,6 +139,41 @@ def _entities(text: str, words: Sequence[TaggedWord]) -> list[NamedEntity]:
 
 
 def _count_cut(encoding: Encoding) -> int:
-    """How many words have no token in what is left of the text, for it was too long."""
+    """The count of words without a token in what is left of a text that was too long."""
     rest = {word for part in encoding.overflowing for word in part.word_ids if word is not None}
     return len(rest - set(encoding.word_ids))
+
+
+class Entity(NamedTuple):
+    """The words start to end − 1 of a sentence, as in words[start:end], name something of that type."""
+
+    type: str
+    start: int
+    end: int
+
+
+def find_entities(tags: Sequence[str]) -> list[Entity]:
+    """The entities of one sentence, from a tag a word: O, or a letter and a type, as in B-PER.
+
+    B begins an entity, I is inside one, E ends one, S is one by itself, O is outside. A tag continues the entity before
+    it when it is I or E, of that entity's type, and the word before is B or I; any other than O begins one. So IOB2,
+    IOBES and IOE2 are all read, and tags that follow no scheme are read as well as can be: an I after an O, or after
+    another type, begins an entity. (So does conlleval, the script of the CoNLL tasks, and after it seqeval.) A letter
+    alone has the type "".
+
+    Raises: ValueError for another tag; TypeError for one string in place of a list.
+    """
+    if isinstance(tags, str):
+        raise TypeError(f"tags are the string {tags!r}, wanted a list of tags for each sentence")
+    entities: list[Entity] = []
+    open_type = None  # of the entity that the next word may continue
+    for position, tag in enumerate(tags):
+        letter, _, type_ = str(tag).partition("-")
+        if tag != "O" and letter not in _LETTERS:
+            raise ValueError(f"tags[{position}] is {tag!r}, wanted O, or B, I, E or S with a type, as in B-PER")
+        if letter in {"I", "E"} and type_ == open_type:
+            entities[-1] = entities[-1]._replace(end=position + 1)
+        elif letter in _LETTERS:
+            entities.append(Entity(type_, position, position + 1))
+        open_type = type_ if letter in {"B", "I"} else None
+    return entities

@@ -1,24 +1,26 @@
-"""Task: what every use of a finished model shares: reading it, and running many texts through it in batches."""
+"""Task: what every use of a model with its tokenizer shares: reading both, and running many texts in batches."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding, Text, Tokenizer
 from npbert.extras import import_extra
 from npbert.files import FileError
-from npbert.inference.what_it_is import check_holds
+from npbert.inference.checkpoint_kind import check_holds
 from npbert.messages import counted, is_quiet
 from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
-"""How many tokens, padding included, go through a model at once: enough for fast matrix products, and little memory."""
+"""The tokens, padding included, that go through a model at once: enough for fast products, and little memory."""
 
 MANY = 256
 """From this many texts on there is a progress bar, if standard error is a terminal."""
@@ -27,7 +29,8 @@ Self = TypeVar("Self", bound="Task")
 
 
 class Task:
-    """A model and its tokenizer, ready for text. A subclass says in `model_class` which model it reads.
+    """A model and its tokenizer, ready for text: `encode` makes tokens of it, and `logits` gives what the model says of
+    them. A subclass names in `model_class` the model that it reads, and makes answers of its logits.
 
     max_length: how many tokens of a text the model reads. By default as many as it was trained on, which is the
     tokenizer's `max_length`; where that says nothing, as many as the model takes.
@@ -46,8 +49,7 @@ class Task:
         longest = model.config.max_position_embeddings
         if max_length is None:
             max_length = min(tokenizer.max_length or longest, longest)
-        if max_length > longest:
-            raise ValueError(f"max_length is {max_length}, but the model takes {longest} tokens")
+        check_max_length(max_length, model.config)
         self.model, self.tokenizer, self.max_length = model, tokenizer, max_length
 
     @classmethod
@@ -65,34 +67,18 @@ class Task:
 
     @classmethod
     def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
-        """What the model's constructor must be told when this task has those options."""
+        """Options for the model's constructor, when this task has those options."""
         return {}
 
-    def encode(self, texts: Iterable[Text]) -> list[Encoding]:
-        """The texts as tokens, cut to `max_length`; a warning says how many were cut."""
-        texts = list(texts)
-        encodings = self.tokenizer.encode(texts, max_length=self.max_length)
-        self.warn_of_cuts(encodings)
+    def encode(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
+        """The texts as tokens, cut to `max_length`; a warning says how many were cut, and names the file at `path`."""
+        encodings = self.tokenizer.encode(list(texts), max_length=self.max_length)
+        self._warn_of_cuts(encodings, path)
         return encodings
 
-    def warn_of_cuts(self, encodings: Sequence[Encoding]) -> None:
-        """Say how many texts were longer than `max_length`, if any."""
-        cut = [index for index, encoding in enumerate(encodings) if encoding.overflowing]
-        if cut:
-            are, were, which = ("is", "was", "it") if len(cut) == 1 else ("are", "were", "the first")
-            warnings.warn(
-                f"{len(cut)} of {counted(len(encodings), 'text')} {are} longer than the {self.max_length} tokens that "
-                f"{self._limit}, and {were} cut; {which} is text {cut[0] + 1}",
-                stacklevel=4,
-            )
-
-    @property
-    def _limit(self) -> str:
-        if self.max_length == self.model.config.max_position_embeddings:
-            return "the model takes"
-        if self.max_length == self.tokenizer.max_length:
-            return "the tokenizer's model_max_length allows"
-        return "max_length allows"
+    def logits(self, encodings: Sequence[Any]) -> list[Array]:
+        """An array for each encoding: what the model says of it."""
+        return self.run(encodings, lambda batch, _: self.model(batch))
 
     def run(
         self,
@@ -108,19 +94,55 @@ class Task:
         batch_size: how many encodings go through the model at once, at most. show_progress_bar: True or False; without
         it there is a bar on a terminal, for many texts.
 
-        Raises: ValueError unless batch_size is at least 1.
+        Raises: ValueError unless batch_size is at least 1, and where the model gives numbers that are not finite.
         """
         if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}, wanted at least 1")
         results: list[Any] = [None] * len(encodings)
         lengths = [len(encoding.ids) for encoding in encodings]
-        with _progress(len(encodings), show_progress_bar) as progress:
+        quiet = np.errstate(over="ignore", invalid="ignore")  # what comes of it is refused
+        with _progress(len(encodings), show_progress_bar) as progress, quiet:
             for numbers in batches_by_length(lengths, batch_size=batch_size):
                 batch = self.tokenizer.batch([encodings[number] for number in numbers])
                 for number, result in zip(numbers, compute(batch, numbers), strict=True):
+                    if isinstance(result, np.ndarray):
+                        check_finite(result)
                     results[number] = result
-                progress.update(len(numbers))
+                if progress is not None:
+                    progress.update(len(numbers))
         return results
+
+    def _warn_of_cuts(self, encodings: Sequence[Encoding], path: str) -> None:
+        cut = [number for number, encoding in enumerate(encodings, start=1) if encoding.overflowing]
+        if not cut:
+            return
+        limit = "max_length allows"
+        if self.max_length == self.model.config.max_position_embeddings:
+            limit = "the model takes"
+        elif self.max_length == self.tokenizer.max_length:
+            limit = "the tokenizer's model_max_length allows"
+        are, were, which = ("is", "was", "it") if len(cut) == 1 else ("are", "were", "the first")
+        warnings.warn(
+            f"{path}{': ' if path else ''}{len(cut)} of {counted(len(encodings), 'text')} {are} longer than the "
+            f"{self.max_length} tokens that {limit}, and {were} cut; {which} is text {cut[0]}",
+            stacklevel=4,
+        )
+
+
+def check_finite(values: Array) -> None:
+    """Raise ValueError unless all numbers are finite: a label or a word that was made of others would look like any."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"the model gives numbers that are not finite: its weights are too large for {values.dtype}, as those of a "
+            "damaged checkpoint are, or of one that was converted from another format with a mistake"
+        )
+
+
+def check_max_length(max_length: int, config: BertConfig) -> None:
+    """Raise ValueError for more tokens than the model takes."""
+    longest = config.max_position_embeddings
+    if max_length > longest:
+        raise ValueError(f"max_length is {max_length}, but the model takes {longest} tokens")
 
 
 def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:
@@ -138,7 +160,7 @@ def batches_by_length(
     """The numbers of the sequences, longest first, in batches of at most `tokens` tokens with padding, or one sequence,
     and of at most `batch_size` sequences.
 
-    Like goes with like, so there is little padding.
+    Sequences of like lengths go together, so there is little padding.
     """
     order = np.argsort(lengths, kind="stable")[::-1].tolist()
     while order:
@@ -148,20 +170,8 @@ def batches_by_length(
 
 
 def _progress(total: int, wanted: bool | None) -> Any:
+    """A progress bar, or None in its place."""
     if wanted is False or (wanted is None and (total < MANY or is_quiet())):
-        return _Silent()
+        return nullcontext()
     tqdm = import_extra("tqdm", extra="hf").tqdm
     return tqdm(total=total, unit="text", disable=False if wanted else None)  # None: unless it would be on no terminal
-
-
-class _Silent:
-    """A progress bar that shows nothing."""
-
-    def __enter__(self) -> _Silent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def update(self, count: int) -> None:
-        pass

@@ -1,4 +1,4 @@
-"""SoftmaxCrossEntropy: how surprised the model is by the right answers, on average."""
+"""SoftmaxCrossEntropy: the surprise of the model at the right answers, on average."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from npbert.compute import Array, rowwise
 from npbert.core.checks import IGNORED, check_labels
-from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.loss import Loss
 
 
-class SoftmaxCrossEntropy(Layer):
+class SoftmaxCrossEntropy(Loss):
     """loss = mean over the targets of −log p[label]  with  p = softmax(logits).
 
     logits (N, C)   labels (N,) integers, IGNORED (−100) where there is no target   loss: a number, in nats
@@ -38,10 +38,12 @@ class SoftmaxCrossEntropy(Layer):
         return -log_p.mean()
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dlogits = dloss · (p − onehot(label)) / targets, and 0 in rows that are ignored.
+        """dlogits = dloss · (p − onehot(label)) / n  for the n targets, and 0 in rows that are ignored.
 
-        A step against it pulls the label's logit up by what its probability lacks to 1, and pushes every other down by
-        its own probability; together that is 0. Only targets are counted, as in the mean.
+        The loss of a row with logits s is log Σₖ e^(sₖ) − s[label]. By the chain rule, the derivative of its first term
+        is ∂ log Σₖ e^(sₖ) / ∂sⱼ = e^(sⱼ) / Σₖ e^(sₖ) = pⱼ. The second takes 1 away where j is the label: p − onehot.
+        In the mean over n targets each has the share 1/n: e^(s − m)/total is p. So a step against the gradient raises
+        the label's logit by what its probability lacks to 1, and lowers every other by its own probability.
         """
         is_target, targets, scores, largest, total = tape.take(self)
         share = float(dloss) / len(targets)
@@ -53,10 +55,9 @@ class SoftmaxCrossEntropy(Layer):
         dlogits[is_target] = dscores
         return dlogits
 
-
-def count_right(logits: Array, labels: Array) -> int:
-    """For how many of the targets the label is the most probable class.   logits (N, C)   labels (N,)"""
-    return int((logits.argmax(axis=-1) == labels).sum())
+    def count_right(self, logits: Array, labels: Array) -> int:
+        """The number of targets whose label is the most probable class.   logits (N, C)   labels (N,)"""
+        return int((logits.argmax(axis=-1) == labels).sum())
 
 
 def _exponentials(scores: Array) -> tuple[Array, Array]:

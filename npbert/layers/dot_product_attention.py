@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from npbert.compute import Array, run
-from npbert.core.checks import check_like
+from npbert.compute import Array, attention_pieces, run
 from npbert.core.layer import Layer
 from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like
 from npbert.layers.dropout import Dropout
 from npbert.layers.softmax import softmax, softmax_backward
 
@@ -18,7 +18,7 @@ from npbert.layers.softmax import softmax, softmax_backward
 class DotProductAttention(Layer):
     """C = A V  with  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√d, for each head of each sequence by itself.
 
-    q (M, D): the rows that look   k, v (N, D): the rows that are looked at   c (M, D)
+    q (M, D) queries   k (N, D) keys   v (N, D) values   c (M, D)
     sequences: which rows belong together; None means that all are one sequence.
 
     The D features are cut into H heads of d = D / H each, and each head computes the formula with its own d columns.
@@ -64,33 +64,34 @@ class DotProductAttention(Layer):
 
     def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         # A piece is some heads of some sequences of one length. Of an array for all rows, piece.queries and piece.keys
-        # are the part (n, heads, M or T, d) that belongs to it, as views. Masks are drawn here, before any thread
-        # begins: the same seed gives the same masks.
-        pieces = self._sequences(q, k, v, sequences).pieces(self.num_heads)
-        masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
-        ps: list[Array | None] = [None] * len(pieces)
+        # are the part (n, heads, M or T, d) that belongs to it, as views. Dropout goes by its halves, draw and apply:
+        # all masks are drawn before the work begins, one after another, so that a seed gives the same on any threads.
+        sequences = self._sequences(q, k, v, sequences)
+        pieces = attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads)
+        dropped = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
+        shares: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)
 
         def work(i: int) -> None:
             piece = pieces[i]
-            c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i])
+            c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), dropped[i])
             piece.queries(c)[...] = c_here  # a view: this writes into c
-            ps[i] = p if tape.keeps else None
+            shares[i] = p if tape.keeps else None
 
         run(work, range(len(pieces)))
-        tape.keep(self, q, k, v, pieces, ps, masks)
+        tape.keep(self, q, k, v, pieces, shares, dropped)
         return c
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
         """(dq, dk, dv), as in `attend_backward`, piece by piece."""
-        q, k, v, pieces, ps, masks = tape.take(self)
+        q, k, v, pieces, shares, dropped = tape.take(self)
         check_like(self, dc, q.shape, q.dtype)
         dq, dk, dv = (np.empty(x.shape, x.dtype) for x in (q, k, v))
 
         def work(i: int) -> None:
             piece = pieces[i]
             piece.queries(dq)[...], piece.keys(dk)[...], piece.keys(dv)[...] = self.attend_backward(
-                piece.queries(dc), piece.queries(q), piece.keys(k), piece.keys(v), ps[i], masks[i]
+                piece.queries(dc), piece.queries(q), piece.keys(k), piece.keys(v), shares[i], dropped[i]
             )
 
         run(work, range(len(pieces)))
@@ -98,8 +99,15 @@ class DotProductAttention(Layer):
 
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
         """P of each sequence (H, M, T): a row is a query and sums to 1, a column is a key."""
-        each = self._sequences(q, k, k, sequences).each(self.num_heads)
-        return [_probabilities(piece.queries(q), piece.keys(k))[0] for piece in each]
+        sequences = self._sequences(q, k, k, sequences)
+        queries, keys = np.split(q, np.cumsum(sequences.query_lengths)[:-1]), np.split(k, sequences.offsets[1:-1])
+        return [
+            _probabilities(self._heads(own_q), self._heads(own_k)) for own_q, own_k in zip(queries, keys, strict=True)
+        ]
+
+    def _heads(self, x: Array) -> Array:
+        """(T, D) -> (H, T, d)"""
+        return x.reshape(len(x), self.num_heads, x.shape[1] // self.num_heads).swapaxes(0, 1)
 
     def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
         """The sequences, or all rows as one; or the error that the class promises."""
@@ -108,7 +116,7 @@ class DotProductAttention(Layer):
         features = q.shape[-1]
         if features % self.num_heads:
             raise ValueError(f"{features} features cannot be cut into {self.num_heads} heads of one size")
-        check_like(self, q, (sequences.num_looking, features), q.dtype, name="q")
+        check_like(self, q, (sequences.num_queries, features), q.dtype, name="q")
         check_like(self, k, (sequences.num_rows, features), q.dtype, name="k")
         check_like(self, v, (sequences.num_rows, features), q.dtype, name="v")
         return sequences

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core.checks import check_floats, check_like
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_floats, check_like
 
 
 class Dropout(Layer):
@@ -36,7 +36,7 @@ class Dropout(Layer):
         return self.apply(x, mask)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx = dy · mask / (1 − p): what was dropped had no say in the loss, what was kept was scaled."""
+        """dx = dy · mask / (1 − p): an element that was dropped did not move the loss, one that was kept was scaled."""
         shape, dtype, mask = tape.take(self)
         check_like(self, dy, shape, dtype)
         return self.apply(dy, mask)

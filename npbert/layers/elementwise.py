@@ -1,11 +1,11 @@
-"""Elementwise: what all activations share. One number goes in, one comes out, and its neighbours have no say."""
+"""Elementwise: the base of all activations. Each number is mapped by itself, whatever its neighbours are."""
 
 from __future__ import annotations
 
 from npbert.compute import Array, rowwise
-from npbert.core.checks import check_floats, check_like
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_floats, check_like
 
 
 class Elementwise(Layer):
@@ -13,9 +13,11 @@ class Elementwise(Layer):
 
     x (N, D), or any other shape   y the same
 
-    A subclass gives two formulas: `value_and_slope(x)`, which is f(x) and f′(x), together because they often share
-    their dearest part; and, where f(x) alone is cheaper, `value(x)`. Forward keeps the slope, which is all that
-    backward needs. Chapter 1 of docs/ derives it.
+    A subclass gives two formulas: `value_and_slope(x)`, which is f(x) and f′(x), since the two often share the part
+    that takes longest to compute; and, where f(x) alone is quicker, `value(x)`. Forward keeps the slope, which is all
+    that backward needs. Chapter 1 of docs/ derives it.
+
+    Raises: TypeError for an x that is not an array of floats.
     """
 
     def value(self, x: Array) -> Array:

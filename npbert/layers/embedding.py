@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from npbert.compute import Array, scatter_add
-from npbert.core.checks import check_ids, check_like
+from npbert.compute import Array
+from npbert.core.checks import check_ids
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like
 
 
 class Embedding(Layer):
@@ -31,8 +32,8 @@ class Embedding(Layer):
     def backward(self, dy: Array, tape: Tape) -> None:
         """dW[v] = Σ dyₙ over all n with idsₙ = v: a row of W that was read n times collects n gradients.
 
-        Only the rows that were read are touched, so they are added to the gradient in place. The ids have no gradient.
+        The ids have no gradient.
         """
         ids = tape.take(self)
         check_like(self, dy, (len(ids), self.weight.value.shape[1]), self.weight.value.dtype)
-        scatter_add(self.weight.grad, ids, dy)
+        self.weight.add_grad(dy, rows=ids)

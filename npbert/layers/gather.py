@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from npbert.compute import Array, scatter_add
-from npbert.core.checks import check_ids, check_like
+from npbert.core.checks import check_ids
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like
 
 
 class Gather(Layer):

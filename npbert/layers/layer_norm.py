@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from npbert.compute import Array, dot_rows, rowwise, sum_rows
-from npbert.core.checks import check_like, check_rows
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like, check_rows
 
 
 class LayerNorm(Layer):
@@ -38,22 +38,24 @@ class LayerNorm(Layer):
         mu = x.sum(axis=-1, keepdims=True) / x.shape[-1]  # (N, 1)
         centred = x - mu
         sigma = np.sqrt(dot_rows(centred, centred) / x.shape[-1] + self.eps)  # (N, 1)
+        sigma += sigma - sigma  # 0, but NaN where a square overflowed: divided by inf, the row would be a calm 0
         x_hat = np.divide(centred, sigma, out=centred)
         return self.gamma.value * x_hat + self.beta.value, x_hat, sigma
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dγ = Σₙ dyₙ x̂ₙ,  dβ = Σₙ dyₙ,  dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ  with  dx̂ = γ dy.
 
-        As y = γ x̂ + β, an x̂ⱼ moves its y γⱼ times as fast: dx̂ = γ dy. An xᵢ moves the row by three roads, its own x̂ᵢ
-        directly, and every x̂ⱼ through μ and through σ. What each road brings back is dx̂ⱼ · ∂x̂ⱼ/∂xᵢ, summed over j:
+        As yⱼ = γⱼ x̂ⱼ + βⱼ, a yⱼ moves γⱼ times as fast as its x̂ⱼ: dx̂ = γ dy. An xᵢ has three roads to the x̂ of its row:
+        to its own, directly; and through μ and through σ, to every one. Each brings back dx̂ⱼ · ∂x̂ⱼ/∂xᵢ, summed over j:
 
         - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                       dx̂ᵢ · 1/σ   (j = i alone)     = dx̂ᵢ / σ
         - through μ:  ∂x̂ⱼ/∂μ = −1/σ,   ∂μ/∂xᵢ = 1/D       Σⱼ dx̂ⱼ · (−1/σ) · 1/D         = −mean(dx̂) / σ
         - through σ:  ∂x̂ⱼ/∂σ = −x̂ⱼ/σ,  ∂σ/∂xᵢ = x̂ᵢ/D      Σⱼ dx̂ⱼ · (−x̂ⱼ/σ) · x̂ᵢ/D      = −x̂ᵢ mean(dx̂ · x̂) / σ
 
-        (The μ inside σ adds nothing, as Σ(x − μ) = 0.) So dx̂ loses the part that would shift the row and the part that
-        would stretch it: x̂ cannot shift and, but for eps, cannot stretch. γ stays inside both means, since it weighs
-        each x̂ⱼ differently. eps needs no term of its own: it is inside σ.
+        The x̂ᵢ/D of the last road: σ² = mean((x − μ)²) + eps, so 2σ · ∂σ/∂xᵢ = 2 (xᵢ − μ)/D, and divided by 2σ the right
+        side is x̂ᵢ/D. (The μ in it moves with xᵢ, too; that adds nothing, as Σ(x − μ) = 0.) So dx̂ loses the part that
+        would shift the row and the part that would stretch it: x̂ cannot shift and, but for eps, cannot stretch. γ stays
+        inside both means, since it weighs each x̂ⱼ differently.
         """
         x_hat, sigma = tape.take(self)
         check_like(self, dy, x_hat.shape, x_hat.dtype)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from npbert.compute import Array, matmul, sum_rows
-from npbert.core.checks import check_like, check_rows
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like, check_rows
 
 
 class Linear(Layer):
@@ -35,11 +35,11 @@ class Linear(Layer):
 
         The loss is one number, which later layers make of y. dy is ∂loss/∂y: dy[n, o] says how fast the loss moves with
         y[n, o]. Number by number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o]. A number that moves several y moves the loss by
-        all of them, so by the chain rule its gradient is the sum of how fast it moves each y, times that y's dy:
+        all of them. The chain rule gives its gradient one term for each: how fast it moves that y, times that y's dy.
 
-        - W[i, o] moves y[n, o] in every row n, x[n, i] times as fast:    dW[i, o] = Σₙ x[n, i] dy[n, o]
-        - b[o] moves y[n, o] in every row n, as fast as itself:           db[o] = Σₙ dy[n, o]
-        - x[n, i] moves every y[n, o] of its row, W[i, o] times as fast:  dx[n, i] = Σₒ dy[n, o] W[i, o]
+        - W[i, o] moves y[n, o] in every row n, x[n, i] times as fast as itself:    dW[i, o] = Σₙ x[n, i] dy[n, o]
+        - b[o] moves y[n, o] in every row n, just as fast:                          db[o] = Σₙ dy[n, o]
+        - x[n, i] moves every y[n, o] of its row, W[i, o] times as fast as itself:  dx[n, i] = Σₒ dy[n, o] W[i, o]
 
         Two of these sums are matrix products, once a transposition has brought the summed index to the middle.
         """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from npbert.compute import Array
-from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.loss import Loss
 
 
-class MeanSquaredError(Layer):
+class MeanSquaredError(Loss):
     """loss = mean((prediction − target)²) over all elements.
 
     prediction (N, D), or any other shape   target the same   loss: a number
@@ -26,8 +26,7 @@ class MeanSquaredError(Layer):
         tape.keep(self, difference)
         return (difference * difference).mean()
 
-    def backward(self, dloss: float, tape: Tape) -> tuple[Array, Array]:
-        """dprediction = dloss · 2 (prediction − target) / size,  dtarget = −dprediction."""
-        difference = tape.take(self)
-        dprediction = difference * (2 * float(dloss) / difference.size)
-        return dprediction, -dprediction
+    def backward(self, dloss: float, tape: Tape) -> Array:
+        """dprediction = dloss · 2 (prediction − target) / size: the slope of each square, and its share in the mean."""
+        difference: Array = tape.take(self)
+        return difference * (2 * float(dloss) / difference.size)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from npbert.compute import Array, dot_rows
-from npbert.core.checks import check_floats, check_like
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_floats, check_like
 
 
 class Softmax(Layer):

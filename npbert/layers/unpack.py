@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core.checks import check_like
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like
 
 
 class Unpack(Layer):
@@ -29,7 +29,7 @@ class Unpack(Layer):
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx = dy[places]: each row gets what came back to its place. Padding was 0 whatever x was: nothing is due."""
+        """dx = dy[places]: each row gets what came back to its place. Padding is 0 whatever x is, and moves nothing."""
         places, shape, dtype = tape.take(self)
         check_like(self, dy, shape, dtype)
         dx: Array = dy.reshape(-1, dy.shape[-1])[places]

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import re
 import traceback
-import types
 from bdb import BdbQuit
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.learn.exception_help import help_with
 from npbert.learn.exercise import Message
-from npbert.learn.stuck import help_with
-from npbert.learn.there import product_that_does_not_fit, what_is_there
 
-MOST_OF_A_MESSAGE = 2000
+MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
 _READ_ONLY = ("read-only", "cannot modify")
 _HANDED_OVER = (
     "add_grad keeps the array that it is given, and later adds to it. So it wants an array that nobody else holds, and "
@@ -41,7 +41,7 @@ class Failure(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """Whether it is the `raise NotImplementedError` that stands for what is to be written."""
+        """True for the `raise NotImplementedError` that stands for what is to be written."""
         return self.kind == "NotImplementedError"
 
     @property
@@ -84,7 +84,10 @@ def failure_of(error: BaseException, *files: str | None, given: frozenset[str] =
         message = "the file ends the program; take the exit() out"
     if isinstance(error, BdbQuit):
         message = "breakpoint() ends the check"
-    found: tuple[types.FrameType, int] | None = None
+    if "gufunc" in message or "remapped shapes" in message:
+        is_einsum = any(frame.f_code.co_name == "einsum" for frame, _ in traceback.walk_tb(error.__traceback__))
+        message = "einsum: a letter has two sizes" if is_einsum else "matmul: the shapes do not fit"
+    found: tuple[FrameType, int] | None = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         in_own_code = found is not None and found[0].f_code.co_name not in given
         if frame.f_code.co_filename in files and not (in_own_code and frame.f_code.co_name in given):
@@ -96,11 +99,35 @@ def failure_of(error: BaseException, *files: str | None, given: frozenset[str] =
     linecache.checkcache(file)
     code = linecache.getline(file, line).strip()
     help_ = help_with(error, code, frame.f_locals)
-    if "gufunc signature" in message or "remapped shapes" in message:
-        product = product_that_does_not_fit(frame, line)
-        message = "matmul: the shapes do not fit" if product else message
-        help_ = "\n\n".join(filter(None, (product, help_)))
-    return Failure(type(error).__name__, message, line, code, what_is_there(frame, code), file, help_)
+    return Failure(type(error).__name__, message, line, code, visible_shapes(frame, code), file, help_)
+
+
+def visible_shapes(frame: FrameType, code: str) -> str:
+    """The shapes of the arrays that the frame sees, those in `code` first; and the names of what is None."""
+    shapes = dict(_shapes(frame.f_locals))
+    in_code = [text for text in dict.fromkeys(map(ast.unparse, _names(code))) if text in shapes]
+    names = [*in_code, *(name for name in shapes if name not in in_code)][:MOST_SHAPES]
+    nothing = [name for name, value in frame.f_locals.items() if value is None and not name.startswith("__")]
+    return ", ".join([*(f"{name} {shapes[name]}" for name in names), *(f"{name} None" for name in nothing)])
+
+
+def _shapes(variables: dict[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Of the arrays among the variables, and of the parameters of `self`."""
+    for name, value in variables.items():
+        if isinstance(value, np.ndarray):
+            yield name, value.shape
+    for name, part in getattr(variables.get("self"), "__dict__", {}).items():
+        if isinstance(getattr(part, "value", None), np.ndarray):
+            yield f"self.{name}.value", part.value.shape
+
+
+def _names(code: str) -> list[ast.expr]:
+    """The names and attributes in a line of code, from left to right; none in one that is a part of a statement."""
+    try:
+        found = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name | ast.Attribute)]
+    except SyntaxError:
+        return []
+    return sorted(found, key=lambda node: node.col_offset)
 
 
 def sentence(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import IGNORED, Layer, Tape, named_parts
-from npbert.data import Dialogue, Example, collate, draw_pairs, join_pair, load_dialogue, mask_words
+from npbert.data import Dialogue, Example, collate, draw_pairs, join_pair, load_dialogue, mask_each_word, mask_words
 from npbert.files import read_text
 from npbert.learn.attempt import Failure
 from npbert.learn.exercise import Exercise
@@ -31,11 +30,11 @@ CONFIG = {
     "attention_probs_dropout_prob": 0.0,
 }
 OTHERS = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
-"""What takes part in the training and is no layer, by name."""
+"""The parts of the training that are not layers, by name."""
 
 
 class Own:
-    """What a learner wrote, by the names that the library has for the same: classes of layers, and `OTHERS`."""
+    """The learner's things by the names that the library has for them: classes of layers, and `OTHERS`."""
 
     def __init__(self, files: list[tuple[Exercise, Path]]) -> None:
         """Load the files. Raises: ValueError for one that stops with an error."""
@@ -112,18 +111,9 @@ def judged(model: Any) -> tuple[int, int, list[str]]:
     vocabulary = dialogue.vocabulary
     for line in dialogue.lines:
         ids, types = join_pair(line, None, vocabulary)
-        examples = []
-        for place in range(1, len(ids) - 1):
-            hidden, labels = list(ids), [IGNORED] * len(ids)
-            hidden[place], labels[place] = vocabulary.mask_id, ids[place]
-            examples.append(Example(hidden, types, labels, 0))
+        examples = mask_each_word(Example(ids, types, [IGNORED] * len(ids), 0), vocabulary)
         guesses = model(collate(examples, pad_id=vocabulary.pad_id)).prediction_logits.argmax(axis=-1)
         right, total = right + int((guesses == ids[1:-1]).sum()), total + len(guesses)
         words = vocabulary.decode(line)
         shown.append(f"{' '.join([*words[:-1], '[MASK]'])} → {vocabulary.decode(guesses[-1:])[0]}")
     return right, total, shown
-
-
-def loss_of_knowing_nothing() -> float:
-    """ln V: the loss of a model to which all words are alike."""
-    return math.log(len(load_dialogue(9).vocabulary))

@@ -1,18 +1,22 @@
-"""The folder with the learner's files: what is missing is written, what is there is never touched."""
+"""The folder with the learner's files: what is missing or due again is written, what is there is never touched."""
 
 from __future__ import annotations
 
+import datetime
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from npbert.files import FileError, atomic_write
-from npbert.learn.again import rounds_of
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.variants import ALL
-from npbert.suggest import did_you_mean
+from npbert.learn.variants import ALL, VARIANTS
+from npbert.messages import did_you_mean
 
 FOLDER = "backprop"
+DAYS = (0, 1, 3, 7, 21, 60)
+"""After so many days a variant is asked the first time, the second, and so on; then always after the last."""
 
 
 def folder_of(name: str) -> Path:
@@ -68,7 +72,7 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
 
 
 def _missing(path: Path, folder: Path) -> str:
-    """What to say where the file is not."""
+    """The message where the file is missing."""
     write = f"`npbert learn{option_of(folder)}` writes"
     if folder.is_dir():
         return f"there is no {path}: {write} it"
@@ -79,5 +83,56 @@ def _missing(path: Path, folder: Path) -> str:
 
 
 def option_of(folder: Path) -> str:
-    """What a command needs to find the folder: nothing for the usual one."""
+    """The option that a command needs to find the folder: none for the usual one."""
     return "" if folder == folder_of(FOLDER) else f" --folder {folder}"
+
+
+class Asked(NamedTuple):
+    """A variant: its file, and whether it was written just now."""
+
+    exercise: Exercise
+    path: Path
+    is_new: bool
+
+
+def ask(
+    folder: Path, is_right: Callable[[Exercise, Path], bool], now: datetime.datetime
+) -> Asked | datetime.date | None:
+    """The variant that is open, or else due, of which the file is written; or the day when the next one is; or None,
+    where no exercise that has a variant is right yet. Nothing that is there is changed.
+
+    is_right: says it of a file. Raises: OSError.
+    """
+    due: list[datetime.date] = []
+    for variant in VARIANTS.values():
+        exercise = EXERCISES[variant.number - 100]
+        rounds = rounds_of(folder, variant)
+        last = rounds[-1] if rounds else folder / exercise.file_name
+        if not last.is_file():
+            continue
+        if not is_right(variant if rounds else exercise, last):
+            if rounds:
+                return Asked(variant, last, is_new=False)
+            continue
+        wait = datetime.timedelta(days=DAYS[min(len(rounds), len(DAYS) - 1)])
+        day = datetime.datetime.fromtimestamp(last.stat().st_mtime, now.tzinfo) + wait
+        if day <= now:
+            path = folder / file_name(variant, len(rounds) + 1)
+            with atomic_write(path) as unfinished:
+                unfinished.write_text(variant.source(), encoding="utf-8")
+            return Asked(variant, path, is_new=True)
+        due.append(day.date())
+    return min(due, default=None)
+
+
+def file_name(variant: Exercise, number: int) -> str:
+    """`107_layer_norm_again.py`, and with _2 the second time."""
+    return variant.file_name if number == 1 else variant.file_name.replace(".py", f"_{number}.py")
+
+
+def rounds_of(folder: Path, variant: Exercise) -> list[Path]:
+    """The files of a variant, the first first."""
+    found: list[Path] = []
+    while (path := folder / file_name(variant, len(found) + 1)).is_file():
+        found.append(path)
+    return found

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from npbert.catalogue import Setting
-from npbert.core import Tape, named_parameters, named_parts
-from npbert.gradcheck import GradientError
-from npbert.gradcheck.inputs import as_tuple, copy_of, different, is_float_array, read_only
+from npbert.core import Init, Tape, named_parameters, named_parts
+from npbert.gradcheck import GradientError, check_directions, check_gradients, randomize
+from npbert.gradcheck.inputs import as_tuple, copy_of, different, float_inputs_of, read_only
 from npbert.layers import Dropout
-from npbert.learn.layers_made import given_of, make
 from npbert.learn.numbers import Numbers
 
 ADDED = "after two backwards"
@@ -21,8 +21,32 @@ OTHER = "of a later call"
 RESTING = "when nothing is dropped"
 UNTAPED = "without a tape"
 
+MANY = 100
+"""Parameters that are so many that they are not checked one by one."""
 
-def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: dict[str, str]) -> Numbers:
+
+def make(setting: Setting, layer_class: type[Any], seed: int) -> tuple[Any, tuple[Any, ...], np.random.Generator]:
+    """As setting.make, at another random point for each seed."""
+    layer = setting.build(layer_class, Init(np.random.default_rng([seed, 0]), 1.0, np.float64))
+    randomize(layer, np.random.default_rng([seed, 1]))
+    return layer, setting.inputs(np.random.default_rng([seed, 2])), np.random.default_rng([seed, 3])
+
+
+def given_of(setting: Setting) -> str:
+    """The name that backward has for the gradient that it is given: `dy`, `dc`, `dloss`."""
+    return list(inspect.signature(setting.layer_class.backward).parameters)[1]
+
+
+def check_of(layer: Any) -> Any:
+    """One by one, or along directions where there are many derivatives."""
+    return check_gradients if sum(p.value.size for _, p in named_parameters(layer)) <= MANY else check_directions
+
+
+def file_of(layer_class: type[Any]) -> str:
+    return str(layer_class.forward.__code__.co_filename)
+
+
+def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Mapping[str, str]) -> Numbers:
     """y and all gradients of one call; and again when another call comes between its forward and its backward."""
     layer, inputs, rng = make(setting, layer_class, seed)
     frozen = tuple(map(read_only, inputs))
@@ -35,7 +59,7 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: di
     dy = tuple(read_only(drawn.standard_normal(np.shape(part))) for part in as_tuple(y))
     y_name, values = given_of(setting)[1:], {name: part.value.copy() for name, part in named_parameters(layer)}
     numbers: Numbers = {y_name: np.copy(as_tuple(y)[0]), f"{y_name} {UNTAPED}": np.copy(as_tuple(without)[0])}
-    called = _input_names(layer, inputs, names)
+    called = [names.get(name, f"d{name}") for name in float_inputs_of(layer, inputs, ())]
     numbers.update(zip(called, _backward(layer, y, dy, tape, called), strict=True))
     parameters = {names.get(name, f"the gradient of {name}"): part for name, part in named_parameters(layer)}
     numbers.update({name: part.grad.copy() for name, part in parameters.items()})
@@ -67,12 +91,6 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: di
         resting = _backward(layer, y, dy, tape, called, f" {RESTING}")
         numbers.update({f"{name} {RESTING}": dx for name, dx in zip(called, resting, strict=True)})
     return numbers
-
-
-def _input_names(layer: Any, inputs: tuple[Any, ...], names: dict[str, str]) -> list[str]:
-    variables = type(layer).forward.__code__.co_varnames[1 : 1 + len(inputs)]
-    floats = [name for name, value in zip(variables, inputs, strict=True) if is_float_array(value)]
-    return [names.get(name, f"d{name}") for name in floats]
 
 
 def _backward(layer: Any, y: Any, dy: tuple[Any, ...], tape: Tape, called: list[str], when: str = "") -> list[Any]:
@@ -108,3 +126,28 @@ def _source(layer: Any) -> str:
         return inspect.getsource(type(layer).backward)
     except (OSError, TypeError):
         return ""
+
+
+def returning(cls: type[Any], method: str, like: dict[str, int]) -> type[Any]:
+    """The class, whose method says so when it does not return these arrays, before anything is done with them.
+
+    like: by the name of an array, the number of the argument that it is like, self being 0.
+    """
+
+    def looked_at(*arguments: Any, **options: Any) -> Any:
+        found = getattr(cls, method)(*arguments, **options)
+        if not isinstance(found, tuple | list) or len(found) != len(like):
+            count = len(found) if isinstance(found, tuple | list) else 1
+            given = "nothing" if found is None else "one thing" if count == 1 else f"{count} things"
+            raise GradientError(f"{method} returns {given}, wanted {len(like)} arrays: return {', '.join(like)}")
+        for (name, number), part in zip(like.items(), found, strict=True):
+            shape, wanted, dtype = np.shape(part), arguments[number].shape, arguments[number].dtype
+            if shape != wanted:
+                is_turned = len(wanted) > 1 and shape == (*wanted[:-2], wanted[-1], wanted[-2])
+                swapped = ": the last two axes are swapped" if is_turned else ""
+                raise GradientError(f"the {name} of {method} has the shape {shape}, wanted {wanted}{swapped}")
+            if np.asarray(part).dtype.itemsize < dtype.itemsize:
+                raise GradientError(f"the {name} of {method} is {np.asarray(part).dtype}, and what it is given {dtype}")
+        return tuple(found)
+
+    return type(cls.__name__, (cls,), {method: looked_at, "__module__": "checked"})

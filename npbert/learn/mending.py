@@ -7,15 +7,17 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain import FAILED, Code, Finding, Outlook, broken_from, mend, nearness
-from npbert.learn.wrong_arrays import without_echoes
 
-LIMIT = 3.0
+if TYPE_CHECKING:
+    from npbert.learn.numbers import NumbersPart
+
+LIMIT = 2.6
 """Seconds for each of the two searches."""
 
 Numbers = Mapping[str, Array]
@@ -34,57 +36,56 @@ def left_out() -> Iterator[None]:
         _mends.reset(token)
 
 
-class Judged(Protocol):
-    """The part of an exercise: see `NumbersPart`."""
+class Explained(NamedTuple):
+    """findings: what is to be said of the learner's code, the most telling first.   left: the names of what is left
+    unexplained.   suspect: line, place and marked of a finding: where that begins; or {}"""
 
-    @property
-    def method(self) -> str: ...
-
-    @property
-    def plain(self) -> str: ...
-
-    @property
-    def seeds(self) -> tuple[int, ...]: ...
-
-    @property
-    def numbers(self) -> Callable[[Any, int], dict[str, Array]]: ...
-
-    def wrong_names(self, given: Any, right: Numbers) -> list[str]: ...
+    findings: list[Finding]
+    left: set[str]
+    suspect: Mapping[str, Any]
 
 
-def findings_of(part: Judged, thing: Any, right: Sequence[Numbers]) -> tuple[list[Finding], set[str]]:
-    """What is to be said of the learner's code, the most telling first, and the names of what is left unexplained."""
+def findings_of(part: NumbersPart, thing: Any, right: Sequence[Numbers], wrong: set[str]) -> Explained:
+    """What an edit explains of the learner's numbers of these names, which are wrong, and what it does not."""
     if not _mends.get():
-        return [], set(right[0])
+        return Explained([], set(right[0]), {})
     oracle, written = _Oracle(part, thing, right), getattr(thing, part.method) if part.method else thing
     try:
         code = Code.of(written)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or no function: a lambda, say
-        return [], set(right[0])
-    forward = inspect.getsource(thing.forward) if hasattr(thing, "forward") else ""
-    mended = mend(code, oracle, forward=forward, limit=LIMIT)
-    findings, left = [_without_echoes(step.finding) for step in mended.steps], set(mended.left)
-    if left and part.plain:
-        for finding in broken_from(Code.parsed(part.plain.strip("\n"), code.scope), oracle, code, limit=LIMIT):
-            explained = set(finding.subject.split(", ")) & left
-            if explained:
-                findings.append(_without_echoes(finding))
-                left -= explained
-    return findings, left
+        return Explained([], set(right[0]), {})
+    others = [each for each in vars(thing).values() if inspect.isfunction(each) and each is not written]
+    forward = "".join(map(inspect.getsource, others)) if part.method else ""
+    plain = Code.parsed(part.plain.strip("\n"), code.scope) if part.plain else None
+    mended = mend(code, oracle, forward=forward, right=plain, limit=LIMIT)
+    left = set(mended.left)
+    paired = {name for step in mended.steps if not step.finding.is_clear for name in step.outputs}
+    broken = broken_from(plain, oracle, code, limit=LIMIT) if plain and (left or paired) else []
+    # One mistake explains more than two do, though it is told of another's backward.
+    simpler = {name for name in paired if broken and all(name in each.subject.split(", ") for each in broken)}
+    found = [step.finding for step in mended.steps if step.finding.is_clear or not set(step.outputs) <= simpler]
+    found += [each for each in broken if (left | simpler) & set(each.subject.split(", "))]
+    left -= {name for each in broken for name in each.subject.split(", ")}
+    return Explained(list(dict.fromkeys(_without_echoes(each, wrong) for each in found)), left, mended.suspect)
 
 
-def _without_echoes(finding: Finding) -> Finding:
+def _without_echoes(finding: Finding, wrong: set[str]) -> Finding:
     """Of `dx, dx after two backwards`, dx alone; of the gradients inside a part, `the gradients of attention`."""
-    names = without_echoes(finding.subject.split(", "))
+    names = without_echoes([name for name in finding.subject.split(", ") if name in wrong] or [finding.subject])
     inside = [name for name in names if "." in name]
     parts = [f"the gradients of {part}" for part in sorted({name.partition(".")[0].split()[-1] for name in inside})]
     return replace(finding, subject=", ".join([name for name in names if name not in inside] or parts))
 
 
+def without_echoes(names: Sequence[str]) -> list[str]:
+    """The names, without `dx after …` where `dx` is among them."""
+    return [name for name in names if not any(name.startswith(f"{other} ") for other in names)]
+
+
 class _Oracle:
     """Runs an edited function in the place of the learner's, and compares its numbers with the right ones."""
 
-    def __init__(self, part: Judged, thing: Any, right: Sequence[Numbers]) -> None:
+    def __init__(self, part: NumbersPart, thing: Any, right: Sequence[Numbers]) -> None:
         self.part, self.thing, self.right = part, thing, right
         self.samples: Sequence[Any] = part.seeds
 
@@ -98,13 +99,23 @@ class _Oracle:
             given = self.part.numbers(candidate, self.samples[k])
         except Exception:  # of what the edited code returned
             return FAILED
-        wrong = self.part.wrong_names(given, right)
-        arrays = {name: (np.asarray(given[name]), right[name]) for name in right if _fits(given.get(name), right[name])}
+        wrong = self._with_consequences(self.part.wrong_names(given, right))
+        fitting = [name for name in right if _fits(given.get(name), right[name])]
+        arrays = {name: (np.asarray(given[name], float), np.asarray(right[name], float)) for name in fitting}
         if any(name not in arrays for name in wrong):
             return FAILED
-        # of a wrong dx, that `dx when nothing is dropped` is right must not protect what both are made of
-        fine = {name for name in right if name not in wrong and not any(name.startswith(f"{of} ") for of in wrong)}
-        return Outlook({name: nearness(*arrays[name]) for name in wrong}, fine, arrays)
+        return Outlook({name: nearness(*arrays[name]) for name in wrong}, set(right) - set(wrong), arrays)
+
+    def _with_consequences(self, wrong: list[str]) -> list[str]:
+        """While a thing is wrong, what is made of it is not believed: of a wrong dx, `dx when nothing is dropped`."""
+        is_caused = bool(set(self.part.causes) & set(wrong))
+        return [
+            name
+            for name in self.right[0]
+            if name in wrong
+            or (is_caused and name not in self.part.causes)
+            or any(name.startswith(f"{cause} ") for cause in wrong)
+        ]
 
 
 def _fits(given: Any, right: Array) -> bool:

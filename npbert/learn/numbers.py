@@ -11,15 +11,15 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck import explain
-from npbert.gradcheck.explain import Finding, shown
+from npbert.gradcheck.explain import Finding, describe, describe_place
 from npbert.learn.attempt import Failure, attempt, sentence
 from npbert.learn.exercise import Message, Part, numbered
-from npbert.learn.mending import findings_of
-from npbert.learn.wrong_arrays import described, first_number, what_is_right, without_echoes
+from npbert.learn.mending import findings_of, without_echoes
 
 Numbers = dict[str, Array]
 SEEDS = (0, 1, 2)
 _SMALLEST_SCALE = 1e-2
+MOST_NAMES = 5
 
 _DRAWN = (
     "Something is drawn here that nobody can repeat, with np.random or a generator of your own. What forward drew is "
@@ -27,23 +27,22 @@ _DRAWN = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumbersPart(Part):
     """numbers(thing, seed) -> what `thing` computes, by names that a learner understands.
 
-    method: which method of the class is the learner's; "" where it is a function. plain: a right one in plain steps, as
-    source. reasons: why the right formula is as it is, by the name of what it gives: {"dW": …}.
+    plain: a right one in plain steps, as source. reasons: why the right formula is as it is, by the name of what it
+    gives: {"dW": …}.
+    causes: the names of what has to be right before anything else can be, as it is made of that.
     prove(thing): what else is wrong with something whose numbers are right. first(given, right): what has to be put
     right before anything else. advise(failure): what may help where the learner's code stops. remarks(thing): what may
     be said of a right answer. tolerance: relative to the largest number of an array.
     """
 
-    name: str
-    right: Any
     numbers: Callable[[Any, int], Numbers]
-    method: str = ""
     plain: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
+    causes: tuple[str, ...] = ()
     prove: Callable[[Any], Message | None] = lambda thing: None
     tolerance: float = 1e-9
     seeds: tuple[int, ...] = SEEDS
@@ -80,27 +79,36 @@ class NumbersPart(Part):
     def _same(self, one: Array | None, other: Array, least: float) -> bool:
         if one is None or np.shape(one) != np.shape(other) or np.asarray(one).dtype.kind not in "fiub":
             return False
-        scale = max(_size(other), least)
-        return bool(np.allclose(one, other, rtol=0, atol=self.tolerance * scale, equal_nan=True))
+        off = np.abs(np.subtract(one, other, dtype=np.float64)).max(initial=0)
+        return bool(off <= self.tolerance * max(_size(other), least))
 
     def _stopped(self, thing: Any, failure: Failure, right: Sequence[Numbers]) -> Message:
         """What is said of code that stops: where, why, and the edit that lets it run and be right, if there is one."""
         message = failure._replace(help=self.advise(failure) or failure.help).finding
-        findings, _ = findings_of(self, thing, right)
-        return message._replace(findings=tuple(findings))
+        return message._replace(findings=tuple(findings_of(self, thing, right, set(right[0])).findings))
 
     def _told(self, thing: Any, given: list[Numbers], right: list[Numbers]) -> Message:
         """What is said of wrong numbers: of the code, if an edit explains them; else of the numbers themselves."""
         drawn = self._drawn(thing, given)
         if drawn is not None:
             return drawn
-        findings, left = findings_of(self, thing, right)
+        names = {name for one, other in zip(given, right, strict=True) for name in self.wrong_names(one, other)}
+        findings, left, suspect = findings_of(self, thing, right, names)
+        empty = {name for name in names if not any(np.any(each.get(name, 1)) for each in given)}
+        findings = [each for each in findings if not each.is_of_right_code or each.subject not in empty]
+        left = left | empty  # that nothing is ever added to it says more than how a right backward could come to 0
         findings.sort(key=lambda finding: (not finding.line, finding.line))  # those without a line come last
         messages = [self._message(finding) for finding in findings]
-        names = {name for one, other in zip(given, right, strict=True) for name in self.wrong_names(one, other)}
         unexplained = without_echoes([name for name in right[0] if name in (names & left if messages else names)])
         if unexplained:
-            messages.append(self._of_numbers(given, right, unexplained))
+            of_numbers = self._of_numbers(given, right, unexplained)
+            if suspect and not empty:
+                begins = Finding(
+                    "unknown", ", ".join(unexplained), found="", wanted="", cause=of_numbers.says, **suspect
+                )
+                of_numbers = of_numbers._replace(because=f"{describe_place(begins)}\n\n{of_numbers.because}")
+                findings.append(begins)
+            messages.append(of_numbers)
         return numbered(messages)._replace(findings=tuple(findings))
 
     def _drawn(self, thing: Any, given: list[Numbers]) -> Message | None:
@@ -114,7 +122,7 @@ class NumbersPart(Part):
 
     def _message(self, finding: Finding) -> Message:
         """In words: the line, the kind and the cause; and why the right formula is as it is."""
-        says, _, rest = shown(finding).partition("\n")
+        says, _, rest = describe(finding).partition("\n")
         names = [name for name in self.reasons if name in finding.subject.split(", ")]
         names = [finding.subject] if finding.subject in self.reasons else names
         return Message(says, "\n\n".join(filter(None, [rest, self.reasons[names[0]] if len(names) == 1 else ""])))
@@ -154,3 +162,46 @@ def _file_of(thing: Any) -> str | None:
         functions = (vars(thing).get(name) for name in vars(thing))
         code = next((f.__code__ for f in functions if hasattr(f, "__code__")), None)
     return code.co_filename if code is not None else None
+
+
+def described(name: str, one: Array, right: Array) -> str:
+    """The difference between an array and the right one: a factor, or the first number that differs."""
+    one, right = np.asarray(one), np.asarray(right)
+    factor = np.vdot(right, one) / np.vdot(right, right) if np.any(right) else 0
+    if factor and one.size > 1 and np.allclose(one, factor * right, rtol=1e-9, atol=0):
+        return sentence(f"{name} is {factor:.6g} times what it should be, everywhere")
+    wrong = ~np.isclose(one, right, rtol=1e-6, atol=1e-6 * np.abs(right).max(initial=0))
+    if not wrong.any():
+        return sentence(f"{name} is nearly right, but only in about 6 digits")
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    where = f" at {list(place)}" if place else ""
+    count = f" {int(wrong.sum())} of its {wrong.size} numbers are wrong." if wrong.size > 1 else ""
+    return sentence(f"{name} is {one[place]:.6g}{where}, wanted {right[place]:.6g}") + count
+
+
+def what_is_right(wrong: Sequence[str], all_wrong: Sequence[str], names: Sequence[str]) -> str:
+    """dx is not right; y is"""
+    fine = without_echoes([name for name in names if name not in all_wrong])
+    otherwise = [name for name in fine if any(other.startswith(f"{name} ") for other in wrong)]
+    fine = [name for name in fine if name not in otherwise]
+    fine = [name for name in fine if not any(name.startswith(f"{other} ") for other in wrong)]
+    says = f"{_listed(wrong)} {'is' if len(wrong) == 1 else 'are'} not right"
+    if set(wrong) != set(without_echoes(all_wrong)):
+        says += ", either"
+    if otherwise:
+        says += f", though {_listed(otherwise)} {'is' if len(otherwise) == 1 else 'are'} otherwise"
+    return f"{says}; {_listed(fine)} {'is' if len(fine) == 1 else 'are'}" if fine else says
+
+
+def first_number(right: Array) -> str:
+    """One number that is not 0, and its place."""
+    place = tuple(map(int, np.argwhere(right)[0])) if np.any(right) else ()
+    where = f" at {list(place)}" if place else ""
+    return f"It should be {np.asarray(right)[place]:.6g}{where}, for example."
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > MOST_NAMES:
+        names = [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} more"]
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

@@ -15,12 +15,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
 from npbert.learn.exercise import Exercise
 from npbert.learn.variants import ALL
-from npbert.learn.verdict import WRONG, Printed, Verdict, as_json, from_json, judge_file
+from npbert.learn.verdict import WRONG, Printed, Verdict, from_json, judge_file
 
 TIME_LIMIT = 10.0
 """Seconds for the learner's code."""
@@ -40,7 +41,7 @@ def check(
     time_limit: float = TIME_LIMIT,
     at_once: Callable[[Verdict], object] = lambda verdict: None,
 ) -> Verdict:
-    """What is to be said of the file. at_once: is given the verdict on a wrong answer before its cause is looked for.
+    """The verdict on the file. at_once: called with the verdict on a wrong answer before its cause is looked for.
 
     Raises: OSError where no process can be started.
     """
@@ -140,7 +141,7 @@ def run(arguments: list[str]) -> None:
 
 def _write(verdict: Verdict, path: Path) -> None:
     unfinished = Path(f"{path}.part")
-    unfinished.write_text(json.dumps(as_json(verdict)), encoding="utf-8")
+    unfinished.write_text(json.dumps(asdict(verdict)), encoding="utf-8")
     unfinished.replace(path)
 
 

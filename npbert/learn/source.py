@@ -6,19 +6,17 @@ import ast
 import inspect
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
-
-from npbert.learn.exercise import Chapter
 
 WIDTH = 100
 _GIVEN = ("tape.take(", "check_like(")
 
 
 class Blank(NamedTuple):
-    """A method whose body is taken out.
+    """A method or a function whose body is taken out.
 
     text: the docstring that takes the place of its own, which has the answer. given: so many statements of the body
     stay; None for as many as take what forward kept from the tape, and check dy.
@@ -29,16 +27,7 @@ class Blank(NamedTuple):
     given: int | None = None
 
 
-def exercise_file(
-    number: int,
-    title: str,
-    chapter: Chapter,
-    text: str,
-    things: Iterable[str],
-    *,
-    uses: Iterable[str] = (),
-    end: str = "",
-) -> str:
+def exercise_file(number: int, title: str, chapter: str, text: str, things: Iterable[str], uses: Iterable[str]) -> str:
     """A whole file: what is to be done, the imports that `things` (each as source) need and NumPy, and the things.
 
     uses: names that a right answer may need besides.
@@ -65,35 +54,22 @@ def wrapped(text: str) -> str:
     return text if "\n  " in f"\n{text}" else textwrap.fill(" ".join(text.split()), WIDTH, break_on_hyphens=False)
 
 
-def class_source(cls: type[Any], *blanks: Blank, without: Iterable[str] = ()) -> str:
-    """The source of a class with these methods blanked, and without those of these names."""
-    return blanked(inspect.getsource(cls), *blanks, without=without)
-
-
-def function_source(function: Any, text: str | None = None, given: int = 0) -> str:
-    """The source of a function, blanked if there is a docstring to stand in the place of its own."""
-    source = inspect.getsource(function)
-    return source if text is None else blanked(source, Blank(function.__name__, text, given))
-
-
-def blanked(source: str, *blanks: Blank, without: Iterable[str] = ()) -> str:
-    """The source with functions blanked, and without those of some names."""
+def blanked(source: str, blank: Blank, without: Collection[str] = ()) -> str:
+    """The source with one function blanked, and without those of some names."""
     source = textwrap.dedent(source)
     lines = source.splitlines()
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    texts = {blank.method: blank for blank in blanks}
-    missing = set(texts) - {node.name for node in functions}
-    if missing:
-        raise ValueError(f"there is no {', '.join(missing)} in the source")
+    if blank.method not in [node.name for node in functions]:
+        raise ValueError(f"there is no {blank.method} in the source")
     for node in sorted(functions, key=lambda node: -node.lineno):
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-        if node.name in set(without):
+        if node.name in without:
             while first >= 2 and not lines[first - 2].strip():
                 first -= 1
             lines[first - 1 : node.end_lineno] = []
-        elif node.name in texts:
+        elif node.name == blank.method:
             start = node.body[0].lineno - 1
-            lines[start : node.end_lineno] = _blank_body(texts[node.name], node, lines)
+            lines[start : node.end_lineno] = _blank_body(blank, node, lines)
     return "\n".join(lines) + "\n"
 
 
@@ -112,12 +88,26 @@ def _blank_body(blank: Blank, node: ast.FunctionDef, lines: list[str]) -> list[s
     return [*docstring, *given, f'{indent}raise NotImplementedError("{blank.method} is yours to write")']
 
 
+def definitions(text: str) -> dict[str, ast.stmt]:
+    """By dotted name, the functions, the methods and the values at the top of a file. Raises: SyntaxError."""
+    found: dict[str, ast.stmt] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef):
+            methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
+            found.update({f"{node.name}.{method.name}": method for method in methods})
+        elif isinstance(node, ast.FunctionDef):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = node
+    return found
+
+
 def imports_of(body: str, uses: Iterable[str] = ()) -> list[str]:
     """The imports that a text needs, as the library's files have them; from npbert itself what is public there."""
     tree = ast.parse(body)
     used = {*uses, *(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))}
     used -= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    used -= {target.id for node in tree.body for target in getattr(node, "targets", []) if isinstance(target, ast.Name)}
+    used -= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     public = used & set(sys.modules["npbert"].__all__)
     from_modules: dict[str, set[str]] = {"npbert": public} if public else {}
     lines = set()
@@ -148,7 +138,7 @@ def _sorted(names: Iterable[str]) -> list[str]:
 def _modules() -> list[ModuleType]:
     """Those of the library that are loaded."""
     names = [name for name in sorted(sys.modules) if name.startswith("npbert.")]
-    return [sys.modules[name] for name in names if name.split(".")[1] not in ("learn", "cli", "__main__")]
+    return [sys.modules[name] for name in names if name.split(".")[1] not in ("learn", "cli", "pages", "__main__")]
 
 
 @cache

@@ -5,7 +5,7 @@ To be asked again after a while is what makes one remember. (Roediger & Karpicke
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers import Elementwise
+from npbert.layers.checks import check_like
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file
+from npbert.learn.layers import layer_part, normal, sample
+from npbert.learn.source import Blank
 
 
 class LinearOfColumns(Layer):
@@ -32,8 +33,7 @@ class LinearOfColumns(Layer):
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dW = dyᵀ x,  dx = dy W: with the weight the other way round, so are the products."""
         x = tape.take(self)
-        if dy.shape != (len(x), len(self.weight.value)):
-            raise ValueError(f"dy is {dy.shape}")
+        check_like(self, dy, (len(x), len(self.weight.value)), x.dtype)
         self.weight.add_grad(dy.T @ x)
         return dy @ self.weight.value
 
@@ -58,8 +58,7 @@ class SoftmaxOfColumns(Layer):
     def backward(self, dp: Array, tape: Tape) -> Array:
         """dx = p · (dp − Σ dp p), the sum down the column that x moves."""
         p = tape.take(self)
-        if dp.shape != p.shape:
-            raise ValueError(f"dp is {dp.shape}")
+        check_like(self, dp, p.shape, p.dtype, name="dp")
         return p * (dp - (dp * p).sum(axis=0))
 
 
@@ -93,8 +92,7 @@ class SumOfTwoWords(Layer):
     def backward(self, dy: Array, tape: Tape) -> None:
         """dW[v] = Σ dyₙ over all n, once for each time that row v was read."""
         first, second = tape.take(self)
-        if dy.shape != (len(first), self.weight.value.shape[1]):
-            raise ValueError(f"dy is {dy.shape}")
+        check_like(self, dy, (len(first), self.weight.value.shape[1]), self.weight.value.dtype)
         dw = np.zeros_like(self.weight.value)
         np.add.at(dw, first, dy)
         np.add.at(dw, second, dy)
@@ -116,107 +114,84 @@ class RMSNorm(Layer):
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dx = (dx̂ − x̂ · mean(dx̂ · x̂)) / r with dx̂ = γ dy: two roads, directly and through r."""
         x_hat, r = tape.take(self)
-        if dy.shape != x_hat.shape:
-            raise ValueError(f"dy is {dy.shape}")
+        check_like(self, dy, x_hat.shape, x_hat.dtype)
         self.gamma.add_grad((dy * x_hat).sum(axis=0))
         dx_hat = self.gamma.value * dy
         return (dx_hat - x_hat * (dx_hat * x_hat).mean(axis=-1, keepdims=True)) / r
 
 
-class _Variant(NamedTuple):
-    layer_class: type[Any]
-    title: str
-    text: str
-    settings: tuple[Setting, ...]
-    given: int = 2  # statements of the blank that stay
-    method: str = "backward"
+def _two_words(rng: np.random.Generator, count: int, n: int) -> tuple[Array, Array]:
+    first, second = rng.integers(0, count, (2, n))
+    return first, second
 
 
-def _rows(layer_class: type[Any], make: Any, *sizes: tuple[int, int]) -> tuple[Setting, ...]:
-    """Settings with an x of each of these sizes. make(cls, init, D) -> the layer"""
-
-    def setting(rows: int, features: int) -> Setting:
-        return Setting(
-            layer_class,
-            lambda cls, init: make(cls, init, features),
-            lambda rng: (rng.standard_normal((rows, features)),),
-        )
-
-    return tuple(setting(*size) for size in sizes)
+def _labelled(rng: np.random.Generator, n: int, classes: int) -> tuple[Array, Array]:
+    return rng.standard_normal((n, classes)), rng.integers(0, classes, n)
 
 
-def _words(count: int, features: int, n: int) -> Setting:
-    draw = np.random.default_rng(n)
-    first, second = draw.integers(0, count, (2, n))
-    return Setting(SumOfTwoWords, lambda cls, init: cls(count, features, init), lambda rng: (first, second))
-
-
-def _labelled(n: int, classes: int) -> Setting:
-    labels = np.random.default_rng(n).integers(0, classes, n)
-    return Setting(SummedCrossEntropy, lambda cls, init: cls(), lambda rng: (rng.standard_normal((n, classes)), labels))
-
-
-_OF: dict[int, _Variant] = {
-    2: _Variant(
-        LinearOfColumns,
-        "Linear, as PyTorch stores it",
-        "The same sums as in exercise 2, with the weight the other way round. Which index is summed over in each?",
-        _rows(LinearOfColumns, lambda cls, init, d: cls(d, 3, init), (7, 5), (4, 11)),
-    ),
-    3: _Variant(
-        SiLU,
-        "SiLU",
-        "GELU's sister, with a sigmoid in the place of Φ. x stands in it twice, and s′ = s (1 − s).",
-        _rows(SiLU, lambda cls, init, d: cls(), (7, 5), (4, 11)),
-        1,
-        "value_and_slope",
-    ),
-    4: _Variant(
-        SoftmaxOfColumns,
-        "softmax of columns",
-        "Softmax down the columns. Which p does an x move, and so over which axis is the sum?",
-        _rows(SoftmaxOfColumns, lambda cls, init, d: cls(), (7, 5), (4, 11)),
-    ),
-    5: _Variant(
-        SummedCrossEntropy,
-        "cross-entropy, summed",
-        "The loss as a sum over the rows, where it was a mean. What becomes of the gradient?",
-        (_labelled(7, 5), _labelled(4, 11)),
-        1,
-    ),
-    6: _Variant(
-        SumOfTwoWords,
-        "the sum of two words",
-        "Each row of y is the sum of two rows of the table, which may be the same one. What does each row collect?",
-        (_words(11, 3, 7), _words(5, 4, 13)),
-    ),
-    7: _Variant(
-        RMSNorm,
-        "RMSNorm",
-        "LayerNorm without the mean: how many roads lead from an x to the y of its row, and what does each bring back?",
-        _rows(RMSNorm, lambda cls, init, d: cls(d, init, eps=1e-2), (7, 5), (4, 11)),
-    ),
-}
-
-
-def _exercise(number: int, variant: _Variant) -> Exercise:
-    of, name = EXERCISES[number], variant.layer_class.__name__
-    blank = Blank(variant.method, "What is asked for says the class above.", variant.given)
+def _variant(of: int, title: str, text: str, *settings: Setting, given: int = 2, method: str = "backward") -> Exercise:
+    """The layer of the settings, asked in place of that of an exercise. given: statements of its method that stay."""
+    exercise, blank = EXERCISES[of], Blank(method, "What is asked for says the class above.", given)
     return Exercise(
-        number=100 + number,
-        slug=f"{of.slug}_again",
-        title=variant.title,
-        chapter=of.chapter,
-        hints=of.hints,
-        parts=(layer_part(*variant.settings, method=variant.method, reasons={}),),
-        source=lambda: exercise_file(
-            100 + number, variant.title, of.chapter, variant.text, [class_source(variant.layer_class, blank)]
-        ),
-        blanks=(f"{name}.{variant.method}",),
+        number=100 + of,
+        slug=f"{exercise.slug}_again",
+        title=title,
+        chapter=exercise.chapter,
+        hints=exercise.hints,
+        parts=(layer_part(settings, blank),),
+        text=text,
     )
 
 
-VARIANTS = {100 + number: _exercise(number, variant) for number, variant in _OF.items()}
+_ALL = (
+    _variant(
+        2,
+        "Linear, as PyTorch stores it",
+        "The same sums as in exercise 2, with the weight the other way round. Which index is summed over in each?",
+        sample(LinearOfColumns, normal(7, 5), 5, 3),
+        sample(LinearOfColumns, normal(4, 11), 11, 3),
+    ),
+    _variant(
+        3,
+        "SiLU",
+        "GELU's sister, with a sigmoid in the place of Φ. x stands in it twice, and s′ = s (1 − s).",
+        sample(SiLU, normal(7, 5)),
+        sample(SiLU, normal(4, 11)),
+        given=1,
+        method="value_and_slope",
+    ),
+    _variant(
+        4,
+        "softmax of columns",
+        "Softmax down the columns. Which p does an x move, and so over which axis is the sum?",
+        sample(SoftmaxOfColumns, normal(7, 5)),
+        sample(SoftmaxOfColumns, normal(4, 11)),
+    ),
+    _variant(
+        5,
+        "cross-entropy, summed",
+        "The loss as a sum over the rows, where it was a mean. What becomes of the gradient?",
+        sample(SummedCrossEntropy, lambda rng: _labelled(rng, 7, 5)),
+        sample(SummedCrossEntropy, lambda rng: _labelled(rng, 4, 11)),
+        given=1,
+    ),
+    _variant(
+        6,
+        "the sum of two words",
+        "Each row of y is the sum of two rows of the table, which may be the same one. What does each row collect?",
+        sample(SumOfTwoWords, lambda rng: _two_words(rng, 11, 7), 11, 3),
+        sample(SumOfTwoWords, lambda rng: _two_words(rng, 5, 13), 5, 4),
+    ),
+    _variant(
+        7,
+        "RMSNorm",
+        "LayerNorm without the mean: how many roads lead from an x to the y of its row, and what does each bring back?",
+        sample(RMSNorm, normal(7, 5), 5, eps=1e-2),
+        sample(RMSNorm, normal(4, 11), 11, eps=1e-2),
+    ),
+)
+
+VARIANTS = {variant.number: variant for variant in _ALL}
 """By number: that of the exercise, and a hundred more."""
 
 ALL = {**EXERCISES, **VARIANTS}

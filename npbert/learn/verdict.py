@@ -8,7 +8,7 @@ import contextlib
 import io
 import pdb
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
@@ -18,6 +18,7 @@ from npbert.gradcheck.explain import Finding
 from npbert.learn.attempt import Failure, failure_of
 from npbert.learn.exercise import Exercise, Message
 from npbert.learn.mending import left_out
+from npbert.learn.source import definitions
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 MOST_PRINTED = 2000
@@ -96,7 +97,8 @@ def _judge(exercise: Exercise, path: Path) -> tuple[str, Message] | tuple[str, M
         try:
             finding = part.judge(thing)
         except NotImplementedError as error:
-            finding = _unfinished(exercise, part.name, error.args[0] if error.args else 0)
+            line = failure_of(error, str(path)).line or error.args[0]
+            finding = _unfinished(exercise, part.name, line)
         except Exception as error:  # what came out is nothing that can be compared
             finding = failure_of(error, str(path)).finding
         if finding is not None:
@@ -134,28 +136,21 @@ def load(path: Path, text: str) -> ModuleType | Failure:
 
 
 def is_begun_in(exercise: Exercise, text: str) -> bool:
-    """Whether any of what is the learner's to write differs from how the file was made. Raises: SyntaxError."""
+    """True if any of the blanks differs from how the file was made. Raises: SyntaxError."""
     given, made = _named(text), _named(exercise.source())
     return any(name not in given or given[name] != made.get(name) for name in exercise.blanks)
 
 
 def _named(text: str) -> dict[str, str]:
-    """By dotted name, the functions and the values at the top of a file, without their docstrings and comments."""
-    found = {}
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.ClassDef):
-            methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
-            found.update({f"{node.name}.{method.name}": _dump(method) for method in methods})
-        elif isinstance(node, ast.FunctionDef):
-            found[node.name] = _dump(node)
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[node.targets[0].id] = ast.dump(node.value)
-    return found
+    """By dotted name, what is defined at the top of a file, without docstrings and comments."""
+    return {name: _dump(node) for name, node in definitions(text).items()}
 
 
-def _dump(function: ast.FunctionDef) -> str:
-    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    return "\n".join(map(ast.dump, body))
+def _dump(node: ast.stmt) -> str:
+    if isinstance(node, ast.FunctionDef):
+        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        return "\n".join(map(ast.dump, body))
+    return ast.dump(node)
 
 
 def _unfinished(exercise: Exercise, name: str, line: int) -> Message:
@@ -170,7 +165,7 @@ def _unfinished(exercise: Exercise, name: str, line: int) -> Message:
 def _syntax(error: SyntaxError, path: Path) -> Message:
     line = (error.text or "").rstrip()
     shown = f"{error.lineno or 0:>4}:  {line.strip()}" if line.strip() else ""
-    return Message(f"{path.name} is no valid Python yet: {error.msg}, in line {error.lineno}.", shown)
+    return Message(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)
 
 
 class Printed(io.StringIO):
@@ -195,11 +190,6 @@ def plain(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
 
 
-def as_json(verdict: Verdict) -> dict[str, Any]:
-    """For another process."""
-    return asdict(verdict)
-
-
 def from_json(values: dict[str, Any]) -> Verdict:
-    """What as_json gave."""
+    """The verdict of which `asdict` gave these values, in another process."""
     return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +11,9 @@ from numpy.typing import DTypeLike
 from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, Pooler
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Tape
-from npbert.data.batch import Batch
 from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig
-from npbert.models.features import Features
-from npbert.models.packed_batch import PackedBatch
+from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
 
 
@@ -26,7 +25,7 @@ class BertOutput(NamedTuple):
     pooler_output: Any
 
 
-class BertModel(Features, PreTrainedModel):
+class BertModel(PreTrainedModel):
     """h = Encoder(BertEmbeddings(ids, types, positions)),  pooled = Pooler(h of each [CLS]).
 
     batch -> (last_hidden_state (B, T, D), pooler_output (B, D)). (Devlin et al. 2018, section 3.)
@@ -73,8 +72,8 @@ class BertModel(Features, PreTrainedModel):
         self.pooler = Pooler(config.hidden_size, init) if add_pooling_layer else None
         self.gather, self.unpack = Gather(), Unpack()
 
-    def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> BertOutput:
-        packed = PackedBatch(batch, self.config)  # padding ends: what follows sees the real tokens of each sequence
+    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> BertOutput:
+        packed = self.pack(batch)  # padding ends: what follows sees the real tokens of each sequence
         h = self.encode(packed, tape)
         pooled = self.pool(h, packed, tape) if self.pooler else None
         hidden = self.unpack.forward(h, packed.places, packed.shape, tape)  # padding again, as zeros
@@ -106,3 +105,60 @@ class BertModel(Features, PreTrainedModel):
         """The backward of `pool`: dh is 0 but for the first token of each sequence, the only one that was read."""
         assert self.pooler, "a model that pools has a pooler"
         return self.gather.backward(self.pooler.backward(dpooled, tape), tape)
+
+    def hidden_states(self, batch: AnyBatch, layers: Collection[int] | None = None) -> dict[int, Array]:
+        """The hidden states (B, T, D) by layer: 0 is the embeddings, L the last layer; all of them, or just `layers`.
+
+        0 for padding. A number below 0 counts from the end, and stays the key.
+
+        Raises: IndexError for a layer that the model does not have, and what the model raises for a batch.
+        """
+        numbers = self._layer_numbers(layers, 0)
+        packed = self.pack(batch)
+        states = self.hidden_rows(packed, set(numbers.values()))
+        return {asked: self.unpack(states[number], packed.places, packed.shape) for asked, number in numbers.items()}
+
+    def attention_probabilities(self, batch: AnyBatch, layers: Collection[int] | None = None) -> dict[int, Array]:
+        """The share that each token takes of each other, (B, H, T, T) by layer, 1 to L; all of them, or just `layers`.
+
+        A row is a query and sums to 1, a column is a key; 0 for padding, as either. Layer l reads hidden state l − 1. A
+        number below 0 counts from the end, and stays the key.
+
+        Raises: as hidden_states.
+        """
+        numbers = self._layer_numbers(layers, 1)
+        packed = self.pack(batch)
+        inputs = self.hidden_rows(packed, {number - 1 for number in numbers.values()})
+        batch_size, length = packed.shape
+        found = {}
+        for asked, number in numbers.items():
+            attention = self.encoder.layers[number - 1].attention
+            probabilities = attention.probabilities(inputs[number - 1], packed.sequences)
+            shape = batch_size, self.config.num_attention_heads, length, length
+            found[asked] = np.zeros(shape, probabilities[0].dtype)
+            for sequence, p in zip(packed.order, probabilities, strict=True):
+                t = np.flatnonzero(packed.is_real[sequence])
+                found[asked][sequence][:, t[:, None], t] = p
+        return found
+
+    def hidden_rows(self, packed: PackedBatch, numbers: set[int]) -> dict[int, Array]:
+        """The hidden states of the rows (N, D), of the layers with these numbers: 0 is the embeddings, L the last."""
+        h = self.embeddings(packed.input_ids, packed.token_type_ids, packed.positions)
+        states = {0: h}
+        for number, layer in enumerate(self.encoder.layers[: max(numbers, default=0)], start=1):
+            h = layer(h, h, packed.sequences)
+            if number in numbers:
+                states[number] = h
+        return states
+
+    def _layer_numbers(self, layers: Collection[int] | None, first: int) -> dict[int, int]:
+        """The number from `first` to L of each layer that is asked for; −1 means L."""
+        last = len(self.encoder.layers)
+        asked = range(first, last + 1) if layers is None else layers
+        numbers = {layer: layer if layer >= 0 else last + 1 + layer for layer in asked}
+        for layer, number in numbers.items():
+            if not first <= number <= last:
+                raise IndexError(
+                    f"layer is {layer}, wanted {first} to {last}, or {first - last - 1} to -1 from the end"
+                )
+        return numbers

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from numbers import Integral, Real
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from numbers import Integral, Number, Real
 from typing import Any
 
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
-from npbert.suggest import did_you_mean
+from npbert.messages import did_you_mean
 
-_SIZES = (
-    "vocab_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
-    "type_vocab_size",
-    "num_labels",
-)
 LARGEST = 2**24
 """Of each size: the largest that floats count exactly, and far beyond any BERT. A table of 2⁶⁰ rows is a mistake."""
-_RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
-_SCALES = ("initializer_range", "layer_norm_eps")
-_CHOICES = {"hidden_act": tuple(ACTIVATIONS), "position_embedding_type": POSITION_KINDS}
 
 
 @dataclass(frozen=True)
@@ -60,28 +50,14 @@ class BertConfig:
     id2label: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in _SIZES:
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool):
-                raise TypeError(f"{name} is {value!r}, wanted an integer")
-            if value < 1:
-                raise ValueError(f"{name} is {value}, wanted at least 1")
-            if int(value) > LARGEST:
-                raise ValueError(f"{name} is {value}, wanted at most {LARGEST}")
-        rates = [name for name in _RATES if name != "classifier_dropout" or self.classifier_dropout is not None]
-        for name in (*rates, *_SCALES):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool):
-                raise TypeError(f"{name} is {value!r}, wanted a number")
-        for name in rates:
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, wanted a rate from 0 up to, but not including, 1")
-        for name in _SCALES:
-            if not 0 < getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} is {getattr(self, name)}, wanted a positive number")
-        for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, wanted one of {', '.join(choices)}")
+        for names, fits, wanted in _WANTED:
+            error = TypeError if wanted in ("an integer", "a number") else ValueError
+            for name in names:
+                value = getattr(self, name)
+                is_left_out = value is None and name == "classifier_dropout"
+                if not is_left_out and not fits(value):
+                    shown = value if isinstance(value, Number) and error is ValueError else repr(value)
+                    raise error(f"{name} is {shown}, wanted {wanted}")
         if self.hidden_size % self.num_attention_heads:
             raise ValueError(
                 f"hidden_size {self.hidden_size} is not divisible by num_attention_heads {self.num_attention_heads}"
@@ -89,9 +65,9 @@ class BertConfig:
 
         if self.id2label is not None:
             object.__setattr__(self, "id2label", tuple(self.id2label))  # a list is taken too, but it could be changed
-            twice = [name for index, name in enumerate(self.id2label) if name in self.id2label[:index]]
-            if twice:
-                raise ValueError(f"id2label has the name {twice[0]!r} twice")
+            ((name, count),) = Counter(self.id2label).most_common(1) or [("", 0)]
+            if count > 1:
+                raise ValueError(f"id2label has the name {name!r} twice")
             if len(self.id2label) != self.num_labels:
                 raise ValueError(f"id2label has {len(self.id2label)} names, but num_labels is {self.num_labels}")
 
@@ -118,6 +94,22 @@ class BertConfig:
         return cls(**{**PRESETS[name], **changes})
 
 
+_SIZES = tuple(field.name for field in fields(BertConfig) if field.type == "int")
+_RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
+_SCALES = ("initializer_range", "layer_norm_eps")
+_WANTED: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
+    (_SIZES, lambda value: isinstance(value, Integral) and not isinstance(value, bool), "an integer"),
+    (_SIZES, lambda value: value >= 1, "at least 1"),
+    (_SIZES, lambda value: int(value) <= LARGEST, f"at most {LARGEST}"),
+    (_RATES + _SCALES, lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"),
+    (_RATES, lambda value: 0 <= value < 1, "a rate from 0 up to, but not including, 1"),
+    (_SCALES, lambda value: 0 < value < math.inf, "a positive number"),
+    (("hidden_act",), lambda value: value in tuple(ACTIVATIONS), f"one of {', '.join(ACTIVATIONS)}"),
+    (("position_embedding_type",), POSITION_KINDS.__contains__, f"one of {', '.join(POSITION_KINDS)}"),
+)
+"""The fields, a test of their value, and in words what it must be; all types come before the values of their fields."""
+
+
 def _published(num_hidden_layers: int, hidden_size: int) -> dict[str, Any]:
     """Google's sizes: heads of 64 features, and a feed-forward layer four times as wide as the rest."""
     return {
@@ -141,3 +133,30 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 PRESETS["bert-base"] = PRESETS["bert-base-uncased"]
 PRESETS["bert-large"] = PRESETS["bert-large-uncased"]
+
+
+def size_table() -> str:
+    """A line for each size: its names, its layers, its hidden size and its parameters."""
+    names: dict[BertConfig, list[str]] = {}
+    for name in PRESETS:
+        names.setdefault(BertConfig.preset(name), []).append(name)
+    lines = [f"  {'size':<32}{'layers':>8}{'hidden':>8}{'parameters':>14}"]
+    for config, synonyms in sorted(names.items(), key=lambda entry: num_parameters(entry[0])):
+        name, layers, hidden = " or ".join(sorted(synonyms)), config.num_hidden_layers, config.hidden_size
+        lines.append(f"  {name:<32}{layers:>8}{hidden:>8}{num_parameters(config):>14,}")
+    return "\n".join(lines)
+
+
+def num_parameters(config: BertConfig) -> int:
+    """The number of parameters of a BertModel, without making one."""
+    features, inner = config.hidden_size, config.intermediate_size  # D and F
+    square = features * features + features  # a Linear from D to D
+    rows = config.vocab_size + config.type_vocab_size
+    rows += config.max_position_embeddings if config.position_embedding_type == "absolute" else 0
+    layer = 4 * square + 2 * features * inner + inner + features + 2 * 2 * features
+    return rows * features + 2 * features + config.num_hidden_layers * layer + square
+
+
+def neither_size_nor_folder(name: str) -> str:
+    """The error message for a name that was to be a size or a folder, and is neither."""
+    return f"there is no size {name!r}, and no such folder{did_you_mean(name, PRESETS)}\n{size_table()}"

@@ -1,16 +1,48 @@
-"""PackedBatch: the real tokens of a batch as rows. Above it there is padding, and below it there is none."""
+"""PackedBatch: a batch as a model reads it, checked once and without padding. Layers see its rows and nothing else."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Sequences
-from npbert.core.checks import check_ids
+from npbert.core import IGNORED, Sequences
+from npbert.core.checks import check_ids, check_labels
 from npbert.data.batch import Batch
 from npbert.models.config import BertConfig
+
+Tokens: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
+Labels: TypeAlias = Literal["class", "number", "token class", "word", "choice", "answer"]
+
+
+@dataclass(frozen=True)
+class Reads:
+    """The part of a batch that a model reads: tokens for its head, and labels for its loss.
+
+    tokens: `all`; the `first` of each sequence, [CLS]; the `labelled` ones (without labels in the batch, all); or both.
+    For tokens that are not read, the last layer is not computed: an exact saving.
+    labels: for each sequence a `class` below num_labels, or a `number`; for each token a `token class` below
+    num_labels, or the `word` that it was; for each group the `choice` that is right; or the two ends of an `answer`.
+    grouped: the batch is (B, C, T), and the C sequences of a group have one label.
+
+    Raises: ValueError for other words than these.
+    """
+
+    tokens: Tokens = "all"
+    labels: Labels = "class"
+    grouped: bool = False
+
+    def __post_init__(self) -> None:
+        for name, wanted in (("tokens", get_args(Tokens)), ("labels", get_args(Labels))):
+            if getattr(self, name) not in wanted:
+                raise ValueError(f"{name} is {getattr(self, name)!r}, wanted one of {', '.join(wanted)}")
+
+
+READS_ALL = Reads()
 
 
 class PackedBatch:
@@ -19,42 +51,89 @@ class PackedBatch:
     input_ids, token_type_ids, positions (N,): of each row   places (N,): where it stands in the flattened batch
     sequences: which rows belong together; they are the batch's in the `order` (B,). Sorting costs nothing, as only ids
     are moved, and makes neighbours of sequences of equal length, which attention then multiplies in one go.
+    read_rows (M,): for which rows the last layer is computed, in ascending order; None for all.
+    first (B,), labelled: where in what the encoder computed those tokens are that a head reads.
+    labels: what the loss compares with.   batch: the batch as it was given, for what else a model wants of it.
 
-    read (M,): the places that a head reads, in any order; None for all. `read_rows` are their rows, in ascending order:
-    those for which the last layer is computed.
+    A batch (B, C, T) is read as B · C sequences, and `batch_shape` is (B, C) then, and else (B,).
 
-    Raises: TypeError for what is no Batch; ValueError when it is not (B, T), longer than the model takes, or when
-    padding is to be read; IndexError for ids or types beyond the tables, or a place beyond the batch.
+    Raises: TypeError for what is no Batch; ValueError when it is not (B, T), or (B, C, T) if `grouped`, longer than the
+    model takes, or when labels that say what is read are of another shape or on padding; IndexError for ids or types
+    beyond the tables.
     """
 
-    def __init__(self, batch: Batch, config: BertConfig, read: Array | None = None) -> None:
-        check_batch(batch, config)
-        self.shape: tuple[int, int] = batch.input_ids.shape
-        _, length = self.shape
-        is_real = batch.attention_mask != 0
-        if read is not None:
-            check_ids(read, is_real.size, name="read", limit_name="the number of tokens")
-            read = read.astype(np.intp)
-        lengths = is_real.sum(axis=1)
-        counts = lengths if read is None else np.bincount(np.unique(read) // length, minlength=len(lengths))
-        order = np.lexsort((counts, lengths))  # by length, and among equals by how many are read
+    def __init__(self, batch: Batch, config: BertConfig, reads: Reads = READS_ALL) -> None:
+        if not isinstance(batch, Batch):
+            raise TypeError(f"a model takes a Batch, got {type(batch).__name__}")
+        self.batch, self.config, self.reads, self.has_labels = batch, config, reads, batch.labels is not None
+        *batch_shape, length = batch.input_ids.shape
+        if len(batch_shape) != 1 + reads.grouped:
+            wanted = "(B, C, T)" if reads.grouped else "(B, T)"
+            raise ValueError(f"input_ids has shape {batch.input_ids.shape}, wanted {wanted}")
+        self.batch_shape, self.shape = tuple(batch_shape), (math.prod(batch_shape), length)
+        ids, types = batch.input_ids.reshape(self.shape), batch.token_type_ids.reshape(self.shape)
+        check_ids(ids, config.vocab_size, name="input_ids", limit_name="vocab_size")
+        check_ids(types, config.type_vocab_size, name="token_type_ids", limit_name="type_vocab_size")
+        longest = config.max_position_embeddings
+        if length > longest:
+            raise ValueError(f"the sequences have {length} tokens, but max_position_embeddings is {longest}")
 
-        sequence, position = np.nonzero(is_real[order])
-        self.places = order[sequence] * length + position
-        self.positions = position
-        self.input_ids = batch.input_ids.reshape(-1)[self.places]
-        self.token_type_ids = batch.token_type_ids.reshape(-1)[self.places]
-        self.sequences = Sequences(lengths[order])
-        self.order = order
-        self._first_places = first_places(batch)
-        self._row_of_place = np.full(is_real.size, -1)
-        self._row_of_place[self.places] = np.arange(len(self.places))
-        self.read_rows = None if read is None else np.unique(self._row(read))
+        # Which tokens are real, and which of them a head reads.
+        self.is_real: Array = batch.attention_mask.reshape(self.shape) != 0
+        is_read = np.full(self.is_real.size, reads.tokens == "all")
+        if "first" in reads.tokens:
+            is_read[self.first_places] = True
+        if "labelled" in reads.tokens:
+            is_read[self.labelled_places] = True
+
+        # The sequences by length, and among equals by how many of their tokens are read.
+        lengths, counts = self.is_real.sum(axis=1), is_read.reshape(self.shape).sum(axis=1)
+        self.order: Array = np.lexsort((counts, lengths))
+        self.sequences = Sequences(lengths[self.order])
+
+        # A row for each real token, one sequence after another in this order.
+        sequence, self.positions = np.nonzero(self.is_real[self.order])
+        self.places: Array = self.order[sequence] * length + self.positions
+        self.input_ids: Array = ids.reshape(-1)[self.places]
+        self.token_type_ids: Array = types.reshape(-1)[self.places]
+
+        # Of the rows, those that the last layer computes; and by place, the number among them, −1 for all else.
+        self.read_rows = None if reads.tokens == "all" else np.flatnonzero(is_read[self.places])
+        computed = self.places if self.read_rows is None else self.places[self.read_rows]
+        self._computed_row = np.full(self.is_real.size, -1)
+        self._computed_row[computed] = np.arange(len(computed))
 
     def where(self, places: Array) -> Array:
-        """In which rows of what the encoder computed the tokens at `places` (M,) of the flattened batch are."""
-        rows = self._row(places)
-        return rows if self.read_rows is None else np.searchsorted(self.read_rows, rows)
+        """In which rows of what the encoder computed the tokens at `places` (M,) of the flattened batch are.
+
+        Raises: ValueError for padding, or a token that is not read.
+        """
+        rows: Array = self._computed_row[places]
+        if (rows < 0).any():
+            s, t = divmod(int(places[rows < 0][0]), self.shape[1])
+            why = f"this model reads only {self.reads.tokens}" if self.is_real[s, t] else "it is padding"
+            raise ValueError(f"token [{s}, {t}] is to be read, but {why}")
+        return rows
+
+    @cached_property
+    def first_places(self) -> Array:
+        """Where in the flattened batch the first real token of each sequence is, [CLS] (B,)."""
+        return np.arange(self.shape[0]) * self.shape[1] + self.is_real.argmax(axis=1)
+
+    @cached_property
+    def labelled_places(self) -> Array:
+        """Where in the flattened batch the tokens with a label are; without labels in the batch, all real ones (M,)."""
+        return np.flatnonzero(self._labels_of_tokens() != IGNORED if self.has_labels else self.is_real)
+
+    @cached_property
+    def first(self) -> Array:
+        """In which rows of what the encoder computed the first token of each sequence is, [CLS] (B,)."""
+        return self.where(self.first_places)
+
+    @cached_property
+    def labelled(self) -> Array:
+        """In which rows of what the encoder computed the tokens at `labelled_places` are (M,)."""
+        return self.where(self.labelled_places)
 
     @cached_property
     def unsorted(self) -> Array:
@@ -62,39 +141,73 @@ class PackedBatch:
         return np.argsort(self.order)
 
     @cached_property
-    def first(self) -> Array:
-        """In which rows of what the encoder computed the first token of each sequence is, [CLS] (B,)."""
-        return self.where(self._first_places)
+    def labels(self) -> Array:
+        """The labels that the loss compares with, in the order of the batch: (B,) of sequences or groups, (B·T,) of
+        tokens, (M,) the words of the labelled tokens, (B, 1) numbers, (2·B,) all starts and then all ends of answers.
 
-    def _row(self, places: Array) -> Array:
-        rows = self._row_of_place[places]
-        if (rows < 0).any():
-            sequence, position = divmod(int(places[rows < 0][0]), self.shape[1])
-            raise ValueError(f"token [{sequence}, {position}] is to be read, but it is padding")
-        return rows
+        Raises: ValueError when they are missing, of another shape, on padding or all −100; TypeError when they are not
+        integers, but for numbers; IndexError for one out of range.
+        """
+        kind = self.reads.labels
+        if kind == "answer":
+            return self._ends_of_answers()
+        labels = self._labels_of_tokens() if kind in ("token class", "word") else self._labels(self.batch_shape[:1])
+        if kind == "number":
+            return labels[:, None]
+        if kind == "choice":
+            check_labels(labels, self.batch_shape[1], limit_name="the number of choices")
+        else:
+            limit_name = "vocab_size" if kind == "word" else "num_labels"
+            check_labels(labels, getattr(self.config, limit_name), limit_name=limit_name)
+        return labels[labels != IGNORED] if kind == "word" else labels.reshape(-1)
+
+    @property
+    def num_targets(self) -> int:
+        """The number of labels that are not −100. Raises: as `labels`."""
+        return self.labels.size if self.reads.labels == "number" else int((self.labels != IGNORED).sum())
+
+    @property
+    def next_sentence_labels(self) -> Array:
+        """The labels of the sentence pairs (B,). Raises: as `labels`."""
+        labels = self.batch.next_sentence_label
+        if labels is None or not self.has_labels:
+            missing = "next_sentence_label" if self.has_labels else "labels"
+            raise ValueError(f"the loss of pre-training needs labels and next_sentence_label: {missing} is missing")
+        check_ids(labels, 2, name="next_sentence_label", limit_name="the number of classes")
+        return labels
+
+    def _labels(self, shape: tuple[int, ...]) -> Array:
+        labels = self.batch.labels
+        if labels is None:
+            raise ValueError("the loss needs labels, and the batch has none")
+        if labels.shape != shape:
+            raise ValueError(f"labels has shape {labels.shape}, wanted {shape}")
+        return labels
+
+    def _labels_of_tokens(self) -> Array:
+        labels = self._labels(self.shape)
+        on_padding = (labels != IGNORED) & ~self.is_real
+        if on_padding.any():
+            s, t = np.argwhere(on_padding)[0].tolist()
+            raise ValueError(f"labels[{s}, {t}] is {labels[s, t]}, but the token is padding: wanted {IGNORED}")
+        return labels
+
+    def _ends_of_answers(self) -> Array:
+        starts, ends = self.batch.start_positions, self.batch.end_positions
+        if starts is None or ends is None:
+            missing = "start_positions" if starts is None else "end_positions"
+            raise ValueError(f"the loss needs start_positions and end_positions: {missing} is missing")
+        if ((starts == IGNORED) != (ends == IGNORED)).any():
+            raise ValueError(
+                f"start_positions and end_positions disagree about which sequences have no answer ({IGNORED})"
+            )
+        for name, positions in (("start_positions", starts), ("end_positions", ends)):
+            check_labels(positions, self.shape[1], limit_name="the number of tokens", name=name)
+            for sequence, position in enumerate(positions.tolist()):
+                if position != IGNORED and not self.is_real[sequence, position]:
+                    raise ValueError(f"{name}[{sequence}] is {position}, but the token there is padding")
+        return np.concatenate([starts, ends])
 
 
-def first_places(batch: Batch) -> Array:
-    """Where in the flattened batch the first real token of each sequence is, [CLS] (B,)."""
-    batch_size, length = batch.input_ids.shape
-    return np.arange(batch_size) * length + (batch.attention_mask != 0).argmax(axis=1)
-
-
-def check_is_batch(batch: Batch, wanted: str = "(B, T)") -> None:
-    """Raise TypeError for what is no Batch, ValueError for one whose input_ids are not `wanted`."""
-    if not isinstance(batch, Batch):
-        raise TypeError(f"a model takes a Batch, got {type(batch).__name__}")
-    if batch.input_ids.ndim != wanted.count(",") + 1:
-        raise ValueError(f"input_ids has shape {batch.input_ids.shape}, wanted {wanted}")
-
-
-def check_batch(batch: Batch, config: BertConfig) -> None:
-    """Raise as PackedBatch does for a batch that a model of this configuration does not take."""
-    check_is_batch(batch)
-    check_ids(batch.input_ids, config.vocab_size, name="input_ids", limit_name="vocab_size")
-    check_ids(batch.token_type_ids, config.type_vocab_size, name="token_type_ids", limit_name="type_vocab_size")
-    length = batch.input_ids.shape[1]
-    if length > config.max_position_embeddings:
-        raise ValueError(
-            f"the sequences have {length} tokens, but max_position_embeddings is {config.max_position_embeddings}"
-        )
+AnyBatch: TypeAlias = "Batch | PackedBatch"
+"""A batch as it was given, or as it was read."""

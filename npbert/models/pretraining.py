@@ -1,4 +1,4 @@
-"""BertForPreTraining: BERT with the two tasks that it learns from plain text."""
+"""BertForPreTraining: BERT with the two tasks that it learns from plain text. BertForMaskedLM: with the first alone."""
 
 from __future__ import annotations
 
@@ -7,21 +7,75 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from npbert.blocks import NextSentenceHead
+from npbert.blocks import MaskedLMHead, NextSentenceHead
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Tape
-from npbert.core.checks import check_ids
-from npbert.data.batch import Batch
-from npbert.layers import Gather, SoftmaxCrossEntropy, Unpack, count_right
-from npbert.models.bert import BertModel
+from npbert.layers import Gather, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig
-from npbert.models.masked_lm import masked_labels, masked_lm_head, predicted_places
-from npbert.models.packed_batch import PackedBatch, check_is_batch, first_places
-from npbert.models.pretrained import PreTrainedModel
+from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
+from npbert.models.task_model import TaskModel
+
+
+class WordModel(TaskModel):
+    """The part that BertForMaskedLM and BertForPreTraining share: a BERT with a head that predicts words.
+
+    The decoder is the word embeddings' table itself. (Devlin et al. 2018, section 3.1, task 1.)
+    """
+
+    loss_function: SoftmaxCrossEntropy
+
+    def __init__(
+        self,
+        config: BertConfig,
+        *,
+        rng: np.random.Generator | None,
+        dtype: DTypeLike = np.float32,
+        add_pooling_layer: bool = False,
+    ) -> None:
+        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=add_pooling_layer)
+        self.predictions = MaskedLMHead(
+            self.bert.embeddings.word_embeddings.weight,
+            Init(rng, config.initializer_range, dtype),
+            activation=config.hidden_act,
+            layer_norm_eps=config.layer_norm_eps,
+        )
+        self.gather, self.unpack = Gather(), Unpack()
+        self.loss_function = SoftmaxCrossEntropy()
+
+    def predict(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
+        """logits (n, V) of the n tokens with a label; without labels in the batch, of all: (B, T, V), 0 for padding."""
+        logits = self.predictions.forward(self.gather.forward(h, packed.labelled, tape), tape)
+        if packed.has_labels:
+            return logits
+        return self.unpack.forward(logits, packed.labelled_places, packed.shape, tape)
+
+    def predict_backward(self, dlogits: Array, tape: Tape) -> Array:
+        """The backward of `predict`: through the head to the rows that it read."""
+        if dlogits.ndim == 3:
+            dlogits = self.unpack.backward(dlogits, tape)
+        return self.gather.backward(self.predictions.backward(dlogits, tape), tape)
+
+
+class BertForMaskedLM(WordModel):
+    """logits = MaskedLMHead(h of the predicted tokens)  with  h = BertModel(batch), which needs no pooler.
+
+    batch -> logits. With labels in the batch, (B, T) with −100 where nothing is to be predicted, the n other tokens get
+    logits (n, V); without labels, all get them, (B, T, V), 0 for padding.
+    """
+
+    reads = Reads("labelled", "word")
+
+    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
+        packed = self.pack(batch)
+        return self.predict(self.bert.encode(packed, tape), packed, tape)
+
+    def backward(self, dlogits: Array, tape: Tape) -> None:
+        """Back through the head, to the rows that it read, and on through BERT."""
+        self.bert.encode_backward(self.predict_backward(dlogits, tape), tape)
 
 
 class PreTrainingOutput(NamedTuple):
-    """prediction_logits (M, V) for the M tokens with a label, or (B, T, V) when the batch has no labels;
+    """prediction_logits (n, V) for the n tokens with a label, or (B, T, V) when the batch has no labels;
     seq_relationship_logits (B, 2)."""
 
     prediction_logits: Array
@@ -47,94 +101,71 @@ class PreTrainingLosses(NamedTuple):
 
     @property
     def counts_right(self) -> tuple[int, ...]:
-        """How many were right, for each of `means`."""
+        """The number of right ones, for each of `means`."""
         return self.mlm_right, self.nsp_right
 
 
-class BertForPreTraining(PreTrainedModel):
+class BertForPreTraining(WordModel):
     """BertModel with a masked-LM head on the masked tokens and a next-sentence head on the pooled vector.
 
-    batch -> (prediction_logits, seq_relationship_logits (B, 2)). With labels in the batch, the M tokens that have one
-    get prediction_logits (M, V); without, all get them, (B, T, V), 0 for padding.
+    batch -> (prediction_logits, seq_relationship_logits (B, 2)). With labels in the batch, the n tokens that have one
+    get prediction_logits (n, V); without, all get them, (B, T, V), 0 for padding.
 
-    The decoder of the masked-LM head is the word embeddings' table itself. (Devlin et al. 2018, section 3.1 and
-    appendix A.2: the loss is the sum of the two mean negative log-likelihoods.)
-
-    rng: where the initial weights are drawn from; None leaves them 0, for a model about to be loaded.
+    (Devlin et al. 2018, section 3.1 and appendix A.2: the loss is the sum of the two mean negative log-likelihoods.)
     """
 
+    reads = Reads("first and labelled", "word")
+
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        self.config = config
-        self.bert = BertModel(config, rng=rng, dtype=dtype)
-        init = Init(rng, config.initializer_range, dtype)
-        self.predictions = masked_lm_head(self.bert, init)
-        self.seq_relationship = NextSentenceHead(config.hidden_size, init)
-        self.gather, self.unpack = Gather(), Unpack()
-        self.cross_entropy = SoftmaxCrossEntropy()
+        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=True)
+        self.seq_relationship = NextSentenceHead(config.hidden_size, Init(rng, config.initializer_range, dtype))
 
-    def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> PreTrainingOutput:
-        predicted = predicted_places(batch)
-        packed = PackedBatch(batch, self.config, np.concatenate([first_places(batch), predicted]))
+    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> PreTrainingOutput:
+        packed = self.pack(batch)
         h = self.bert.encode(packed, tape)
-
         relationship_logits = self.seq_relationship.forward(self.bert.pool(h, packed, tape), tape)  # (B, 2)
-        masked = self.gather.forward(h, packed.where(predicted), tape)
-        prediction_logits = self.predictions.forward(masked, tape)  # (M, V)
-        if batch.labels is None:
-            prediction_logits = self.unpack.forward(prediction_logits, predicted, packed.shape, tape)
-        return PreTrainingOutput(prediction_logits, relationship_logits)
+        return PreTrainingOutput(self.predict(h, packed, tape), relationship_logits)
 
     def backward(self, doutput: tuple[Array, Array], tape: Tape) -> None:
         """Both heads read BERT's hidden state, so its gradient is the sum of what comes back from both."""
         dprediction_logits, drelationship_logits = doutput
-        if dprediction_logits.ndim == 3:
-            dprediction_logits = self.unpack.backward(dprediction_logits, tape)
-        dmasked = self.predictions.backward(dprediction_logits, tape)
-        dh = self.gather.backward(dmasked, tape)
-
+        dh = self.predict_backward(dprediction_logits, tape)
         dpooled = self.seq_relationship.backward(drelationship_logits, tape)
         self.bert.encode_backward(dh + self.bert.pool_backward(dpooled, tape), tape)
 
-    def loss(self, batch: Batch, tape: Tape = NO_TAPE) -> PreTrainingLosses:
+    def loss(  # type: ignore[override]  # two losses, and their sum
+        self, batch: AnyBatch, tape: Tape = NO_TAPE
+    ) -> PreTrainingLosses:
         """The mean loss over the masked tokens, the mean over the sequences, and their sum.
 
-        Raises, before anything is computed: ValueError when labels or next_sentence_label are missing, when labels is
-        not (B, T), one is on padding, or no token has one; TypeError when they are not integers; IndexError when one is
-        out of range; and what PackedBatch raises.
+        Raises, before anything is computed: what PackedBatch and its labels raise.
         """
-        labels, next_sentence_label = self._check_targets(batch)
-        output = self.forward(batch, tape)
-        mlm_loss = self.cross_entropy.forward(output.prediction_logits, labels, tape)
-        nsp_loss = self.cross_entropy.forward(output.seq_relationship_logits, next_sentence_label, tape)
+        packed = self.pack(batch)
+        pairs, words = packed.next_sentence_labels, packed.labels
+        output = self.forward(packed, tape)
+        mlm_loss = self.loss_function.forward(output.prediction_logits, words, tape)
+        nsp_loss = self.loss_function.forward(output.seq_relationship_logits, pairs, tape)
         return PreTrainingLosses(
             mlm_loss + nsp_loss,
             mlm_loss,
             nsp_loss,
-            count_right(output.prediction_logits, labels),
-            count_right(output.seq_relationship_logits, next_sentence_label),
+            self.loss_function.count_right(output.prediction_logits, words),
+            self.loss_function.count_right(output.seq_relationship_logits, pairs),
         )
 
     def loss_backward(self, dloss: float | tuple[float, float], tape: Tape) -> None:
         """From the loss back to every parameter. The sum hands `dloss` to both losses.
 
-        dloss: the derivative of what is minimised with respect to this loss, 1 when it is the loss itself; or a pair,
-        with respect to mlm_loss and to nsp_loss.
+        dloss: the factor by which this loss counts in what is minimised; 1 where that is the loss itself; or a pair,
+        for mlm_loss and nsp_loss.
         """
         dmlm_loss, dnsp_loss = dloss if isinstance(dloss, tuple) else (dloss, dloss)
-        drelationship_logits = self.cross_entropy.backward(dnsp_loss, tape)
-        dprediction_logits = self.cross_entropy.backward(dmlm_loss, tape)
+        drelationship_logits = self.loss_function.backward(dnsp_loss, tape)
+        dprediction_logits = self.loss_function.backward(dmlm_loss, tape)
         self.backward((dprediction_logits, drelationship_logits), tape)
 
-    def target_counts(self, batch: Batch) -> tuple[int, int]:
-        """Over how many targets mlm_loss and nsp_loss are means. Raises: as loss."""
-        labels, next_sentence_label = self._check_targets(batch)
-        return len(labels), len(next_sentence_label)
-
-    def _check_targets(self, batch: Batch) -> tuple[Array, Array]:
-        """The labels of the masked tokens (M,) and of the sequences (B,)."""
-        check_is_batch(batch)
-        if batch.labels is None or batch.next_sentence_label is None:
-            missing = "labels" if batch.labels is None else "next_sentence_label"
-            raise ValueError(f"the loss of pre-training needs labels and next_sentence_label: {missing} is missing")
-        check_ids(batch.next_sentence_label, 2, name="next_sentence_label", limit_name="the number of classes")
-        return masked_labels(batch, self.config), batch.next_sentence_label
+    def target_counts(self, batch: AnyBatch) -> tuple[int, int]:
+        """Over how many labels mlm_loss and nsp_loss are means. Raises: as loss."""
+        packed = self.pack(batch)
+        pairs, words = packed.next_sentence_labels, packed.labels
+        return len(words), len(pairs)

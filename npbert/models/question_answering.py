@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from npbert.compute import Array
-from npbert.core import IGNORED, NO_TAPE, Init, Tape
-from npbert.core.checks import check_labels
-from npbert.data.batch import Batch
-from npbert.layers import Linear, SoftmaxCrossEntropy, Unpack, count_right
-from npbert.models.bert import BertModel
+from npbert.core import NO_TAPE, Init, Tape
+from npbert.layers import Linear, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig
-from npbert.models.packed_batch import PackedBatch, check_is_batch
+from npbert.models.packed_batch import AnyBatch, Reads
 from npbert.models.task_model import TaskLoss, TaskModel
 
 
@@ -34,19 +31,18 @@ class BertForQuestionAnswering(TaskModel):
     The loss is the mean of two cross-entropies, that of the start and that of the end. In each, the tokens of the
     sequence compete, those of the question too. (Devlin et al. 2018, section 4.2. In Hugging Face's loss the padding
     competes as well, so the two losses are equal only where nothing is padded.)
-
-    rng: where the initial weights are drawn from; None leaves them 0, for a model about to be loaded.
     """
 
+    reads = Reads(labels="answer")
+
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        self.config = config
-        self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=False)
+        super().__init__(config, rng=rng, dtype=dtype)
         self.qa_outputs = Linear(config.hidden_size, 2, Init(rng, config.initializer_range, dtype))
         self.unpack = Unpack()
         self.loss_function = SoftmaxCrossEntropy()
 
-    def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> QuestionAnsweringOutput:
-        packed = PackedBatch(batch, self.config)
+    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> QuestionAnsweringOutput:
+        packed = self.pack(batch)
         scores = self.qa_outputs.forward(self.bert.encode(packed, tape), tape)  # (N, 2)
         scores = self.unpack.forward(scores, packed.places, packed.shape, tape)  # (B, T, 2)
         return QuestionAnsweringOutput(scores[:, :, 0], scores[:, :, 1])
@@ -56,40 +52,20 @@ class BertForQuestionAnswering(TaskModel):
         dscores = self.unpack.backward(np.stack(doutput, axis=-1), tape)
         self.bert.encode_backward(self.qa_outputs.backward(dscores, tape), tape)
 
-    def loss(self, batch: Batch, tape: Tape = NO_TAPE) -> TaskLoss:
+    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
         """As TaskModel's. Start and end are two questions, with the tokens of the sequence as possible answers.
 
         The logits of padding become −∞ in the softmax, so that it has probability 0.
         """
-        targets = self.check_targets(batch)
-        logits = np.stack(self.forward(batch, tape))  # (2, B, T)
-        logits = np.where(batch.attention_mask != 0, logits, -np.inf).reshape(-1, logits.shape[-1])  # (2·B, T)
-        loss = self.loss_function.forward(logits, targets, tape)
-        return TaskLoss(loss, count_right(logits, targets))
+        packed = self.pack(batch)
+        labels = packed.labels  # all starts, then all ends
+        logits = np.stack(self.forward(packed, tape))  # (2, B, T)
+        logits = np.where(packed.is_real, logits, -np.inf).reshape(-1, logits.shape[-1])  # (2·B, T)
+        loss = self.loss_function.forward(logits, labels, tape)
+        return TaskLoss(loss, self.loss_function.count_right(logits, labels))
 
     def loss_backward(self, dloss: float, tape: Tape) -> None:
         """As TaskModel's. Where a logit was replaced by −∞, the probability is 0, and so is the gradient."""
         dlogits = self.loss_function.backward(dloss, tape)
         dstart, dend = dlogits.reshape(2, -1, dlogits.shape[-1])
         self.backward((dstart, dend), tape)
-
-    def check_targets(self, batch: Batch) -> Array:
-        """The start of each answer, then the end of each (2·B,)."""
-        check_is_batch(batch)
-        if batch.start_positions is None or batch.end_positions is None:
-            missing = "start_positions" if batch.start_positions is None else "end_positions"
-            raise ValueError(f"the loss needs start_positions and end_positions: {missing} is missing")
-        is_missing = (batch.start_positions == IGNORED, batch.end_positions == IGNORED)
-        if (is_missing[0] != is_missing[1]).any():
-            raise ValueError(
-                f"start_positions and end_positions disagree about which sequences have no answer ({IGNORED})"
-            )
-        for name in ("start_positions", "end_positions"):
-            positions = getattr(batch, name)
-            check_labels(positions, batch.input_ids.shape[1], limit_name="the number of tokens", name=name)
-            tokens = np.where(positions == IGNORED, 0, positions)[:, None]
-            on_padding = (np.take_along_axis(batch.attention_mask, tokens, axis=1)[:, 0] == 0) & (positions != IGNORED)
-            if on_padding.any():
-                sequence = int(on_padding.argmax())
-                raise ValueError(f"{name}[{sequence}] is {positions[sequence]}, but the token there is padding")
-        return np.concatenate([batch.start_positions, batch.end_positions])

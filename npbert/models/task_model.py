@@ -1,15 +1,17 @@
-"""TaskModel: what every model with one output and one loss shares."""
+"""TaskModel: a BERT with a head and a loss."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from npbert.compute import Array
-from npbert.core import IGNORED, NO_TAPE, Layer, Tape
-from npbert.data.batch import Batch
-from npbert.layers import SoftmaxCrossEntropy, count_right
+from npbert.core import NO_TAPE, Tape
+from npbert.layers import Loss
+from npbert.models.bert import BertModel
+from npbert.models.config import BertConfig
+from npbert.models.packed_batch import AnyBatch
 from npbert.models.pretrained import PreTrainedModel
 
 
@@ -27,68 +29,59 @@ class TaskLoss(NamedTuple):
 
     @property
     def counts_right(self) -> tuple[int, ...] | None:
-        """How many were right, for each of `means`."""
+        """The number of right ones, for each of `means`."""
         return None if self.right is None else (self.right,)
 
 
 class TaskModel(PreTrainedModel):
-    """loss = mean over the targets of loss_function(logits, target)  with  logits = model(batch).
+    """loss = mean over the labels of loss_function(logits, label)  with  logits = model(batch).
 
-    A subclass defines `forward(batch, tape) -> logits` and beside it `backward(dlogits, tape)`, says with
-    `check_targets(batch)` what the targets are, and has a `loss_function`: SoftmaxCrossEntropy(), say.
+    A subclass makes its head in `__init__`, with a `loss_function`: SoftmaxCrossEntropy(), say. It says in `reads` what
+    it reads of a batch, and defines two methods. `forward(batch, tape) -> logits` begins with
+    `packed = self.pack(batch)` and `h = self.bert.encode(packed, tape)`, a row for each token that is read (and
+    `self.bert.pool(h, packed, tape)`, a vector for each sequence). `backward(dlogits, tape)` ends with
+    `self.bert.encode_backward(dh, tape)`, which goes on to every parameter of BERT. Nothing else is to be done:
+    BertForSequenceClassification is one of thirty lines.
+
+    add_pooling_layer: True for a head that reads the pooled vector.
     """
 
-    loss_function: Layer
+    loss_function: Loss
 
-    def loss(self, batch: Batch, tape: Tape = NO_TAPE) -> TaskLoss:
-        """The mean loss over the targets in the batch, and how many were right.
+    def __init__(
+        self,
+        config: BertConfig,
+        *,
+        rng: np.random.Generator | None,
+        dtype: DTypeLike = np.float32,
+        add_pooling_layer: bool = False,
+    ) -> None:
+        self.config = config
+        self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=add_pooling_layer)
 
-        Raises, before anything is computed: ValueError when the targets are missing, of a wrong shape, on padding or
-        all −100; TypeError for a wrong kind of number; IndexError for a target out of range; what PackedBatch raises.
+    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
+        """The mean loss over the labels in the batch, and how many were right.
+
+        Raises, before anything is computed: what PackedBatch and its `labels` raise.
         """
-        targets = self.check_targets(batch)
-        logits = self.forward(batch, tape)
+        packed = self.pack(batch)
+        labels = packed.labels
+        logits = self.forward(packed, tape)
         rows = logits.reshape(-1, logits.shape[-1])
-        loss = self.loss_function.forward(rows, targets, tape)
+        is_regression = packed.reads.labels == "number"
+        loss = self.loss_function.forward(rows, labels.astype(rows.dtype) if is_regression else labels, tape)
         tape.keep(self, logits.shape)
-        is_classification = isinstance(self.loss_function, SoftmaxCrossEntropy)
-        return TaskLoss(loss, count_right(rows, targets) if is_classification else None)
+        return TaskLoss(loss, self.loss_function.count_right(rows, labels))
 
     def loss_backward(self, dloss: float, tape: Tape) -> None:
         """From the loss back to every parameter.
 
-        dloss: the derivative of what is minimised with respect to this loss, 1 when it is the loss itself.
+        dloss: the factor by which this loss counts in what is minimised; 1 where that is the loss itself.
         """
         shape = tape.take(self)
         dlogits = self.loss_function.backward(dloss, tape)
-        if isinstance(dlogits, tuple):
-            dlogits, _ = dlogits  # the squared error has a gradient for its target, too
         self.backward(dlogits.reshape(shape), tape)
 
-    def target_counts(self, batch: Batch) -> tuple[int]:
-        """Over how many targets the loss is a mean. Raises: as loss."""
-        targets = self.check_targets(batch)
-        return (int((targets != IGNORED).sum()) if targets.dtype.kind in "iu" else targets.size,)
-
-    def check_targets(self, batch: Batch) -> Array:
-        """The targets of the loss, one for each row of the logits, or the error that `loss` promises."""
-        raise NotImplementedError(f"{type(self).__name__} needs check_targets(batch): what the loss compares with")
-
-
-def labels_of(batch: Batch, shape: tuple[int, ...]) -> Array:
-    """The labels of the batch.
-
-    Raises: ValueError when there are none, not in this shape, or, where each token has one, on padding.
-    """
-    if batch.labels is None:
-        raise ValueError("the loss needs labels, and the batch has none")
-    if batch.labels.shape != shape:
-        raise ValueError(f"labels has shape {batch.labels.shape}, wanted {shape}")
-    if shape == batch.attention_mask.shape:
-        on_padding = (batch.labels != IGNORED) & (batch.attention_mask == 0)
-        if on_padding.any():
-            place = tuple(np.argwhere(on_padding)[0].tolist())
-            raise ValueError(
-                f"labels[{place[0]}, {place[1]}] is {batch.labels[place]}, but the token is padding: wanted {IGNORED}"
-            )
-    return batch.labels
+    def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
+        """Over how many labels the loss is a mean. Raises: as loss."""
+        return (self.pack(batch).num_targets,)

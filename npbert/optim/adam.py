@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array, in_blocks, run
+from npbert.compute import Array, adam_steps
 from npbert.core import Parameter
 from npbert.optim.optimizer import Optimizer, check_range, is_decayed
+
+
+def adam(
+    theta: Array, g: Array, m: Array, v: Array, *, t: int, alpha: float, betas: tuple[float, float], eps: float
+) -> tuple[Array, Array, Array]:
+    """θ, m and v after step t = 1, 2, … with gradient g: algorithm 1 of Kingma & Ba 2015, line by line.
+
+    `Adam.step` computes the same in place and in fewer operations (compute/adam.py); a test holds the two equal.
+    """
+    beta1, beta2 = betas
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * g**2
+    m_hat = m / (1 - beta1**t)
+    v_hat = v / (1 - beta2**t)
+    theta = theta - alpha * m_hat / (np.sqrt(v_hat) + eps)
+    return theta, m, v
 
 
 class Adam(Optimizer):
@@ -19,8 +33,8 @@ class Adam(Optimizer):
         m ← β₁ m + (1 − β₁) g            v ← β₂ v + (1 − β₂) g²
         θ ← θ − lr · m̂ / (√v̂ + eps)      with  m̂ = m / (1 − β₁ᵗ),  v̂ = v / (1 − β₂ᵗ)
 
-    m and v start as 0, so they are too small at first; dividing by 1 − βᵗ corrects that. (Kingma & Ba 2015,
-    algorithm 1.) Chapter 8 of docs/ derives it; in exercise 14 you do.
+    m and v start as 0, so they are too small at first; dividing by 1 − βᵗ corrects that. lr is the paper's α. (Kingma &
+    Ba 2015, algorithm 1.) Chapter 8 of docs/ derives it; in exercise 14 you do.
 
     Raises: ValueError for no parameters, a negative lr or eps, or betas outside [0, 1).
     """
@@ -43,42 +57,18 @@ class Adam(Optimizer):
 
     def step(self, scale: float = 1.0) -> None:
         self.steps += 1
-        beta1, beta2 = self.betas
-        new1, new2 = (1 - beta1) * scale, (1 - beta2) * scale**2
-        # m̂ and v̂ are not formed: as each is m or v divided by one number, those numbers go where they cost nothing.
-        root_correction = math.sqrt(1 - beta2**self.steps)
-        step_size = self.lr * root_correction / (1 - beta1**self.steps)
-        eps = self.eps * root_correction
-
-        def update(block: tuple[Any, ...]) -> None:
-            kept, value, g, m, v = block
-            change = new1 * g  # one array for whatever comes between, as the cache has no room for many
-            m *= beta1
-            m += change
-            np.multiply(g, g, out=change)
-            change *= new2
-            v *= beta2
-            v += change
-            np.sqrt(v, out=change)
-            change += eps
-            np.divide(m, change, out=change)
-            change *= step_size
-            if kept != 1:
-                value *= kept
-            value -= change
-
-        all_arrays = zip(self.parameters, self.first_moments, self.second_moments, strict=True)
-        run(
-            update,
-            [
-                (self.kept(parameter), *block)
-                for parameter, m, v in all_arrays
-                for block in in_blocks(parameter.value, parameter.grad, m, v)
-            ],
+        arrays = zip(self.parameters, self.first_moments, self.second_moments, strict=True)
+        adam_steps(
+            ((self.kept(parameter), parameter.value, parameter.grad, m, v) for parameter, m, v in arrays),
+            t=self.steps,
+            alpha=self.lr,
+            betas=self.betas,
+            eps=self.eps,
+            scale=scale,
         )
 
     def kept(self, parameter: Parameter) -> float:
-        """By what a value is multiplied before its step: 1, as Adam does not decay."""
+        """The factor by which a value is multiplied before its step: 1, as Adam does not decay."""
         return 1.0
 
 
@@ -89,7 +79,7 @@ class AdamW(Adam):
     their size. (Loshchilov & Hutter 2019, algorithm 2, where λ is scaled by the schedule alone; by the whole lr, and
     with what is excluded, as in BERT's code.)
 
-    Raises: ValueError as Adam, and for a negative weight_decay.
+    Raises: ValueError for no parameters, a negative lr, eps or weight_decay, or betas outside [0, 1).
     """
 
     def __init__(

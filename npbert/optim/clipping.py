@@ -7,12 +7,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from npbert.compute import in_blocks, run
+from npbert.compute import Array, in_blocks, run
 from npbert.core import Parameter
 
 
 def global_norm(parameters: Iterable[Parameter]) -> float:
     """√(Σ over all parameters and elements of g²). A parameter given twice counts once."""
+    return math.sqrt(block_squares(parameters).sum())
+
+
+def block_squares(parameters: Iterable[Parameter]) -> Array:
+    """Σ g² over each block of the gradients, as `in_blocks` cuts them: the terms of `global_norm`."""
     blocks = [block for parameter in dict.fromkeys(parameters) for (block,) in in_blocks(parameter.grad)]
     squares = np.zeros(len(blocks))
 
@@ -20,11 +25,11 @@ def global_norm(parameters: Iterable[Parameter]) -> float:
         squares[number] = np.vdot(blocks[number], blocks[number]).real
 
     run(add_up, range(len(blocks)))
-    return math.sqrt(squares.sum())
+    return squares
 
 
 def clip_factor(norm: float, max_norm: float) -> float:
-    """What gradients of this joint norm are multiplied by: min(1, max_norm / (norm + 1e-6)), as in torch.
+    """The factor for gradients of this joint norm: min(1, max_norm / (norm + 1e-6)), as in torch.
 
     Raises: ValueError unless max_norm is positive.
     """
@@ -41,7 +46,7 @@ def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> flo
     (Pascanu et al. 2013, section 3.2; exercise 13.) Where nothing else reads the gradients,
     `optimizer.step(clip_factor(norm, max_norm))` does the same without touching them.
 
-    Raises: as clip_factor.
+    Raises: ValueError unless max_norm is positive.
     """
     parameters = list(parameters)
     norm = global_norm(parameters)

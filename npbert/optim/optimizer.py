@@ -1,4 +1,4 @@
-"""What optimisers share: the parameters, each once, and the learning rate of the next step."""
+"""Optimizer: the base of all optimisers, with the parameters, each once, and the learning rate of the next step."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ class Optimizer:
     A parameter given twice (a tied weight) is stepped once. `lr` may be set before every step, by a schedule. `steps`
     counts the steps done, and `moments()` is all else that an optimiser remembers.
 
-    Raises: ValueError for no parameters at all or a negative lr, TypeError for what is no Parameter.
+    Raises: ValueError for no parameters at all or a negative lr, TypeError for anything that is not a Parameter.
     """
 
     def __init__(self, parameters: Iterable[Parameter], lr: float) -> None:
+        if hasattr(parameters, "parameters"):
+            name = type(self).__name__
+            raise TypeError(f"{name} takes the parameters of a model, as in {name}(model.parameters()), not the model")
         self.steps = 0
         self.parameters = list(dict.fromkeys(parameters))
         self.lr = check_range("lr", lr, 0, float("inf"))
@@ -31,11 +34,11 @@ class Optimizer:
         return f"{type(self).__name__}(lr={self.lr}, steps={self.steps}, {len(self.parameters)} parameters)"
 
     def moments(self) -> dict[str, list[Array]]:
-        """What is remembered of past gradients: by name, an array for each parameter, in place."""
+        """The memory of past gradients: by name, an array for each parameter, changed in place."""
         raise NotImplementedError
 
     def step(self, scale: float = 1.0) -> None:
-        """Change every value by what its gradient, times `scale`, says: clipping that costs no pass over gradients."""
+        """Change every value by its gradient times `scale`. So clipping needs no pass over the gradients of its own."""
         raise NotImplementedError
 
 
@@ -47,5 +50,5 @@ def check_range(name: str, value: float, low: float, high: float) -> float:
 
 
 def is_decayed(value: Array) -> bool:
-    """Whether weight decay applies: to matrices, but not to vectors (biases, and γ and β of LayerNorm)."""
+    """True for a matrix. Vectors (biases, and γ and β of LayerNorm) do not decay."""
     return value.ndim > 1

@@ -1,7 +1,6 @@
 """Pages to look at: a number followed back through a BERT, the report of a run, and the site to read the source on."""
 
 from npbert.pages.html import escape, json_script, module_script, page
-from npbert.pages.number.dialogue import write_dialogue_page
-from npbert.pages.number.page import write_number_page
+from npbert.pages.number.page import write_dialogue_page, write_number_page
 
 __all__ = ["escape", "json_script", "module_script", "page", "write_number_page", "write_dialogue_page"]

@@ -1,4 +1,4 @@
-"""What every page shares: text that stays text, one look, and all in one file."""
+"""The beginning of every page: text that stays text, one look, and all in one file."""
 
 from __future__ import annotations
 
@@ -6,25 +6,11 @@ import html
 import json
 import re
 from collections.abc import Iterable
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}
-</style>
-</head>
-<body>
-{body}
-{scripts}
-</body>
-</html>
-"""
+from npbert.extras import import_extra
 
 
 def page(title: str, body: str, *, style: str = "", scripts: str = "") -> str:
@@ -32,18 +18,38 @@ def page(title: str, body: str, *, style: str = "", scripts: str = "") -> str:
 
     title: plain text. body and scripts: HTML; what comes from a user in them went through `escape` or `json_script`.
     """
-    return _PAGE.format(title=escape(title), style=f"{resource('look.css')}\n{style}", body=body, scripts=scripts)
+    style = f"{resource('look.css')}\n{style}"
+    return resource("page.html").format(title=escape(title), style=style, body=body, scripts=scripts)
 
 
 def escape(text: object) -> str:
-    """Text as HTML: it shows as it is, also as the value of an attribute. What cannot be shown is U+FFFD.
+    """Text as HTML: it shows as it is, also as the value of an attribute. A character that cannot be shown is U+FFFD.
 
     A text that runs from right to left does not turn what stands beside it, when it is put into a <bdi>.
     """
-    return html.escape(_NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", str(text)), quote=True)
+    return html.escape(_shown(text), quote=True)
+
+
+def _shown(text: object) -> str:
+    return _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", str(text))
 
 
 _NOT_SHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+@cache
+def templates(folder: str, extra: str) -> Any:
+    """The environment of the templates in a folder of npbert/pages, which Jinja2 fills in: text stays text, as with
+    `escape`, unless it is called `safe`. extra: that which Jinja2 comes with. Raises: MissingExtraError without it."""
+    jinja2 = import_extra("jinja2", extra=extra)
+    return jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: resource(f"{folder}/{name}")),
+        autoescape=True,
+        finalize=lambda value: value if hasattr(value, "__html__") else _shown(value),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
 
 
 def json_script(name: str, value: Any) -> str:

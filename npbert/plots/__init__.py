@@ -5,8 +5,7 @@ from npbert.plots.attention import plot_attention
 from npbert.plots.curves import plot_curves
 from npbert.plots.drawing import save_figure
 from npbert.plots.embeddings import plot_embeddings
-from npbert.plots.gradients import plot_gradient_flow
-from npbert.plots.layers import plot_layers, plot_update_ratios
+from npbert.plots.layers import plot_gradient_flow, plot_layers, plot_update_ratios
 
 __all__ = [
     "plot_attention",

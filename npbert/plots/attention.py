@@ -1,4 +1,4 @@
-"""Where the heads of a model look."""
+"""The attention of a model, head by head."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def plot_attention(
     """
     bert, tokenizer = _bert(model, tokenizer)
     (encoding,) = tokenizer.encode([text])
-    check_length(len(encoding.ids))
+    if len(encoding.ids) > MOST_TOKENS:
+        wanted = f"more than the {MOST_TOKENS} that a picture has room for"
+        raise ValueError(f"the text has {len(encoding.ids)} tokens, {wanted}")
     if layers is not None:  # −1 is the last one, and no layer is drawn twice
         count = len(bert.encoder.layers)
         layers = list(dict.fromkeys(layer + count + 1 if -count <= layer < 0 else layer for layer in layers))
@@ -37,30 +39,23 @@ def plot_attention(
     return attention_figure({layer: found[0] for layer, found in probabilities.items()}, encoding.tokens)
 
 
-def check_length(tokens: int) -> None:
-    """Raise ValueError for more tokens than a picture has room for."""
-    if tokens > MOST_TOKENS:
-        raise ValueError(f"the text has {tokens} tokens, more than the {MOST_TOKENS} that a picture has room for")
-
-
+@style()
 def attention_figure(probabilities: dict[int, Array], tokens: Sequence[str]) -> Any:
     """The figure of plot_attention for the probabilities (H, T, T) of each layer, by its number."""
-    heads = max(len(of_layer) for of_layer in probabilities.values())
-    size = 0.3 + 0.095 * len(tokens)
-    highest = max(float(of_layer.max()) for of_layer in probabilities.values())
-    with style():
-        room = 0.5 + 0.06 * max(len(label(token)) for token in tokens)
-        figure = new_figure(max(3.6, size * heads + room + 0.8), max(2.2, size * len(probabilities) + room + 0.4))
-        axes = figure.subplots(len(probabilities), heads, squeeze=False, sharex=True, sharey=True)
-        for line, (layer, of_layer) in zip(axes, probabilities.items(), strict=True):
-            for head, one in enumerate(line):
-                image = one.imshow(of_layer[head], MAGNITUDES, vmin=0, vmax=highest, interpolation="none")
-                one.set_title(f"layer {layer}, head {head + 1}", fontsize=7)
-                name_places(one.xaxis, tokens, upright=True, fontsize=6)
-                name_places(one.yaxis, tokens, fontsize=6)
-        figure.supxlabel("looked at", fontsize=9)
-        figure.supylabel("looks", fontsize=9)
-        figure.colorbar(image, ax=axes, label="share of attention", fraction=0.05, aspect=30)
+    heads, size = len(next(iter(probabilities.values()))), 0.3 + 0.095 * len(tokens)
+    highest = max(float(layer.max()) for layer in probabilities.values())
+    room = 0.5 + 0.06 * max(len(label(token)) for token in tokens)
+    figure = new_figure(max(3.6, size * heads + room + 0.8), max(2.2, size * len(probabilities) + room + 0.4))
+    axes = figure.subplots(len(probabilities), heads, squeeze=False, sharex=True, sharey=True)
+    for line, (number, layer) in zip(axes, probabilities.items(), strict=True):
+        for head, panel in enumerate(line):
+            image = panel.imshow(layer[head], MAGNITUDES, vmin=0, vmax=highest, interpolation="none")
+            panel.set_title(f"layer {number}, head {head + 1}", fontsize=7)
+            name_places(panel.xaxis, tokens, upright=True, fontsize=6)
+            name_places(panel.yaxis, tokens, fontsize=6)
+    figure.supxlabel("looked at", fontsize=9)
+    figure.supylabel("looks", fontsize=9)
+    figure.colorbar(image, ax=axes, label="share of attention", fraction=0.05, aspect=30)
     return figure
 
 

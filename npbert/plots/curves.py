@@ -7,8 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from npbert.files import FileError
-from npbert.plots.drawing import BLUE, INK, ORANGE, as_power, at_whole_steps, label, mark_alone, new_figure, style
-from npbert.rows import METRICS_FILE, SHOWN_FILE, read_rows
+from npbert.json_lines import METRICS_FILE, SHOWN_FILE
+from npbert.plots.drawing import (
+    BLUE,
+    INK,
+    ORANGE,
+    Run,
+    as_power,
+    label,
+    line_look,
+    new_figure,
+    rows_of,
+    step_axis,
+    style,
+)
 
 _NO_CURVES = ("step", "epoch")
 _TITLE = 40
@@ -20,8 +32,9 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
+@style()
 def plot_curves(
-    run: str | Path | Sequence[dict[str, Any]],
+    run: Run,
     names: Collection[str] | None = None,
     *,
     baselines: Mapping[str, float] | None = None,
@@ -34,38 +47,35 @@ def plot_curves(
     lines. best_step: of which step the best model is; its numbers on the held-out set get a ring. For the folder of a
     run, both are by default what it wrote down. (Extra: plot.)
 
-    Raises: FileError when there is nothing to draw yet; what read_rows raises.
+    Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
     """
-    rows = read_rows(Path(run) / METRICS_FILE) if isinstance(run, str | Path) else run
-    shown = read_rows(Path(run) / SHOWN_FILE) if isinstance(run, str | Path) else []
-    baselines = baselines_in(shown) if baselines is None else baselines
-    best_step = best_step_in(shown) if best_step is None else best_step
+    rows, place = rows_of(run, METRICS_FILE)
+    report_rows, _ = rows_of(run, SHOWN_FILE) if isinstance(run, str | Path) else ([], "")
+    baselines = baselines_in(report_rows) if baselines is None else baselines
+    best_step = best_step_in(report_rows) if best_step is None else best_step
     names = [name for name in curve_names(rows) if names is None or name in names]
     if not names:
-        what = f"{Path(run) / METRICS_FILE}: " if isinstance(run, str | Path) else ""
-        raise FileError(f"{what}there are no numbers of a run to draw")
+        raise FileError(f"{place}there are no numbers of a run to draw")
     columns = min(3, len(names))
     lines = -(-len(names) // columns)
-    with style():
-        figure = new_figure(3.6 * columns, 2.4 * lines + 0.3)
-        looks: dict[str, Any] = {}
-        for index, name in enumerate(names):
-            axes = figure.add_subplot(lines, columns, index + 1)
-            training, held_out = _points(rows, name), _points(rows, f"eval_{name}")
-            best = [point for point in held_out if point[0] == best_step]
-            for words, points in (("training", training), ("held out", held_out), ("best model", best)):
-                if points:
-                    look = mark_alone(points, _LOOKS[words])
-                    (looks[words],) = axes.plot(*zip(*points, strict=True), label=words, **look)
-            if name in baselines:
-                looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
-            axes.set_title(label(name.replace("_", " "), _TITLE), loc="left")
-            axes.set_xlabel("step")
-            at_whole_steps(axes.xaxis)
-            axes.yaxis.set_major_formatter(as_power)
-            axes.grid(alpha=0.3)
-        if looks:
-            figure.legend(looks.values(), looks, loc="outside upper left", ncols=len(looks))
+    figure = new_figure(3.6 * columns, 2.4 * lines + 0.3)
+    looks: dict[str, Any] = {}
+    for index, name in enumerate(names):
+        axes = figure.add_subplot(lines, columns, index + 1)
+        training, held_out = _points(rows, name), _points(rows, f"eval_{name}")
+        best = [point for point in held_out if point[0] == best_step]
+        for words, points in (("training", training), ("held out", held_out), ("best model", best)):
+            if points:
+                look = line_look(len(points), **_LOOKS[words])
+                (looks[words],) = axes.plot(*zip(*points, strict=True), label=words, **look)
+        if name in baselines:
+            looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
+        axes.set_title(label(name.replace("_", " "), _TITLE), loc="left")
+        step_axis(axes)
+        axes.yaxis.set_major_formatter(as_power)
+        axes.grid(alpha=0.3)
+    if looks:
+        figure.legend(looks.values(), looks, loc="outside upper left", ncols=len(looks))
     return figure
 
 
@@ -74,16 +84,16 @@ def _points(rows: Sequence[dict[str, Any]], key: str) -> list[tuple[int, float]]
     return [(row["step"], row[key]) for row in rows if row.get(key) is not None]
 
 
-def baselines_in(shown: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """What knowing next to nothing gives, by name, as the rows of shown.jsonl have it; {} where they do not."""
-    found = shown[-1].get("baselines") if shown else None
+def baselines_in(report_rows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """The baselines by name, which knowing next to nothing gives, if the rows of shown.jsonl have any."""
+    found = report_rows[-1].get("baselines") if report_rows else None
     numbers = found if isinstance(found, dict) else {}
     return {name: value for name, value in numbers.items() if isinstance(value, int | float) and abs(value) < 1e300}
 
 
-def best_step_in(shown: Sequence[dict[str, Any]]) -> int | None:
-    """Of which step the model in model/ is, as the rows of shown.jsonl have it; None where they do not."""
-    best = shown[-1].get("best_step") if shown else None
+def best_step_in(report_rows: Sequence[dict[str, Any]]) -> int | None:
+    """The step of the model in model/, if the rows of shown.jsonl have it."""
+    best = report_rows[-1].get("best_step") if report_rows else None
     return best if isinstance(best, int) and best > 0 else None
 
 

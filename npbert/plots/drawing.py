@@ -1,22 +1,28 @@
-"""What every picture shares: its colours, its letters, and how it becomes a file."""
+"""The look that all pictures share, its colours and letters, and how a picture becomes a file or part of a page."""
 
 from __future__ import annotations
 
 import io
 import math
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+from xml.etree import ElementTree
 
 from npbert.extras import import_extra
-from npbert.files import FileError, atomic_write
+from npbert.files import FileError, write_where_asked
+from npbert.json_lines import read_json_lines
 from npbert.messages import printable
 
-INK, BLUE, ORANGE, LINE = "#16191f", "#2166ac", "#c8611a", "#d5d9e0"
-"""What is written; the two colours that colour-blind people tell apart best; and what stands behind."""
+Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
+"""The folder of a run, or rows of one of its files."""
+
+INK, BLUE, ORANGE = "#16191f", "#2166ac", "#c8611a"
+"""Text, and the two colours that colour-blind people tell apart best."""
 
 MAGNITUDES = "cividis"
 """From dark blue to yellow, brighter where there is more: it is the same to colour-blind people and in print."""
@@ -25,6 +31,9 @@ FORMATS = ("png", "svg", "pdf")
 _LONGEST = 24
 _MORE_LETTERS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Microsoft YaHei", "Hiragino Sans", "Arial Unicode MS")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LONGEST_ALT = 600
+_IN_PAGE = {INK: "currentColor", BLUE: "var(--plus)", ORANGE: "var(--minus)", "#b0b0b0": "var(--line)"}
+_IN_PAGE |= {"'DejaVu Sans'": "'DejaVu Sans', Verdana"}  # which is as wide
 _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
@@ -53,6 +62,19 @@ def new_figure(width: float, height: float) -> Any:
     return import_extra("matplotlib.figure", extra="plot").Figure(figsize=(width, height), layout="constrained")
 
 
+def new_panel(width: float, height: float) -> tuple[Any, Any]:
+    """An empty figure with one panel in it, and its axes."""
+    figure = new_figure(width, height)
+    return figure, figure.add_subplot()
+
+
+def rows_of(run: Run, file: str) -> tuple[list[dict[str, Any]], str]:
+    """The rows of a run, and the file that they are from for the beginning of an error. Raises: as read_json_lines."""
+    if isinstance(run, str | Path):
+        return read_json_lines(Path(run) / file), f"{Path(run) / file}: "
+    return list(run), ""
+
+
 def label(text: object, longest: int = _LONGEST) -> str:
     """A text from somewhere else, as a picture may hold it: in one short line, without control characters."""
     line = printable(" ".join(str(text).split()).replace("\ufffe", "?").replace("\uffff", "?"))
@@ -76,15 +98,25 @@ def as_power(value: float, _: Any = None) -> str:
     return f"10{raised}" if digits == "1" else f"{digits}·10{raised}"
 
 
-def at_whole_steps(axis: Any) -> None:
-    """Have an axis of steps name whole ones only, and at most six."""
-    axis.set_major_locator(import_extra("matplotlib.ticker", extra="plot").MaxNLocator(5, integer=True, min_n_ticks=1))
-    axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+def step_axis(axes: Any) -> None:
+    """Have the horizontal axis name whole steps only, and at most six."""
+    ticker = import_extra("matplotlib.ticker", extra="plot")
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True, min_n_ticks=1))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.set_xlabel("step")
 
 
-def mark_alone(points: Sequence[Any], look: dict[str, Any]) -> dict[str, Any]:
-    """How a line looks: a point that stands alone makes no line, and becomes a dot."""
-    return {"marker": "o", "markersize": 4, **look} if len(points) == 1 else look
+def log_scale(axes: Any, which: str) -> None:
+    """Make an axis, x or y, logarithmic, with only its powers of ten named."""
+    axes.set(**{f"{which}scale": "log"})
+    axis = getattr(axes, f"{which}axis")
+    axis.set_major_formatter(as_power)
+    axis.set_minor_formatter(import_extra("matplotlib.ticker", extra="plot").NullFormatter())
+
+
+def line_look(num_points: int, **look: Any) -> dict[str, Any]:
+    """The look of a line; a point that stands alone makes no line, and becomes a dot."""
+    return {"marker": "o", "markersize": 4, **look} if num_points == 1 else look
 
 
 def as_bytes(figure: Any, kind: str = "png") -> bytes:
@@ -101,8 +133,8 @@ def save_figure(figure: Any, path: str | Path) -> None:
     Raises: as kind_of; OSError.
     """
     data = as_bytes(figure, kind_of(path))
-    with atomic_write(Path(path)) as written:
-        written.write_bytes(data)
+    with write_where_asked(Path(path)) as file:
+        file.write_bytes(data)
 
 
 def kind_of(path: str | Path) -> str:
@@ -111,3 +143,37 @@ def kind_of(path: str | Path) -> str:
     if kind not in FORMATS:
         raise FileError(f"{path}: a picture's name ends in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
     return kind
+
+
+def inline_svg(figure: Any, name: str, alt: str) -> str:
+    """The <svg> of a figure. It takes the colours that the page has in look.css, and so fits light and dark.
+
+    name: the beginning of all ids in it, another for each figure of a page. alt: a description, for those who cannot
+    see it.
+    """
+    root = ElementTree.fromstring(as_bytes(figure, "svg"))
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.endswith(("}metadata", "}style")):  # a style would be that of the whole page
+                parent.remove(child)
+    for element in root.iter():  # in a page, names have no namespace before them
+        element.tag = element.tag.rpartition("}")[2]
+        attributes = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
+        element.attrib = {key: _value(key, value, name) for key, value in attributes.items()}
+    root.attrib.update({"role": "img", "aria-label": label(alt, _LONGEST_ALT), "id": name})
+    for size in ("width", "height"):
+        root.attrib.pop(size, None)
+    width = float(root.attrib["viewBox"].split()[2])
+    root.attrib["style"] = f"width: {width * 4 / 3:.0f}px; stroke-linejoin: round; stroke-linecap: butt"
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _value(key: str, value: str, name: str) -> str:
+    if key == "id":
+        return f"{name}-{value}"
+    if key in ("href", "clip-path"):
+        return re.sub(r"^#|(?<=url\()#", f"#{name}-", value)
+    if key in ("style", "fill", "stroke"):
+        for in_picture, in_page in _IN_PAGE.items():
+            value = value.replace(in_picture, in_page)
+    return value

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.plots.drawing import BLUE, label, new_figure, style
+from npbert.plots.drawing import BLUE, label, new_panel, style
 
 _COLORS = ("#2166ac", "#c8611a", "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
 _MARKERS = "os^DvP"
 _MOST_NAMED = 80
 
 
+@style()
 def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any:
     """A point a vector, on the plane in which the vectors differ most: their two first principal components, from
     NumPy's svd. Each axis says how much of all variance it shows; far more than two directions never fit on paper.
@@ -30,25 +31,21 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     if labels is not None and len(labels) != len(points):
         raise ValueError(f"there are {len(labels)} labels for {len(points)} vectors, wanted one for each")
     names = [] if labels is None else list(map(str, labels))
-    with style():
-        figure = new_figure(6.5, 5)
-        axes = figure.add_subplot()
-        kinds = list(dict.fromkeys(names))
-        if len(kinds) <= len(_COLORS) and len(kinds) < len(names):
-            for kind, color, marker in zip(kinds, _COLORS, _MARKERS, strict=False):
-                chosen = points[[name == kind for name in names]]
-                axes.scatter(
-                    *chosen.T, s=28, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {label(kind)}"
-                )
-            axes.legend()
-        else:
-            axes.scatter(*points.T, s=18, color=BLUE, alpha=0.75, linewidths=0)
-        for axis, number, share in ((axes.xaxis, "first", shares[0]), (axes.yaxis, "second", shares[1])):
-            axis.set_label_text(f"{number} principal component ({share:.0%} of the variance)")
-        axes.set_aspect("equal", "datalim")
-        axes.grid(alpha=0.3)
-        if names and axes.get_legend() is None and (unnamed := len(names) - _write_names(figure, axes, names, points)):
-            axes.set_title(f"{unnamed} of the {len(names)} points have no name here: there is no room", loc="left")
+    figure, axes = new_panel(6.5, 5)
+    kinds = list(dict.fromkeys(names))
+    if len(kinds) <= len(_COLORS) and len(kinds) < len(names):
+        for kind, color, marker in zip(kinds, _COLORS, _MARKERS, strict=False):
+            chosen = points[[name == kind for name in names]]
+            axes.scatter(*chosen.T, s=28, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {label(kind)}")
+        axes.legend()
+    else:
+        axes.scatter(*points.T, s=18, color=BLUE, alpha=0.75, linewidths=0)
+    for axis, number, share in ((axes.xaxis, "first", shares[0]), (axes.yaxis, "second", shares[1])):
+        axis.set_label_text(f"{number} principal component ({share:.0%} of the variance)")
+    axes.set_aspect("equal", "datalim")
+    axes.grid(alpha=0.3)
+    if names and axes.get_legend() is None and (unnamed := len(names) - _write_names(figure, axes, names, points)):
+        axes.set_title(f"{unnamed} of the {len(names)} points have no name here: there is no room", loc="left")
     return figure
 
 
@@ -61,16 +58,10 @@ def _write_names(figure: Any, axes: Any, names: Sequence[str], points: Array) ->
     taken: list[Any] = []
     for name, point, dot in zip(names, points, dots, strict=True):
         for side, above in ((4, 2), (-4, 2), (4, -9), (-4, -9)):
-            text = axes.annotate(
-                label(name),
-                point,
-                (side, above),
-                textcoords="offset points",
-                ha="left" if side > 0 else "right",
-                fontsize=8,
-            )
+            look = {"textcoords": "offset points", "ha": "left" if side > 0 else "right", "fontsize": 8}
+            text = axes.annotate(label(name), point, (side, above), **look)
             box = text.get_window_extent()
-            is_inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
+            is_inside = all(frame.contains(*corner) for corner in (box.min, box.max))
             others = box.count_contains(np.delete(dots, (dots == dot).all(axis=1), axis=0))
             if is_inside and not others and not box.count_overlaps(taken):
                 taken.append(box)
@@ -90,10 +81,8 @@ def principal_components(vectors: Any) -> tuple[Array, Array]:
         raise ValueError(f"vectors has shape {rows.shape}, wanted (N, D) with at least two vectors")
     if not np.isfinite(rows).all():
         raise ValueError("vectors holds a number that is not finite")
-    u, s, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
-    points, variances = np.zeros((len(rows), 2)), np.zeros(2)
-    count = min(2, len(s))
-    points[:, :count], variances[:count] = (u * s)[:, :count], s[:count] ** 2
+    centred = np.pad(rows - rows.mean(axis=0), ((0, 0), (0, 1)))  # with a feature of zeros there are two components
+    u, s, _ = np.linalg.svd(centred, full_matrices=False)
+    points = (u * s)[:, :2]
     furthest = points[np.abs(points).argmax(axis=0), [0, 1]]
-    total = float((s**2).sum())
-    return points * np.where(furthest < 0, -1, 1), variances / (total or 1)
+    return points * np.where(furthest < 0, -1, 1), s[:2] ** 2 / (np.sum(s**2) or 1)

@@ -1,131 +1,149 @@
-"""How large gradients and updates were in each layer, step after step: what vanishes or explodes is seen."""
+"""The gradients and updates of each layer, now or step after step: what vanishes or explodes is seen."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.core import Tape
+from npbert.data.batch import Batch
 from npbert.extras import import_extra
 from npbert.files import FileError
+from npbert.json_lines import LAYERS_FILE
+from npbert.models import parameters_by_layer
 from npbert.plots.drawing import (
     BLUE,
     MAGNITUDES,
     ORANGE,
+    Run,
     as_power,
-    at_whole_steps,
     label,
-    mark_alone,
+    line_look,
+    log_scale,
     name_places,
     new_figure,
+    new_panel,
+    rows_of,
+    step_axis,
     style,
 )
-from npbert.rows import LAYERS_FILE, read_rows
 
-Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
-"""The folder of a run, or rows of it."""
-
-RULE_OF_THUMB = 1e-3
 _COLUMNS = 240
 _WORDS = {"gradient_norms": "‖g‖", "update_ratios": "‖Δw‖ / ‖w‖"}
 
 
+@style()
 def plot_layers(run: Run, what: str = "gradient_norms") -> Any:
     """A heat map: a row a layer, from the input below to the output above, and a column a step; brighter is more, each
     shade so many times more than the one before it.
 
     run: the folder of a run, or its rows, as layers.jsonl has them. what: gradient_norms, or update_ratios.
-    (Extra: plot.) Raises: FileError when there is nothing to draw yet; what read_rows raises.
+    (Extra: plot.) Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
     """
     names, steps, values = layer_numbers(run, what)
     colors = import_extra("matplotlib.colors", extra="plot")
-    with np.errstate(all="ignore"):
-        logs = np.log10(values)
-    shown = np.ma.masked_invalid(logs)
-    if shown.count() == 0:
+    logs = np.ma.log10(np.ma.masked_invalid(values))  # 0 has none
+    if logs.count() == 0:
         raise FileError(f"{_WORDS[what]} is 0 or not known in every layer: there is nothing to draw")
-    with style():
-        width, height = 7.5, 1.0 + 0.24 * len(names)
-        figure = new_figure(width, height)
-        figure.set_layout_engine("none")  # so that pictures of the same layers are of the same width
-        left = 0.25 + 0.08 * max(len(label(name)) for name in names)
-        low_edge, high_edge = 0.6 / height, 1 - 0.85 / height
-        axes = figure.add_axes((left / width, low_edge, 1 - (left + 1.35) / width, high_edge))
-        low, high = (float(end) for end in np.percentile(shown.compressed(), [2, 100]))
-        scale = colors.Normalize(low, max(high, low + 0.5))
-        extent = (0.5, len(steps) + 0.5, -0.5, len(names) - 0.5)
-        image = axes.imshow(
-            shown, MAGNITUDES, scale, aspect="auto", origin="lower", interpolation="none", extent=extent
-        )
-        name_places(axes.yaxis, names)
-        ticks = _even(steps)
-        axes.set_xticks(np.interp(ticks, steps, np.arange(1, len(steps) + 1)), [f"{step:,}" for step in ticks])
-        axes.set_xlabel("step")
-        bar = figure.colorbar(image, cax=figure.add_axes((1 - 1.15 / width, low_edge, 0.18 / width, high_edge)))
-        bar.set_label(_WORDS[what])
-        places, written = _shades(scale.vmin, scale.vmax)
-        bar.set_ticks(places, labels=written)
+    width, height = 7.5, 1.0 + 0.24 * len(names)
+    figure = new_figure(width, height)
+    figure.set_layout_engine("none")  # so that pictures of the same layers are of the same width
+    left = 0.25 + 0.08 * max(len(label(name)) for name in names)
+    low_edge, high_edge = 0.6 / height, 1 - 0.85 / height
+    axes = figure.add_axes((left / width, low_edge, 1 - (left + 1.35) / width, high_edge))
+    low, high = (float(end) for end in np.percentile(logs.compressed(), [2, 100]))
+    scale = colors.Normalize(low, max(high, low + 0.5))
+    extent = (0.5, len(steps) + 0.5, -0.5, len(names) - 0.5)
+    image = axes.imshow(logs, MAGNITUDES, scale, aspect="auto", origin="lower", interpolation="none", extent=extent)
+    name_places(axes.yaxis, names)
+    ticks = _round_steps(steps)
+    axes.set_xticks(np.interp(ticks, steps, np.arange(1, len(steps) + 1)), [f"{step:,}" for step in ticks])
+    axes.set_xlabel("step")
+    bar = figure.colorbar(image, cax=figure.add_axes((1 - 1.15 / width, low_edge, 0.18 / width, high_edge)))
+    bar.set_label(_WORDS[what])
+    shades = _shades(scale.vmin, scale.vmax)
+    bar.set_ticks(list(shades), labels=list(shades.values()))
     return figure
 
 
+@style()
 def plot_update_ratios(run: Run) -> Any:
-    """How far a step moves the weights, beside how large they are: the middle layer as a line, all of them as a band,
+    """The size of each update beside that of the weights: the middle layer as a line, all of them as a band,
     and the rule of thumb, 1e-3, as a dashed line. (Extra: plot.) Raises: as plot_layers."""
     _, steps, values = layer_numbers(run, "update_ratios")
-    with np.errstate(all="ignore"):
-        known = np.where(np.isfinite(values) & (values > 0), values, np.nan)
-    present = np.isfinite(known).any(axis=0)
-    if not present.any():
+    known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)
+    moved = known.count(axis=0) > 0
+    if not moved.any():
         raise FileError("no step moved any weight: there is nothing to draw")
-    known, shown_steps = known[:, present], np.array(steps)[present]
-    ticker = import_extra("matplotlib.ticker", extra="plot")
-    with style():
-        figure = new_figure(7.5, 2.8)
-        axes = figure.add_subplot()
-        low, high = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
-        axes.fill_between(
-            shown_steps, low, high, color=BLUE, alpha=0.25, linewidth=0, label="from the least to the most"
-        )
-        middle = np.nanmedian(known, axis=0)
-        axes.plot(shown_steps, middle, label="the middle layer", **mark_alone(shown_steps.tolist(), {"color": BLUE}))
-        axes.axhline(RULE_OF_THUMB, color=ORANGE, linestyle="--", label="rule of thumb: 0.001")
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(as_power)
-        axes.yaxis.set_minor_formatter(ticker.NullFormatter())
-        at_whole_steps(axes.xaxis)
-        axes.set_xlabel("step")
-        axes.set_ylabel("‖Δw‖ / ‖w‖")
-        figure.legend(loc="outside upper left", ncols=3)
-        axes.grid(alpha=0.3)
+    known, x = known[:, moved], np.array(steps)[moved]
+    figure, axes = new_panel(7.5, 2.8)
+    low, high = known.min(axis=0), known.max(axis=0)
+    middle = np.nanmedian(known.filled(np.nan), axis=0)
+    axes.fill_between(x, low, high, color=BLUE, alpha=0.25, linewidth=0, label="from the least to the most")
+    axes.plot(x, middle, label="the middle layer", **line_look(len(x), color=BLUE))
+    axes.axhline(1e-3, color=ORANGE, linestyle="--", label="rule of thumb: 0.001")
+    log_scale(axes, "y")
+    step_axis(axes)
+    axes.set_ylabel(_WORDS["update_ratios"])
+    figure.legend(loc="outside upper left", ncols=3)
+    axes.grid(alpha=0.3)
     return figure
 
 
-def _even(steps: Sequence[int]) -> list[int]:
-    """At most six round steps for an axis, all as far apart: multiples of 1, 2 or 5 with zeros."""
-    closest = min(np.diff(steps), default=1)
-    for unit in (digit * 10**power for power in range(18) for digit in (1, 2, 5)):
-        first = -(-steps[0] // unit) * unit
-        ticks = list(range(first, steps[-1] + 1, unit)) if (steps[-1] - first) // unit < 6 else []
-        if ticks and unit >= closest:
-            return ticks if len(ticks) > 1 else sorted({steps[0], steps[-1]})
-    return [steps[0]]
+@style()
+def plot_gradient_flow(model: Any, batch: Batch) -> Any:
+    """The gradient in each layer after one backward, from the input below to the output above: how large the derivative
+    of the loss by one weight usually is (the root of the mean of squares), and the largest. Where the points go far to
+    the left on the way down, the gradient vanishes; to the right, it explodes.
+
+    The batch has the targets that the model's loss needs. There is no dropout. What gradients the model had are set to
+    0. (Extra: plot.) Raises: what the model's loss raises; ValueError when every derivative is 0 or one is not finite.
+    """
+    tape = Tape()
+    model.zero_grad()
+    model.loss(batch, tape)
+    model.loss_backward(1.0, tape)
+    layers = parameters_by_layer(model)
+    grads = [np.concatenate([each.grad.ravel() for each in layer]).astype(float) for layer in layers.values()]
+    model.zero_grad()
+    usual = [float(np.sqrt(np.mean(grad**2))) for grad in grads]
+    largest = [float(np.abs(grad).max()) for grad in grads]
+    if not np.isfinite(largest).all() or not any(largest):
+        raise ValueError(f"the largest derivatives are {largest}: there is no flow to draw")
+    figure, axes = new_panel(6.5, 1.2 + 0.3 * len(layers))
+    for values, color, marker, words in ((usual, BLUE, "o", "usual"), (largest, ORANGE, "D", "largest")):
+        known = [(value, place) for place, value in enumerate(values) if value > 0]
+        axes.plot(*zip(*known, strict=True), marker, color=color, linestyle=":", linewidth=1, label=words)
+    log_scale(axes, "x")
+    name_places(axes.yaxis, list(layers))
+    axes.set_xlabel("size of ∂loss / ∂weight, on a logarithmic scale")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    return figure
 
 
-def _shades(low: float, high: float) -> tuple[list[float], list[str]]:
-    """Round numbers for the bar of a picture of logarithms, where they stand on it, and what they are called."""
+def _round_steps(steps: Sequence[int]) -> list[int]:
+    """At most six round steps for an axis, all as far apart, or the first and the last."""
+    closest = max(1, min(np.diff(steps), default=1))
+    bins = min(5, max(1, (steps[-1] - steps[0]) // closest))
+    locator = import_extra("matplotlib.ticker", extra="plot").MaxNLocator(bins, integer=True)
+    ticks = [round(tick) for tick in locator.tick_values(steps[0], steps[-1]) if steps[0] <= tick <= steps[-1]]
+    return ticks if len(ticks) > 1 else sorted({steps[0], steps[-1]})
+
+
+def _shades(low: float, high: float) -> dict[float, str]:
+    """Round numbers for the bar of a picture of logarithms: their names by the place where they stand on it."""
     powers = range(math.floor(low), math.floor(high) + 1)
-    found: list[tuple[float, str]] = []
     for digits in ((1,), (1, 2, 5), range(1, 10)):
-        places = [(power + math.log10(digit), f"{digit}e{power}") for power in powers for digit in digits]
-        found = [(place, as_power(float(number))) for place, number in places if low <= place <= high]
-        if len(found) > 1:
+        numbers = {power + math.log10(digit): f"{digit}e{power}" for power in powers for digit in digits}
+        names = {place: as_power(float(number)) for place, number in numbers.items() if low <= place <= high}
+        if len(names) > 1:
             break
-    found = found[:: 1 + len(found) // 9]
-    return [place for place, _ in found], [written for _, written in found]
+    return dict(list(names.items())[:: 1 + len(names) // 9])
 
 
 def layer_numbers(run: Run, what: str) -> tuple[list[str], list[int], Array]:
@@ -133,14 +151,9 @@ def layer_numbers(run: Run, what: str) -> tuple[list[str], list[int], Array]:
 
     Raises: as plot_layers; FileError for rows that are not as a run writes them.
     """
-    if isinstance(run, str | Path):
-        path = Path(run) / LAYERS_FILE
-        place, rows = f"{path}: ", read_rows(path)
-    else:
-        place, rows = "", list(run)
-    if not rows:
-        raise FileError(f"{place}there are no numbers of layers to draw")
-    rows = [rows[number] for number in np.unique(np.linspace(0, len(rows) - 1, _COLUMNS).round().astype(int))]
+    rows, place = rows_of(run, LAYERS_FILE)
+    chosen = np.linspace(0, len(rows) - 1, _COLUMNS).round() if rows else np.empty(0)
+    rows = [rows[number] for number in np.unique(chosen.astype(int))]
     try:
         names: list[str] = list(dict.fromkeys(name for row in rows for name in row[what]))
         values = [[float(np.nan if row[what].get(name) is None else row[what][name]) for row in rows] for name in names]

@@ -1,62 +1,83 @@
-"""Where a number first stopped being finite: for the message when training breaks down."""
+"""CheckFinite: when training breaks down, it says where a number first stopped being finite."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.core import Layer, Parameter, Tape, named_parts
 from npbert.data.batch import Batch
-from npbert.training.parallel.communicator import ALONE, Communicator
+from npbert.training.accumulate import part_rng, split
+from npbert.training.parallel import Shares
+from npbert.training.progress import Step, Watcher
 
 
 class NotFiniteError(ArithmeticError):
     """The loss, a gradient or a parameter is infinite or not a number."""
 
 
+@dataclass
+class CheckFinite(Watcher):
+    """Stops a run in which a number is not finite, before the update if there is time, and says where it came from."""
+
+    model: Any
+    shares: Shares
+
+    def before_update(self, step: Step) -> None:
+        """Raises: NotFiniteError for the loss or a gradient."""
+        if math.isfinite(step.losses.total + step.gradient_norm):
+            return
+        communicator, parts = self.shares.communicator, enumerate(split(step.batch, step.parts))
+        own = communicator.own([(part, part_rng(step.seed, number)) for number, part in parts])
+        gradients = [(piece.name, piece.parameter) for piece in self.shares.own]
+        _, found = min(communicator.gather(first_not_finite(self.model, own, gradients)))
+        raise NotFiniteError(
+            f"step {step.number}: the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}; "
+            f"{found}. A smaller learning rate may help."
+        )
+
+    def after(self, step: Step) -> None:
+        """Raises: NotFiniteError for a parameter."""
+        name = parameter_not_finite(self.model)
+        if name:
+            raise NotFiniteError(
+                f"step {step.number}: the parameter {name} is not finite after it. A smaller learning rate may help."
+            )
+
+
 def parameter_not_finite(model: Layer) -> str | None:
     """The name of the first parameter with a value that is not finite, if there is one."""
-    return next((name for name, p in model.named_parameters() if not _all_finite(p.value)), None)
-
-
-def _all_finite(values: Array) -> bool:
-    """A finite sum, which is quickly made, has finite terms; an infinite one may be of terms that are only large."""
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+    for name, parameter in model.named_parameters():
+        # A finite sum, which is quickly made, has finite terms; an infinite one may be of terms that are only large.
+        with np.errstate(all="ignore"):
+            if not (np.isfinite(parameter.value.sum()) or np.isfinite(parameter.value).all()):
+                return name
+    return None
 
 
 def first_not_finite(
     model: Any,
     parts: Iterable[tuple[Batch, np.random.Generator | None]],
     gradients: Iterable[tuple[str, Parameter]],
-    communicator: Communicator = ALONE,
-) -> str:
+) -> tuple[int, str]:
     """A sentence that names the first parameter, or else the first layer in the order of computation, with a value that
-    is not finite; or else the parameter whose gradient has one.
+    is not finite; or else the parameter whose gradient has one. Before it, a number that is smaller the nearer this is
+    to the cause.
 
     parts: those of the batch that this process has, each with the generator of the same dropout. gradients: those that
-    it has, by name. All processes look at theirs, and say the same.
+    it has, by name.
     """
-    everyone = communicator.gather(_first(model, parts, gradients))
-    return min(everyone)[1]
-
-
-def _first(
-    model: Any,
-    parts: Iterable[tuple[Batch, np.random.Generator | None]],
-    gradients: Iterable[tuple[str, Parameter]],
-) -> tuple[int, str]:
-    """What is found, and how near to the cause: the smaller the nearer."""
     parameter_name = parameter_not_finite(model)
     if parameter_name:
         return 0, f"the parameter {parameter_name} is not finite"
     for batch, rng in parts:
         found: list[str] = []
-        with _watched(model, found), np.errstate(all="ignore"):
+        with _observed(model, found), np.errstate(all="ignore"):
             model.loss(batch, Tape(rng))
         if found:
             return 1, f"the first values that are not finite come out of {found[0]}"
@@ -67,20 +88,20 @@ def _first(
 
 
 @contextmanager
-def _watched(model: Layer, found: list[str]) -> Iterator[None]:
+def _observed(model: Layer, found: list[str]) -> Iterator[None]:
     """While it lasts, the name of every layer whose output is not finite is added to `found`; parts come first."""
     layers = [(name or "model", part) for name, part in named_parts(model) if hasattr(part, "forward")]
     try:
         for name, layer in layers:
-            vars(layer)["forward"] = _watch(layer.forward, name, found)
+            vars(layer)["forward"] = _observe(layer.forward, name, found)
         yield
     finally:
         for _, layer in layers:
             vars(layer).pop("forward", None)
 
 
-def _watch(forward: Any, name: str, found: list[str]) -> Any:
-    def watched(*args: Any, **options: Any) -> Any:
+def _observe(forward: Any, name: str, found: list[str]) -> Any:
+    def observed(*args: Any, **options: Any) -> Any:
         y = forward(*args, **options)
         parts = y if isinstance(y, tuple) else (y,)
         numbers = [part for part in parts if isinstance(part, np.ndarray | np.floating | float)]
@@ -88,4 +109,4 @@ def _watch(forward: Any, name: str, found: list[str]) -> Any:
             found.append(name)
         return y
 
-    return watched
+    return observed

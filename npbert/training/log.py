@@ -1,71 +1,210 @@
-"""Log: what a run says about itself, on disk: files of rows, and event files for TensorBoard."""
+"""What a run says about itself: on disk, in files of rows and event files for TensorBoard; to a person, by a bar."""
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
+import time
 import warnings
 from pathlib import Path
-from types import TracebackType
+from textwrap import fill
 from typing import Any
 
+import numpy as np
+
 from npbert.compute import Array
-from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, Rows
-from npbert.training.event_file import EventFile
+from npbert.extras import import_extra
+from npbert.files import naming
+from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, JsonLines
+from npbert.messages import LOGGER, is_quiet
+
+EVENTS_FOLDER = "tensorboard"
+_BINS, _RED_GREEN_BLUE_ALPHA = 30, 4
+_LINES = 20
+_NO_BREAK = "\u00a0"
 
 
 class Log:
-    """What is known of a run, by step, in `folder`:
+    """The numbers of a run, by step, in `folder`:
 
         metrics.jsonl   losses, metrics, learning rate …        layers.jsonl   of each layer: gradient and update
         shown.jsonl     what the model says of some examples    tensorboard/   scalars, histograms and images
 
-    Of the first three, a file is there when there is something in it.
+    These are its attributes `metrics`, `layers`, `shown` and `events`. Of the first three, a file is there when there
+    is something in it. The numbers of a run and of the same run resumed are the same, so what depends on the clock goes
+    to TensorBoard alone.
 
-    The numbers of a run and of the same run resumed are the same, so what depends on the clock goes to TensorBoard
-    alone. after_step: rows of later steps, from a run that was killed after its last saved state, are dropped. every:
-    after how many steps there is a row. (Extra: train.)
+    after_step: rows of later steps, from a run that was killed after its last saved state, are dropped. every: after
+    how many steps there is a row. (Extra: train.)
 
     Warns: when there are rows but no step to go on from, or when rows are missing before it.
     """
 
     def __init__(self, folder: Path, *, after_step: int, every: int = 1) -> None:
-        self._metrics, self._layers, self._shown = (
-            Rows(folder / name, after_step=after_step) for name in (METRICS_FILE, LAYERS_FILE, SHOWN_FILE)
+        self.metrics, self.layers, self.shown = (
+            JsonLines(folder / name, after_step=after_step) for name in (METRICS_FILE, LAYERS_FILE, SHOWN_FILE)
         )
-        path, reached = self._metrics.path, self._metrics.reached
+        path, reached = self.metrics.path, self.metrics.reached
         if reached and not after_step:
             warnings.warn(f"{path} goes to step {reached}, but no state was saved: it begins anew", stacklevel=4)
         elif reached < after_step // every * every:
             warnings.warn(f"{path} ends at step {reached}, but the state is of step {after_step}", stacklevel=4)
-        self._events = EventFile(folder / "tensorboard", first_step=after_step + 1)
+        self.events = EventFile(folder / EVENTS_FOLDER, first_step=after_step + 1)
 
-    def write(self, step: int, numbers: dict[str, float], **of_the_clock: float) -> None:
-        """Add a row of metrics: `numbers` to both, `of_the_clock` to TensorBoard alone."""
-        self._metrics.write(step, numbers)
-        self._events.scalars(step, {**numbers, **of_the_clock})
-
-    def write_layers(self, step: int, numbers: dict[str, dict[str, float]]) -> None:
-        """Add what Watch gives: numbers by layer, under the name of what they are."""
-        self._layers.write(step, numbers)
-
-    def write_shown(self, step: int, shown: dict[str, Any]) -> None:
-        """Add what the model says of a few examples; `shown["kind"]` says what they are."""
-        self._shown.write(step, shown)
-
-    def write_histograms(self, step: int, samples: dict[str, Array]) -> None:
-        """How the numbers of each sample are spread, for TensorBoard alone."""
-        self._events.histograms(step, samples)
-
-    def write_images(self, step: int, pictures: dict[str, bytes]) -> None:
-        """Pictures by name, each a PNG file, for TensorBoard alone."""
-        self._events.images(step, pictures)
+    def write(self, step: int, numbers: dict[str, float], **timed: float) -> None:
+        """Add a row of metrics: `numbers` to both, and those that depend on the clock to TensorBoard alone."""
+        self.metrics.write(step, numbers)
+        self.events.scalars(step, {**numbers, **timed})
 
     def sync(self) -> None:
         """See to it that all rows are on the disk."""
-        for rows in (self._metrics, self._layers, self._shown):
+        for rows in (self.metrics, self.layers, self.shown):
             rows.sync()
 
     def __enter__(self) -> Log:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._events.close()
+    def __exit__(self, *_: object) -> None:
+        self.events.close()
+
+
+def short(number: float) -> float:
+    """The number with four digits, as rows of many numbers have it."""
+    return float(f"{number:.4g}")
+
+
+class EventFile:
+    """A new event file in `folder`. TensorBoard drops what files before it have of `first_step` and later steps.
+
+    Each event is a protocol buffer in TensorFlow's format for records, and in the file at once. (TensorBoard's own
+    writer has a thread write, whose errors reach nobody.) Extra: train. Raises: OSError that names the file.
+    """
+
+    def __init__(self, folder: Path, *, first_step: int) -> None:
+        self._events = import_extra("tensorboard.compat.proto.event_pb2", extra="train")
+        self._summaries = import_extra("tensorboard.compat.proto.summary_pb2", extra="train")
+        records = import_extra("tensorboard.summary.writer.record_writer", extra="train")
+        folder.mkdir(exist_ok=True)
+        seconds, rest = divmod(time.time_ns(), 10**9)  # files are read in the order of their names
+        self._path = folder / f"events.out.tfevents.{seconds:010d}.{rest:09d}.{socket.gethostname()}.{os.getpid()}"
+        self._file = self._path.open("xb")
+        self._records = records.RecordWriter(self._file)
+        log = self._events.SessionLog
+        self._add(0, file_version="brain.Event:2")
+        self._add(first_step, session_log=log(status=log.START))
+
+    def scalars(self, step: int, numbers: dict[str, float]) -> None:
+        """Add numbers by name."""
+        self._summary(step, [{"tag": name, "simple_value": value} for name, value in numbers.items()])
+
+    def histograms(self, step: int, samples: dict[str, Array]) -> None:
+        """Add how the numbers of each sample are spread."""
+        values = []
+        for name, sample in samples.items():
+            counts, edges = np.histogram(sample, _BINS, _ends(sample))
+            histogram = self._summaries.HistogramProto(
+                min=sample.min(),
+                max=sample.max(),
+                num=len(sample),
+                sum=sample.sum(),
+                sum_squares=sample @ sample,
+                bucket_limit=edges[1:],
+                bucket=counts,
+            )
+            values.append({"tag": name, "histo": histogram})
+        self._summary(step, values)
+
+    def images(self, step: int, pictures: dict[str, bytes]) -> None:
+        """Add pictures by name, each a PNG file."""
+        values = []
+        for name, png in pictures.items():
+            width, height = (int.from_bytes(png[start : start + 4], "big") for start in (16, 20))  # where PNG has them
+            image = self._summaries.Summary.Image(
+                width=width, height=height, colorspace=_RED_GREEN_BLUE_ALPHA, encoded_image_string=png
+            )
+            values.append({"tag": name, "image": image})
+        self._summary(step, values)
+
+    def close(self) -> None:
+        """End the file."""
+        with naming(self._path):
+            self._file.close()
+
+    def _summary(self, step: int, values: list[dict[str, Any]]) -> None:
+        if values:
+            summary = self._summaries.Summary(value=[self._summaries.Summary.Value(**value) for value in values])
+            self._add(step, summary=summary)
+
+    def _add(self, step: int, **content: Any) -> None:
+        event = self._events.Event(wall_time=time.time(), step=step, **content)
+        with naming(self._path):
+            self._records.write(event.SerializeToString())
+            self._records.flush()
+
+
+def _ends(sample: Array) -> tuple[float, float]:
+    """The least and the largest number, with some room where 30 steps from one to the other would be no steps."""
+    low, high = float(sample.min()), float(sample.max())
+    largest = max(abs(low), abs(high), 1e-200)
+    room = 0.0 if high - low > 1e-9 * largest else max(0.5, 1e-6 * largest)
+    return low - room, high + room
+
+
+class Bar:
+    """The progress of a run of `total` steps: a bar on a terminal; elsewhere, in a file say, about 20 lines in all; and
+    nothing where npbert is to be quiet.
+
+    done: how many steps were made before. (Extra: train.)
+    """
+
+    def __init__(self, total: int, *, done: int) -> None:
+        tqdm = import_extra("tqdm", extra="train").tqdm
+        form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
+        self._bar = tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form)
+        self._total, self._done, self._before, self._lines = total, done, done, -1
+        self._start = time.perf_counter()
+        self.is_closed = False
+
+    def update(self) -> None:
+        """One more step is made."""
+        self._done += 1
+        self._bar.update(1)
+
+    def show(self, numbers: dict[str, float], tokens_per_second: float) -> None:
+        """The loss, the accuracies and the speed of the last steps."""
+        shares = [
+            f"{name.removesuffix('_accuracy')} {value:.0%}" for name, value in numbers.items() if "accuracy" in name
+        ]
+        line = ", ".join([f"loss {numbers['loss']:.3f}", *shares, f"{tokens_per_second:,.0f} tok/s"])
+        self._bar.set_postfix_str(line)
+        lines = _LINES * self._done // self._total
+        if self._bar.disable and lines > self._lines:
+            self._lines = lines
+            left = (time.perf_counter() - self._start) / (self._done - self._before) * (self._total - self._done)
+            self.say(f"step {self._done} of {self._total}: {line}, {self._bar.format_interval(left)} left")
+
+    def say(self, line: str) -> None:
+        """A line that stays, above the bar. Where nobody can read it, as `head` or a terminal that shows the run has
+        gone, `is_closed` is True from then on."""
+        if is_quiet() or self.is_closed:
+            return
+        try:
+            self._bar.write(line)
+            sys.stdout.flush()
+        except OSError as error:
+            self.is_closed = True
+            LOGGER.warning("standard output is closed (%s), so the run stops", error.strerror)
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+
+def held_out_line(step: int, numbers: dict[str, float]) -> str:
+    """The numbers of an evaluation in a line, or in several where it would be longer than 79 characters."""
+    parts = [f"{name.replace('_', ' ')} {value:.3g}".replace(" ", _NO_BREAK) for name, value in numbers.items()]
+    line = fill(f"step {step}: held out: {', '.join(parts)}", 79, subsequent_indent=" " * 4)
+    return line.replace(_NO_BREAK, " ")

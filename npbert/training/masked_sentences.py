@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data.batch import Batch
+from npbert.data.batch import Batch, pad_rows
 from npbert.data.corpus import Corpus
-from npbert.data.padding import pad_rows
-from npbert.data.sentence_pairs import join_pair
+from npbert.data.example import join_pair
 from npbert.data.tokenizer import Tokenizer
 from npbert.layers import Softmax
+from npbert.training.log import short
 from npbert.training.plot import Example
 
 SENTENCES, GUESSES = 8, 5
@@ -33,7 +33,7 @@ class MaskedSentences:
         count = min(SENTENCES, len(corpus))
         pieces = [tokenizer.pieces(corpus.read(number * len(corpus) // count)) for number in range(count)]
         chosen = [_choose(tokenizer, piece, -(-SENTENCES // count), longest, rng) for piece in pieces]
-        rows = [join_pair(ids, None, tokenizer)[0] for of_one in chosen for ids in of_one][:SENTENCES]
+        rows = [join_pair(ids, None, tokenizer)[0] for sentences in chosen for ids in sentences][:SENTENCES]
         self.labels = [_hide(ids, tokenizer, rng) for ids in rows]
         self.input_ids = [
             [tokenizer.mask_id if label != IGNORED else index for index, label in zip(ids, labels, strict=True)]
@@ -47,8 +47,8 @@ class MaskedSentences:
         return None if ids is None else Example(Batch(np.array([ids])), self.tokenizer.decode(ids))
 
     def show(self, model: Any) -> dict[str, Any]:
-        """What the model guesses: for each sentence its tokens, and for each hidden one its place, what it is, how
-        probable that is to the model, and the five most probable tokens. Nothing where there is no sentence."""
+        """The guesses of the model: for each sentence its tokens, and for each hidden one its place, the true token and
+        its probability, and the five most probable tokens. Nothing where there is no sentence."""
         if not self.input_ids:
             return {}
         batch = Batch(
@@ -74,11 +74,9 @@ class MaskedSentences:
 
     def _hidden(self, place: int, label: int, probabilities: Any) -> dict[str, Any]:
         best = np.argsort(-probabilities, kind="stable")[:GUESSES]
-        guesses = [
-            [token, _short(probabilities[i])] for token, i in zip(self.tokenizer.decode(best), best, strict=True)
-        ]
+        guesses = [[token, short(probabilities[i])] for token, i in zip(self.tokenizer.decode(best), best, strict=True)]
         (token,) = self.tokenizer.decode([label])
-        return {"place": place, "token": token, "probability": _short(probabilities[label]), "guesses": guesses}
+        return {"place": place, "token": token, "probability": short(probabilities[label]), "guesses": guesses}
 
 
 def _choose(
@@ -105,7 +103,3 @@ def _hide(ids: Sequence[int], tokenizer: Tokenizer, rng: np.random.Generator) ->
         is_hidden = place in chosen or (is_hidden and bool(tokenizer.continues[index]))
         labels.append(int(index) if is_hidden else IGNORED)
     return labels
-
-
-def _short(probability: float) -> float:
-    return float(f"{probability:.4g}")

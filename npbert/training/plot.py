@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import Encoding, Tokenizer
+from npbert.data.tokenizer import Tokenizer
 from npbert.extras import import_extra
-from npbert.files import FileError
-from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predictions, save_figure
+from npbert.files import FileError, atomic_write
+from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predictions
 from npbert.plots.attention import attention_figure
 from npbert.plots.drawing import as_bytes
 
@@ -28,9 +28,9 @@ class Example(NamedTuple):
     tokens: Sequence[str]
 
 
-def example_of(encodings: Iterable[Encoding], tokenizer: Tokenizer) -> Example | None:
+def example_of(encodings: Iterable[Any], tokenizer: Tokenizer) -> Example | None:
     """The longest of the texts that a picture has room for, if there is one."""
-    fitting = [encoding for encoding in encodings if len(encoding.ids) <= _TOKENS]
+    fitting = [each for each in encodings if not isinstance(each, list) and len(each.ids) <= _TOKENS]
     if not fitting:
         return None
     longest = max(fitting, key=lambda encoding: len(encoding.ids))
@@ -44,7 +44,8 @@ def draw_curves(folder: Path) -> None:
         figure = plot_curves(folder)
     except FileError:
         return
-    save_figure(figure, folder / PLOT_FILE)
+    with atomic_write(folder / PLOT_FILE) as file:
+        file.write_bytes(as_bytes(figure))
 
 
 class Pictures:

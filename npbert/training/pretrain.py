@@ -15,25 +15,25 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
-from npbert.data.corpus import Corpus
+from npbert.data.corpus import Corpus, warn_of_known
 from npbert.data.packing import OBJECTIVES
 from npbert.data.pretraining_data import PretrainingData
 from npbert.data.tokenizer import Tokenizer
-from npbert.inference import check_vocabulary
+from npbert.inference import check_max_length, check_vocabulary
 from npbert.messages import counted
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, neither_size_nor_folder
 from npbert.training.accumulate import StepLosses
-from npbert.training.averages import Averages
-from npbert.training.goal import Goal
+from npbert.training.judge import Goal
 from npbert.training.masked_sentences import MaskedSentences
 from npbert.training.parallel import ALONE, Communicator
-from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, evaluation_interval, setting, when_judged
+from npbert.training.progress import Averages
+from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
 from npbert.training.trainer import Trainer
 
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainSettings(TrainerSettings):
-    """What to learn from, and how. (Devlin et al. 2018, section 3.1 and appendix A.2.)
+    """Settings of pre-training: text, model, and how it learns. (Devlin et al. 2018, section 3.1 and appendix A.2.)
 
     Raises: ValueError for a value that is not possible.
     """
@@ -41,25 +41,27 @@ class PretrainSettings(TrainerSettings):
     corpus: tuple[str, ...] = setting(
         (),
         "files or folders of text to learn from, with a sentence on each line and a blank line between documents",
+        value="FILE",
     )
     held_out: tuple[str, ...] = setting(
-        (), "files or folders of text to judge the model by; it does not learn from them"
+        (), "files or folders of text to judge the model by; it does not learn from them", value="FILE"
     )
     document_per_file: bool = setting(False, "take each file as one document, whatever its blank lines say")
-    vocabulary: str = setting("", "the folder of a tokenizer, as npbert vocab makes one")
+    vocabulary: str = setting("", "the folder of a tokenizer, as npbert vocab makes one", value="FOLDER")
     model: str = setting(
         "bert-mini",
         "a size to start anew (bert-tiny, bert-mini, bert-small …; npbert params --help lists them), or the "
         "folder of a checkpoint to go on from",
+        value="MODEL",
     )
     objective: str = setting(
         "nsp",
         "what to learn besides hidden words: nsp (is this the next sentence?), sop (are two sentences in "
         "order?) or none",
     )
-    max_length: int = setting(128, "how long a sequence may be, in tokens")
+    max_length: int = setting(128, "how long a sequence may be, in tokens", value="TOKENS")
     batch_size: int = setting(32, "how many sequences are in a batch")
-    mask_probability: float = setting(0.15, "the share of the tokens that the model must guess")
+    mask_probability: float = setting(0.15, "the share of the tokens that the model must guess", value="SHARE")
     whole_words: bool = setting(False, "hide all pieces of a word, or none of them")
     held_out_batches: int = setting(50, "how many batches of the held-out text to judge by")
     seed: int = setting(0, "where all random numbers come from: the same seed gives the same run")
@@ -78,6 +80,8 @@ class PretrainSettings(TrainerSettings):
 
 class Pretraining:
     """A run of pre-training in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
+
+    Warns: when documents of the held-out text are in the corpus, too.
 
     Raises: ValueError for a held-out text without a batch, or more tokens than the model takes; FileNotFoundError for a
     file that is not there, or a model that is neither a size nor a folder; what Corpus, Tokenizer.from_pretrained,
@@ -111,6 +115,7 @@ class Pretraining:
             self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
             if not self.held_out:
                 raise ValueError(f"the held-out text, {', '.join(settings.held_out)}, has no batches")
+            warn_of_known(held_out, corpus)
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         self.sentences = MaskedSentences(
             held_out if settings.held_out else corpus,
@@ -119,12 +124,11 @@ class Pretraining:
             seed=settings.seed,
         )
         self.cost = len(self.held_out) / STEP_IN_FORWARDS
-        every = evaluation_interval(settings.evaluate_every, settings.steps, self.cost)
         self.trainer = Trainer(
             self.model,
             self.data,
             folder,
-            replace(settings, evaluate_every=every),
+            settings,
             rng=rng,
             kinds=self.kinds,
             evaluate=self.evaluate if self.held_out else None,
@@ -132,15 +136,17 @@ class Pretraining:
             show=self.show,
             example=self.sentences.example,
             save_model=self.save,
-            recorded=settings,
+            cost=self.cost,
+            judged_by=held_out.files if settings.held_out else [],
             communicator=communicator,
         )
 
     def summary(self) -> str:
-        """What the run learns from, the beginning of it as the model sees it, and how long it is."""
+        """A few lines about the run: its text, the beginning of it as the model sees it, and how long it will be."""
         settings, corpus = self.settings, self.data.corpus
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
         judged = when_judged(self.trainer.settings, self.cost)
+        start = "random numbers" if settings.model in PRESETS else settings.model
         held_out = [
             f"{shorten(', '.join(settings.held_out), 60)}: {_batches(len(self.held_out))}, to judge it by {judged}"
         ]
@@ -150,7 +156,7 @@ class Pretraining:
                 f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
                 f"the first sentence: {shorten(first, 80)}",
                 f"a model of {sum(p.value.size for p in self.model.parameters()):,} parameters, "
-                f"{len(self.tokenizer):,} tokens",
+                f"{len(self.tokenizer):,} tokens; it starts from {start}",
                 *(held_out if self.held_out else []),
                 f"{counted(settings.steps, 'step')} of {counted(settings.batch_size, 'sequence')} of up to "
                 f"{settings.max_length} tokens",
@@ -162,14 +168,14 @@ class Pretraining:
         return evaluate_losses(self.model, self.held_out, self.kinds, self.communicator)
 
     def show(self) -> dict[str, Any]:
-        """What the model guesses for hidden words, and the baselines to judge its losses by."""
+        """The guesses of the model for hidden words, and the baselines to judge its losses by."""
         shown = self.sentences.show(self.model)
         return {**shown, "baselines": self.baselines} if shown else {}
 
     def save(self, folder: Path) -> None:
         """Write the model and its tokenizer."""
-        self.tokenizer.save_pretrained(folder)
-        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder, overwrite=True)
+        self.model.save_pretrained(folder, overwrite=True)
 
 
 def _size(count: int) -> str:
@@ -197,9 +203,7 @@ def _make_model(
         raise FileNotFoundError(f"model: {neither_size_nor_folder(settings.model)}")
     model = model_class.from_pretrained(settings.model, rng=rng)
     check_vocabulary(settings.model, tokenizer, model.config)
-    longest = model.config.max_position_embeddings
-    if settings.max_length > longest:
-        raise ValueError(f"max_length is {settings.max_length}, but {settings.model} takes {longest} tokens")
+    check_max_length(settings.max_length, model.config)
     return model
 
 
@@ -214,13 +218,13 @@ def evaluate_losses(
         own.append((list(map(float, losses.means)), model.target_counts(batch), losses.counts_right))
     averages = Averages()
     for theirs in communicator.gather(own):
-        for of_one in theirs:
-            averages.add(kinds, StepLosses(*of_one))
+        for losses in theirs:
+            averages.add(kinds, StepLosses(*losses))
     return averages.means()
 
 
 def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) -> Array:
-    """How often each token is in the corpus (V,), as a share, in `max_pieces` pieces spread over it; never 0."""
+    """The share of each token in the corpus (V,), counted in `max_pieces` pieces spread over it; never 0."""
     counts = np.ones(len(tokenizer))  # as if each had been seen once
     for number in range(0, len(corpus), -(-len(corpus) // max_pieces)):
         ids = [index for sentence in tokenizer.pieces(corpus.read(number)) for index in sentence]
@@ -230,14 +234,13 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
 
 
 def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:
-    """What knowing only how frequent words are, and which label is more frequent, gives on the same batches."""
+    """The metrics of a model that knows only how frequent words are, and which label is more frequent."""
     words = np.concatenate([batch.labels[batch.labels != IGNORED] for batch in batches if batch.labels is not None])
     loss = float(-np.log(shares[words]).mean())
     known = {"loss": loss, "accuracy": float((words == shares.argmax()).mean())}
     if len(kinds) == 1:
         return known
-    labels = np.concatenate([batch.next_sentence_label for batch in batches])
-    share = float(labels.mean())
+    share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
     entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
     return {
         "loss": loss + entropy,

@@ -1,19 +1,90 @@
-"""Progress: how far a run is, besides its arrays, and its way into the state on disk and out of it."""
+"""How far a run is, besides its arrays: the step that it makes and who looks on; and the progress that is kept: the
+place in its data, what its evaluations gave, and its averages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
-from npbert.data.place import START, Place
-from npbert.training.averages import Averages
+import numpy as np
+
+from npbert.data.batch import Batch
+from npbert.data.task_data import START, Place
+from npbert.training.accumulate import StepLosses
+
+
+class Data(Protocol):
+    """Data for a Trainer: PretrainingData, TaskData, or anything else with these batches."""
+
+    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
+        """The batches of an epoch from `place` on, each with its place; the same ones for the same seed."""
+
+
+class Step(NamedTuple):
+    """One step: its number, from 1 on, the batch, the losses, the norm of the gradient, and how long it took.
+
+    seed, parts: where the dropout of the batch was drawn from, and in how many parts it was computed, as in
+    `accumulate`.
+    """
+
+    number: int
+    batch: Batch
+    seed: Sequence[int]
+    parts: int
+    losses: StepLosses
+    gradient_norm: float
+    learning_rate: float
+    seconds: float = 0.0
+
+    @property
+    def tokens_per_second(self) -> float:
+        """The real tokens of the batch in a second."""
+        return int(self.batch.attention_mask.sum()) / self.seconds
+
+
+class Watcher:
+    """Something that looks on at each step: it logs, judges or saves, and leaves the model as it is."""
+
+    def before_update(self, step: Step) -> None:
+        """The gradients are whole, and the parameters are about to change."""
+
+    def after(self, step: Step) -> None:
+        """The step is done."""
+
+
+@dataclass
+class Averages:
+    """Sums over steps, by name: of losses and of right targets, and of the targets that they are shared by."""
+
+    sums: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, kinds: tuple[str, ...], step: StepLosses) -> None:
+        """Add the losses of a step, whose kinds have these names."""
+        for index, kind in enumerate(kinds):
+            prefix = f"{kind}_" if kind else ""
+            count = step.counts[index]
+            self._add(f"{prefix}loss", step.losses[index] * count, count)
+            if step.right is not None:
+                self._add(f"{prefix}accuracy", step.right[index], count)
+
+    def means(self) -> dict[str, float]:
+        """The mean over the targets by name; `loss` is the sum of the means where there are several kinds."""
+        means = {name: value / self.counts[name] for name, value in self.sums.items()}
+        if not means or "loss" in means:
+            return means
+        return {"loss": sum(value for name, value in means.items() if name.endswith("_loss")), **means}
+
+    def _add(self, name: str, value: float, count: int) -> None:
+        self.sums[name] = self.sums.get(name, 0.0) + value
+        self.counts[name] = self.counts.get(name, 0) + count
 
 
 @dataclass
 class Progress:
-    """The epoch, with the seed of its order and the place of the next batch in it; what the evaluations gave; and the
-    sums since the last line of the log."""
+    """The epoch, with the seed of its order and the place of the next batch in it; what the evaluations gave; the
+    sums since the last line of the log; and how many steps the run is to have, which may change when it goes on."""
 
     epoch: int
     epoch_seed: int
@@ -24,6 +95,23 @@ class Progress:
     evaluations_since_best: int = 0
     evaluation: dict[str, float] = field(default_factory=dict)
     averages: Averages = field(default_factory=Averages)
+    total_steps: int = 0
+
+    def batches(self, data: Data, rng: np.random.Generator) -> Iterator[Batch]:
+        """Batches without end, epoch after epoch; `place` is where the next one is.
+
+        Raises: ValueError for data without a batch.
+        """
+        while True:
+            is_empty = self.place == START
+            for place, batch in data.batches(self.epoch_seed, self.place):
+                is_empty = False
+                self.place = place._replace(batch=place.batch + 1)
+                yield batch
+            if is_empty:
+                raise ValueError("the training data has no batches")
+            self.epoch, self.place = self.epoch + 1, START
+            self.epoch_seed = int(rng.integers(2**63))
 
     def stored(self) -> dict[str, Any]:
         """All of it as numbers, strings, lists and dicts."""
@@ -31,10 +119,11 @@ class Progress:
 
     @classmethod
     def from_stored(cls, stored: dict[str, Any]) -> Progress:
-        """What `stored` gave, from a file that anybody may have written to.
+        """The progress that `stored` gave, from a file that anybody may have written to.
 
         Raises: ValueError that names what is missing, unknown or of another type.
         """
+        stored = {"total_steps": 0, **stored}  # earlier versions did not say
         names = {entry.name for entry in fields(cls)}
         for name in sorted(names ^ stored.keys()):
             raise ValueError(f"{name} is {'missing' if name in names else 'unknown'}")
@@ -54,7 +143,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _are(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Whether it is a dict, all of whose values are right."""
+    """A check for dicts, all of whose values must be right."""
     return lambda value: isinstance(value, dict) and all(map(is_right, value.values()))
 
 
@@ -70,7 +159,7 @@ def _are_averages(value: Any) -> bool:
 
 
 _RIGHT: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("epoch", "epoch_seed", "best_step", "evaluations_since_best"), _is_count),
+    **dict.fromkeys(("epoch", "epoch_seed", "best_step", "evaluations_since_best", "total_steps"), _is_count),
     **dict.fromkeys(("best_evaluation", "evaluation"), _are(_is_number)),
     "place": _is_place,
     "best": lambda value: value is None or _is_number(value),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from npbert.extras import import_extra
 from npbert.files import FileError, atomic_write, read_text
-from npbert.suggest import did_you_mean
+from npbert.messages import did_you_mean
 
 SETTINGS_FILE = "settings.toml"
 
@@ -17,24 +17,30 @@ _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # of evaluations along the way
 
 _NOTED = 0.1  # the share of the time from which on it is said
 STEP_IN_FORWARDS = 3
-"""How much longer a step takes than only to compute the model's answers for its batch: there is the way back, too."""
+"""The time of a step, in forward passes of its batch: there is the way back, too."""
 
 _TYPES: dict[str, Any] = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple[str, ...]": tuple}
 
 
-def setting(default: Any = MISSING, help_text: str = "") -> Any:
-    """A field of a settings class; without a default it must be given."""
-    return field(default=default, metadata={"help": help_text})
+def setting(default: Any, help_text: str, *, value: str = "") -> Any:
+    """A field of a settings class. value: a word for what it takes, as --help says it; usually the type tells."""
+    return field(default=default, metadata={"help": help_text, "value": value})
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings of one purpose; a run puts several together."""
+    """Settings of one purpose; a run puts several together. A Path may be given where a str is wanted."""
 
     def __post_init__(self) -> None:
         """Raise TypeError for a value of another type than its setting has, ValueError for one that is not possible."""
         for entry in fields(self):
-            value, kind = getattr(self, entry.name), str(entry.type)
+            given, kind = getattr(self, entry.name), str(entry.type)
+            value = tuple(map(_as_text, given)) if isinstance(given, tuple) else _as_text(given)
+            object.__setattr__(self, entry.name, value)
             is_wrong_bool = isinstance(value, bool) and kind != "bool"
             is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
             if is_wrong_bool or is_wrong_tuple or not isinstance(value, _TYPES[kind]):
@@ -49,20 +55,25 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainerSettings(Settings):
-    """How long and how fast to learn. (Devlin et al. 2018, appendix A.2 and A.3.)
+    """Settings of the loop: how long and how fast it learns. (Devlin et al. 2018, appendix A.2 and A.3.)
 
     Raises: ValueError for a number out of range.
     """
 
     steps: int = setting(1000, "how many updates to make")
-    learning_rate: float = setting(1e-4, "the learning rate where it is highest")
-    warmup: float = setting(0.1, "the share of the steps in which the learning rate rises; after that it falls to 0")
-    weight_decay: float = setting(0.01, "how strongly decoupled weight decay pulls weight matrices towards 0")
-    max_grad_norm: float = setting(1.0, "a gradient with a larger norm than this is scaled down to it")
+    learning_rate: float = setting(1e-4, "the learning rate where it is highest", value="RATE")
+    warmup: float = setting(
+        0.1, "the share of the steps in which the learning rate rises; after that it falls to 0", value="SHARE"
+    )
+    weight_decay: float = setting(
+        0.01, "how strongly decoupled weight decay pulls weight matrices towards 0", value="RATE"
+    )
+    max_grad_norm: float = setting(1.0, "a gradient with a larger norm than this is scaled down to it", value="NORM")
     parts: int = setting(
         0,
-        "compute each batch in this many parts, which takes less memory, or which several processes share; the result "
-        "is the same; 0: as many as there are processes when the run begins",
+        "compute each batch in this many parts, one after another, which takes less memory where the batch takes more "
+        "than the model, or shared by several processes: with the same parts and threads, any number of them gives the "
+        "same bits; 0: as many parts as there are processes when the run begins, as parts of few tokens take longer",
     )
     gradient_checkpointing: bool = setting(
         False,
@@ -78,13 +89,16 @@ class TrainerSettings(Settings):
         -1,
         "how many steps lie between evaluations; 0: only at the end; -1: about ten times in a run, fewer "
         "where that takes long",
+        value="STEPS",
     )
-    save_every: int = setting(200, "how many steps lie between saved states, from which a run can go on")
+    save_every: int = setting(200, "how many steps lie between saved states, from which a run can go on", value="STEPS")
     log_every: int = setting(
-        10, "how many steps lie between lines of the log, metrics.jsonl; of these about 20 in a run are shown, too"
+        10,
+        "how many steps lie between lines of the log, metrics.jsonl; of these about 20 in a run are shown, too",
+        value="STEPS",
     )
     keep_state: bool = setting(
-        True, "keep the state of a finished run, by far its largest file, with which --resume would go on"
+        True, "keep the state of a finished run, by far its largest file, with which --resume can make it longer"
     )
     patience: int = setting(0, "stop after this many evaluations without a better result; 0 for never")
 
@@ -100,6 +114,20 @@ class TrainerSettings(Settings):
         for name in ("learning_rate", "max_grad_norm"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}, wanted a positive number")
+
+    def with_interval(self, cost: float, *, is_judged: bool) -> TrainerSettings:
+        """The same with the steps between evaluations in `evaluate_every`; none are made along the way by default where
+        nothing judges the model. cost: of an evaluation, in steps."""
+        every = self.evaluate_every if is_judged else max(0, self.evaluate_every)
+        return replace(self, evaluate_every=evaluation_interval(every, self.steps, cost))
+
+    def is_logged(self, step: int) -> bool:
+        """True if the log has a row for this step."""
+        return step % self.log_every == 0 or step == self.steps
+
+    def is_judged(self, step: int) -> bool:
+        """True if the model is judged after this step. (`evaluate_every` is known: see `with_interval`.)"""
+        return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
 
 
 def evaluation_interval(evaluate_every: int, steps: int, cost: float = 0) -> int:
@@ -129,12 +157,12 @@ Kind = TypeVar("Kind", bound=Settings)
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """The values in a TOML file by name. Raises: FileError that names the file when it is no TOML; OSError."""
+    """The values in a TOML file by name. Raises: FileError that names the file when it is not TOML; OSError."""
     tomlkit = import_extra("tomlkit", extra="train")
     try:
         values: dict[str, Any] = tomlkit.parse(read_text(path)).unwrap()
     except tomlkit.exceptions.ParseError as error:
-        raise FileError(f"{path} is no valid TOML: {error}") from error
+        raise FileError(f"{path} is not valid TOML: {error}") from error
     return values
 
 
@@ -154,7 +182,7 @@ def save_settings(settings: Settings, folder: Path) -> None:
 def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
     """The settings of a TOML file, with `changes` made to them.
 
-    Raises: FileError that names the file: no TOML, a setting that there is not, or a value that is not possible.
+    Raises: FileError that names the file: not TOML, a setting that there is not, or a value that is not possible.
     """
     values = read_settings(path)
     known = {entry.name for entry in fields(kind)}

@@ -2,15 +2,19 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import npbert
 from npbert import EncoderLayer, Init, Parameter, Tape
 from npbert.blocks import make_activation
 from npbert.catalogue import CATALOGUE
+from npbert.core import named_parts
 from tests import textbook
+from tests.strategies import read_of, sequences, values
 
 NO_MODELS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
-INIT, EPS = Init(None, dtype=np.float64), {"layer_norm_eps": textbook.EPS}
+INIT, EPS = Init(None, dtype=np.float64), {"layer_norm_eps": 1e-2}
 X = np.random.default_rng(2).standard_normal((5, 6))
 
 
@@ -22,6 +26,7 @@ def test_forward_is_the_formula(name, dtype, tolerance):
     y = layer(*inputs)
     assert np.asarray(y).dtype == dtype
     np.testing.assert_allclose(y, formula(layer, *inputs), rtol=tolerance, atol=tolerance)
+    assert {part.eps for _, part in named_parts(layer) if isinstance(part, npbert.LayerNorm)} <= {1e-2}, "handed on"
 
 
 def random(block):
@@ -67,3 +72,17 @@ def test_dropout_is_handed_on_to_where_it_belongs():
     embeddings = random(npbert.BertEmbeddings(5, 6, INIT, max_position_embeddings=5, dropout=ALL))
     assert not trained(embeddings, *[np.arange(2)] * 3).any()
     assert embeddings(*[np.arange(2)] * 3).all()
+
+
+@given(sequences(), st.data())
+def test_probabilities_are_what_each_value_counts(some, data):
+    some = some.only(data.draw(read_of(some)))
+    q, k, v = (data.draw(values(count, 6)) for count in (some.num_queries, some.num_rows, some.num_rows))
+    layer = npbert.DotProductAttention(3)
+    c = np.split(layer(q, k, v, some), np.cumsum(some.query_lengths)[:-1])
+    of_each = layer.probabilities(q, k, some)
+    assert [p.shape for p in of_each] == [(3, *counts) for counts in zip(some.query_lengths, some.lengths, strict=True)]
+    for p, rows, v_rows in zip(of_each, c, np.split(v, some.offsets[1:-1]), strict=True):
+        np.testing.assert_allclose(p.sum(axis=-1), 1, rtol=1e-13)
+        for head, features in enumerate(np.split(np.arange(6), 3)):
+            np.testing.assert_allclose(p[head] @ v_rows[:, features], rows[:, features], rtol=1e-12, atol=1e-13)

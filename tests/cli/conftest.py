@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -70,3 +71,24 @@ def checkpoints(tmp_path_factory):
     from tests.inference.checkpoints import write_checkpoint  # skips where an extra is not installed
 
     return {name: write_checkpoint(tmp_path_factory.mktemp(name), head) for name, head in HEADS.items()}
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory):
+    """A folder with all that a run needs."""
+    from tests.training.tiny import write_checkpoint, write_corpus, write_labelled
+
+    folder = tmp_path_factory.mktemp("files")
+    write_checkpoint(folder / "checkpoint")
+    for seed, (text, labelled) in enumerate((("corpus.txt", "train.tsv"), ("held_out.txt", "dev.tsv"))):
+        write_corpus(folder / text, seed=seed)
+        write_labelled(folder / labelled, seed=seed)
+    return folder
+
+
+@pytest.fixture
+def here(files, tmp_path, monkeypatch):
+    """A copy of it, in which commands are given. Runs draw no picture: one takes longer than a run."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)

@@ -1,7 +1,5 @@
 """embed in a folder of sentence-transformers, and search."""
 
-import json
-import shutil
 from contextlib import nullcontext
 from fnmatch import fnmatchcase
 
@@ -14,16 +12,11 @@ LINES = ["the cat sat on the mat", "a dog ran", "", "the unaffable café", "a do
 
 
 @pytest.fixture
-def folder(checkpoints, tmp_path):
+def folder(tmp_path):
     """A model that pools [CLS], normalizes, and reads 6 tokens."""
-    path = shutil.copytree(checkpoints["embed"], tmp_path / "model")
-    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
-    modules = [{"path": where, "type": f"sentence_transformers.models.{kind}"} for where, kind in kinds.items()]
-    (path / "modules.json").write_text(json.dumps(modules))
-    (path / "1_Pooling").mkdir()
-    (path / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
-    (path / "sentence_bert_config.json").write_text('{"max_seq_length": 6}')
-    return path
+    from tests.inference.checkpoints import write_sentence_transformer  # skips where an extra is not installed
+
+    return write_sentence_transformer(tmp_path / "model", {"pooling_mode_cls_token": True}, max_length=6)
 
 
 @pytest.fixture
@@ -73,6 +66,11 @@ def test_search(npbert, folder, corpus, tmp_path, top_k, count, normalize):
     assert output.read_bytes() == result.out
     with_json = npbert("search", folder, *normalize, corpus, *top_k, *queries, "--json", on_a_terminal=True)
     assert with_json.out == result.out
+    vectors = tmp_path / "vectors.npy"
+    npbert("embed", folder, corpus, *normalize, "--output", vectors)
+    np.save(vectors, np.load(vectors)[::-1])
+    turned = npbert("search", folder, corpus, *queries, "--vectors", vectors, "--top-k", 1, *normalize).rows[0]["hits"]
+    assert turned[0]["line"] == len(LINES) - 5, "the vectors are those of the file"
 
 
 @pytest.mark.filterwarnings("ignore:. of . texts? (are|is) longer")
@@ -93,8 +91,10 @@ def test_search_on_a_terminal_is_for_people(npbert, folder, corpus, monkeypatch)
     [
         ("embed {folder} {corpus} --batch-size 0 --max-length 9", "batch_size is 0, wanted at least 1"),
         ("embed {folder} {corpus} --max-length 99", "max_length is 99, but the model takes 32 tokens"),
+        ("search {folder} {corpus} cat --vectors {corpus}", "{corpus} is not an array as npbert embed --output *"),
         ("search {folder} {corpus} cat --top-k 0", "--top-k is 0, wanted at least 1"),
         ("search {folder} {corpus}.txt cat", "{corpus}.txt: No such file or directory; wanted a file of text, or *"),
+        ("embed {folder} {folder}", "{folder}: Is a directory"),
         ("search {folder} {corpus} -", "standard input is empty: there is no text to work on"),
         ("search {folder} - -", "the lines and the queries cannot both come from standard input: wanted a file, or *"),
         ("search no-folder {corpus} cat --output no/a.jsonl", "no/a.jsonl: No such file or directory"),
@@ -102,12 +102,12 @@ def test_search_on_a_terminal_is_for_people(npbert, folder, corpus, monkeypatch)
             "search {folder} {corpus} cat --output {corpus}",
             "--output is {corpus}, the file that the texts are read from: *",
         ),
-        ("search no-folder {corpus} cat", "no-folder is no checkpoint: there is no such folder *"),
+        ("search no-folder {corpus} cat", "no-folder is not a checkpoint: there is no such folder *"),
     ],
 )
 def test_mistakes(npbert, folder, corpus, arguments, message):
     error = npbert(*arguments.format(folder=folder, corpus=corpus).split()).error
-    assert fnmatchcase(error, message.format(corpus=corpus)), error
+    assert fnmatchcase(error, message.format(corpus=corpus, folder=folder)), error
 
 
 def test_the_lines_may_come_from_standard_input(npbert, folder, corpus):

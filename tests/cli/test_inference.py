@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from npbert import Answer, BertForQuestionAnswering, BertForSequenceClassification, Classify, Embed, FillMask
-from npbert.cli.text import read_lines, write_json_lines
+from npbert.cli.text import DIGITS, SHOWN_DIGITS, read_lines, rounded, write_json_lines
 from tests.inference.checkpoints import LONGEST, write_checkpoint
 
 QUESTION, PASSAGE = "the dog ran on?", "the cat sat on the café mat. a dog ran on the road"
@@ -51,8 +51,8 @@ def test_fill_mask(npbert, checkpoints):
         rows = npbert("fill-mask", checkpoints["fill-mask"], *options, stdin=as_bytes("fill-mask")).rows
         wanted = FillMask.from_pretrained(checkpoints["fill-mask"])(LINES["fill-mask"], top_k=top_k)
         assert [row["text"] for row in rows] == LINES["fill-mask"]
-        found = [[[(token["token"], token["score"]) for token in mask] for mask in row["masks"]] for row in rows]
-        assert found == wanted
+        found = [[[[token["token"], token["score"]] for token in mask] for mask in row["masks"]] for row in rows]
+        assert found == rounded(wanted, DIGITS)
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,16 @@ def test_fill_mask(npbert, checkpoints):
     ],
 )
 def test_embed(npbert, checkpoints, tmp_path, arguments, options):
-    """JSON lines and the array hold the same numbers, a row a line, also for an empty line."""
+    """JSON lines and the array hold the same numbers, a row a line, also for an empty line. A terminal shows few
+    digits."""
     folder, texts = checkpoints["embed"], ["the cat", "", "", "a café", ""]
     stdin = "\n".join([*texts, ""]).encode()
     wanted = Embed.from_pretrained(folder, **options)(texts)
     rows = npbert("embed", folder, *arguments, stdin=stdin).rows
     assert [row["text"] for row in rows] == texts
-    np.testing.assert_array_equal([row["vector"] for row in rows], wanted)
+    np.testing.assert_array_equal(np.float32([row["vector"] for row in rows]), wanted)
+    shown = npbert("embed", folder, *arguments, stdin=stdin, on_a_terminal=True)
+    assert shown.rows == rounded(rows, SHOWN_DIGITS) != rows
     assert npbert("embed", folder, *arguments, "--output", tmp_path / "out.npy", stdin=stdin) == (0, b"", "")
     stored = np.load(tmp_path / "out.npy")
     np.testing.assert_array_equal(stored, wanted)
@@ -83,11 +86,11 @@ def test_classify(npbert, checkpoints, tmp_path):
     rows = npbert("classify", checkpoints["classify"], stdin=as_bytes("classify")).rows
     wanted = Classify.from_pretrained(checkpoints["classify"])(["the cat sat", "", ("a dog", "a café")])
     assert [row["text"] for row in rows] == ["the cat sat", "", ["a dog", "a café"]]
-    assert [(row["label"], row["score"], row["scores"]) for row in rows] == wanted
+    assert [[row["label"], row["score"], row["scores"]] for row in rows] == rounded(wanted, DIGITS)
     folder = write_checkpoint(tmp_path, BertForSequenceClassification, num_labels=1)
     (score,) = Classify.from_pretrained(folder)([("the cat", "a dog")])
     assert npbert("classify", folder, stdin=b"the cat\ta dog\n").rows == [
-        {"text": ["the cat", "a dog"], "score": score}
+        {"text": ["the cat", "a dog"], "score": rounded(score, DIGITS)}
     ]
 
 
@@ -97,10 +100,10 @@ def test_answer(npbert, checkpoints):
         rows = npbert("answer", checkpoints["answer"], *options, stdin=as_bytes("answer")).rows
         wanted = answer.n_best([QUESTION, "a cat?"], [PASSAGE, "café"], count)
         assert [row["question"] for row in rows] == [QUESTION, "a cat?"]
-        assert [[tuple(answer.values()) for answer in row["answers"]] for row in rows] == wanted
+        assert [[list(answer.values()) for answer in row["answers"]] for row in rows] == rounded(wanted, DIGITS)
     passage = "the cat sat\r\n\r\non the mat.\n"
     (row,) = npbert("answer", checkpoints["answer"], "--question", "a dog?", stdin=passage.encode()).rows
-    assert row == {"question": "a dog?", "answers": [answer("a dog?", passage)._asdict()]}
+    assert row == {"question": "a dog?", "answers": [rounded(answer("a dog?", passage)._asdict(), DIGITS)]}
 
 
 def test_utf_8_whatever_the_locale(checkpoints):
@@ -163,3 +166,11 @@ def test_json_lines(tmp_path, capsysbinary):
     with pytest.raises(TypeError):
         write_json_lines([{"a": 1}, {"a": object()}], str(path))
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [written], "a row that fails leaves the old file"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_is_a_line_under_any_filter(npbert, checkpoints):
+    """As PYTHONWARNINGS=error is one."""
+    result = npbert("classify", checkpoints["classify"], stdin=b"the cat sat " * 40)
+    assert (result.status, result.err.count("\n")) == (0, 1)
+    assert result.err.startswith("npbert: 1 of 1 text is longer than the 32 tokens that the model takes")

@@ -3,8 +3,7 @@
 import pytest
 
 from npbert.cli import main
-from npbert.cli.launcher import said_once
-from npbert.training.parallel import in_silence
+from npbert.cli.log import in_silence, said_once
 
 BOTH = "npbert: error: 2 processes were started, and only pretrain and finetune share their work: "
 BOTH += "start {} as one process"

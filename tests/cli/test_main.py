@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from npbert import Init, Linear, __version__
-from npbert.cli import main
+from npbert.cli import _parser, main
 from npbert.cli.options import GROUPS
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
@@ -107,7 +107,7 @@ def test_what_looks_like_an_option_and_is_none(npbert, checkpoints):
     """A negative number, a value with a space, and all that follows --."""
     assert npbert("embed", checkpoints["embed"], "--layer", "-2", stdin=b"cat").status == 0
     assert npbert("answer", checkpoints["answer"], "--question", "--cat or dog?", stdin=b"a cat").status == 0
-    assert npbert("embed", "--", "--folder", stdin=b"cat").error.startswith("--folder is no checkpoint")
+    assert npbert("embed", "--", "--folder", stdin=b"cat").error.startswith("--folder is not a checkpoint")
 
 
 def names_of_commands():
@@ -176,3 +176,47 @@ def test_a_second_ctrl_c_on_the_way_out_is_no_traceback(monkeypatch):
 
     monkeypatch.setattr("npbert.cli._run", again)
     assert main(["params", "bert-tiny"]) == 130
+
+
+def leaves(parser, words=()):
+    """Each command with the words that call it: `plot` has commands of its own."""
+    if parser._subparsers is None:
+        yield words, parser
+        return
+    for word, command in parser._subparsers._group_actions[0].choices.items():
+        known = command if words else _parser(word)._subparsers._group_actions[0].choices[word]
+        yield from leaves(known, (*words, word))
+
+
+LEAVES = {" ".join(name): (name, command) for name, command in leaves(_parser(""))}
+
+
+def given_to(action):
+    """Arguments that such an option, or such a place, takes."""
+    value = str(next(iter(action.choices))) if action.choices else "seed" if action.metavar == "MODEL" else "2"
+    return [*action.option_strings[:1], *{None: [value], "?": [value], "+": [value] * 2}.get(action.nargs, [])]
+
+
+@pytest.mark.parametrize(("name", "command"), LEAVES.values(), ids=LEAVES)
+def test_options_may_stand_anywhere(name, command):
+    actions = [action for action in command._actions if action.dest != "help"]
+    places = [word for action in actions if not action.option_strings for word in given_to(action)]
+    options = [given_to(action) for action in actions if action.option_strings and action.nargs != "+"]
+    options += [given_to(action) for action in actions if action.option_strings and action.required]
+    found = []
+    for place in range(len(places) + 1):
+        for turned in (options, options[::-1]):
+            words = [*places[:place], *(word for option in turned for word in option), *places[place:]]
+            found.append(vars(_parser(name[0]).parse_args([*name, *words])))
+    for other in found:
+        assert {**other, "run": 0, "level": 0} == {**found[0], "run": 0, "level": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"), [("help", "usage: npbert COMMAND"), ("help embed", "usage: npbert embed FOLDER")]
+)
+def test_help_is_help(words, begins, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(words.split())
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(begins)

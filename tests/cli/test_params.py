@@ -7,8 +7,8 @@ import pytest
 from npbert import BertConfig, BertForMaskedLM, BertForTokenClassification, BertModel
 from npbert.cli import main
 from npbert.models import PRESETS, parameter_rows, parameter_table
+from npbert.models.config import num_parameters, size_table
 from npbert.models.hugging_face.config import write_config
-from npbert.models.sizes import num_parameters, size_table
 
 SMALL = BertConfig(20, 12, 2, 2, 10, num_labels=3)
 

@@ -2,17 +2,14 @@
 
 import pytest
 
-from npbert import BertForMaskedLM
 from tests.pages.runs import write_run
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install -e '.[plot]'")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    from tests.inference.checkpoints import write_checkpoint  # skips where an extra is not installed
-
-    return write_checkpoint(tmp_path_factory.mktemp("bert"), BertForMaskedLM)
+@pytest.fixture
+def folder(checkpoints):
+    return checkpoints["fill-mask"]
 
 
 PICTURES = {
@@ -29,8 +26,9 @@ def test_a_picture(npbert, tmp_path, folder, name):
     path = tmp_path / "picture.svg"
     result = npbert("plot", name, source, *options, "--output", path)
     assert (result.status, result.out.decode(), result.err) == (0, f"{path} is written\n", "")
-    assert npbert("plot", name, source, *options, "--output", path, "-q").out == b""
     assert wanted in path.read_text(encoding="utf-8")
+    if name == "curves":
+        assert npbert("plot", name, source, *options, "--output", path, "-q").out == b""
 
 
 def test_a_map_of_texts_with_labels_or_without(npbert, tmp_path, folder):

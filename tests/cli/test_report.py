@@ -13,19 +13,19 @@ def folder(tmp_path):
     return write_run(tmp_path / "run", metrics=METRICS[:2], layers=(), shown=SHOWN["masked"])
 
 
-@pytest.mark.parametrize("given", [True, False])
-def test_the_page_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_path, folder, given):
-    path = tmp_path / "a.html" if given else folder / "report.html"
-    result = npbert("report", folder, *(["--output", path] if given else []))
-    assert (result.status, result.err) == (0, "")
-    assert result.out.decode() == f"{path} is written; open it in a browser\n"
-    assert npbert("report", folder, "-q").out == b""
+def test_the_page_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_path, folder, monkeypatch):
+    path = folder / "report.html"
+    assert npbert("report", folder) == (0, f"{path} is written; open it in a browser\n".encode(), "")
     assert "What it guesses for hidden words" in path.read_text(encoding="utf-8")
+    written = []
+    monkeypatch.setattr("npbert.cli.pages.write_report", lambda *given: written.append(given))
+    assert npbert("report", folder, "-q", "--output", tmp_path / "a.html") == (0, b"", "")
+    assert written == [(str(folder), str(tmp_path / "a.html"))]
 
 
 @pytest.mark.parametrize("given", [True, False])
 def test_a_place_that_cannot_be_written_is_said_before_the_work(npbert, folder, monkeypatch, given):
-    monkeypatch.setattr("npbert.cli.report.write_report", lambda *_: pytest.fail("it begins"))
+    monkeypatch.setattr("npbert.cli.pages.write_report", lambda *_: pytest.fail("it begins"))
     path = folder / "report.html"
     path.mkdir()
     assert npbert("report", folder, *(["--output", path] if given else [])).error == f"{path}: Is a directory"

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from npbert import BertForSequenceClassification, BertForTokenClassification, Classify, Tag
+from npbert import BertForSequenceClassification, Classify, Tag
+from npbert.cli.text import DIGITS, rounded
 from npbert.training.state import STATE_FILE
 from tests.inference.checkpoints import write_checkpoint as write_other
-from tests.training.tiny import write_checkpoint, write_corpus, write_labelled
+from tests.training.tiny import write_labelled
 
 SMALL = ["--model", "checkpoint", "--max-length", "20", "--batch-size", "4", "--steps", "2", "--log-every", "1"]
 TAGGED = "the O\nkind B-ADJ\ncow O\n\na O\nbad B-ADJ\nold I-ADJ\ngoat O\n\n" * 4
@@ -17,13 +18,7 @@ SQUAD = {"context": "the bad cow sees a cat .", "qas": [{"id": "q1", "question":
          "answers": [{"text": "bad cow", "answer_start": 4}]}]}  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
-    write_checkpoint(Path("checkpoint"))
-    Path("train.conll").write_text(TAGGED, encoding="utf-8")
-    Path("squad.json").write_text(json.dumps({"data": [{"paragraphs": [SQUAD]}]}), encoding="utf-8")
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture
@@ -88,7 +83,6 @@ def test_classify_reads_columns(npbert, checkpoints, name, content, options, row
 
 def test_a_text_is_cut_where_it_was_in_training(npbert, finetune):
     """Also by a run of an older version, whose tokenizer does not say it."""
-    write_labelled(Path("train.tsv"))
     finetune("--train", "train.tsv")
     long = b"the good cow sees a cat . " * 5
     cut = npbert("classify", "run/model", stdin=long)
@@ -106,7 +100,8 @@ def test_tag(npbert, checkpoints):
         rows = npbert("tag", checkpoints["tag"], *options, stdin="\n".join(texts).encode()).rows
         wanted = tag(split(texts))
         assert [row["text"] for row in rows] == texts
-        assert [[tuple(word.values()) for word in row["words"]] for row in rows] == [found.words for found in wanted]
+        found = [[list(word.values()) for word in row["words"]] for row in rows]
+        assert found == rounded([each.words for each in wanted], DIGITS)
         assert [list(row) for row in rows] == [["text", "words", "entities"]] * 2
     result = npbert("tag", checkpoints["tag"], stdin=b"cat " * 35 + b"\na cat")
     assert [row.get("words_cut_off") for row in result.rows] == [5, None]
@@ -114,6 +109,7 @@ def test_tag(npbert, checkpoints):
 
 
 def test_tag_with_a_run(npbert, finetune):
+    Path("train.conll").write_text(TAGGED, encoding="utf-8")
     finetune("--task", "ner", "--train", "train.conll")
     Path("words.txt").write_text("1 the DT\n2 kind JJ\n\n1 a DT\n", encoding="utf-8")
     Path("text.txt").write_text("the kind cow", encoding="utf-8")
@@ -135,8 +131,9 @@ def test_tag_with_a_run(npbert, finetune):
 
 
 def test_answer_with_a_run_and_a_file_of_squad(npbert, finetune):
+    stored = {"data": [{"paragraphs": [SQUAD]}]}
+    Path("squad.json").write_text(json.dumps(stored), encoding="utf-8")
     finetune("--task", "qa", "--train", "squad.json")
-    stored = json.loads(Path("squad.json").read_text(encoding="utf-8"))
     stored["data"][0]["paragraphs"][0]["qas"][0].pop("answers")  # as a test set has it
     Path("test.json").write_text(json.dumps(stored), encoding="utf-8")
     (row,) = npbert("answer", "run", "test.json").rows
@@ -145,28 +142,13 @@ def test_answer_with_a_run_and_a_file_of_squad(npbert, finetune):
     assert npbert("answer", "run/model", stdin=line).rows == [{name: row[name] for name in ("question", "answers")}]
 
 
-def test_a_folder_that_holds_something_else(npbert, finetune):
-    """In one line, and the same for a run and for a checkpoint."""
-    write_labelled(Path("train.tsv"))
-    finetune("--train", "train.tsv")
-    tagger = write_other(Path("tagger"), BertForTokenClassification, num_labels=9)
-    for command, folder, holds in (
-        ("tag", "run", "run/model holds a text classifier with 2 labels, and not a tagger; to use it: npbert classify"),
-        ("classify", tagger, "tagger holds a tagger with 9 tags, and not a text classifier; to use it: npbert tag"),
-    ):
-        assert npbert(command, folder, stdin=b"a cat").error.startswith(holds)
-    error = npbert("evaluate", "run", "train.tsv", "--task", "ner").error
-    assert error.startswith("run/model holds a text classifier")
-
-
 def test_evaluate_as_json(npbert, finetune):
-    for name, seed in (("train.tsv", 0), ("dev.tsv", 1)):
-        write_labelled(Path(name), seed=seed)
     finetune("--train", "train.tsv", "--held-out", "dev.tsv", "--positive", "no", "--max-length", "8")
     tables = npbert("evaluate", "run", "dev.tsv", "train.tsv").out.decode()
     rows = npbert("evaluate", "run", "dev.tsv", "train.tsv", "--json").rows
     assert [row["file"] for row in rows] == ["dev.tsv", "train.tsv"]
-    assert list(rows[0]) == ["file", "accuracy", "macro_f1", "matthews", "f1", "loss"]
+    assert list(rows[0]) == ["file", "accuracy", "macro_f1", "matthews", "f1", "loss", "labels"]
+    assert list(rows[0]["labels"]["yes"]) == ["precision", "recall", "f1", "support"]
     assert f"  accuracy{rows[0]['accuracy']:>24.4f}  " in tables
     assert f"  f1 (of 'no'){rows[1]['f1']:>20.4f}  " in tables
     assert tables == npbert("evaluate", "run/model", "dev.tsv", "train.tsv", "--positive", "no").out.decode()
@@ -180,7 +162,6 @@ def test_evaluate_as_json(npbert, finetune):
 
 
 def test_evaluate_as_json_for_pretraining(npbert):
-    write_corpus(Path("corpus.txt"))
     options = ["--corpus", "corpus.txt", "--vocabulary", "checkpoint", *SMALL]
     assert npbert("pretrain", "run", *options).status == 0
     (row,) = npbert("evaluate", "run", "corpus.txt", "--json").rows
@@ -207,14 +188,15 @@ def test_a_table_fits_80_columns(npbert, finetune):
 
 def test_a_finished_run_offers_to_drop_its_state(npbert, finetune, monkeypatch):
     monkeypatch.setattr("npbert.cli.training._WORTH_DROPPING", 0.001)
-    write_labelled(Path("train.tsv"))
     offer = finetune("--train", "train.tsv").splitlines()[-2:]
-    assert re.fullmatch(r"run/state\.safetensors \(0 MB\) is no longer needed; to delete it:", offer[0])
+    assert re.fullmatch(
+        r"run/state\.safetensors \(0 MB\) is needed only to make the run longer; to delete it:", offer[0]
+    )
     big = Path("run", STATE_FILE).stat().st_size
     result = npbert(*offer[1].split()[1:])
     assert (result.status, result.err) == (0, "")
     assert "after 2 steps" in result.out.decode()
     assert Path("run", STATE_FILE).stat().st_size < big / 5
     assert "state.safetensors" not in npbert("finetune", "run", "--resume").out.decode()
-    wanted = "run holds a run already: --resume goes on with it; a new run needs another folder"
+    wanted = "run already holds a run: continue it with --resume, or choose another folder"
     assert npbert("finetune", "run", "--train", "train.tsv", *SMALL).error == wanted

@@ -11,34 +11,20 @@ import pytest
 
 from npbert import BertForPreTraining, BertForSequenceClassification, Tokenizer
 from npbert.cli import main
-from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_rows
+from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
 from npbert.training.finetune import FinetuneSettings
-from npbert.training.plot import PLOT_FILE
-from npbert.training.run_folder import LOCK_FILE
+from npbert.training.plot import PLOT_FILE, draw_curves
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import STATE_FILE
-from tests.training.tiny import results, write_checkpoint, write_corpus, write_labelled
+from npbert.training.state import LOCK_FILE, STATE_FILE
+from tests.cli.test_task_folder import SQUAD
+from tests.training.tiny import results
+
+pytestmark = pytest.mark.usefixtures("here")
 
 SMALL = "--max-length 20 --batch-size 4 --log-every 1"
 PRETRAIN = f"pretrain run --corpus corpus.txt --vocabulary checkpoint --model checkpoint --steps 6 {SMALL}"
 FILES = {SETTINGS_FILE, STATE_FILE, METRICS_FILE, LAYERS_FILE, SHOWN_FILE, LOCK_FILE, PLOT_FILE, "model", "tensorboard"}
 FINETUNE = f"finetune tuned --model checkpoint --train train.tsv --steps 6 {SMALL}"
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    """A folder with all that is needed, in which the commands are given."""
-    monkeypatch.chdir(tmp_path)
-    write_corpus(Path("corpus.txt"))
-    write_corpus(Path("held_out.txt"), seed=1)
-    write_checkpoint(Path("checkpoint"))
-    write_labelled(Path("train.tsv"))
-    write_labelled(Path("dev.tsv"), seed=1)
-
-
-@pytest.fixture
-def no_picture(monkeypatch):
-    monkeypatch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
 
 
 @pytest.fixture
@@ -59,13 +45,15 @@ def table(text):
     return {name: [float(value) for value in values if value] for name, *values in rows}
 
 
-def test_pretrain(run):
+def test_pretrain(run, monkeypatch):
+    monkeypatch.setattr("npbert.training.session.draw_curves", draw_curves)
     out = run(f"{PRETRAIN} --held-out held_out.txt --evaluate-every 3")
     lines, numbers = out.splitlines(), table(out)
     assert (
         lines[0] == f"corpus.txt: {Path('corpus.txt').stat().st_size} bytes of text, in 1 file with 6 documents in all"
     )
     assert lines[1] == f"the first sentence: {Path('corpus.txt').read_text(encoding='utf-8').splitlines()[0]}"
+    assert lines[2].endswith("; it starts from checkpoint")
     assert "6 steps of 4 sequences of up to 20 tokens" in lines
     assert list(numbers) == ["loss", "mlm loss", "mlm accuracy", "nsp loss", "nsp accuracy"]
     assert re.search(r"^held out +model +knowing frequencies$", out, re.MULTILINE)
@@ -77,7 +65,7 @@ def test_pretrain(run):
     assert re.findall(r"^step (\d): held out: loss [\d.]+, mlm loss", out, re.MULTILINE) == ["3", "6"]
 
     assert {file.name for file in Path("run").iterdir()} == FILES
-    last = read_rows(Path("run", METRICS_FILE))[-1]
+    last = read_json_lines(Path("run", METRICS_FILE))[-1]
     assert {name.replace("eval_", "").replace("_", " "): round(value, 4) for name, value in last.items()} == {
         "step": 6,
         **{name: values[0] for name, values in numbers.items()},
@@ -97,17 +85,18 @@ def test_pretrain(run):
         ("", []),
     ],
 )
-def test_pretrain_for_other_objectives_or_without_held_out_text(options, names, run, no_picture):
+def test_pretrain_for_other_objectives_or_without_held_out_text(options, names, run):
     out = run(f"{PRETRAIN} {options}")
     assert list(table(out)) == names
     assert out.endswith("after 6 steps; the model of step 6 is in run/model\n")
     assert list(table(run("evaluate run held_out.txt")))[: len(names)] == names
 
 
-def test_finetune(capsys, no_picture):
+def test_finetune(capsys):
     assert main(f"{FINETUNE} --held-out dev.tsv".split()) == 0
     out, err = capsys.readouterr()
-    assert err == "npbert: not from checkpoint/model.safetensors, but new: classifier.weight, classifier.bias\n"
+    new = "classifier.weight, classifier.bias (not from checkpoint/model.safetensors)"
+    assert err == f"npbert: the head is new, and has to be trained: {new}\n"
     first, label = Path("train.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t")
     assert out.splitlines()[:5] == [
         "train.tsv: 24 examples",
@@ -127,18 +116,23 @@ def test_finetune(capsys, no_picture):
         assert main(f"evaluate {folder} dev.tsv train.tsv {options}".split()) == 0
         out = capsys.readouterr().out
         assert re.findall(r"^(\S+) +model +always the same answer$", out, re.MULTILINE) == ["dev.tsv", "train.tsv"]
-        assert table(out.partition("train.tsv")[0]) == numbers
+        assert table(out.partition("label  ")[0]) == numbers
+        assert re.findall(r"^  (no|yes) +(?:\d\.\d{4} +){3}\d+$", out, re.MULTILINE) == ["no", "yes"] * 2
+    rows = [line.split("\t") for line in Path("dev.tsv").read_text(encoding="utf-8").splitlines()]
+    Path("turned.csv").write_text("".join(f"7,{label},{text}\n" for text, label in rows), encoding="utf-8")
+    assert main(["evaluate", "tuned", "turned.csv", "--text", "2", "--label", "1"]) == 0, "a file of another form"
+    assert table(capsys.readouterr().out.partition("label  ")[0]) == numbers
 
 
 @pytest.mark.parametrize("command", [PRETRAIN, FINETUNE], ids=["pretrain", "finetune"])
-def test_quiet_is_quiet(command, capsys, no_picture, monkeypatch):
+def test_quiet_is_quiet(command, capsys, monkeypatch):
     monkeypatch.setattr("npbert.cli.training._WORTH_DROPPING", 0)
     assert main([*command.split(), "--quiet"]) == 0
     folder = command.split()[1]
     assert capsys.readouterr() == (f"after 6 steps; the model of step 6 is in {folder}/model\n", "")
 
 
-def test_epochs_and_a_file_that_is_called_corpus(run, no_picture):
+def test_epochs_and_a_file_that_is_called_corpus(run):
     """Which kind of run it is, is not to be read out of the names of files."""
     Path("train.tsv").rename("corpus.tsv")
     out = run(FINETUNE.replace("train.tsv", "corpus.tsv").replace("--steps 6", "--epochs 1.5"))
@@ -147,31 +141,12 @@ def test_epochs_and_a_file_that_is_called_corpus(run, no_picture):
     assert "accuracy" in table(run("evaluate tuned dev.tsv"))
 
 
-def test_judged_by_a_file_of_another_form(run, no_picture):
-    """Options say what the file looks like; all else is as the run was set up."""
-    numbers = table(run(f"{FINETUNE} --held-out dev.tsv"))
-    rows = [line.split("\t") for line in Path("dev.tsv").read_text(encoding="utf-8").splitlines()]
-    Path("turned.csv").write_text("".join(f"7,{label},{text}\n" for text, label in rows), encoding="utf-8")
-    assert table(run("evaluate tuned turned.csv --text 2 --label 1")) == numbers
-
-
-ANSWERS = [{"id": "1", "question": "who sees", "answers": [{"text": "bad cow", "answer_start": 4}]}]
-PARAGRAPHS = [
-    {"context": "the bad cow sees a cat .", "qas": [{**row, "id": f"{number}"} for row in ANSWERS]}
-    for number in range(8)
-]
-SQUAD = json.dumps({"data": [{"paragraphs": PARAGRAPHS}]})
+PARAGRAPHS = [{**SQUAD, "qas": [{**SQUAD["qas"][0], "id": f"{number}"}]} for number in range(8)]
 
 
 @pytest.mark.parametrize(
     ("file", "content", "options", "names"),
     [
-        (
-            "t.csv",
-            "a,b,same\n" + "the bad cow sees,a cat .,1\nthe good dog,a fish .,0\n" * 4,
-            "--text a --text-pair b --label same",
-            ["accuracy", "macro f1", "matthews", "f1", "loss"],
-        ),
         ("t.tsv", "the bad cow\t0.5\na cat sees\t1.5\n" * 4, "--task regression", ["pearson", "spearman", "loss"]),
         (
             "t.tsv",
@@ -179,17 +154,17 @@ SQUAD = json.dumps({"data": [{"paragraphs": PARAGRAPHS}]})
             "--task multiple-choice --label 3 --choices 1 2",
             ["accuracy", "loss"],
         ),
-        (
-            "t.conll",
-            "the O\nbad B-ADJ\ncow O\n\n" * 8,
-            "--task tagging",
-            ["precision", "recall", "f1", "accuracy", "loss"],
-        ),
         ("t.conll", "the DT\nbad JJ\ncow NN\n\n" * 8, "--task pos", ["accuracy", "loss"]),
-        ("t.json", SQUAD, "--task squad --max-length 32", ["exact match", "f1", "loss"]),
+        (
+            "t.json",
+            json.dumps({"data": [{"paragraphs": PARAGRAPHS}]}),
+            "--task squad --max-length 32",
+            ["exact match", "f1", "loss"],
+        ),
     ],
 )
-def test_finetune_for_other_tasks(file, content, options, names, run, no_picture):
+def test_finetune_for_other_tasks(file, content, options, names, run):
+    """Those that test_task_folder.py does not train."""
     Path(file).write_text(content, encoding="utf-8")
     found = table(run(f"{FINETUNE} --train {file} --held-out {file} {options}"))
     assert list(found) == names
@@ -197,7 +172,7 @@ def test_finetune_for_other_tasks(file, content, options, names, run, no_picture
 
 
 @pytest.mark.parametrize("command", [PRETRAIN, f"{FINETUNE} --held-out dev.tsv"], ids=["pretrain", "finetune"])
-def test_resume(command, run, capsys, no_picture):
+def test_resume(command, run, capsys):
     name, folder = command.split()[:2]
     found, wanted = table(run(command)), results(Path(folder))
     assert main(f"{name} {folder} --resume".split()) == 0, "a finished run"
@@ -219,9 +194,9 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
-def test_a_full_disk(run, no_picture):
+def test_a_full_disk(run):
     """The state grows past the limit, or the log does: one line says which file; with more room the run goes on."""
-    long = PRETRAIN.replace("--steps 6", "--steps 180 --save-every 20")
+    long = PRETRAIN.replace("--steps 6", "--steps 70 --save-every 10 --evaluate-every 15")
     run(long.replace("pretrain run", "pretrain whole"))
     for limit, file in ((20_000, STATE_FILE), (39_000, "tfevents")):
         options = ["pretrain", "run", "--resume"] if Path("run", STATE_FILE).exists() else long.split()

@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from npbert.compute import blas, num_threads, run, threads
+from npbert.compute import blas
 from npbert.compute.blas import blas_threads
-from tests.computing import BLAS_THREADS, Meeting, on_threads
+from tests.computing import BLAS_THREADS
 
 
 @pytest.fixture
@@ -33,18 +33,21 @@ def test_another_blas_is_found_by_threadpoolctl(by_threadpoolctl):
     assert found.get() == by_threadpoolctl() == 2
 
 
-def test_another_blas_is_held_to_one_thread_while_npbert_computes_on_several(by_threadpoolctl, monkeypatch):
-    monkeypatch.setattr(threads._state, "count", None)
-    assert num_threads() == BLAS_THREADS
-    meeting, within = Meeting(2), []
+def test_of_two_blas_the_one_with_more_threads_counts_and_both_are_set(no_openblas, monkeypatch):
+    class Library:
+        def __init__(self, count):
+            self.set_num_threads = lambda count: setattr(self, "count", count)
+            self.get_num_threads = lambda: self.count
+            self.count = count
 
-    def work(item):
-        meeting()
-        within.append(by_threadpoolctl())
-
-    with on_threads(2):
-        run(work, range(2))
-    assert (list(meeting.seen.values()), within, by_threadpoolctl()) == ([1, 1], [1, 1], BLAS_THREADS)
+    libraries = [Library(2), Library(5), Library(3)]
+    found = type("", (), {"lib_controllers": libraries})
+    controller = type("", (), {"select": lambda *_, **__: found})
+    monkeypatch.setitem(sys.modules, "threadpoolctl", type("", (), {"ThreadpoolController": controller}))
+    threads = blas_threads()
+    assert threads.get() == 5
+    threads.set(4)
+    assert [library.count for library in libraries] == [4, 4, 4]
 
 
 @pytest.mark.parametrize("what_is_missing", ["threadpoolctl", "a BLAS that it knows"])

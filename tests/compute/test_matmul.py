@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert.compute import dot_rows, matmul, sum_rows
+from npbert.compute import dot_rows, matmul, scatter_add, sum_rows
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 from tests.strategies import awkward, sizes
 
@@ -88,3 +88,14 @@ def test_dot_rows_is_the_sum_along_each_row(data, rows, features):
     assert (np.abs(got - products.sum(axis=1)) <= 1e-15 * np.abs(products).sum(axis=1)).all()
     np.testing.assert_array_equal(dot_rows(a[None], b[None]), got[None], strict=True)
     assert dot_rows(a.astype(np.float32), b.astype(np.float32)).dtype == np.float32
+
+
+def test_a_row_s_vectors_are_added_in_their_order():
+    """So that two runs give the same bits: 1e16 + 1 − 1e16 is 0, in another order 1."""
+    table = np.zeros((3, 1))
+    scatter_add(table, np.array([1, 0, 1, 0, 1]), np.array([[1e16], [5], [1], [6], [-1e16]]))
+    np.testing.assert_array_equal(table, [[11], [0], [0]])
+    rng = np.random.default_rng(0)
+    places, y, table = rng.integers(3, size=5000), rng.standard_normal((5000, 2), np.float32), np.zeros((3, 2), "f4")
+    scatter_add(table, places, y)
+    np.testing.assert_array_equal(table, [y[places == row].sum(axis=0) for row in range(3)], strict=True)

@@ -29,14 +29,6 @@ def test_every_item_once(count, length):
     assert sorted(done) == list(range(length))
 
 
-@pytest.mark.parametrize("count", [2, 3])
-def test_several_threads_at_a_time(count):
-    meeting = Meeting(count)
-    with on_threads(count):
-        soon(lambda: run(meeting, range(count)))
-    assert list(meeting.seen.values()) == [1] * count
-
-
 @pytest.mark.parametrize("why", ["one thread", "a BLAS that cannot be held"])
 def test_all_is_done_by_the_caller(why, monkeypatch):
     if why == "one thread":

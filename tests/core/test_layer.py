@@ -48,7 +48,7 @@ def test_the_parts_are_layers_and_parameters_each_before_its_own():
     assert list(named)[:5] == ["", "first", "parts.0", "parts.0.weight", "parts.0.bias"]
     assert named[""] is nest and named["parts.1"] is nest.parts[1] and named["pair.1.a"] is nest.pair[1]["a"]
     assert [name for name, part in named.items() if isinstance(part, Parameter)] == list(dict(nest.named_parameters()))
-    assert [name for name, _ in named_parts([Bare(), Bare])] == ["", "0", "0.w"], "a class is no layer"
+    assert [name for name, _ in named_parts([Bare(), Bare])] == ["", "0", "0.w"], "a class is not a layer"
 
 
 def test_a_layer_is_given_back_as_soon_as_nobody_holds_it():

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from npbert import Init, Parameter, Tape
-from npbert.core.draws import ChosenDraws
 
 FIVES = np.full((2, 3), 5.0)
 
@@ -52,6 +51,15 @@ def test_zero_grad_forgets_the_gradient_and_gives_its_memory_back_but_writes_not
     del mine
     p.zero_grad()
     assert there() is None
+
+
+def test_rows_are_added_to_those_that_are_named_each_time_that_they_are():
+    p, dy = ones(), np.arange(9.0).reshape(3, 3)
+    for count in (1, 2):
+        p.add_grad(dy, rows=np.array([1, 0, 1]))
+        np.testing.assert_array_equal(p.grad, count * np.array([[3, 4, 5], [6, 8, 10]]))
+    with pytest.raises(ValueError, match=re.escape("a gradient of shape (3, 3) for a parameter of shape (2, 3)")):
+        p.add_grad(dy, rows=np.array([0, 1]))
 
 
 def test_gradients_that_have_a_place_are_written_into_it():
@@ -118,23 +126,6 @@ def test_weights_start_normal_and_the_rest_at_0_or_1(options):
     np.testing.assert_array_equal(init.zeros(2, 3).value, np.zeros((2, 3), dtype), strict=True)
     np.testing.assert_array_equal(init.ones(2, 3).value, np.ones((2, 3), dtype), strict=True)
     np.testing.assert_array_equal(Init(None, **options).normal(2).value, np.zeros(2, dtype), strict=True)
-
-
-def test_one_seed_gives_the_same_numbers_in_both_precisions():
-    single, double = (Init(np.random.default_rng(1), dtype=dtype).normal(3, 4).value for dtype in ("f4", "f8"))
-    np.testing.assert_array_equal(single, double.astype(np.float32))
-    assert (double != single).any()
-
-
-def test_of_chosen_draws_only_the_chosen_are_drawn():
-    draws, rng = ChosenDraws(np.random.PCG64(5), {1, 3}), np.random.default_rng(5)
-    made = [Init(draws, std).normal(2, 3) for std in (0.1, 0.2, 0.3, 0.4)]
-    assert draws.made == made
-    np.testing.assert_array_equal(made[1].value, rng.normal(0, 0.2, (2, 3)).astype(np.float32))
-    np.testing.assert_array_equal(made[3].value, rng.normal(0, 0.4, (2, 3)).astype(np.float32))
-    assert not made[0].value.any() and not made[2].value.any()
-    assert draws.random() == rng.random(), "to all others it is a Generator"
-    assert Init(draws.spawn(1)[0]).normal(2).value.all()
 
 
 NO_RNG = r"^rng is .*, wanted a Generator, such as np.random.default_rng\(0\), or None$"

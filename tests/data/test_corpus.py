@@ -4,9 +4,8 @@ import tracemalloc
 
 import pytest
 
-from npbert.data.corpus import Corpus, Piece
+from npbert.data.corpus import LONGEST_LINE, Corpus, Piece
 from npbert.files import FileError
-from tests.shared_data import shared_data
 
 
 def write(folder, name, content):
@@ -47,6 +46,19 @@ def test_documents_are_the_same_in_pieces_of_any_size(tmp_path, content, documen
     assert by_document(Corpus([file], **size)) == documents
     whole = [sentence for document in documents for sentence in document]
     assert by_document(Corpus([file] * 2, document_per_file=True, **size)) == [whole] * 2
+
+
+@pytest.mark.parametrize("text", ["one two ", "x", "我们", " x", "\u00e9"])
+def test_a_very_long_line_is_read_in_parts(tmp_path, text):
+    """As one sentence it would be read whole each time that a text is drawn, and cut to a few tokens."""
+    line = text * (200_000 // len(text.encode()))
+    corpus = Corpus([write(tmp_path, "a", f"first\n{line}{' ' * 10**5}\nlast\n")])
+    (sentences,) = by_document(corpus)
+    assert max(len(sentence.encode()) for sentence in sentences) <= LONGEST_LINE
+    joined = "".join(sentences[1:-1])
+    assert joined.replace(" ", "") == line.replace(" ", "")
+    assert [sentences[0], sentences[-1]] == ["first", "last"]
+    assert all(sentence.endswith(("one", "two")) for sentence in sentences[1:-1]) or text != "one two "
 
 
 def test_a_new_file_is_a_new_document(tmp_path):
@@ -116,12 +128,3 @@ def test_text_is_not_kept_in_memory(tmp_path):
     assert kept < 50_000
     assert peak < 300_000
     assert sum(len(corpus.read(number)) for number in range(len(corpus))) == 30_000
-
-
-def test_real_text():
-    path = shared_data() / "gutenberg"
-    corpus = Corpus([path], document_per_file=True)
-    assert corpus.num_documents == 17
-    read = [sentence for number in range(len(corpus)) for sentence in corpus.read(number)]
-    lines = [line.strip() for file in sorted(path.glob("*.txt")) for line in file.read_text("utf-8").split("\n")]
-    assert read == [line for line in lines if line]

@@ -1,10 +1,39 @@
-"""From pairs to examples, and from examples to a padded batch."""
+"""From pairs of lines, of which half follow each other, to examples, and from examples to a padded batch."""
+
+from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 
 from npbert import IGNORED
-from npbert.data import Example, Pair, collate, join_lines, load_dialogue, make_example, mask_each_word
+from npbert.data import (
+    IS_NEXT,
+    NOT_NEXT,
+    Example,
+    Pair,
+    all_pairs,
+    collate,
+    draw_pairs,
+    join_lines,
+    load_dialogue,
+    make_example,
+    mask_each_word,
+)
+
+
+def test_all_pairs_and_their_labels_as_in_the_code_of_the_paper():
+    assert sorted(all_pairs(3)) == [(i, j, 0 if (i, j) in ((0, 1), (1, 2)) else 1) for i in range(3) for j in range(3)]
+    assert (IS_NEXT, NOT_NEXT) == (0, 1)
+
+
+def test_half_is_next_and_every_pair_is_drawn_equally_often_within_its_half():
+    counts = Counter(draw_pairs(4, 60_000, np.random.default_rng(0)))
+    assert set(counts) == set(all_pairs(4))
+    assert len({draw_pairs(4, 2, np.random.default_rng(seed))[0].next_sentence_label for seed in range(20)}) == 2
+    for (*_, label), count in counts.items():
+        expected = 30_000 / (3 if label == IS_NEXT else 13)
+        assert abs(count - expected) < 6 * expected**0.5
 
 
 def test_an_example_is_a_pair_with_masks():
@@ -38,7 +67,8 @@ def test_padding_is_no_token_of_note():
         (lambda: collate(EXAMPLES, pad_id=0, length=2), ValueError, "an example has 3 tokens, more than length 2"),
         (lambda: collate([], pad_id=0), ValueError, "no examples"),
         (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
-        (lambda: Example([1, 7], [0, 0], [1], 0), ValueError, r"have \(2, 2, 1\) tokens, wanted one length"),
+        *[(partial(draw_pairs, 4, n, None), ValueError, f"count is {n}, wanted a positive even") for n in (3, 0, -2)],
+        (lambda: draw_pairs(1, 2, None), ValueError, "1 lines have no line that follows another, wanted at least 2"),
         (lambda: collate([Example([1.7], [0], [7], 0)], pad_id=0), TypeError, "input_ids must be an array of integers"),
     ],
 )

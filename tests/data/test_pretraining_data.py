@@ -5,6 +5,7 @@ Each word of the corpus says of which document and sentence it is: d2s13t0 is th
 """
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +14,8 @@ import pytest
 from npbert import IGNORED
 from npbert.data import join_pair
 from npbert.data.corpus import Corpus
-from npbert.data.place import START, Place
 from npbert.data.pretraining_data import PretrainingData
+from npbert.data.task_data import START, Place
 from tests.small_tokenizer import small_tokenizer
 
 DOCUMENTS = [
@@ -47,7 +48,7 @@ def make(tmp_path, tokenizer):
 
 
 def arrays(batches):
-    """What two runs must have in common, bit by bit."""
+    """All that two runs must have in common, bit by bit."""
     fields = ("input_ids", "token_type_ids", "attention_mask", "labels", "next_sentence_label")
     return [(place, *(getattr(batch, name).tolist() for name in fields)) for place, batch in batches]
 
@@ -80,9 +81,13 @@ def test_the_seed_says_all_and_every_epoch_is_packed_anew(make):
 
 
 def test_from_any_place_on_as_if_never_stopped(make):
+    """Each group cuts its sequences into batches of four; only its last may be smaller."""
     data = make()
     whole = arrays(data.batches(5))
     assert len({place.group for place, *_ in whole}) > 2
+    for (place, ids, *_), (following, *_) in pairwise(whole):
+        assert len(ids) == 4 or following.batch == 0
+        assert following in ((place.group, place.batch + 1), (place.group + 1, 0))
     assert arrays(data.batches(5, START)) == whole
     for number, (place, *_) in enumerate(whole):
         assert arrays(data.batches(5, place)) == whole[number:]
@@ -114,20 +119,6 @@ def test_a_piece_is_in_one_group_and_groups_are_in_random_order(make):
 
 
 @pytest.mark.parametrize("pieces_at_once", [1, 3, 64])
-def test_batches_are_full_but_for_the_last_of_a_group(make, pieces_at_once):
-    data = make(pieces_at_once=pieces_at_once)
-    sizes = {}
-    for place, batch in data.batches(0):
-        sizes.setdefault(place.group, []).append(len(batch.input_ids))
-        assert place.batch == len(sizes[place.group]) - 1
-        assert batch.input_ids.shape[1] <= 24
-    assert list(sizes) == list(range(-(-len(data.corpus) // pieces_at_once)))
-    for *full, last in sizes.values():
-        assert set(full) <= {4}
-        assert 1 <= last <= 4
-
-
-@pytest.mark.parametrize("pieces_at_once", [1, 3, 64])
 def test_next_sentence_labels_are_true(make, pieces_at_once):
     """A text that does not follow is of any other document, also when the group holds one document alone."""
     data, labels, drawn = make(pieces_at_once=pieces_at_once), [], set()
@@ -144,43 +135,15 @@ def test_next_sentence_labels_are_true(make, pieces_at_once):
     assert 0.35 < np.mean(labels) < 0.7
 
 
-@pytest.mark.parametrize("piece_bytes", [200, 10**6])
-def test_a_corpus_of_one_document(make, piece_bytes):
-    """What does not follow is of the document itself, from another place."""
-    rows = list(sequences(make(DOCUMENTS[:1], piece_bytes=piece_bytes, max_length=64), range(20)))
-    assert {label for *_, label, _ in rows} == {0, 1}
-    uncut = [row for row in rows if len(row[0]) + len(row[1]) < 61]
-    assert all(is_next(first, second) == (label == 0) for first, second, label, _ in uncut)
-
-
-@pytest.mark.parametrize(
-    ("objective", "documents"), [("nsp", [0, 1, 2, 3]), ("sop", [0, 1, 2]), ("none", [0, 1, 2, 3])]
-)
-def test_every_word_is_learned_from(make, objective, documents):
-    """What an epoch cuts, another does not; a document of one sentence has no order. Alone, no text crosses borders."""
-    rows = list(sequences(make(objective=objective), range(30)))
-    used = {word for first, second, *_ in rows for word in first + (second or [])}
-    assert used == {word for word, (document, _) in PLACES.items() if document in documents}
-    if objective == "none":
-        assert all((second, label) == (None, 0) for _, second, label, _ in rows)
-        assert all(len({PLACES[word][0] for word in first}) == 1 for first, *_ in rows)
-        rows = sequences(make(objective="none", max_length=10**4))
-        assert sorted(word for first, *_ in rows for word in first) == sorted(PLACES), "with room for all, each once"
-
-
 def test_masking_is_as_asked_for(make):
     for options, share, most in (({}, 0.15, 24), ({"mask_probability": 0.5, "max_predictions": 3}, 0.5, 3)):
         for _, batch in make(**options).batches(0):
             counts = (batch.labels != IGNORED).sum(axis=1).tolist()
             assert counts == [min(most, max(1, round(share * size))) for size in batch.attention_mask.sum(axis=1)]
-
-
-def test_whole_words(tmp_path):
-    (tmp_path / "a").write_text("playing playing playing playing\n" * 9)
-    corpus, tokenizer = Corpus([tmp_path / "a"]), small_tokenizer("play ##ing")
-    for _, batch in PretrainingData(corpus, tokenizer, objective="none", whole_words=True).batches(0):
+    data = make([[["playing"] * 4]] * 9, objective="none", whole_words=True)
+    for _, batch in replace(data, tokenizer=small_tokenizer("play ##ing")).batches(0):
         hidden = np.flatnonzero(batch.labels != IGNORED)
-        assert tokenizer.decode(batch.labels.ravel()[hidden]) == ["play", "##ing"] * (len(hidden) // 2)
+        assert batch.labels.ravel()[hidden].tolist() == [5, 6] * (len(hidden) // 2)
         assert (hidden[1::2] == hidden[::2] + 1).all()
 
 

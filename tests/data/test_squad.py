@@ -6,7 +6,6 @@ import pytest
 
 from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.files import FileError
-from tests.shared_data import shared_data
 
 ANSWER = {"text": "Zoë", "answer_start": 6}
 ROW = {"id": "q1", "question": "Who?", "answers": [ANSWER]}
@@ -37,36 +36,25 @@ def test_questions(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{\n'data': []}", "line 2: no valid JSON"),
+        ("{\n'data': []}", "line 2: not valid JSON"),
         ({}, r"is not in SQuAD's format: KeyError\('data'\)"),
-        ({"data": 7}, "is not in SQuAD's format"),
         (stored({"question": "Who?", "answers": []}), r"is not in SQuAD's format: KeyError\('id'\)"),
         (stored({**ROW, "answers": {"text": ["Zoë"], "answer_start": [6]}}), "is not in SQuAD's format"),
         ({"data": [{"paragraphs": []}]}, "is empty: it has no questions"),
         (stored({**ROW, "answers": [], "is_impossible": True}), "question q1 has no answer; version 2.0"),
         (stored(answer_start=5), "q1: 'Zoë' does not stand at 5 of"),
-        (stored(answer_start=99), "question q1: 'Zoë' does not stand at 99"),
         (stored(text="ing", answer_start=-5), "'ing' does not stand at -5"),
-        (stored(text="", answer_start=3), "'' does not stand at 3"),
-        (stored(answer_start="6"), "q1: 'Zoë' at '6' is no text at a number"),
-        (stored(text=None), "q1: None at 6 is no text at a number"),
-        (stored(answer_start=True), "q1: 'Zoë' at True is no text at a number"),
+        (stored(answer_start="6"), "q1: 'Zoë' at '6' is not a text with its place"),
+        (stored(text=None), "q1: None at 6 is not a text with its place"),
+        (stored(answer_start=True), "q1: 'Zoë' at True is not a text with its place"),
         (stored(text=" ", answer_start=5), "question q1: ' ' does not stand at 5"),
         (stored({**ROW, "question": 7}), "question q1: its question is 7, wanted a text"),
         (stored({**ROW, "question": " \n"}), "question q1: its question is empty"),
-        (stored({**ROW, "id": 1}), "the id 1 of a question is no text"),
+        (stored({**ROW, "id": 1}), "the id 1 of a question is not text"),
         ({"data": stored()["data"] * 2}, "the id 'q1' of a question comes twice"),
-        (json.dumps(stored()).replace("Here", "\\ud83d"), r"no valid JSON: half of a character, '\\ud83d'"),
-        (f'{{"data": {"9" * 5000}}}', "no valid JSON: Exceeds the limit"),
-        (f'{{"data": {"[" * 10**5}', "no valid JSON: it is nested too deeply"),
+        (f'{{"data": {"9" * 5000}}}', "not valid JSON: Exceeds the limit"),
     ],
 )
 def test_errors(tmp_path, content, message):
     with pytest.raises(FileError, match=rf"a\.json.*{message}"):
         read(tmp_path, content)
-
-
-def test_real_questions():
-    questions = read_squad(shared_data() / "squad" / "dev-8-articles.json")
-    assert len(questions) == len({question.id for question in questions}) == 1589
-    assert sum(len(question.answers) for question in questions) == 6061

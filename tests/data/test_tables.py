@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from npbert.data.tables import Row, read_table
 from npbert.files import FileError
-from tests.shared_data import shared_data
 
 
 def read(folder, name, content, columns, **options):
@@ -87,21 +86,17 @@ def test_places(tmp_path, name, content, columns, places):
         ("a.tsv", "a" * 99 + "\nx\n", ["a"], "only 'a{29}…'$"),
         ("a.jsonl", '{"t": 1}\n', ["t", "u,v"], "line 1: wanted a JSON object with 'u' or 'v'$"),
         ("a.tsv", "", "0", "a.tsv is empty: it has no rows"),
-        ("a.tsv", "text\tlabel\n", ["text"], "a.tsv is empty"),
-        ("a.jsonl", "\n", "t", "a.jsonl is empty"),
         ("a.tsv", b"fine\nZo\xeb\n", "0", r"a.tsv, line 2: byte 7 \(0xeb\) is not UTF-8"),
         ("a.tsv", b"\xef\xbb\xbffine\n\nZo\xeb\n", "0", r"a.tsv, line 3: byte 8 \(0xeb\) is not UTF-8"),
         ("a.csv", 'x,1\n"y,2\nz,3\n', "0", "a.csv, line 3: unexpected end of data"),
         ("a.csv", 'x,1\n"y"z,2\n', "0", "a.csv, line 2: ',' expected after '\"'"),
-        ("a.jsonl", '{"t": 1}\n{"t": }\n', "t", "a.jsonl, line 2: no valid JSON: Expecting value"),
+        ("a.jsonl", '{"t": 1}\n{"t": }\n', "t", "a.jsonl, line 2: not valid JSON: Expecting value"),
         ("a.jsonl", '{"t": 1}\n{"u": 1}\n', "tu", "a.jsonl, line 1: wanted a JSON object with 'u'"),
-        ("a.jsonl", '{"u": 1}\n', "tl", "line 1: wanted a JSON object with 't', 'l'"),
         ("a.jsonl", '["t"]\n', "t", "line 1: wanted a JSON object with 't'"),
         ("a.jsonl", '{"t": 1}\n{"t": ["a"]}\n', "t", "line 2: 't' is a list or an object, wanted text or a number"),
-        ("a.jsonl", '{"t": {}}\n', "t", "line 1: 't' is a list or an object"),
-        ("a.jsonl", '{"t": NaN}\n', "t", "line 1: no valid JSON: NaN is no number there"),
-        ("a.jsonl", '{"t": 1}\n' + "[" * 10**5 + "\n", "t", "line 2: no valid JSON: it is nested too deeply"),
-        ("a.jsonl", '{"t": "\\ud83d"}\n', "t", r"line 1: no valid JSON: half of a character, '\\ud83d'"),
+        ("a.jsonl", '{"t": NaN}\n', "t", "line 1: not valid JSON: NaN is not a number there"),
+        ("a.jsonl", '{"t": 1}\n' + "[" * 10**5 + "\n", "t", "line 2: not valid JSON: it is nested too deeply"),
+        ("a.jsonl", '{"t": "\\ud83d"}\n', "t", r"line 1: not valid JSON: half of a character, '\\ud83d'"),
     ],
 )
 def test_errors(tmp_path, name, content, columns, message):
@@ -122,13 +117,9 @@ def test_any_text_comes_back(tmp_path_factory, rows):
         assert [row.values for row in read(tmp_path_factory.getbasetemp(), name, marked, list(columns))] == rows
 
 
-def test_real_tables():
-    rows = read_table(shared_data() / "cola/in_domain_train.tsv", ["1", "3"])
-    assert len(rows) == 8551
-    assert rows[0].values[1].startswith("Our friends won't buy this analysis, let alone")
-    assert rows[-1].place.endswith("in_domain_train.tsv, line 8551")
-    assert {row.values[0] for row in rows} == {"0", "1"}
-    rows = read_table(shared_data() / "stsb/sts-train.csv", ["4", "5", "6"], delimiter="tab")
-    assert len(rows) == 5749
-    assert all(0 <= float(score) <= 5 for score, *_ in (row.values for row in rows))
-    assert any(first.count('"') % 2 for _, first, _ in (row.values for row in rows)), "quotes are text"
+def test_a_cell_may_be_as_long_as_a_book(tmp_path):
+    """Python's reader has a limit of 131,072 characters by itself."""
+    for name, separator in (("long.tsv", "\t"), ("long.csv", ",")):
+        path = tmp_path / name
+        path.write_text(f"yes{separator}{'x' * 200_000}\n")
+        assert [len(row.values[0]) for row in read_table(path, ["1"])] == [200_000]

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -72,25 +74,44 @@ def test_offsets_count_characters_of_the_text_as_it_was(tokenizer):
     assert tokenizer.decode(np.array(encoding.ids[3:5], np.int32)) == ["国", "un"]
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("the cat sat the cat", "[CLS] the cat sat the [SEP]"),
-        (("the cat", "sat the cat sat the"), "[CLS] the [SEP] sat the [SEP]"),
-        (("the the the the", "cat"), "[CLS] the the [SEP] cat [SEP]"),
-    ],
-)
-def test_the_longer_text_is_cut_first(tokenizer, text, kept):
-    assert tokens_of(tokenizer.encode([text], max_length=6)[0]) == kept
-
-
 def test_each_call_has_a_length_of_its_own(tokenizer):
+    """And of a pair, the longer text is cut first."""
+    pairs = {("the cat", "sat the cat sat the"): "the [SEP] sat the", ("the the the the", "cat"): "the the [SEP] cat"}
+    for encoding, kept in zip(tokenizer.encode(list(pairs), max_length=6), pairs.values(), strict=True):
+        assert tokens_of(encoding) == f"[CLS] {kept} [SEP]"
     text = "the cat sat . the cat"
     sizes = [len(tokenizer.encode([text], max_length=size)[0].ids) for size in (5, None, 7)]
     assert [*sizes, len(tokenizer.pieces([text])[0])] == [5, 8, 7, 6]
     fits, cut = tokenizer.encode(["the cat sat", "the cat sat ."], max_length=5)
     assert not fits.overflowing
     assert list(map(tokens_of, [cut, *cut.overflowing])) == ["[CLS] the cat sat [SEP]", "[CLS] . [SEP]"]
+
+
+def test_threads_that_share_a_tokenizer_have_lengths_of_their_own(tokenizer):
+    """A length that was kept in the object would be the one of the other thread, now and then."""
+    text, wrong, interval = "the cat sat . the cat sat . the cat", [], sys.getswitchinterval()
+
+    def use(size):
+        for _ in range(300):
+            first, *_ = tokenizer.encode_windows("the", text, max_length=size + 3, stride=1)
+            sizes = [
+                len(tokenizer.encode([text], max_length=size)[0].ids),
+                len(first.ids),
+                len(tokenizer.pieces([text])[0]),
+            ]
+            if sizes != [size, size + 3, 10]:
+                wrong.append((size, sizes))
+
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=use, args=(size,)) for size in (5, 6, 7, 8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong, wrong[:3]
 
 
 def test_batch(tokenizer):
@@ -151,6 +172,8 @@ def test_no_room(tokenizer):
 def test_what_is_no_text(tokenizer, text):
     with pytest.raises(TypeError, match=re.escape(f"text 1 is {text!r}, wanted a string or a pair of strings")):
         tokenizer.encode(["fine", text])
+    with pytest.raises(TypeError, match=r"texts is one string, wanted a list of them: \['the cat'\]"):
+        tokenizer.encode("the cat")
 
 
 LONG = ["cat " * 20_000, "cat" * 20_000, f"{'x' * 150} dog " * 1000, "cat-" * 20_000, f"{' ' * 10**5}cat"]
@@ -168,34 +191,4 @@ def test_of_a_very_long_text_only_the_beginning_is_read(text, max_length):
     assert encoding.ids == ([*whole.ids[: max_length - 1], tokenizer.sep_id] if is_cut else whole.ids)
     assert bool(encoding.overflowing) == is_cut
     assert pair.ids[3:-1] == (whole.ids[1 : max_length - 3] if is_cut else whole.ids[1:-1])
-
-
-class Counting:
-    """The library's tokenizer, which counts the characters that it is given."""
-
-    def __init__(self, library):
-        self.library, self.characters = library, 0
-
-    def __getattr__(self, name):
-        return getattr(self.library, name)
-
-    def encode(self, text, **options):
-        self.characters += len(text)
-        return self.library.encode(text, **options)
-
-    def encode_batch(self, texts, **options):
-        self.characters += sum(map(len, texts))
-        return self.library.encode_batch(texts, **options)
-
-
-def test_of_a_line_of_ten_megabytes_the_library_is_given_the_beginning_alone(monkeypatch):
-    tokenizer = small_tokenizer("cat dog")
-    counting = Counting(tokenizer._tokenizer)
-    monkeypatch.setattr(tokenizer, "_tokenizer", counting)
-    assert len(tokenizer.encode(["cat dog " * 1_250_000], max_length=64)[0].ids) == 64
-    assert 64 < counting.characters <= 2 * CHARACTERS * 64, "once to look how long it is, once to encode it"
-
-
-def test_one_string_is_not_taken_for_a_list_of_letters():
-    with pytest.raises(TypeError, match=r"texts is one string, wanted a list of them: \['the cat'\]"):
-        small_tokenizer("cat").encode("the cat")
+    assert len(tokenizer._beginning("cat dog " * 10**5, max_length)) == CHARACTERS * max_length

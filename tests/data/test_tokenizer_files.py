@@ -1,5 +1,6 @@
 """Tokenizer: out of files and into them, and learned from text."""
 
+import base64
 import json
 import re
 import sys
@@ -50,6 +51,7 @@ def test_tokenizer_json_comes_first_without_its_truncation_and_padding(tmp_path)
 
 LACKING_SEP, LACKING_MASK = ("\n".join(WORDS).replace(token, "new") for token in ("[SEP]", "[MASK]"))
 BPE = tokenizers.Tokenizer(tokenizers.models.BPE()).to_str()
+WHOLE = tokenizers.BertWordPieceTokenizer({word: index for index, word in enumerate(WORDS)}).to_str()
 BARE = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0}, unk_token="a")).to_str()
 
 
@@ -57,32 +59,18 @@ BARE = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0}, unk_token="a")
     ("name", "content", "message"),
     [
         ("vocab.txt", b"[PAD]\n[UNK]\nca\xff\n", ", line 3: byte 14 (0xff) is not UTF-8"),
-        ("vocab.txt", b"[PAD]\ncat\ndog\ncat\n", " is no tokenizer of BERT: 'cat' is in it twice"),
-        ("vocab.txt", LACKING_SEP.encode(), " is no tokenizer of BERT: sep_token not found in the vocabulary"),
-        ("vocab.txt", LACKING_MASK.encode(), " is no tokenizer of BERT: the vocabulary has no [MASK]"),
-        ("tokenizer.json", BPE.encode(), " is no tokenizer of BERT: its model is BPE, wanted WordPiece"),
-        ("tokenizer.json", BARE.encode(), " is no tokenizer of BERT: the vocabulary has no [PAD]"),
-        ("tokenizer.json", b'{"version": ', " is no tokenizer of BERT: EOF while parsing"),
-        ("tokenizer.json", b'{"\xe9": 1}', ", line 1: byte 2 (0xe9) is not UTF-8"),
-        ("tokenizer_config.json", b"{,}", ", line 1: no valid JSON: Expecting property name"),
-        ("tokenizer_config.json", b'{"model_max_length": NaN}', ": no valid JSON: NaN is no number there"),
-        ("tokenizer_config.json", b'{"a": ' + b"[" * 10**5, ": no valid JSON: it is nested too deeply"),
-        ("tokenizer_config.json", b"[]", " holds a JSON list, wanted an object"),
+        ("vocab.txt", b"[PAD]\ncat\ndog\ncat\n", " is not a tokenizer of BERT: 'cat' is in it twice"),
+        ("vocab.txt", LACKING_SEP.encode(), " is not a tokenizer of BERT: sep_token not found in the vocabulary"),
+        ("vocab.txt", LACKING_MASK.encode(), " is not a tokenizer of BERT: the vocabulary has no [MASK]"),
+        ("tokenizer.json", BPE.encode(), " is not a tokenizer of BERT: its model is BPE, wanted WordPiece"),
+        ("tokenizer.json", BARE.encode(), " is not a tokenizer of BERT: the vocabulary has no [PAD]"),
+        ("tokenizer.json", b'{"version": ', " is not a tokenizer of BERT: EOF while parsing"),
+        ("tokenizer_config.json", b"{,}", ", line 1: not valid JSON: Expecting property name"),
         ("tokenizer_config.json", b'{"do_lower_case": "no"}', ": do_lower_case is 'no', wanted true or false"),
         ("tokenizer_config.json", b'{"tokenize_chinese_chars": null}', ": tokenize_chinese_chars is None, wanted"),
         *[
-            (
-                "tokenizer_config.json",
-                b'{"model_max_length": %s}' % value.encode(),
-                f": model_max_length is {read}, wanted",
-            )
-            for value, read in [
-                ("0", 0),
-                ("-1", -1),
-                ("12.5", 12.5),
-                ('"128"', "'128'"),
-                ("true", True),
-            ]
+            ("tokenizer_config.json", b'{"model_max_length": %s}' % value, f": model_max_length is {read}, wanted")
+            for value, read in [(b"0", 0), (b"12.5", 12.5), (b'"128"', "'128'"), (b"true", True)]
         ],
     ],
 )
@@ -139,6 +127,60 @@ def test_a_normalizer_of_another_kind_can_be_saved(tmp_path):
     assert Tokenizer.from_pretrained(tmp_path).encode(["Café"])[0].tokens == ["[CLS]", "Café", "[SEP]"]
 
 
+def charsmap(*replacements):
+    data = bytes(4) + b"\0".join(replacements)
+    return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(data).decode()}
+
+
+def replace(content, **pattern):
+    return {"type": "Replace", "pattern": pattern or {"String": "a"}, "content": content}
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("pre_tokenizer", {"type": "FixedLength", "length": 0}, "its pre_tokenizer, FixedLength, cannot be used"),
+        ("normalizer", {"type": "Precompiled", "precompiled_charsmap": "A" * 8}, "its normalizer, Precompiled, cannot"),
+        ("normalizer", {"type": "Sequence", "normalizers": [replace("a" * 100)] * 4}, "text 100,000,000 times as long"),
+        ("normalizer", replace("a" * 256, Regex="x*"), "its normalizer can make a text 257 times as long"),
+        ("normalizer", {"type": "Prepend", "prepend": "a" * 256}, "its normalizer can make a text 257 times as long"),
+        ("normalizer", charsmap(b"a", b"b" * 257, b""), "its normalizer can make a text 257 times as long"),
+    ],
+)
+def test_a_part_that_cannot_be_used_is_named(tmp_path, part, value, message):
+    """A panic of the library is no Exception: it would come out as a traceback."""
+    path = write(tmp_path / "tokenizer.json", json.dumps({**json.loads(WHOLE), part: value}))
+    with pytest.raises(FileError, match=f"^{re.escape(str(path))}.*{message}"):
+        Tokenizer.from_pretrained(tmp_path)
+
+
+def test_a_part_that_cannot_be_used_on_one_text(tmp_path):
+    split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
+    path = write(tmp_path / "tokenizer.json", json.dumps({**json.loads(WHOLE), "pre_tokenizer": split}))
+    tokenizer = Tokenizer.from_pretrained(tmp_path)
+    calls = [tokenizer.pieces, tokenizer.encode, lambda texts: tokenizer.encode([("cat", *texts)])]
+    calls += [lambda texts: tokenizer.encode_words([texts]), lambda texts: tokenizer.encode(texts, max_length=5)]
+    calls.append(lambda texts: tokenizer.encode_windows("cat", *texts, max_length=9, stride=1))
+    for call in calls:
+        with pytest.raises(FileError, match=f"^{re.escape(str(path))}: its pre_tokenizer, Split, cannot be used on"):
+            call(["a" * 30 + "!"])
+
+
+def test_another_tokenizer_is_not_overwritten(tmp_path):
+    """The same one is; a model beside it would be lost with its words."""
+    one, other = small_tokenizer("cat"), small_tokenizer("dog")
+    one.save_pretrained(tmp_path)
+    one.save_pretrained(tmp_path)
+    for kept in ("tokenizer.json", "vocab.txt"):
+        with pytest.raises(FileExistsError, match=f"^{tmp_path} holds another tokenizer; overwrite=True replaces it$"):
+            other.save_pretrained(tmp_path)
+        assert "cat" in all_tokens(Tokenizer.from_pretrained(tmp_path))
+        (tmp_path / kept).unlink()
+        one.save_pretrained(tmp_path)
+    other.save_pretrained(tmp_path, overwrite=True)
+    assert "dog" in all_tokens(Tokenizer.from_pretrained(tmp_path))
+
+
 def test_learned_twice_the_same(tmp_path):
     """Pairs of letters that are equally frequent are what the library's order of a hash table decides."""
     rng = np.random.default_rng(0)
@@ -172,7 +214,7 @@ def test_the_most_frequent_characters_are_learned_and_there_must_be_room_for_the
 def test_no_files_no_text_and_no_library(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=re.escape(f"{tmp_path} has no tokenizer.json and no vocab.txt")):
         Tokenizer.from_pretrained(tmp_path)
-    with pytest.raises(FileNotFoundError, match="none is no folder on this disk"):
+    with pytest.raises(FileNotFoundError, match="none is not a folder"):
         Tokenizer.from_pretrained(tmp_path / "none")
     good, bad = write(tmp_path / "vocab.txt", "\n".join(WORDS)), write(tmp_path / "bad", " \n\n")
     with pytest.raises(FileError, match=f"^{re.escape(str(bad))} is empty: there is nothing to learn from"):
@@ -202,5 +244,5 @@ def test_a_tokenizer_json_that_would_give_other_rows_or_other_sequences_is_refus
     stored = json.loads(path.read_text(encoding="utf-8"))
     change(stored)
     path.write_text(json.dumps(stored), encoding="utf-8")
-    with pytest.raises(FileError, match=f"tokenizer.json is no tokenizer of BERT: {message}"):
+    with pytest.raises(FileError, match=f"tokenizer.json is not a tokenizer of BERT: {message}"):
         Tokenizer.from_pretrained(tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from npbert import (
     Tokenizer,
 )
 from npbert.training.pretrain import Pretraining, PretrainSettings
-from tests.inference.checkpoints import write_checkpoint
+from tests.inference.checkpoints import write_checkpoint, write_sentence_transformer
 
 HEADS: dict[str, tuple[Any, dict[str, Any]]] = {
     "fill-mask": (BertForMaskedLM, {}),
@@ -77,11 +76,12 @@ class Base(NamedTuple):
 
 def make_base(folder: Path) -> Base:
     """Write everything into `folder`."""
-    checkpoints = {}
+    pooling = {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True}
+    checkpoints = {"embed": write_sentence_transformer(folder / "embed", pooling, max_length=16)}
     for name, (model_class, changes) in HEADS.items():
-        checkpoints[name] = write_checkpoint(folder / name, model_class, **changes)
+        if name not in checkpoints:
+            checkpoints[name] = write_checkpoint(folder / name, model_class, **changes)
         Tokenizer.from_pretrained(checkpoints[name]).save_pretrained(checkpoints[name])
-    _sentence_transformers(checkpoints["embed"])
     corpus = folder / "corpus.txt"
     corpus.write_text(CORPUS, encoding="utf-8")
     settings = PretrainSettings(
@@ -100,21 +100,3 @@ def make_base(folder: Path) -> Base:
     Pretraining(settings, run).trainer.train()
     shutil.rmtree(run / "tensorboard")
     return Base(checkpoints, run, corpus)
-
-
-def _sentence_transformers(folder: Path) -> None:
-    """What a folder of sentence-transformers has besides."""
-    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
-    modules = [
-        {"idx": index, "name": str(index), "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for index, (path, kind) in enumerate(kinds.items())
-    ]
-    for name, value in {
-        "modules.json": modules,
-        "sentence_bert_config.json": {"max_seq_length": 16, "do_lower_case": False},
-        "1_Pooling/config.json": {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True},
-    }.items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(value), encoding="utf-8")
-    (folder / "2_Normalize").mkdir()

@@ -197,7 +197,7 @@ def report(rng: Rng, base: Base, folder: Path) -> Call:
         path.write_text("\n".join([*lines, ""]), encoding="utf-8", errors="surrogateescape")
 
     def make() -> Outcome:
-        with mock.patch("npbert.pages.report.parts.inline_svg", lambda *_: ""):
+        with mock.patch("npbert.pages.report.pictures.inline_svg", lambda *_: ""):
             return command("report", copy, is_json=False)
 
     return make

@@ -125,4 +125,4 @@ def _check_text(said: str) -> None:
 
 
 def _refuse_constant(name: str) -> None:
-    raise Nonsense(f"{name} is no JSON")
+    raise Nonsense(f"{name} is not JSON")

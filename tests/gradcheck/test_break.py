@@ -2,7 +2,7 @@
 
 import pytest
 
-from npbert.gradcheck.explain import broken_from, shown
+from npbert.gradcheck.explain import broken_from, describe
 from tests.gradcheck.mending import JUDGES, LINEAR, NORM, TABLE, code
 
 WITHOUT_A_TERM = """
@@ -28,21 +28,21 @@ def backward(dy, ids, table):
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "subject", "kinds"),
+    ("right", "wrong", "subject", "kind", "line"),
     [
-        (NORM, WITHOUT_A_TERM, "dx_hat", "term"),
-        (LINEAR, OTHER_AXIS, "db", "sum or mean"),
-        (TABLE, LAST_WINS, "dtable", "accumulate"),
+        (NORM, WITHOUT_A_TERM, "dx_hat", "missing term", 5),
+        (LINEAR, OTHER_AXIS, "db", "sum or mean", 3),
+        (TABLE, LAST_WINS, "dtable", "= or +=", 4),
     ],
-    ids=["term", "mean", "last"],
+    ids=["missing term", "mean", "last"],
 )
-def test_the_edit_that_gives_the_numbers(right, wrong, subject, kinds):
+def test_the_edit_that_gives_the_numbers(right, wrong, subject, kind, line):
     (finding,) = broken_from(code(right), JUDGES[right](), code(wrong))
-    assert (finding.subject, finding.kind, finding.line) == (subject, kinds, 0)
+    assert (finding.subject, finding.kind, finding.line) == (subject, kind, line)
     assert finding.wanted in right
     assert finding.found not in wrong
-    assert finding.wanted not in shown(finding)
-    assert finding.wanted in shown(finding, edit=True)
+    assert finding.wanted not in describe(finding)
+    assert finding.wanted in describe(finding, edit=True)
 
 
 def test_right_numbers_and_failing_code_are_told_nothing():

@@ -1,17 +1,15 @@
 """Is right believed, and wrong seen, entry by entry and along directions?"""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from npbert import NO_TAPE, Init, Layer, LayerNorm, Parameter, ReLU
+from npbert import NO_TAPE, Init, Layer, LayerNorm, Linear, Parameter, ReLU
 from npbert.gradcheck import (
     COMPLEX_STEP,
+    EXACT,
     FINITE_DIFFERENCES,
     TOLERANCES,
     GradientError,
-    LossOf,
     check_directions,
     check_gradients,
     randomize,
@@ -22,12 +20,12 @@ both_checks = pytest.mark.parametrize("check", [check_gradients, check_direction
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("tolerances", [TOLERANCES, dict(reversed(TOLERANCES.items()))])
-def test_right_is_believed(tolerances):
-    report = check_gradients(Scale(), X, tolerances=tolerances)
+def test_right_is_believed():
+    report = check_gradients(Scale(), X)
     report.raise_if_wrong()
     assert (bool(report), report.sizes, set(report.worst)) == (True, {"s": 3, "x": 6}, set(TOLERANCES))
     assert report.worst[COMPLEX_STEP].relative_error < 1e-15
+    check_gradients(Scale(), X[:1]).raise_if_wrong()  # NumPy stretches a single row: that is no reason to call it wrong
     assert str(report).startswith("right, proved: 9 derivatives of s, x; two directions besides:\n  ")
 
 
@@ -76,7 +74,7 @@ def test_the_worst_entry_is_named_and_what_is_wrong_is_counted():
         return dx
 
     report = check_gradients(broken(backward=backward), X)
-    worst = report.worst[COMPLEX_STEP]
+    worst = report.worst[EXACT]
     assert not report
     assert (worst.name, worst.index, worst.analytic - worst.numeric) == ("s", (1,), pytest.approx(0.5))
     with pytest.raises(GradientError, match=r"\n  9 derivatives of s, x; the worst:\n  s\[1\]: backward") as raised:
@@ -88,9 +86,10 @@ def test_the_worst_entry_is_named_and_what_is_wrong_is_counted():
 def test_nan_is_wrong_and_so_is_a_gradient_where_there_is_none():
     report = check_gradients(returning(lambda dx: np.where(np.arange(3) == 1, np.nan, dx)), X)
     assert (report.ok, report.wrong) == (False, {"s": 0, "x": 2})
-    assert report.worst[COMPLEX_STEP].index == (0, 1)
+    assert report.worst[EXACT].index == (0, 1)
     assert not check_gradients(Function(lambda x: 0 * x, lambda x: 1e-9), X)
     assert check_gradients(Function(lambda x: 0 * x, lambda x: 0.0), X)
+    assert check_gradients(Function(lambda x: x, lambda x: 1.0), X), "y may be x itself"
 
 
 def test_directions_are_of_length_1_over_all_variables_and_all_different():
@@ -125,20 +124,6 @@ def test_empty_arrays_and_numbers_are_checked_too():
     assert "\n  s: backward" in str(check_gradients(layer, X))
 
 
-def test_the_loss_of_a_model_is_a_layer():
-    class Model(Scale):
-        def loss(self, x, tape):
-            return SimpleNamespace(loss=self.forward(x, tape).sum())
-
-        def loss_backward(self, dloss, tape):
-            self.backward(np.full(X.shape, dloss), tape)
-
-    report = check_gradients(LossOf(Model()), X.astype(int))
-    assert (report.ok, report.sizes) == (True, {"model.s": 3})
-    with pytest.raises(GradientError, match=r"returns 0 gradients, for inputs \['input 0'\]"):
-        check_gradients(LossOf(Model()), X)
-
-
 def test_inputs_beyond_the_named_ones_and_several_outputs():
     class Sums(Layer):
         def forward(self, first, *others, tape=NO_TAPE):
@@ -158,10 +143,6 @@ def test_a_parameter_and_an_input_of_one_name_are_told_apart():
     scale.x = Parameter(np.ones(2))
     report = check_gradients(scale, X)
     assert (report.ok, report.sizes) == (True, {"s": 3, "x": 2, "input x": 6})
-
-
-def test_an_output_may_be_the_input_itself():
-    assert check_gradients(Function(lambda x: x, lambda x: 1.0), X).ok
 
 
 def test_a_forward_that_is_not_analytic_says_so():
@@ -255,3 +236,10 @@ def test_many_arrays_are_counted_and_few_are_named():
     assert "derivatives of s, others.0, others.1, others.2, others.3, " in str(check_gradients(scale, X))
     scale.others.append(Parameter(np.ones(1)))
     assert "16 derivatives of 9 arrays; two directions" in str(check_gradients(scale, X))
+
+
+def test_a_list_in_the_place_of_an_array_is_told_what_is_wanted():
+    layer = Linear(2, 3, Init(np.random.default_rng(0), dtype=np.float64))
+    layer.forward = lambda x, tape: Linear.forward(layer, np.array(x), tape)
+    with pytest.raises(GradientError, match=r"returns 1 gradient, for inputs \[\]: there is one for each NumPy array"):
+        check_gradients(layer, [[1.0, 2.0]])

@@ -1,41 +1,46 @@
 """mend: a small mistake in a right backward is found at its line, as what it is."""
 
-import time
-
 import numpy as np
 import pytest
 
-from npbert.gradcheck.explain import Code, mend, shown
+from npbert.gradcheck.explain import Code, describe, mend
+from npbert.gradcheck.explain.code import filled
+from npbert.gradcheck.explain.edits import edit_of
+from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
-from tests.gradcheck.mending import JUDGES, LINEAR, NORM, TABLE, TANH, code
+from npbert.gradcheck.explain.trial import Trial
+from tests.gradcheck.mending import JUDGES, LINEAR, NORM, PICKED, TABLE, TANH, WINDOWS, Judge, code
 
 MISTAKES = [
-    (LINEAR, "x.T @ dy", "x.T @ dy / len(x)", "drop factor"),
+    (LINEAR, "x.T @ dy", "x.T @ dy / len(x)", "extra factor"),
     (LINEAR, "x.T @ dy", "dy.T @ x", "order transpose"),
     (LINEAR, "x.T @ dy", "-x.T @ dy", "sign"),
     (LINEAR, "x.T @ dy", "np.einsum('ni,no->oi', x, dy)", "einsum transpose order"),
     (LINEAR, "dy.sum(axis=0)", "dy.sum(axis=1)", "axis"),
     (LINEAR, "dy.sum(axis=0)", "dy.sum(axis=0, keepdims=True)", "keepdims"),
     (LINEAR, "dy.sum(axis=0)", "dy.mean(axis=0)", "sum or mean"),
-    (LINEAR, "dy.sum(axis=0)", "dy.sum(axis=0) + b", "drop term"),
+    (LINEAR, "dy.sum(axis=0)", "dy.sum(axis=0) + b", "extra term"),
     (LINEAR, "dy @ w.T", "dy @ w", "transpose"),
     (LINEAR, "dx, dw, db\n", "dx, db, dw\n", "order"),
-    (NORM, "dy * gamma", "dy", "factor"),
-    (NORM, "dx_hat * x_hat).mean", "dy * x_hat).mean", "name"),
-    (NORM, " - x_hat * stretch", "", "term"),
+    (NORM, "dy * gamma", "dy", "missing factor"),
+    (NORM, "dx_hat * x_hat).mean", "dy * x_hat).mean", "wrong name"),
+    (NORM, " - x_hat * stretch", "", "missing term"),
     (NORM, "shift - x_hat", "shift + x_hat", "sign"),
-    (NORM, "x_hat * stretch) / sigma", "x_hat * stretch / sigma)", "regroup"),
+    (NORM, "x_hat * stretch) / sigma", "x_hat * stretch / sigma)", "brackets"),
     (NORM, ") / sigma", ") * sigma", "operator"),
-    (NORM, ") / sigma", ") / sigma**2", "drop factor"),
-    (NORM, ") / sigma", ") / np.sqrt(sigma)", "unwrap"),
-    (TABLE, "dtable[v] += dy[n]", "dtable[v] = dy[n]", "accumulate"),
-    (TABLE, "dtable[v] += dy[n]", "dtable[v] += dy[v]", "index name size"),
+    (NORM, ") / sigma", ") / sigma**2", "extra factor"),
+    (NORM, ") / sigma", ") / np.sqrt(sigma)", "extra step"),
+    (TABLE, "dtable[v] += dy[n]", "dtable[v] = dy[n]", "= or +="),
+    (TABLE, "dtable[v] += dy[n]", "dtable[v] += dy[v]", "index, wrong name, size"),
     (TABLE, "zeros_like", "ones_like", "sum or mean"),
     (TABLE, "for n, v in enumerate(ids):\n        dtable[v] += dy[n]", "dtable[ids] += dy", "repeated index"),
-    (TANH, "h**2", "h", "factor wrap expression operator"),
+    (PICKED, "dx[ids, np.arange(len(ids))]", "dx[ids]", "index"),
+    (WINDOWS, "x[k:k + n]", "x[:n]", "index"),
+    (WINDOWS, "(n, 2, -1).swapaxes(0, 1)", "(2, n, -1)", "reshape"),
+    (TANH, "h**2", "h", "missing factor, missing step, expression, operator"),
     (TANH, "1 - h", "1 + h", "sign"),
     (TANH, "h**2", "h**3", "constant"),
-    (TANH, "(1 - p)", "p", "wrap"),
+    (TANH, "(1 - p)", "p", "other share"),
 ]
 
 
@@ -60,13 +65,13 @@ def test_a_mistake_is_found_at_its_line(right, before, after, kinds):
 def test_the_edit_is_told_on_request_alone():
     source = LINEAR.replace("dy.sum(axis=0)", "dy.sum(axis=1)").lstrip("\n")
     finding = mend(code(source), JUDGES[LINEAR]()).steps[0].finding
-    assert "axis=0" not in shown(finding)
-    assert "     3:  db = dy.sum(axis=1)\n" in shown(finding)
-    assert "With this change ddb" not in shown(finding)
-    assert "is right:\n         db = dy.sum(axis=0)" in shown(finding, edit=True)
+    assert "axis=0" not in describe(finding)
+    assert "     3:  db = dy.sum(axis=1)\n" in describe(finding)
+    assert "With this change ddb" not in describe(finding)
+    assert "is right:\n         db = dy.sum(axis=0)" in describe(finding, edit=True)
 
 
-@pytest.mark.parametrize("right", JUDGES, ids=["linear", "norm", "table", "tanh"])
+@pytest.mark.parametrize("right", JUDGES, ids=["linear", "norm", "table", "picked", "windows", "tanh"])
 def test_right_code_needs_nothing(right):
     judge = JUDGES[right]()
     found = mend(code(right), judge)
@@ -78,17 +83,72 @@ def test_each_output_is_mended_by_itself():
     source = LINEAR.replace("x.T @ dy", "x.T @ dy / len(x)").replace("axis=0", "axis=1").replace("w.T", "w.T * 2")
     found = mend(code(source.lstrip("\n")), JUDGES[LINEAR]())
     assert sorted((step.finding.line, step.finding.kind) for step in found.steps) == [
-        (2, "drop factor"),
+        (2, "extra factor"),
         (3, "axis"),
-        (4, "drop factor"),
+        (4, "extra factor"),
     ]
     assert not found.left
 
 
-def test_two_mistakes_in_one_output_are_mended_at_once():
-    source = NORM.replace("x_hat).mean", "x_hat).sum").replace(" - shift", " + shift").lstrip("\n")
-    found = mend(code(source), JUDGES[NORM](), limit=5.0)
-    assert sorted((step.finding.line, step.finding.kind) for step in found.steps) == [(5, "sum or mean"), (6, "sign")]
+@pytest.mark.parametrize(
+    ("changes", "steps"),
+    [
+        ({"x_hat).mean": "x_hat).sum", " - shift": " + shift"}, [(5, "sum or mean", False), (6, "sign", False)]),
+        ({" - shift": " + shift", "/ sigma": "/ sigma**2"}, [(6, "expression", True)]),
+        ({"dy * gamma": "dy", " - shift": " + shift"}, [(3, "", False), (6, "", False)]),
+    ],
+    ids=["two lines", "one line", "what is missing"],
+)
+def test_two_mistakes_in_one_output_are_mended_at_once(changes, steps):
+    source = NORM.lstrip("\n")
+    for before, after in changes.items():
+        source = source.replace(before, after)
+    found = mend(code(source), JUDGES[NORM](), limit=5.0).steps
+    assert sorted((each.finding.line, each.finding.is_alone) for each in found) == sorted((n, a) for n, _, a in steps)
+    for step, other in zip(found, reversed(found), strict=True):
+        kind = {line: kind for line, kind, _ in steps}[step.finding.line]
+        assert not kind or (step.finding.kind, step.finding.cause) == (kind, KINDS[kind].cause)
+        assert (
+            kind or step is other or step.finding.cause.startswith(f"Line {other.finding.line} has to change with it")
+        )
+        assert step.finding.place in source  # nobody sees a line that was changed
+
+
+def test_what_an_edit_made_has_the_line_of_the_old():
+    trial = Trial(JUDGES[TANH](), limit=1.0)
+    place = next(place for place in places_in(trial, code(TANH, first=40)) if place.is_whole)
+    edit = edit_of(place, "sign", filled("(e + 1) * 2", e=place.expr))
+    assert {edit.new.lineno, edit.new.left.lineno, edit.new.left.right.lineno} == {41}
+
+
+def test_a_line_may_belong_into_a_loop():
+    right = """
+    def backward(dy, x):
+        dx = np.zeros_like(x)
+        for n in range(len(x)):
+            total = 0.0
+            for d in range(x.shape[1]):
+                total += dy[n, d] * x[n, d]
+            dx[n] = x[n] * total
+        return (dx,)
+    """
+    start, judge = "        total = 0.0\n", Judge(right, [(3, 2), (3, 2)], [(5, 4), (5, 4)])
+    wrong = right.replace("    " + start, "").replace("        for n", start + "        for n")
+    (step,) = mend(code(wrong), judge).steps
+    assert (step.finding.kind, step.finding.line, step.finding.wanted[:13]) == ("move", 3, "into the loop")
+
+
+def test_what_a_call_is_given_has_a_name():
+    right = """
+    def backward(dy, weight_input, unused):
+        weight, bias = [], []
+        weight.append((dy * weight_input).sum(axis=0))
+        bias.append(dy.sum(axis=0))
+        return weight[0], bias[0]
+    """
+    judge = Judge(right, [(3, 2), (3, 2), ()], [(5, 4), (5, 4), ()])
+    (step,) = mend(code(right.replace("(dy * weight_input)", "dy")), judge, right=judge.right).steps
+    assert (step.finding.kind, step.finding.line) == ("missing factor", 3)
 
 
 def test_what_cannot_be_mended_is_not_guessed_at():
@@ -104,9 +164,7 @@ def test_what_cannot_be_mended_is_not_guessed_at():
 )
 def test_endless_loops_exceptions_and_prints_are_survived(line, capsys):
     source = LINEAR.replace("    return", f"    {line}\n    return").lstrip("\n").replace("axis=0", "axis=1")
-    start = time.process_time()
-    found = mend(code(source), JUDGES[LINEAR](), limit=2.0)
-    assert time.process_time() - start < 4
+    found = mend(code(source), JUDGES[LINEAR](), limit=1.0)
     assert capsys.readouterr() == ("", "")
     assert all(step.finding.line in (3, 5) for step in found.steps)
 

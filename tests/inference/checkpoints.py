@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npbert import BertConfig, randomize
+from npbert import BertConfig, BertModel, randomize
 
 for _library in ("tokenizers", "safetensors", "tqdm"):
     pytest.importorskip(_library, reason=f"{_library} is not installed: pip install -e '.[hf]'")
@@ -39,3 +40,16 @@ def write_checkpoint(folder: Path, model_class: Any, **changes: Any) -> Path:
     """A folder with a small model and its vocabulary, as from_pretrained wants it."""
     small_model(model_class, **changes).save_pretrained(folder)
     return write_vocabulary(folder)
+
+
+def write_sentence_transformer(folder: Path, pooling: dict[str, Any], *, max_length: int) -> Path:
+    """A folder with a model of sentence-transformers that normalizes its vectors."""
+    write_checkpoint(folder, BertModel)
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
+    for path in ("1_Pooling", "2_Normalize"):
+        (folder / path).mkdir()
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
+    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": max_length}))
+    return folder

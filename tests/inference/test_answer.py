@@ -1,13 +1,16 @@
 """Answer: spans of a passage, also where it is longer than the model takes."""
 
+import math
 import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from npbert import Answer, BertForQuestionAnswering, Tokenizer
-from npbert.inference import AnswerSpan, best_spans
+from npbert.inference import AnswerSpan, Span, best_spans
 from tests.inference.checkpoints import LONGEST, WORDS, write_checkpoint, write_vocabulary
 
 QUESTION, PASSAGE = "the dog ran on?", "The cat sat on\tthe mat. A  dog ran\non the road. The dog"
@@ -107,23 +110,25 @@ def test_the_windows_compete(planted):
     assert [span.score for span in answers] == pytest.approx([1 / total] * (total - legal_spans(4)))
 
 
-def test_a_long_question_is_cut_to_its_first_tokens_and_said_so(planted):
-    answer = planted(0.0, max_question_length=3)
-    with pytest.warns(UserWarning, match="^question cut to 3 tokens: 'the  cat sat on'…$"):
-        ((window,),) = answer.all_windows(["the  cat sat on"], ["a dog"])
-    assert window.tokens == ["[CLS]", "the", "cat", "sat", "[SEP]", "a", "dog", "[SEP]"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ((window,),) = answer.all_windows(["unaffable"], ["a dog"])
-    assert len(window.ids) == 8
-
-
-def test_many_long_questions_are_said_in_one_line(planted):
-    answer = planted(0.0, max_question_length=3)
-    with pytest.warns(UserWarning, match="^2 of 3 questions cut to 3 tokens: the first is 'a cat on a mat'…$") as said:
-        windows = answer.all_windows(["dog", "a cat on a mat", "the cat sat on"], ["a dog"] * 3)
-    assert len(said) == 1
-    assert [of_one[0].tokens[1:-4] for of_one in windows] == [["dog"], ["a", "cat", "on"], ["the", "cat", "sat"]]
+@pytest.mark.parametrize(
+    ("questions", "said", "tokens"),
+    [
+        (["the  cat sat on"], "question cut to 3 tokens: 'the  cat sat on'…", ["the cat sat"]),
+        (
+            ["dog", "a cat on a mat", "the cat sat on"],
+            "2 of 3 questions cut to 3 tokens: the first is 'a cat on a mat'…",
+            ["dog", "a cat on", "the cat sat"],
+        ),
+        (["unaffable"], None, ["un ##aff ##able"]),
+    ],
+)
+def test_long_questions_are_cut_to_their_first_tokens_and_said_so_in_one_line(planted, questions, said, tokens):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        windows = planted(0.0, max_question_length=3).all_windows(questions, ["a dog"] * len(questions))
+    assert [str(each.message) for each in caught] == [said] * bool(said)
+    for (window,), words in zip(windows, tokens, strict=True):
+        assert window.tokens == ["[CLS]", *words.split(), "[SEP]", "a", "dog", "[SEP]"]
 
 
 def test_errors(answer, planted):
@@ -153,3 +158,36 @@ def test_errors(answer, planted):
 def test_at_most_384_tokens_unless_told(planted, longest, given, of_tokenizer, max_length, for_question):
     answer = planted(0.0, longest=longest, of_tokenizer=of_tokenizer, max_length=given)
     assert (answer.max_length, answer.max_question_length, answer.max_answer_length) == (max_length, for_question, 30)
+
+
+# Quarters, so that scores tie and sums are exact.
+pairs = st.tuples(*[st.integers(-12, 12).map(lambda number: number / 4)] * 2)
+
+
+@given(st.lists(pairs, min_size=1, max_size=9), st.integers(1, 11), st.integers(1, 60))
+@example([(0.0, 0.0), (800.0, 800.0)], 2, 1)  # too large for exp
+@example([(-800.0, -800.0), (-800.0, -900.0)], 2, 9)
+def test_spans_against_loops(pairs, max_length, n_best):
+    """The legal spans, best first; of equal ones that with the earlier start, and then the earlier end."""
+    starts, ends = np.array(pairs).T
+    before = starts.copy(), ends.copy()
+    spans, log_total = best_spans(starts, ends, max_length=max_length, n_best=n_best)
+    wanted = [
+        Span(start, end, starts[start] + ends[end])
+        for start in range(len(pairs))
+        for end in range(start, min(start + max_length, len(pairs)))
+    ]
+    wanted.sort(key=lambda span: -span.score)
+    assert spans == wanted[:n_best]
+    assert all(type(value) in (int, float) for span in spans for value in span)
+    largest = wanted[0].score
+    total = sum(math.exp(span.score - largest) for span in wanted)
+    assert log_total == pytest.approx(largest + math.log(total), rel=1e-12, abs=1e-12)
+    np.testing.assert_array_equal((starts, ends), before)
+
+
+@pytest.mark.parametrize(("count", "max_length", "n_best"), [(0, 1, 1), (2, 0, 1), (2, 1, 0)])
+def test_wrong_spans(count, max_length, n_best):
+    message = f"{count} tokens, max_length {max_length}, n_best {n_best}: wanted at least 1 of each"
+    with pytest.raises(ValueError, match=message):
+        best_spans(np.zeros(count), np.zeros(count), max_length=max_length, n_best=n_best)

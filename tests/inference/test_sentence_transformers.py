@@ -206,7 +206,7 @@ FIRST = USUAL[MODULES][0]
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (MODULES, "[", ", line 1: no valid JSON: Expecting value"),
+        (MODULES, "[", ", line 1: not valid JSON: Expecting value"),
         (MODULES, "{}", " holds {}, wanted a list of modules"),
         (MODULES, "[]", " holds [], wanted a list of modules"),
         (MODULES, "[5]", ': a module is 5, wanted an object with the strings "type" and "path"'),
@@ -237,3 +237,32 @@ def test_a_pooling_without_its_file(folder):
     (path / POOLING).unlink()
     with pytest.raises(FileNotFoundError, match=re.escape(str(path / POOLING))):
         Embed.from_pretrained(path)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max", "mean_sqrt_len_tokens"])
+@pytest.mark.parametrize("normalize", [True, False])
+def test_what_is_saved_makes_the_same_vectors(folder, tmp_path, pooling, normalize):
+    """Model and tokenizer alone would lose how the vectors are made."""
+    options = {"pooling": pooling, "normalize": normalize, "max_length": 6, "similarity_fn_name": "dot"}
+    before = Embed.from_pretrained(folder({}), **options)
+    before.save_pretrained(tmp_path / "new" / "folder")
+    after = Embed.from_pretrained(tmp_path / "new" / "folder")
+    with pytest.warns(UserWarning, match="cut"):
+        np.testing.assert_array_equal(after(TEXTS), before(TEXTS))
+    assert {name: getattr(after, name) for name in options} == options
+
+
+def test_what_is_not_overwritten_or_cannot_be_saved(folder, tmp_path):
+    embed = Embed.from_pretrained(folder({}))
+    other = write_checkpoint(tmp_path / "other", BertModel)
+    (other / "vocab.txt").unlink()
+    before = {path: path.read_bytes() for path in other.iterdir()}
+    with pytest.raises(FileExistsError, match=f"^{other} holds another model; overwrite=True replaces it$"):
+        embed.save_pretrained(other)
+    assert all(path.read_bytes() == content for path, content in before.items())
+    embed.save_pretrained(other, overwrite=True)
+    embed.save_pretrained(other)
+    for options in ({"pooling": "pooler"}, {"layer": 0}):
+        with pytest.raises(ValueError, match="cannot be saved: sentence-transformers pools the last layer"):
+            Embed(embed.model, embed.tokenizer, **options).save_pretrained(tmp_path / "new")
+    assert not (tmp_path / "new").exists()

@@ -7,7 +7,7 @@ import pytest
 
 from npbert import BertForTokenClassification, Tag
 from npbert.inference import first_tokens
-from tests.inference.checkpoints import LONGEST, small_model, write_checkpoint
+from tests.inference.checkpoints import LONGEST, write_checkpoint
 from tests.small_tokenizer import small_tokenizer
 from tests.training.tasks.tiny import Planted, words_of
 
@@ -118,9 +118,3 @@ def test_one_text_or_many_of_different_lengths(tmp_path):
 def test_texts_that_are_none(planted, texts):
     with pytest.raises(TypeError, match=r"text \d is .*, wanted a list of words, as the others are"):
         planted()(texts)
-
-
-def test_a_model_of_another_vocabulary(tmp_path):
-    tokenizer = small_tokenizer("a b c")
-    with pytest.raises(ValueError, match="the vocabulary has 8 tokens, but the model's vocab_size is 7"):
-        Tag(small_model(BertForTokenClassification, vocab_size=7), tokenizer)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import npbert
-from npbert import GELU, IGNORED, Dropout, Init, ReLU, Tanh, TanhGELU, Tape
-from npbert.layers import count_right
+from npbert import GELU, IGNORED, Dropout, Init, LayerNorm, ReLU, Tanh, TanhGELU, Tape
 from tests.textbook import sinusoidal
 
 
@@ -79,4 +78,14 @@ def test_softmax_and_cross_entropy_at_their_special_places():
 
 def test_what_is_ignored_is_never_right():
     logits = np.array([[0.0, 3, 1], [2, 0, 1], [0, 0, 5], [9, 0, 0]])
-    assert count_right(logits, np.array([1, 1, 2, IGNORED])) == 2
+    assert npbert.SoftmaxCrossEntropy().count_right(logits, np.array([1, 1, 2, IGNORED])) == 2
+
+
+@pytest.mark.parametrize("size", [1e20, 1e38, np.inf])
+def test_what_is_too_large_to_normalize_is_not_a_calm_number(size):
+    """A row whose squares overflow would be divided by inf, which makes 0 of it."""
+    norm = LayerNorm(4, Init(None, np.float32))
+    with np.errstate(all="ignore"):
+        y = norm(np.array([[size, -size, size, -size], [1, -1, 1, -1]], np.float32))
+    assert np.isnan(y[0]).all()
+    np.testing.assert_array_equal(y[1], [1, -1, 1, -1])

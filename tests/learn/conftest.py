@@ -4,31 +4,24 @@ from functools import cache
 
 import pytest
 
-from npbert.cli import learn as command
-from npbert.cli import main
-from npbert.learn import WRONG, judge_file
+from npbert.cli import learn as learn_command
+from npbert.cli import learn_watch, main
+from npbert.learn import judge_file
 from npbert.learn.exercises import EXERCISES
 
-
-def made_once(thing, name):
-    """Let a function of a frozen thing keep what it returns: a learner's process asks once, the tests 2,000 times."""
-    made = getattr(thing, name)
-    object.__setattr__(thing, name, cache(made))
-
-
-for exercise in EXERCISES.values():
-    made_once(exercise, "source")
+for exercise in EXERCISES.values():  # a learner's process asks for it once, the tests ask 2,000 times
+    object.__setattr__(exercise, "source", cache(exercise.source))
 
 
 @pytest.fixture
 def learn(tmp_path, monkeypatch, capsys):
-    """learn("check", "02") -> status, what is printed, what is said on standard error; in an empty folder."""
+    """learn("check 02") -> status, what is printed, what is said on standard error; in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
 
-    def run(*arguments):
+    def run(arguments=""):
         capsys.readouterr()
-        status = main(["learn", *arguments])
+        status = main(["learn", *arguments.split()])
         return status, *capsys.readouterr()
 
     return run
@@ -37,18 +30,25 @@ def learn(tmp_path, monkeypatch, capsys):
 @pytest.fixture
 def in_this_process(monkeypatch):
     """The checker without a process of its own."""
-    monkeypatch.setattr(command, "check", lambda exercise, path, at_once=None: judge_file(exercise, path))
+    for command in (learn_command, learn_watch):
+        monkeypatch.setattr(command, "check", lambda exercise, path, at_once=None: judge_file(exercise, path))
 
 
 @pytest.fixture
-def wrong(tmp_path):
-    """wrong(number, text) -> the verdict on a file with this text, which is not right."""
+def folder(learn, tmp_path, in_this_process):
+    """The folder of exercises, just written."""
+    learn()
+    return tmp_path / "backprop"
 
-    def wrong(number, text):
-        path = tmp_path / EXERCISES[number].file_name
+
+@pytest.fixture
+def judge(tmp_path):
+    """judge(number, text) -> the verdict on a file with this text."""
+
+    def judge(exercise, text, **options):
+        exercise = EXERCISES[exercise] if isinstance(exercise, int) else exercise
+        path = tmp_path / exercise.file_name
         path.write_text(text, encoding="utf-8")
-        verdict = judge_file(EXERCISES[number], path, mends=False)
-        assert verdict.status == WRONG
-        return verdict
+        return judge_file(exercise, path, **options)
 
-    return wrong
+    return judge

@@ -1,35 +1,24 @@
 """What is asked again: variants of what is right, after days, told from the files alone."""
 
 import datetime
-import inspect
 import os
-import textwrap
 
 import pytest
 
-from npbert.learn import RIGHT, WRONG, judge_file
-from npbert.learn.again import DAYS, Asked, ask
+from npbert.learn import NOT_BEGUN
 from npbert.learn.exercises import EXERCISES
+from npbert.learn.folder import DAYS, Asked, ask
+from npbert.learn.mending import left_out
 from npbert.learn.variants import VARIANTS
-from tests.learn.answering import fill, write
+from tests.learn.answers import write
 
 NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
 
 
-def solved(variant):
-    """The text of its file with the right answer in the blank."""
-    (blank,), (part,) = variant.blanks, variant.parts
-    body = inspect.getsource(getattr(part.right, part.method)).splitlines()[1:]
-    given = 1 if part.method == "value_and_slope" else next(n for n, line in enumerate(body) if "tape.take" in line) + 1
-    kept = [
-        line for line in body[0 if given == 1 and part.method == "value_and_slope" else given :] if "dy is" not in line
-    ]
-    return fill(variant.source(), blank, textwrap.dedent("\n".join(kept)))
-
-
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=lambda variant: variant.slug)
-def test_the_librarys_own_answer_is_right_and_a_doubled_one_is_not(variant):
+def test_the_librarys_own_answer_is_right_and_a_doubled_one_is_not(variant, judge):
     (part,) = variant.parts
+    assert judge(variant, variant.source()).status == NOT_BEGUN
     assert part.judge(part.right) is None
 
     def doubled(self, given, *tape):
@@ -39,15 +28,8 @@ def test_the_librarys_own_answer_is_right_and_a_doubled_one_is_not(variant):
         return (found[0], 2 * found[1]) if isinstance(found, tuple) else None if found is None else 2 * found
 
     wrong = type("Wrong", (part.right,), {part.method: doubled})
-    assert part.judge(wrong) is not None
-
-
-def test_a_file_is_written_and_judged(tmp_path):
-    variant = VARIANTS[107]
-    path = tmp_path / variant.file_name
-    path.write_text(variant.source(), encoding="utf-8")
-    assert judge_file(variant, path).status not in (RIGHT, WRONG)
-    assert "RMSNorm" in variant.source() and "raise NotImplementedError" in variant.source()
+    with left_out():
+        assert part.judge(wrong) is not None
 
 
 def test_variants_are_asked_after_days_and_stay_open_until_they_are_right(tmp_path):
@@ -74,7 +56,7 @@ def test_the_command(learn, tmp_path, in_this_process):
     out = learn("again")[1]
     assert "102_linear_again.py written: Linear, as PyTorch stores it." in out
     assert "npbert learn check 102" in out
-    status, out, _ = learn("check", "102")
+    status, out, _ = learn("check 102")
     assert status == 1
     assert out.startswith("102 Linear, as PyTorch stores it: not begun")
-    assert EXERCISES[2].title not in learn("hint", "102")[1].splitlines()[0].replace("Linear, as", "")
+    assert EXERCISES[2].title not in learn("hint 102")[1].splitlines()[0].replace("Linear, as", "")

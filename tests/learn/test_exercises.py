@@ -4,121 +4,133 @@ import ast
 import re
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from npbert.learn import NOT_BEGUN, RIGHT, WRONG, judge_file
-from npbert.learn.chapters import CHAPTERS
+from npbert.gradcheck.explain import Code
+from npbert.learn import NOT_BEGUN, RIGHT, WRONG
+from npbert.learn.exercise import CHAPTERS, HOME
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.mending import left_out
 from npbert.learn.numbers import NumbersPart
-from tests.learn import right_answers
-from tests.learn.answering import answered
-from tests.learn.answers import right_answers as right_texts
-from tests.learn.answers import wrong_answers
+from npbert.learn.verdict import load
+from tests.learn.answers import right, right_answer, wrong_answers
 
-PARTS = [(exercise, part) for exercise in EXERCISES.values() for part in exercise.parts]
 MENDED = [
-    (2, "weight_averaged", "drop factor"),
-    (2, "bias_averaged", "sum or mean"),
-    (2, "weight_set", "accumulate"),
-    (2, "input_with_reshaped_weight", "transpose"),
-    (7, "sign_of_the_deviation", "sign"),
-    (7, "gamma_set", "accumulate"),
+    (1, "central_difference: same_array", "copy", "the gradient"),
+    (2, "bias_averaged", "sum or mean", "db"),
+    (2, "weight_set", "= or +=", "dW after two backwards"),
+    (2, "input_with_reshaped_weight", "transpose", "dx"),
+    (3, "sign_lost", "sign", "dx"),
+    (4, "summed_over_the_rows", "axis", "dx"),
+    (5, "divided_by_all_rows", "size", "dlogits"),
+    (6, "last_of_repeated_ids_wins", "repeated index", "dW"),
+    (7, "gamma_set", "= or +=", "dγ after two backwards"),
+    (8, "mask_inverted", "comparison", "dx"),
+    (11, "bias_scaled", "extra factor", "dc"),
+    (13, "clip_by_global_norm: root_forgotten", "missing step", "what becomes of the gradients, what is returned"),
+    (14, "AdamW.kept: growth", "sign", "kept for a matrix, the weight"),
 ]
-"""(exercise, mistake, kind of the edit that mends it)"""
-STYLES = [(number, style) for number, styles in right_answers.RIGHT.items() for style in range(len(styles))]
+"""(exercise, mistake, kind of the edit that mends it, what is wrong)"""
+STYLES = [(number, style) for number in EXERCISES for style in right(number)]
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda exercise: exercise.slug)
 
 
-@pytest.fixture
-def judge(tmp_path):
-    """judge(exercise, text) -> the verdict on a file with this text."""
-
-    def judge(exercise, text):
-        path = tmp_path / exercise.file_name
-        path.write_text(text, encoding="utf-8")
-        return judge_file(exercise, path)
-
-    return judge
+def parts_named(exercise, name):
+    """The exercise, of which only the part of this name is judged."""
+    return replace(exercise, parts=tuple(part for part in exercise.parts if part.name == name))
 
 
 @each_exercise
-def test_no_known_wrong_answer_is_accepted_and_no_right_one_refused(exercise, judge):
+def test_no_known_wrong_answer_is_accepted(exercise, tmp_path):
     """505 wrong answers as data, judged without being mended."""
-    with left_out():
-        accepted = [name for name, text, _ in wrong_answers(exercise.number) if judge(exercise, text).status != WRONG]
-        refused = [text for text in right_texts(exercise.number) if judge(exercise, text).status != RIGHT]
-    assert (accepted, refused) == ([], [])
-
-
-@pytest.mark.parametrize(("number", "name", "kind"), MENDED, ids=[f"{n:02} {name}" for n, name, _ in MENDED])
-def test_a_wrong_answer_is_told_by_its_line_and_kind(number, name, kind, judge):
-    (answer,) = (each for each in wrong_answers(number) if each.name == name)
-    verdict = judge(EXERCISES[number], answer.text)
-    assert kind in {finding.kind for finding in verdict.findings}
-    assert {finding.line for finding in verdict.findings} & {*answer.lines, 0}
-    assert verdict.says
+    accepted, path = [], tmp_path / exercise.file_name
+    for answer in wrong_answers(exercise.number):
+        path.write_text(answer.text, encoding="utf-8")
+        thing = getattr(load(path, answer.text), answer.part)
+        with left_out():
+            if not any(part.judge(thing) for part in parts_named(exercise, answer.part).parts):
+                accepted.append(answer.name)
+    assert accepted == []
 
 
 @pytest.mark.parametrize(("number", "style"), STYLES)
 def test_a_right_answer_is_right_in_any_style(number, style, judge):
-    verdict = judge(EXERCISES[number], answered(number, right_answers.RIGHT[number][style]))
+    """At twenty seeds, which the styles share."""
+    exercise, styles = EXERCISES[number], list(right(number))
+    name, at = style.partition(":")[0].partition(".")[0], styles.index(style)
+    seeds = tuple(range(20 * at // len(styles), 20 * (at + 1) // len(styles)))
+    parts = [
+        replace(part, seeds=seeds) if isinstance(part, NumbersPart) else part
+        for part in parts_named(exercise, name).parts
+    ]
+    verdict = judge(replace(exercise, parts=tuple(parts)), right_answer(number, style))
     assert (verdict.status, verdict.says) == (RIGHT, "")
 
 
-@each_exercise
-def test_a_file_that_was_not_touched_is_not_begun(exercise, judge):
-    """Not even if a comment was added, or a line in the docstring."""
-    assert judge(exercise, exercise.source()).status == NOT_BEGUN
-    assert judge(exercise, exercise.source() + "\n# later\n").status == NOT_BEGUN
+@pytest.mark.parametrize(("number", "name", "kind", "subject"), MENDED, ids=lambda value: str(value)[:24])
+def test_a_wrong_answer_is_told_by_its_line_and_kind(number, name, kind, subject, judge):
+    (answer,) = (each for each in wrong_answers(number) if each.name == name)
+    verdict = judge(parts_named(EXERCISES[number], answer.part), answer.text)
+    first, *_ = verdict.findings
+    assert (first.kind, first.subject, (first.line,)) == (kind, subject, answer.lines)
+    assert f"line {first.line} ({kind})" in verdict.says
+
+
+def test_what_an_edit_leaves_is_told_as_an_edit_of_a_right_answer(judge):
+    """Its line is the one whose numbers it explains: dW is a copy of the table in which ids are added up."""
+    (answer,) = (each for each in wrong_answers(6) if each.name == "table_inside")
+    found = [(finding.kind, finding.subject, finding.line) for finding in judge(6, answer.text).findings]
+    assert found == [("wrong name", "dW", *answer.lines), ("extra term", "dW", 54)]
 
 
 @each_exercise
-def test_the_library_itself_is_right(exercise):
-    assert [part.judge(part.right) for part in exercise.parts] == [None] * len(exercise.parts)
+def test_the_library_itself_is_right_and_so_is_what_wrong_answers_are_compared_with(exercise, tmp_path):
+    path = tmp_path / exercise.file_name
+    path.write_text(exercise.source(), encoding="utf-8")
+    module = load(path, exercise.source())
+    for part in exercise.parts:
+        assert part.judge(part.right) is None
+        if getattr(part, "plain", ""):
+            plain = Code.parsed(part.plain.strip("\n"), vars(module)).compiled(lambda: True)
+            thing = type(part.name, (part.right,), {part.method: plain}) if part.method else plain
+            assert replace(part, seeds=(3, 4)).judge(thing) is None
 
 
 @each_exercise
-def test_a_file_is_whole(exercise):
-    """It is short enough to read, its lines fit, it says what to do, and it needs nothing but NumPy and npbert."""
-    text = exercise.source()
-    tree = ast.parse(text)
-    assert len(ast.get_docstring(tree)) > 200
-    assert max(map(len, text.splitlines())) <= 120
-    assert text.count("raise NotImplementedError") == len(exercise.blanks) or exercise.number == 15
-    modules = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
-    modules |= {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
-    assert {name.partition(".")[0] for name in modules} - sys.stdlib_module_names <= {"numpy", "npbert"}
-    assert len(exercise.hints) == 3
-
-
-@pytest.mark.parametrize(("number", "style"), [style for style in STYLES if style[1] == 1])
-def test_a_right_answer_is_right_at_any_seed(number, style, judge):
-    exercise = EXERCISES[number]
-    seeds = tuple(range(20))
-    parts = [replace(part, seeds=seeds) if isinstance(part, NumbersPart) else part for part in exercise.parts]
-    text = answered(number, right_answers.RIGHT[number][style])
-    assert judge(replace(exercise, parts=tuple(parts)), text).status == RIGHT
-
-
-@each_exercise
-def test_part_of_an_answer_is_not_finished(exercise, judge):
-    text = re.sub(r"( +)(raise NotImplementedError)", r"\1z = 1\n\1\2", exercise.source())
+def test_a_file_that_was_not_touched_is_not_begun_and_part_of_an_answer_not_finished(exercise, judge):
+    """Not begun even if a comment was added."""
+    source = exercise.source()
+    assert judge(exercise, source).status == judge(exercise, source + "\n# later\n").status == NOT_BEGUN
     if exercise.number != 15:
-        verdict = judge(exercise, text)
+        verdict = judge(exercise, re.sub(r"( +)(raise NotImplementedError)", r"\1z = 1\n\1\2", source))
         assert verdict.status == WRONG
         assert "not finished: the `raise NotImplementedError` in line" in verdict.says
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS.values(), ids=lambda chapter: chapter.file)
-def test_a_chapter_has_the_title_that_it_is_called_by(chapter):
-    path = Path(__file__).parents[2] / "docs" / chapter.file
-    assert path.read_text(encoding="utf-8").startswith(f"# {chapter.number}. {chapter.title}\n")
+@each_exercise
+def test_a_file_is_whole(exercise):
+    """It is short enough to read, its lines fit, it says what to do, and it needs nothing but NumPy and npbert. What it
+    asks for says in the library which exercise it is."""
+    text = exercise.source()
+    tree = ast.parse(text)
+    assert len(ast.get_docstring(tree)) > 200
+    assert max(len(line) for line in text.splitlines() if HOME not in line) <= 120  # an address is not broken
+    assert text.count("raise NotImplementedError") == len(exercise.blanks) or exercise.number == 15
+    modules = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
+    assert "import _\n" not in text, "whatever else is loaded, and has a name that is assigned here"
+    modules |= {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
+    assert {name.partition(".")[0] for name in modules} - sys.stdlib_module_names <= {"numpy", "npbert"}
+    assert len(exercise.hints) == 3
+    for part in exercise.parts:
+        if not getattr(part.right, "__module__", "npbert.learn").startswith("npbert.learn") and part.name != "AdamW":
+            assert f"xercise {exercise.number}" in part.right.__doc__
 
 
-@pytest.mark.parametrize(("exercise", "part"), PARTS, ids=lambda one: getattr(one, "slug", getattr(one, "name", "")))
-def test_what_is_asked_for_says_in_the_library_which_exercise_it_is(exercise, part):
-    if not getattr(part.right, "__module__", "npbert.learn").startswith("npbert.learn") and part.name != "AdamW":
-        assert f"xercise {exercise.number}" in part.right.__doc__
+def test_a_chapter_is_in_the_clone_or_on_the_projects_pages(monkeypatch, tmp_path):
+    chapter = next(iter(CHAPTERS.values()))
+    monkeypatch.setattr("npbert.learn.exercise.__file__", str(tmp_path / "npbert" / "learn" / "exercise.py"))
+    assert str(chapter).endswith(f"(https://github.com/npbert/npbert/blob/main/docs/{chapter.file})")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / chapter.file).touch()
+    assert chapter.place == f"docs/{chapter.file}"

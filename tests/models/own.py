@@ -17,12 +17,11 @@ from npbert import (
     Linear,
     MeanPooling,
     MeanSquaredError,
-    PackedBatch,
     Parameter,
     PreTrainedModel,
     TaskModel,
 )
-from npbert.models.packed_batch import first_places
+from npbert.models import Reads
 
 
 class Scale(Layer):
@@ -44,10 +43,11 @@ class Scale(Layer):
 class Score(TaskModel):
     """A number for each sequence, made from its [CLS]: score = [Scale(LayerNorm(h)) W + b] temperature + offset."""
 
+    reads = Reads("first", "number")
+
     def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32, start: float = 5.0) -> None:
+        super().__init__(config, rng=rng, dtype=dtype)
         init = Init(rng, 0.3, dtype)
-        self.config = config
-        self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=False)
         self.norm = LayerNorm(config.hidden_size, init, eps=0.01)
         self.steps = {"scale": Scale(config.hidden_size, init), "out": [Linear(config.hidden_size, 1, init)]}
         self.steps["out"][0].weight.value *= 2
@@ -57,11 +57,11 @@ class Score(TaskModel):
         self.loss_function = MeanSquaredError()
 
     def forward(self, batch, tape=NO_TAPE):
-        packed = PackedBatch(batch, self.config, first_places(batch))
+        packed = self.pack(batch)
         h = self.bert.encode(packed, tape)
         h = self.steps["scale"].forward(self.norm.forward(h, tape), tape)
         s = self.steps["out"][0].forward(h, tape)
-        types = batch.token_type_ids[:, 0]
+        types = packed.batch.token_type_ids[:, 0]
         tape.keep(self, s, packed.first)
         y = s * self.temperature.value * self.noise.value
         return y[packed.first] + self.offsets.forward(types, tape)
@@ -76,22 +76,20 @@ class Score(TaskModel):
         ds = self.steps["out"][0].backward(d * self.temperature.value * self.noise.value, tape)
         self.bert.encode_backward(self.norm.backward(self.steps["scale"].backward(ds, tape), tape), tape)
 
-    def check_targets(self, batch):
-        return batch.labels[:, None].astype(self.temperature.value.dtype)
-
 
 class TwoTower(TaskModel):
     """A number for each pair of sequences, (B, 2, T): score = scale · (u · v), with the means u and v of their rows."""
 
+    reads = Reads(labels="number", grouped=True)
+
     def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32) -> None:
-        self.config = config
-        self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=False)
+        super().__init__(config, rng=rng, dtype=dtype)
         self.mean, self.gather = MeanPooling(), Gather()
         self.scale = Parameter(np.full(1, 0.5, dtype))
         self.loss_function = MeanSquaredError()
 
     def forward(self, batch, tape=NO_TAPE):
-        packed = PackedBatch(batch.flattened(), self.config)
+        packed = self.pack(batch)
         pooled = self.mean.forward(self.bert.encode(packed, tape), packed.sequences, tape)
         vectors = self.gather.forward(pooled, packed.unsorted, tape)
         u, v = vectors[0::2], vectors[1::2]
@@ -106,37 +104,14 @@ class TwoTower(TaskModel):
         dvectors = np.stack([dproduct * v, dproduct * u], axis=1).reshape(-1, u.shape[1])
         self.bert.encode_backward(self.mean.backward(self.gather.backward(dvectors, tape), tape), tape)
 
-    def check_targets(self, batch):
-        return batch.labels[:, None].astype(self.scale.value.dtype)
-
-
-class RMSNorm(Layer):
-    """y = g x / √mean(x²): a norm without a mean."""
-
-    def __init__(self, features: int, init: Init) -> None:
-        self.g = init.ones(features)
-
-    def forward(self, x, tape=NO_TAPE):
-        rms = np.sqrt((x * x).mean(axis=1, keepdims=True) + 0.01)
-        tape.keep(self, x / rms, rms)
-        return self.g.value * (x / rms)
-
-    def backward(self, dy, tape):
-        x_hat, rms = tape.take(self)
-        self.g.add_grad((dy * x_hat).sum(axis=0))
-        dx_hat = self.g.value * dy
-        return (dx_hat - x_hat * (dx_hat * x_hat).mean(axis=1, keepdims=True)) / rms
-
 
 class OwnParts(BertModel):
-    """A BERT with a gated feed-forward layer, of parameters of its own, and another norm in its last layer."""
+    """A BERT with a gated feed-forward layer, of parameters of its own, in its last layer."""
 
     def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32, **options: Any) -> None:
         super().__init__(config, rng=rng, dtype=dtype, **options)
         init = Init(rng, config.initializer_range, dtype)
-        last = self.encoder.layers[-1]
-        last.feed_forward = Gated(config.hidden_size, init)
-        last.output_norm = RMSNorm(config.hidden_size, init)
+        self.encoder.layers[-1].feed_forward = Gated(config.hidden_size, init)
 
 
 class Gated(Layer):

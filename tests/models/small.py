@@ -27,6 +27,18 @@ CLASSES = _models(PreTrainedModel)
 """Every model there is."""
 each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 
+TASKS = {
+    "pre-training": "BertForPreTraining",
+    "masked LM": "BertForMaskedLM",
+    "classification": "BertForSequenceClassification",
+    "regression": "BertForSequenceClassification, regression",
+    "multiple choice": "BertForMultipleChoice",
+    "token classification": "BertForTokenClassification",
+    "question answering": "BertForQuestionAnswering",
+}
+"""The models with a loss, by their names in the catalogue."""
+each_task = pytest.mark.parametrize("name", TASKS.values(), ids=TASKS)
+
 
 def small_config(**changes: Any) -> BertConfig:
     """CONFIG with changes, and without dropout if they have none."""
@@ -53,7 +65,7 @@ def fixed_batch(**changes: Any) -> Batch:
     """Two sequences, of four tokens and of two, to break in one place."""
     fields: dict[str, Any] = {
         "input_ids": [[1, 5, 5, 2], [6, 3, 0, 0]],
-        "token_type_ids": [[0, 0, 1, 1], [2, 1, 0, 0]],
+        "token_type_ids": [[0, 0, 1, 1], [1, 1, 0, 0]],
         "attention_mask": [[1, 1, 1, 1], [1, 1, 0, 0]],
     }
     return Batch(**{**fields, **changes})

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbert import Batch, BertModel, check_directions
-from tests.models.plain_bert import PlainBert, plain_outputs
+from tests import textbook
 from tests.models.small import assert_all_close, batches, fixed_batch, random_model, small_config
 
 LAYERS = 3
@@ -15,7 +15,7 @@ LAYERS = 3
 @given(batches(), st.integers(0, 9))
 def test_each_sequence_is_as_if_alone_and_padding_is_0(batch, seed):
     model = random_model(BertModel, seed=seed)
-    assert_all_close(model(batch), plain_outputs(model, batch))
+    assert_all_close(model(batch), textbook.outputs(model, batch))
     assert not model(batch).last_hidden_state[batch.attention_mask == 0].any()
 
 
@@ -36,13 +36,15 @@ def test_hidden_states_and_attention_are_the_plain_formulas_of_each_sequence(bat
     model = random_model(BertModel, seed=seed, num_hidden_layers=LAYERS)
     hidden, attention = model.hidden_states(batch), model.attention_probabilities(batch)
     assert (list(hidden), list(attention)) == ([0, 1, 2, 3], [1, 2, 3])
-    plain, (count, length) = PlainBert(model), batch.input_ids.shape
+    count, length = batch.input_ids.shape
     wanted, shares = np.zeros((LAYERS + 1, count, length, 6)), np.zeros((LAYERS, count, 2, length, length))
     for s in range(count):
         t = np.flatnonzero(batch.attention_mask[s])
-        wanted[:, s, t] = states = plain.states(batch.input_ids[s, t], batch.token_type_ids[s, t], t)
-        for layer, z in enumerate(states[:-1]):
-            shares[layer, s][:, t[:, None], t] = plain.attention(f"encoder.layers.{layer}", z, z)
+        wanted[:, s, t] = textbook.hidden_states(model, batch.input_ids[s, t], batch.token_type_ids[s, t], t)
+        for layer, z in zip(range(LAYERS), wanted[:, s, t], strict=False):
+            part = model.encoder.layers[layer].attention
+            heads = (np.split(textbook.linear(of, z), 2, axis=1) for of in (part.query, part.key))
+            shares[layer, s][:, t[:, None], t] = [textbook.probabilities(q, k) for q, k in zip(*heads, strict=True)]
     assert_all_close(tuple(hidden.values()), wanted)
     assert_all_close(tuple(attention.values()), shares)
     for found, expected in ((hidden, wanted), (attention, shares)):

@@ -1,21 +1,30 @@
-"""Everything in a BertConfig is handed on to each part that wants it: seen by what it does, in every model."""
+"""Everything in a BertConfig is handed on to each part that wants it, in every model."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
-from npbert import Batch, BertForMultipleChoice, Tape
-from tests.models.plain_bert import PlainBert, in_its_form, plain_outputs
+from npbert import Batch, BertForMultipleChoice, DotProductAttention, Dropout, LayerNorm, Tape
+from npbert.core import named_parts
+from tests import textbook
 from tests.models.small import LONGEST, TYPES, VOCAB_SIZE, assert_all_close, each_class, random_model, small_config
 
 MASK = [[0, 1, 1, 1, 1], [1, 1, 0, 0, 0], [1, 0, 1, 1, 0]]
 
 
-def arrays_for(cls):
-    """Ids and types, of three sequences or of three pairs of them."""
+def ragged_batch(cls):
+    """Three sequences, or three pairs of them."""
     rng, shape = np.random.default_rng(1), (3, 2, LONGEST) if cls is BertForMultipleChoice else (3, LONGEST)
-    return rng.integers(VOCAB_SIZE, size=shape), rng.integers(TYPES, size=shape)
+    mask = np.broadcast_to(np.array(MASK).reshape(3, *[1] * (len(shape) - 2), LONGEST), shape)
+    return Batch(rng.integers(VOCAB_SIZE, size=shape), rng.integers(TYPES, size=shape), mask)
+
+
+def values_in(model, kind, attribute):
+    """An attribute of all parts of a kind, by the path of what they are part of."""
+    parts = [(re.sub(r"\d+", "*", path), part) for path, part in named_parts(model) if isinstance(part, kind)]
+    return {path.removeprefix("bert.").rpartition(".")[0]: getattr(part, attribute) for path, part in parts}
 
 
 @each_class
@@ -27,22 +36,30 @@ def arrays_for(cls):
 def test_activation_heads_eps_and_the_kind_of_positions(cls, kind, activation, heads, eps):
     choices = {"hidden_act": activation, "num_attention_heads": heads, "layer_norm_eps": eps}
     model = random_model(cls, **choices, position_embedding_type=kind, num_labels=5)
-    ids, types = arrays_for(cls)
-    mask = np.broadcast_to(np.array(MASK).reshape(3, *[1] * (ids.ndim - 2), LONGEST), ids.shape)
-    batch = Batch(ids, types, mask)
-    assert_all_close(model(batch), plain_outputs(model, batch))
+    assert set(values_in(model, LayerNorm, "eps").values()) == {eps}
+    assert set(values_in(model, DotProductAttention, "num_heads").values()) == {heads}
+    batch = ragged_batch(cls)
+    assert_all_close(model(batch), textbook.outputs(model, batch))
 
 
 @each_class
 @pytest.mark.parametrize("classifier", [0.6, None, 0.0])
-def test_dropout_has_its_rate_at_each_place(cls, classifier):
-    """Where nothing is padded, the plain formulas draw in the same order."""
+def test_each_dropout_has_its_rate(cls, classifier):
     rates = {"hidden_dropout_prob": 0.2, "attention_probs_dropout_prob": 0.4, "classifier_dropout": classifier}
-    model, arrays = random_model(cls, **rates), arrays_for(cls)
-    output = model.forward(Batch(*arrays), Tape(np.random.default_rng(5)))
-    plain = PlainBert(model, np.random.default_rng(5))
-    wanted = in_its_form(model, plain.outputs(*(a.reshape(-1, LONGEST) for a in arrays), np.arange(LONGEST)))
-    assert_all_close(output.reshape(-1) if cls is BertForMultipleChoice else output, wanted)
+    model = random_model(cls, **rates)
+    wanted = {"embeddings": 0.2, "encoder.layers.*": 0.2, "encoder.layers.*.attention.dot_product": 0.4}
+    if hasattr(model, "classifier"):
+        wanted[""] = 0.2 if classifier is None else classifier
+    assert values_in(model, Dropout, "p") == wanted
+
+
+@each_class
+def test_where_all_is_dropped_a_classifier_is_left_with_its_bias(cls):
+    model = random_model(cls, classifier_dropout=1 - 2**-16)
+    if hasattr(model, "classifier"):
+        batch = Batch(ragged_batch(cls).input_ids)
+        logits = model.forward(batch, Tape(np.random.default_rng(0))).reshape(-1, len(model.classifier.bias.value))
+        np.testing.assert_array_equal(logits, np.tile(model.classifier.bias.value, (len(logits), 1)))
 
 
 @each_class

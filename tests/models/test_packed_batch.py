@@ -5,19 +5,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from npbert import Batch
-from npbert.models.packed_batch import PackedBatch
+from npbert import IGNORED, Batch
+from npbert.models import PackedBatch, Reads
 from tests.models.small import batches, fixed_batch, small_config
+from tests.strategies import rngs
 
 INTEGERS = [np.dtype(f"{sign}int{bits}") for sign in ("u", "") for bits in (8, 16, 32, 64)]
-
-
-@st.composite
-def batches_and_read(draw):
-    """A batch, and places that a head reads there: in any order and dtype, some of them twice, or none at all."""
-    batch = draw(batches())
-    places = st.sampled_from(np.flatnonzero(batch.attention_mask).tolist())
-    return batch, np.array(draw(st.lists(places, max_size=9)), draw(st.sampled_from(INTEGERS)))
 
 
 @given(batches())
@@ -37,16 +30,24 @@ def test_rows_are_the_real_tokens_one_sequence_after_another_the_short_ones_firs
     assert packed.positions[packed.first].tolist() == [np.flatnonzero(real)[0] for real in batch.attention_mask]
 
 
-@given(batches_and_read())
-@example((Batch([[1] * 200] * 2), np.array([1, 0, 100, 1], np.int8)))
-def test_what_is_read_is_found_in_the_order_in_which_it_was_asked_for(drawn):
-    batch, read = drawn
-    packed = PackedBatch(batch, small_config(max_position_embeddings=200), read)
+@pytest.mark.parametrize("tokens", ["first", "labelled", "first and labelled"])
+@given(batches(), st.none() | rngs)
+@example(Batch([[1, 1], [1, 1]], attention_mask=[[1, 1], [1, 0]], labels=[[IGNORED] * 2, [3, IGNORED]]), None)
+def test_what_is_read_is_found_in_the_order_of_the_batch(tokens, batch, rng):
+    if rng is not None:
+        has_label = (rng.random(batch.input_ids.shape) < 0.5) & (batch.attention_mask == 1)
+        batch.labels = np.where(has_label, 3, IGNORED)
+    packed, length = PackedBatch(batch, small_config(), Reads(tokens, "word")), batch.input_ids.shape[1]
+    first = [s * length + np.flatnonzero(real)[0] for s, real in enumerate(batch.attention_mask)]
+    labelled = np.flatnonzero(batch.attention_mask if batch.labels is None else batch.labels != IGNORED).tolist()
+    read = {"first": first, "labelled": labelled}.get(tokens, first + labelled)
     computed = packed.places[packed.read_rows]
     assert (np.diff(packed.read_rows) > 0).all()
-    assert set(computed) == set(read.tolist())
-    assert computed[packed.where(read)].tolist() == read.tolist()
-    looking = packed.sequences.only(packed.read_rows).looking
+    assert set(computed) == set(read)
+    for wanted, rows in ((first, "first"), (labelled, "labelled")):
+        if rows in tokens:
+            assert computed[getattr(packed, rows)].tolist() == wanted
+    looking = packed.sequences.only(packed.read_rows).query_lengths
     neighbours = list(zip(packed.sequences.lengths, looking, strict=True))
     assert neighbours == sorted(neighbours), "they are as long as each other, and read as often"
 
@@ -65,25 +66,28 @@ IDS, TYPES = [[1, 5, 9, 2], [6, 3, 0, 0]], [[0, 0, 1, 3], [0, 1, 0, 0]]
 
 
 @pytest.mark.parametrize(
-    ("changes", "read", "error", "message"),
+    ("changes", "error", "message"),
     [
-        ({}, [3, 8], IndexError, r"read\[1\] is 8, but the number of tokens is 8: wanted 0 to 7"),
-        ({}, [-1], IndexError, r"read\[0\] is -1, but the number of tokens is 8"),
-        ({}, [1.5], TypeError, "read must be an array of integers, got float64"),
-        ({}, [True], TypeError, "read must be an array of integers, got bool"),
-        ({}, [0, 7, 6], ValueError, r"token \[1, 3\] is to be read, but it is padding"),
-        ({}, [4, 7, 6], ValueError, r"token \[1, 3\] is to be read, but it is padding"),
-        ({"input_ids": IDS}, None, IndexError, r"input_ids\[0, 2\] is 9, but vocab_size is 9: wanted 0 to 8"),
-        ({"input_ids": [[1] * 4, [1, 1, -1, 1]]}, None, IndexError, r"input_ids\[1, 2\] is -1, but vocab_size is 9"),
-        ({"token_type_ids": TYPES}, None, IndexError, r"token_type_ids\[0, 3\] is 3, but type_vocab_size is 3: wanted"),
-        (LONG, None, ValueError, "the sequences have 6 tokens, but max_position_embeddings is 5"),
+        ({"input_ids": IDS}, IndexError, r"input_ids\[0, 2\] is 9, but vocab_size is 9: wanted 0 to 8"),
+        ({"input_ids": [[1] * 4, [1, 1, -1, 1]]}, IndexError, r"input_ids\[1, 2\] is -1, but vocab_size is 9"),
+        ({"token_type_ids": TYPES}, IndexError, r"token_type_ids\[0, 3\] is 3, but type_vocab_size is 3: wanted"),
+        (LONG, ValueError, "the sequences have 6 tokens, but max_position_embeddings is 5"),
     ],
 )
-def test_what_is_refused(changes, read, error, message):
+def test_what_is_refused(changes, error, message):
     with pytest.raises(error, match=message):
-        PackedBatch(fixed_batch(**changes), small_config(), None if read is None else np.array(read))
+        PackedBatch(fixed_batch(**changes), small_config())
 
 
-def test_padding_is_not_found():
+@pytest.mark.parametrize("wrong", [{"tokens": "last"}, {"labels": "numbers"}])
+def test_words_that_say_nothing(wrong):
+    ((name, word),) = wrong.items()
+    with pytest.raises(ValueError, match=f"^{name} is '{word}', wanted one of (all, first|class, number)"):
+        Reads(**wrong)
+
+
+def test_padding_and_what_is_not_read_are_not_found():
+    with pytest.raises(ValueError, match=r"token \[0, 1\] is to be read, but this model reads only first"):
+        PackedBatch(fixed_batch(), small_config(), Reads("first")).where(np.array([0, 1]))
     with pytest.raises(ValueError, match=r"token \[1, 2\] is to be read, but it is padding"):
         PackedBatch(fixed_batch(), small_config()).where(np.array([0, 6]))

@@ -1,4 +1,4 @@
-"""Adam, AdamW and Adadelta against their algorithms in scalars. (Against torch: tests/parity.)"""
+"""Adam, AdamW and Adadelta against their algorithms as printed. (Against torch: tests/parity.)"""
 
 import re
 
@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import Adadelta, Adam, AdamW, Parameter
+from npbert import Adadelta, Adam, AdamW, Init, Linear, Parameter
 from tests.computing import in_pieces, on_threads
-from tests.optim.textbook import adadelta, adam, by_numbers, take_steps
+from tests.optim.textbook import adadelta, adam, take_steps
 
 
 def default(optimizer):
@@ -45,7 +45,7 @@ def test_steps_are_those_of_the_paper(optimizer, algorithm, options, scale):
     wanted = []
     for parameter, gradient in zip(parameters, gradients, strict=True):
         own = {n: option for n, option in options.items() if n != "weight_decay" or parameter.value.ndim > 1}
-        wanted.append(by_numbers(algorithm, parameter.value, scale * gradient, **own))
+        wanted.append(algorithm(parameter.value, scale * gradient, **own))
     made = optimizer(parameters, **options)
     take_steps(made, gradients, scale)
     moments = made.moments().values()
@@ -63,7 +63,7 @@ numbers = st.floats(-1e100, 1e100, allow_subnormal=True)
 @given(gradients=st.lists(numbers, min_size=1, max_size=4), theta=st.floats(-1e3, 1e3))
 def test_steps_are_those_of_the_paper_for_awkward_gradients(optimizer, algorithm, options, gradients, theta):
     parameter, gradients = Parameter(np.full((1, 1), theta)), np.reshape(gradients, (-1, 1, 1))
-    wanted, *_ = by_numbers(algorithm, parameter.value, gradients, **options)
+    wanted, *_ = algorithm(parameter.value, gradients, **options)
     take_steps(optimizer([parameter], **options), [gradients])
     np.testing.assert_allclose(parameter.value, wanted, rtol=1e-9, atol=1e-9)
 
@@ -116,3 +116,8 @@ def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
 def test_wrong_settings_are_refused(make_wrong, message):
     with pytest.raises((ValueError, TypeError), match=re.escape(message)):
         make_wrong(make()[0])
+
+
+def test_a_model_is_not_its_parameters():
+    with pytest.raises(TypeError, match=r"as in AdamW\(model.parameters\(\)\), not the model"):
+        AdamW(Linear(2, 3, Init(np.random.default_rng(0))))

@@ -1,7 +1,7 @@
 """The reading site as the tests see it: made once for all of them, with made-up figures, as a check takes a minute."""
 
 import re
-from functools import cache
+from functools import cache, partial
 from html import unescape
 from pathlib import Path
 
@@ -10,15 +10,16 @@ import pytest
 from npbert.catalogue import CATALOGUE
 from npbert.core import named_parts
 from npbert.pages.site.build import site_files
+from npbert.pages.site.chapters import chapter_page
+from npbert.pages.site.contents import contents_page, reference_pages, search_index
 from npbert.pages.site.library import Library
-from npbert.pages.site.proofs import Proof
+from npbert.pages.site.panels import Panels, Proof, _called, read_bugs
+from npbert.pages.site.source_page import source_page
 from tests.pages.shared import once
 
+for module, package in (("jinja2", "Jinja2"), ("pygments", "Pygments"), ("markdown_it", "markdown-it-py")):
+    pytest.importorskip(module, reason=f"{package} is not installed: pip install 'npbert[site]'")
 ROOT = Path(__file__).parent.parent.parent
-
-
-def called(layer_class):
-    return f"{layer_class.__module__}.{layer_class.__qualname__}"
 
 
 @cache
@@ -27,8 +28,8 @@ def made_up_proofs():
     return [
         Proof(
             block,
-            called(setting.layer_class),
-            frozenset(called(type(part)) for _, part in named_parts(setting.make()[0])),
+            _called(setting.layer_class),
+            frozenset(_called(type(part)) for _, part in named_parts(setting.make()[0])),
             1000 + number,
             1.5e-13,
             2.5e-16,
@@ -42,27 +43,29 @@ def library():
     return Library(ROOT)
 
 
-def new_site():
-    """Every file of the site, by its path."""
-    return site_files(library(), made_up_proofs())
+def some_pages():
+    """A part of it, with something of each kind of page."""
+    panels = Panels(library(), made_up_proofs(), read_bugs(ROOT))
+    found = [contents_page(library(), made_up_proofs(), 1), *map(partial(chapter_page, library()), library().chapters)]
+    found += [source_page(library(), source, panels) for source in library().sources if source.room == "layers"]
+    return [*found, *reference_pages(library()), search_index(library(), found)]
 
 
 @cache
 def site_folder():
-    """The site as files."""
-    pytest.importorskip("markdown_it", reason="markdown-it-py is not installed: pip install 'npbert[site]'")
+    """The site as files. Every link of it leads somewhere: site_files looks."""
     return once("site", _write)
 
 
 def _write(folder):
-    for path, content in new_site().items():
+    for path, content in site_files(library(), made_up_proofs()).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
 
 
 @cache
 def built():
-    """The same as new_site(), made once for all tests."""
+    """Every file of the site, by its path."""
     folder = site_folder()
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 

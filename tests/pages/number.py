@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from npbert import IGNORED, BertConfig, BertForMaskedLM, randomize
-from npbert.data import Example
+from npbert import BertConfig, BertForMaskedLM, randomize
+from tests.pages.models import example
 
 VOCABULARY = [
     *["[PAD]", "[CLS]", "[SEP]", "[MASK]", "how", "are", "you", "hello", "i", "am", "well", "where"],
@@ -15,21 +15,9 @@ VOCABULARY = [
 HOSTILE = VOCABULARY[-2:]
 SIZES = {"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 6}
 EXAMPLES = [
-    ("[CLS] how are [MASK] how [SEP]", [6]),
-    ("[CLS] i [MASK] [MASK] [SEP]", [9, 10]),
-    ("[CLS] <script>alert(1)</script> are [MASK] \"'& [SEP]", [12]),
-    ("[CLS] hello [MASK] [SEP]", [6]),
+    example(text, VOCABULARY)
+    for text in ("how are [you] how", "i [am] [well]", f"{HOSTILE[0]} are [{HOSTILE[0]}] {HOSTILE[1]}", "hello [you]")
 ]
-
-
-def example(text, answers):
-    """An Example from its tokens and the ids of what is hidden."""
-    ids = [VOCABULARY.index(word) for word in text.split()]
-    right = iter(answers)
-    return Example(ids, [0] * len(ids), [next(right) if index == 3 else IGNORED for index in ids], 0)
-
-
-EXAMPLES = [example(*each) for each in EXAMPLES]
 
 
 @cache

@@ -1,10 +1,10 @@
-"""What a run leaves in its folder, of each kind of task, small enough to see what a page should make of it."""
+"""The files that a run leaves, of each kind of task, small enough to see what a page should make of them."""
 
 import json
 
 import numpy as np
 
-from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
+from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 
 METRICS = [
     {"step": 10, "loss": 3.0, "accuracy": 0.1, "learning_rate": 1e-3, "gradient_norm": 2.0},

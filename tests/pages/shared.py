@@ -1,8 +1,72 @@
-"""What is made once for all processes of pytest-xdist: the first that needs it makes it, the others wait for it."""
+"""Helpers of all tests of pages: a parser of HTML, and what is made once for all processes of pytest-xdist."""
 
+import re
 import time
+from html.parser import HTMLParser
 
 HOME = []  # the folder that all processes know: see conftest.py
+
+
+class Parsed(HTMLParser):
+    """The tags of a page, its attributes, the tags that are never closed, and its words, but for those of pictures."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.texts, self.open = [], [], [], []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.texts += [" "] * (tag in ("th", "td", "dt", "dd", "br", "sub"))
+        if tag not in ("meta", "br", "link", "input", "img"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"style", "svg"} & set(self.open):
+            self.texts.append(data)
+
+    def values(self, *names):
+        """The values of the attributes of these names."""
+        return [value for name, value in self.attributes if name in names]
+
+    @property
+    def words(self):
+        return " ".join("".join(self.texts).split())
+
+
+def visible(text):
+    """The text that a page shows: a character that cannot be shown is U+FFFD."""
+    return re.sub("[\x00-\x08\x0e-\x1f\ud800-\udfff]", "\ufffd", text)
+
+
+def hostile(value, texts, kept=("kind", "step")):
+    """The same with the next of these texts in place of each that a user may have written, but for what is kept."""
+    if isinstance(value, dict):
+        return {key: each if key in kept else hostile(each, texts, kept) for key, each in value.items()}
+    if isinstance(value, list):
+        return [hostile(each, texts, kept) for each in value]
+    return next(texts) if isinstance(value, str) else value
+
+
+def strings(value):
+    """All texts in it that a page shows in one piece."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from strings(each) if key not in ("choices", "excerpt") else ()
+    elif isinstance(value, list):
+        for each in value:
+            yield from strings(each)
+    elif isinstance(value, str):
+        yield value
 
 
 def once(name, write):

@@ -1,74 +1,22 @@
 """The page's arithmetic, in JavaScript, beside npbert's own: values, gradients, sums, checks, bugs and training."""
 
-import json
 import math
-import re
-import subprocess
-from pathlib import Path
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-import npbert
 from npbert import AdamW
-from npbert.pages.number.export import export
-from tests.pages import models
-from tests.pages.shared import once
+from tests.pages import models, questions
+from tests.pages.questions import COMPLEX, COMPLEX_ERF, ERF_AT, MOVED, OPTIMIZER
 
-MATH = Path(npbert.__file__).parent / "pages" / "number" / "js" / "math"
-SCRIPT = Path(__file__).parent / "node" / "arithmetic.mjs"
 MODELS = range(3)
 CASES = [(model, example) for model in MODELS for example in range(len(models.EXAMPLES))]
-NOT_COMPARED = r"mu$|slope$|shift$|stretch$|lean\d$|xHat\)$|weight\)$|bias\)$|gamma\)$|beta\)$| past |loss|^p$|table$"
-"""Gradients of parameters have a test of their own; the others are workings that npbert does not hand out."""
-MOVED = {"name": "bert.encoder.layers.0.attention.query.weight", "row": 1, "column": 2}
-OPTIMIZER = {"lr": 0.01, "betas": (0.8, 0.95), "eps": 1e-6, "weight_decay": 0.1}
-ROOM = "--max-semi-space-size=64"  # megabytes for what is new: with less, a fifth of the time is tidying up
-COMPLEX = [  # far from the real numbers, where every rule of complex numbers counts
-    ("bert.encoder.layers.0.attention.query.weight", 1, 0.3 + 0.4j),
-    ("bert.encoder.layers.0.feed_forward.intermediate.weight", 2, -0.5 + 0.7j),
-    ("bert.encoder.layers.0.output_norm.gamma", 0, 0.4 - 0.6j),
-    ("bert.embeddings.word_embeddings.weight", 4, -1 + 0.5j),
-]
-COMPLEX_ERF = {  # by scipy.special.erf
-    (0.5, 0.3): (0.5615651885242132, 0.2676058649576036),
-    (1.9, -1.0): (1.0086246645364676, 0.015952122049101833),
-    (-2.5, 0.7): (-1.0005330591707435, -0.00036596180362486846),
-    (3.0, 2.0): (0.9989632788568172, -1.1546724379290491e-05),
-    (0.1, 1e-20): (0.11246291601828462, 1.1171516067889372e-20),
-    (-4.0, 1e-25): (-0.9999999845827421, 1.2698234671866564e-32),
-}
 
 
 @pytest.fixture(scope="module")
-def exported():
-    vocabulary = models.VOCABULARY
-    return [export(model, models.EXAMPLES, vocabulary, optimizer=OPTIMIZER) for model in models.make_models()]
-
-
-@pytest.fixture(scope="module")
-def answers(exported):
-    """All that the tests ask JavaScript, in one run of node."""
-    questions = {
-        "models": exported,
-        "moved": {**MOVED, "values": np.linspace(-1, 1, 5).tolist()},
-        "complex": [
-            {"name": name, "row": row, "column": 1, "value": {"re": value.real, "im": value.imag}}
-            for name, row, value in COMPLEX
-        ],
-        "erf": ERF_AT,
-        "complexErf": list(COMPLEX_ERF),
-    }
-    node = models.find_node()
-
-    def ask(path):
-        (asked := path.with_name("questions.json")).write_text(json.dumps(questions), encoding="utf-8")
-        subprocess.run([node, ROOM, str(SCRIPT), str(MATH), str(asked), str(path)], check=True, timeout=300)
-
-    return json.loads(once("answers.json", ask).read_text(encoding="utf-8"))
-
-
-ERF_AT = [*np.linspace(-7, 7, 2801).tolist(), 1e-300, 1e-9, 2 - 1e-15, 30.0, 0.0]
+def answers():
+    return questions.answers()
 
 
 def assert_same(found, wanted, what, smallest_scale=0.0):
@@ -90,27 +38,10 @@ def test_loss_and_gradients_are_those_of_npbert(answers, model, example):
         assert_same(trace["arrays"][gradient], gradients[name], name, 0.01 * largest)  # as npbert's own check
 
 
-@pytest.mark.parametrize(("model", "example"), CASES)
-def test_every_array_on_the_way_is_that_of_npbert(answers, monkeypatch, model, example):
-    trace = answers["models"][model]["traces"][example]
-    watched = models.Watched(models.make_models()[model], models.EXAMPLES[example], monkeypatch)
-    assert trace["loss"] == pytest.approx(float(watched.loss), rel=1e-13)
-    wanted = watched.arrays(trace["steps"], trace["arrays"])
-    largest = max(np.abs(array).max() for name, array in wanted.items() if name.startswith("d("))
-    for name, array in wanted.items():
-        assert_same(trace["arrays"][name], array, name, 0.01 * largest if name.startswith("d(") else 0.0)
-    left = {name for name, array in trace["arrays"].items() if not array["parameter"]} - set(wanted)
-    assert [name for name in left if not re.search(NOT_COMPARED, name)] == []
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_every_number_is_the_sum_that_its_explanation_says(answers, model):
-    for explained in answers["models"][model]["explained"]:
+def test_every_number_is_the_sum_that_its_explanation_says_unless_a_bug_is_planted(answers):
+    for explained in (one for model in answers["models"] for one in model["explained"]):
         assert explained["count"] > 1000
         assert explained["wrong"] == []
-
-
-def test_where_a_bug_is_planted_the_explanation_does_not_add_up(answers):
     wrong = {line.split()[0] for line in answers["explainedWrong"]}
     assert "d(bert.encoder.layers.1.feed_forward.s)" in wrong
     assert not any(name.endswith((".Q", ".K)", ".weight)")) for name in wrong)
@@ -118,6 +49,7 @@ def test_where_a_bug_is_planted_the_explanation_does_not_add_up(answers):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_page_finds_its_own_backward_right(answers, model):
+    """The gradients of all arrays on the way, too; and each step has lines of npbert that light up."""
     differences, complex_step = answers["models"][model]["differences"], answers["models"][model]["complex"]
     assert differences["ok"], differences
     assert complex_step["ok"], complex_step
@@ -125,16 +57,14 @@ def test_the_page_finds_its_own_backward_right(answers, model):
     assert differences["worst"]["error"] < 1e-8
     assert complex_step["worst"]["error"] < 1e-11
     assert differences["first"] is complex_step["first"] is None
+    assert answers["models"][model]["unlit"] == []
 
 
-def test_a_model_that_is_certain_is_not_found_wrong(answers):
+def test_a_model_that_is_certain_or_knows_nothing_is_not_found_wrong(answers):
     first, second, *_, last = answers["certain"]
     assert (first["loss"] < 0.1, last["loss"] < 1e-9) == (True, True)
     assert all(one["ok"] for one in answers["certain"]), answers["certain"]
     assert (first["found"], second["found"]) == (True, True)
-
-
-def test_a_model_that_knows_nothing_is_not_found_wrong(answers):
     for one in answers["ignorant"]:
         assert one["check"]["ok"] and one["found"], one
         assert one["check"]["worst"]["error"] < 1e-8, one
@@ -157,22 +87,17 @@ FIRST_WRONG = {
 }
 
 
-def test_every_bug_is_told_of_here(answers):
-    assert set(answers["broken"]) == set(FIRST_WRONG)
+def test_a_planted_bug_is_found_where_it_is_and_the_loss_still_falls(answers):
+    assert {bug: broken["check"]["first"] for bug, broken in answers["broken"].items()} == FIRST_WRONG
+    for broken in answers["broken"].values():
+        assert not broken["check"]["ok"]
+        first, *_, last = broken["losses"]
+        assert last < 0.8 * first
+        assert broken["losses"] != answers["right"]
+        assert {type(broken[words]) for words in ("name", "text", "right", "line")} == {str}
 
 
-@pytest.mark.parametrize("bug", FIRST_WRONG)
-def test_a_planted_bug_is_found_where_it_is_and_the_loss_still_falls(answers, bug):
-    broken = answers["broken"][bug]
-    assert not broken["check"]["ok"]
-    assert broken["check"]["first"] == FIRST_WRONG[bug]
-    first, *_, last = broken["losses"]
-    assert last < 0.8 * first
-    assert broken["losses"] != answers["right"]
-    assert {type(broken[words]) for words in ("name", "text", "right", "line")} == {str}
-
-
-def test_moving_a_number_moves_the_loss_as_npbert_says(answers, exported):
+def test_moving_a_number_moves_the_loss_as_npbert_says(answers):
     found = answers["moved"]
     one, model = models.EXAMPLES[0], models.make_models()[0]
     parameter = dict(model.named_parameters())[MOVED["name"]]
@@ -184,26 +109,22 @@ def test_moving_a_number_moves_the_loss_as_npbert_says(answers, exported):
         parameter.value[MOVED["row"], MOVED["column"]] = value
         assert loss == pytest.approx(models.loss_and_gradients(model, [one])[0], rel=1e-13)
     assert found["untouched"]
+    kept = found["kept"]
+    assert kept["before"] == kept["again"] != kept["after"], "a trace stays as it is when the model is trained on"
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("place", range(len(COMPLEX)))
-def test_the_complex_loss_is_that_of_npbert(answers, model, place):
-    found, (name, row, value) = answers["moved"]["complexLosses"][model][place], COMPLEX[place]
-    complex_model = models.make_models()[model]
-    for parameter in complex_model.parameters():
-        parameter.value = parameter.value.astype(complex)
-    of_name = dict(complex_model.named_parameters())[name].value
-    of_name[(row, 1) if of_name.ndim > 1 else 1] = value
-    losses = complex_model.loss(models.batch_of(models.EXAMPLES[:1]))
-    loss = getattr(losses, "mlm_loss", losses.loss)
-    assert complex(found["re"], found["im"]) == pytest.approx(complex(loss), rel=1e-12)
-    assert abs(loss.imag) > 1e-6
-
-
-def test_a_trace_stays_as_it_is_when_the_model_is_trained_on(answers):
-    kept = answers["moved"]["kept"]
-    assert kept["before"] == kept["again"] != kept["after"]
+def test_the_complex_loss_is_that_of_npbert(answers, model):
+    for found, (name, row, value) in zip(answers["moved"]["complexLosses"][model], COMPLEX, strict=True):
+        complex_model = models.make_models()[model]
+        for parameter in complex_model.parameters():
+            parameter.value = parameter.value.astype(complex)
+        of_name = dict(complex_model.named_parameters())[name].value
+        of_name[(row, 1) if of_name.ndim > 1 else 1] = value
+        losses = complex_model.loss(models.batch_of(models.EXAMPLES[:1]))
+        loss = getattr(losses, "mlm_loss", losses.loss)
+        assert complex(found["re"], found["im"]) == pytest.approx(complex(loss), rel=1e-12)
+        assert abs(loss.imag) > 1e-6
 
 
 def test_a_difference_is_wrong_at_both_ends_and_the_complex_step_at_one(answers):
@@ -253,19 +174,6 @@ def test_erf_is_right_to_the_last_digits(answers):
         assert found == pytest.approx(wanted, rel=2e-14, abs=0)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_each_step_has_lines_of_npbert_that_light_up(answers, model):
-    answer = answers["models"][model]
-    assert answer["unlit"] == []
-    innermost, outer, *_ = answer["lines"]
-    assert innermost["file"] == "npbert/layers/linear.py"
-    assert innermost["function"] == "Linear.forward"
-    text = dict(enumerate(innermost["lines"], innermost["first"]))
-    assert text[innermost["first"]].strip().startswith("def forward(")
-    assert "matmul(x, self.weight.value" in text[innermost["lit"][-1]]
-    assert outer["function"] == "MultiHeadAttention.forward"
-
-
 @pytest.mark.parametrize(("model", "example"), CASES)
 def test_steps_and_arrays_tell_of_one_another(answers, model, example):
     trace = answers["models"][model]["traces"][example]
@@ -293,8 +201,16 @@ def test_steps_and_arrays_tell_of_one_another(answers, model, example):
     assert [one["label"] for one in trace["probabilities"]] == masked
 
 
-def test_names_at_the_top_of_the_modules_are_unique():
-    named = re.compile(r"^(?:export )?(?:const|let|function\*?|class) (\w+)", re.M)
-    names = [name for path in sorted(MATH.glob("*.js")) for name in named.findall(path.read_text(encoding="utf-8"))]
-    assert len(names) > 50
-    assert [name for name in names if names.count(name) > 1] == []
+def test_numbers_are_written_in_few_letters(answers):
+    assert answers["short"] == ["+0.009", "+0.01", "+0.001", "+9e\u22124", "\u22120.50", "0"]
+    shown = [text.replace("\xa0", " ") for text in answers["percent"]]
+    assert shown == ["< 0.1 %", "0.0 %", "0.1 %", "50 %", "100.0 %"], "what is hardly there is not 0"
+
+
+def test_the_smoothed_curve_has_no_kink(answers):
+    """An old value fades: it does not drop out of the mean at once."""
+    smooth = answers["smooth"]
+    falls = [before - after for before, after in pairwise(smooth)]
+    assert falls == sorted(falls, reverse=True)
+    assert 0 < falls[-1] < 0.01
+    assert smooth[0] == 5

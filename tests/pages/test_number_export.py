@@ -1,4 +1,4 @@
-"""What the page gets to know of a model, and which lines of npbert it shows."""
+"""The data that the page gets of a model, and the lines of npbert that it shows."""
 
 import dataclasses
 import json
@@ -41,7 +41,7 @@ def test_a_float32_model_is_written_as_it_is():
     assert np.array_equal(np.array(values, np.float32), model.predictions.dense.weight.value.ravel())
 
 
-def test_sentences_have_their_text():
+def test_sentences_have_their_text_and_the_optimizer_is_adamw_as_it_comes():
     data = exported()
     assert [one["text"] for one in data["examples"]][:3] == [
         "how are [MASK]",
@@ -52,10 +52,7 @@ def test_sentences_have_their_text():
         assert {name: one[name] for name in ("input_ids", "token_type_ids", "labels")} == {
             name: list(getattr(example, name)) for name in ("input_ids", "token_type_ids", "labels")
         }
-
-
-def test_the_optimizer_is_adamw_as_it_comes_but_for_what_is_given():
-    assert exported()["optimizer"] == {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.01}
+    assert data["optimizer"] == {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.01}
     assert exported(optimizer={"lr": 0.5})["optimizer"]["lr"] == 0.5
 
 
@@ -109,21 +106,13 @@ def test_a_model_that_is_too_large_is_refused_by_what_is_too_large(changes, mess
         export(BertForMaskedLM(config, rng=None), models.EXAMPLES, ["word"] * config.vocab_size)
 
 
-def test_a_sentence_beyond_the_page_is_refused_where_the_model_would_take_it():
-    model = models.make_models()[0]
-    longer = BertForMaskedLM(dataclasses.replace(model.config, max_position_embeddings=40), rng=None)
-    with pytest.raises(ValueError, match="17 tokens, wanted 1 to 16"):
-        export(longer, [Example([1] * 17, [0] * 17, [5] * 17, 0)], models.VOCABULARY)
-
-
-def test_what_is_no_masked_language_model_is_refused():
-    model = BertForSequenceClassification(models.make_models()[0].config, rng=None)
-    with pytest.raises(TypeError, match=r"masked-LM head .*got BertForSequenceClassification"):
-        export(model, models.EXAMPLES, models.VOCABULARY)
-
-
 def test_other_mistakes_are_told():
     model = models.make_models()[0]
+    longer = BertForMaskedLM(dataclasses.replace(model.config, max_position_embeddings=40), rng=None)
+    with pytest.raises(ValueError, match="17 tokens, wanted 1 to 16"):  # where the model would take it
+        export(longer, [Example([1] * 17, [0] * 17, [5] * 17, 0)], models.VOCABULARY)
+    with pytest.raises(TypeError, match=r"masked-LM head .*got BertForSequenceClassification"):
+        export(BertForSequenceClassification(model.config, rng=None), models.EXAMPLES, models.VOCABULARY)
     with pytest.raises(ValueError, match="has 3 tokens, but vocab_size is 12"):
         export(model, models.EXAMPLES, ["a", "b", "c"])
     with pytest.raises(ValueError, match="optimizer has rate, wanted only lr"):
@@ -153,11 +142,13 @@ def test_lines_are_those_of_the_files_and_within_their_function(source):
 
 
 def lit(source, part, phase, kind):
-    """The text of the lines that light up in the innermost function, and that function's name."""
+    """By the name of each function, the outermost first, the text of the lines in it that light up."""
     (step,) = (one for one in source["steps"] if (one["part"], one["phase"], one["kind"]) == (part, phase, kind))
-    frame = step["frames"][-1]
-    shown = source["files"][frame["file"]]
-    return frame["function"], "\n".join(shown["lines"][line - shown["first"]] for line in frame["lines"])
+    texts = {}
+    for frame in step["frames"]:
+        shown = source["files"][frame["file"]]
+        texts[frame["function"]] = "\n".join(shown["lines"][line - shown["first"]] for line in frame["lines"])
+    return texts
 
 
 LAYER = "bert.encoder.layers.0"
@@ -191,26 +182,17 @@ DOT_PRODUCT = f"{LAYER}.attention.dot_product"
     ],
 )
 def test_the_lines_that_light_up_are_those_that_compute(source, part, phase, kind, function, texts):
-    found, text = lit(source, part, phase, kind)
+    *_, (found, text) = lit(source, part, phase, kind).items()
     assert found == function
     assert all(wanted in text for wanted in texts)
     assert "check_" not in text
 
 
-def test_before_softmax_and_after_it_are_different_lines(source):
-    _, before = lit(source, DOT_PRODUCT, "backward", "WeightedMean")
-    _, after = lit(source, DOT_PRODUCT, "backward", "Scores")
+def test_before_softmax_and_after_it_are_different_lines_and_the_loss_is_that_of_the_masked_words(source):
+    """BertForPreTraining has two losses; the page shows one."""
+    before, after = (lit(source, DOT_PRODUCT, "backward", kind).popitem()[1] for kind in ("WeightedMean", "Scores"))
     assert not set(before.splitlines()) & set(after.splitlines())
     assert "softmax" not in before + after
-
-
-def test_the_loss_is_that_of_the_masked_words(source):
-    """BertForPreTraining has two losses; the page shows one."""
     for phase in ("forward", "backward"):
-        (step,) = (one for one in source["steps"] if one["kind"] == "CrossEntropy" and one["phase"] == phase)
-        texts = [
-            source["files"][frame["file"]]["lines"][line - source["files"][frame["file"]]["first"]]
-            for frame in step["frames"]
-            for line in frame["lines"]
-        ]
-        assert not any("nsp_loss = " in text or "drelationship_logits = " in text for text in texts)
+        texts = "".join(lit(source, "cross_entropy", phase, "CrossEntropy").values())
+        assert "nsp_loss = " not in texts and "drelationship_logits = " not in texts

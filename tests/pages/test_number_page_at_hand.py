@@ -1,4 +1,4 @@
-"""What a reader needs stays at hand: in sight, under the keyboard, on a phone, at 200 %, and on paper."""
+"""All that a reader needs stays at hand: in sight, under the keyboard, on a phone, at 200 %, and on paper."""
 
 import pytest
 
@@ -35,8 +35,16 @@ def test_stepping_stays_in_sight_and_shows_the_step_from_its_title_on(open_page,
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_tape_is_told_beside_the_step_and_one_click_away(open_page, path):
+def test_what_a_step_makes_stands_first_the_tape_one_click_away_and_the_readout_covers_no_number(open_page, path):
     page = open_page(path, width=1280, height=800)
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.kind === 'LayerNorm'))")
+    first, *_, last = page.locator("#stage .group > h3").all_inner_texts()
+    assert [first, last] == ["went in", "came out"]
+    assert page.locator("#stage .group").first.locator(".made").count() == 1
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(step => step.kind === 'Linear'))")
+    page.locator("#stage td[data-row]").first.hover()
+    readout, table = box(page, "#readout"), box(page, "#stage table")
+    assert readout["left"] >= table["right"] or readout["right"] <= table["left"]
     page.evaluate("npbert.goToStep(6)")
     assert page.inner_text("#go-tape") == page.inner_text("#tape-size").replace("after this step", "tape")
     page.click("#go-tape")
@@ -44,14 +52,7 @@ def test_the_tape_is_told_beside_the_step_and_one_click_away(open_page, path):
     assert 0 <= tape["top"] < tape["bottom"] <= 801
 
 
-def test_what_a_step_makes_stands_before_what_it_was_given(page):
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.kind === 'LayerNorm'))")
-    first, *_, last = page.locator("#stage .group > h3").all_inner_texts()
-    assert [first, last] == ["went in", "came out"]
-    assert page.locator("#stage .group").first.locator(".made").count() == 1
-
-
-def test_after_a_click_escape_leads_back_to_stepping(page):
+def test_after_a_click_escape_leads_back_to_stepping_and_enter_to_the_parts_of_a_number(page):
     page.locator("#stage td[data-row]").first.click()
     page.keyboard.press("ArrowRight")  # inside the heat map
     assert page.evaluate(STEP) == 0
@@ -62,9 +63,6 @@ def test_after_a_click_escape_leads_back_to_stepping(page):
     page.locator(".words-used summary").focus()
     page.keyboard.press("ArrowRight")
     assert page.evaluate(STEP) == 2
-
-
-def test_enter_leads_to_the_parts_of_a_number(page):
     page.locator("#stage td[data-row]").first.focus()
     page.keyboard.press("Enter")
     assert page.evaluate(FOCUS) == "followed-title"
@@ -72,7 +70,7 @@ def test_enter_leads_to_the_parts_of_a_number(page):
     assert page.evaluate("Boolean(document.activeElement.closest('#followed'))")
 
 
-def test_the_keyboard_keeps_its_place_when_a_button_goes(page):
+def test_the_keyboard_keeps_its_place_when_a_button_goes_and_buttons_have_names_of_their_own(page):
     page.locator("#stage td[data-row]").first.click()
     page.click(".leave")
     assert page.evaluate("document.activeElement.matches('td[data-row]')")
@@ -94,9 +92,6 @@ def test_the_keyboard_keeps_its_place_when_a_button_goes(page):
     page.click("#tab-step")
     page.click("#go-last")
     assert page.evaluate(FOCUS) == "scrubber"
-
-
-def test_buttons_have_names_of_their_own(page):
     page.evaluate("npbert.choose({name: 'predictions.dense.weight', row: 1, column: 2})")
     page.click("#ways >> text=Its gradient")
     names = page.locator("#view-step button:visible:not(.bar, .factor, .line)").evaluate_all(
@@ -126,14 +121,6 @@ def test_the_thumb_of_h_stands_over_its_dot(open_page, path):
         assert thumb == pytest.approx((dot["left"] + dot["right"]) / 2, abs=3)
     looks = page.locator("#h-chart .curves path").evaluate_all("paths => paths.map(path => path.className.baseVal)")
     assert looks == ["curve solid", "curve dashed", "curve dotted"]  # the last lies on top
-
-
-def test_the_readout_covers_no_number_of_its_array(open_page, path):
-    page = open_page(path)
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(step => step.kind === 'Linear'))")
-    page.locator("#stage td[data-row]").first.hover()
-    readout, table = box(page, "#readout"), box(page, "#stage table")
-    assert readout["left"] >= table["right"] or readout["right"] <= table["left"]
 
 
 def test_light_or_dark_is_kept(open_page, path):

@@ -4,12 +4,10 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import npbert
-from npbert import Tape
-from npbert.data import collate
+from tests.pages.models import loss_and_gradients
 from tests.pages.number import EXAMPLES, HOSTILE, VOCABULARY, small_model
 
 QUERY = "bert.encoder.layers.0.attention.query"
@@ -42,32 +40,6 @@ def cell(name, row, column):
     return f'#stage table[data-array="{name}"] td[data-row="{row}"][data-column="{column}"]'
 
 
-def gradients(example):
-    """The loss and the gradients, by name, as npbert has them."""
-    model, tape = small_model(), Tape()
-    model.zero_grad()
-    loss = model.loss(collate([example], pad_id=0), tape).loss
-    model.loss_backward(1.0, tape)
-    return loss, {name: parameter.grad for name, parameter in model.named_parameters()}
-
-
-def test_its_numbers_are_those_of_npbert(page):
-    for number, example in enumerate(EXAMPLES):
-        page.select_option("#sentences", str(number))
-        loss, wanted = gradients(example)
-        assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss, rel=1e-12)
-        assert page.inner_text("#loss") == f"{loss:.5g}"
-        found = page.evaluate(
-            f"Object.fromEntries([...{TRACE}.arrays.values()].filter(a => a.parameter)"
-            f".map(a => [a.name, Array.from({TRACE}.arrays.get(a.gradient).values)]))"
-        )
-        assert found.keys() == wanted.keys()
-        largest = max(abs(gradient).max() for gradient in wanted.values())
-        for name, gradient in wanted.items():
-            size = largest if name.endswith("key.bias") else abs(gradient).max()  # that of a key's bias is 0
-            np.testing.assert_allclose(np.reshape(found[name], gradient.shape), gradient, rtol=0, atol=1e-12 * size)
-
-
 def test_it_proves_its_own_backward_when_it_opens(page):
     page.wait_for_selector("#proof.good")
     report = page.evaluate("npbert.proof")
@@ -82,7 +54,13 @@ def test_it_proves_its_own_backward_when_it_opens(page):
     assert page.evaluate("npbert.proof.worst.error") != report["worst"]["error"]
 
 
-def test_keys_and_buttons_step(page):
+def test_keys_and_buttons_step_and_one_shows_more_digits(page):
+    widths = []
+    for _ in range(3):
+        widths.append(page.locator("#stage td[data-row]").first.bounding_box()["width"])
+        page.click("#digits")
+    assert widths[1] > widths[0] == widths[2]
+    page.click("#digits")
     last = page.evaluate(f"{TRACE}.steps.length") - 1
     loss = page.evaluate(f"{TRACE}.steps.findLastIndex(step => step.phase === 'forward')")
     for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("ArrowRight", last),
@@ -145,7 +123,7 @@ def test_the_lines_that_compute_a_step_are_lit(page):
             assert line.text_content().strip() == lines[int(line.get_attribute("data-line")) - 1].strip()
 
 
-def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus(page):
+def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus_and_tab_returns_to_the_last_one(page):
     page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{QUERY}'))")
     value = small_model().bert.encoder.layers[0].attention.query.weight.value
     page.hover(cell(f"{QUERY}.weight", 1, 2))
@@ -163,9 +141,6 @@ def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus(page):
     assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [0, 0]
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "scrubber"
-
-
-def test_tab_stops_at_a_number_and_returns_to_the_last_one(page):
     page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{QUERY}'))")
     assert page.locator("#stage table").count() == page.locator("#stage td[data-row][tabindex='0']").count()
     assert page.locator("td.corner[tabindex='0']").count() == 0
@@ -199,7 +174,7 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     bars = page.locator(".bars button.bar")
     assert bars.count() == len(EXAMPLES[0].input_ids)  # a term for each token
     terms = [float(text.replace("\u2212", "-")) for text in page.locator(".bars .bar-value").all_inner_texts()]
-    grad = gradients(EXAMPLES[0])[1][f"{QUERY}.weight"][1, 2]
+    grad = loss_and_gradients(small_model(), [EXAMPLES[0]])[1][f"{QUERY}.weight"][1, 2]
     assert sum(terms) == pytest.approx(grad, rel=1e-3, abs=1e-8)
     assert page.locator("#stage td.chosen").count() == page.locator("#stage td.twin").count() == 1
     bars.nth(3).hover()
@@ -231,7 +206,9 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     slopes = [float(text.split()[-1].replace("\u2212", "-")) for text in page.locator("#tries li").all_inner_texts()]
     assert slopes == sorted(slopes, key=abs, reverse=True)
     page.click("#tries button >> nth=0")
-    largest = max(abs(grad).max() for grad in gradients(EXAMPLES[0])[1].values() if grad.ndim > 1)
+    largest = max(
+        abs(grad).max() for grad in loss_and_gradients(small_model(), [EXAMPLES[0]])[1].values() if grad.ndim > 1
+    )
     assert abs(
         page.evaluate(
             "[npbert.state.chosen].map(c => npbert.explain(npbert.state.trace, c.name, c.row, c.column).value)[0]"
@@ -239,35 +216,18 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     ) == (pytest.approx(largest))
 
 
-def test_hostile_words_show_as_text(page):
+def test_hostile_words_show_as_text_and_another_answer_is_another_loss(page):
     page.select_option("#sentences", "2")
     assert page.locator("#words .word").all_inner_texts() == [VOCABULARY[index] for index in EXAMPLES[2].input_ids]
     assert HOSTILE[0] in page.locator("#stage th").all_inner_texts()
     assert page.locator("script").count() == 2
-
-
-def test_another_answer_is_another_loss(page):
+    page.select_option("#sentences", "0")
     assert page.input_value("#guesses select") == "6"
     page.select_option("#guesses select", "8")
     assert page.input_value("#guesses select") == "8"
-    loss, _ = gradients(replace(EXAMPLES[0], labels=[-100, -100, -100, 8, -100, -100]))
+    other = replace(EXAMPLES[0], labels=[-100, -100, -100, 8, -100, -100])
+    loss, _ = loss_and_gradients(small_model(), [other])
     assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss, rel=1e-12)
     assert page.evaluate("document.activeElement.matches('#guesses select')")
     right = page.inner_text("#guesses .is-right .number")
     assert float(right.removesuffix("\xa0%")) == pytest.approx(100 * math.exp(-loss), abs=0.51)
-
-
-def test_how_numbers_are_shown(page):
-    def width():
-        return page.locator("#stage td[data-row]").first.bounding_box()["width"]
-
-    narrow = width()
-    page.click("#digits")
-    assert width() > narrow
-    page.click("#digits")
-    assert width() == narrow
-    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.click("#theme")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != background
-    page.click("#theme")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == background

@@ -1,4 +1,4 @@
-"""What the page says in words is true: where a bug is planted, where the model was changed, and at every step."""
+"""The words of the page are true: where a bug is planted, where the model was changed, and at every step."""
 
 import re
 
@@ -13,18 +13,14 @@ TRACE = "npbert.state.trace"
 
 def slope(page, name, row, column):
     """By the complex step, which knows nothing of backward."""
-    return page.evaluate(
-        f"npbert.slope({TRACE}, {{name: '{name}', row: {row}, column: {column}}})",
-    )
+    return page.evaluate(f"npbert.slope({TRACE}, {{name: '{name}', row: {row}, column: {column}}})")
 
 
 def gradient(page, name, row, column):
-    return page.evaluate(
-        f"[{TRACE}.arrays.get('d({name})')].map(a => a.values[{row} * a.shape[1] + {column}])[0]",
-    )
+    return page.evaluate(f"[{TRACE}.arrays.get('d({name})')].map(a => a.values[{row} * a.shape[1] + {column}])[0]")
 
 
-def test_with_a_bug_backward_is_told_from_what_the_loss_really_does(page):
+def test_with_a_bug_backward_is_told_from_what_the_loss_does_and_the_curves_of_h_stay_away(page):
     plant(page, "norm-spread")
     page.click("#tab-step")
     choose(page, f"d({DENSE})", 1, 2)
@@ -39,13 +35,11 @@ def test_with_a_bug_backward_is_told_from_what_the_loss_really_does(page):
     assert number(says) == pytest.approx(gradient(page, "predictions.a", 0, 1), rel=1e-4)
     assert number(sums) == pytest.approx(number(page.inner_text("#followed .total strong")), rel=1e-4)
     assert says != sums
-
-
-def test_with_a_bug_the_curves_of_h_stay_away_from_backward(page):
-    plant(page, "norm-spread")
     choose(page, DENSE, 1, 2)
     page.click("#tab-move")
     assert "it is backward that is wrong here" in page.inner_text("#h-said")
+    agreed = re.search(r"agree on ([\d.e\u2212-]+\d)", page.inner_text("#h-said"))[1]
+    assert number(agreed) == pytest.approx(slope(page, DENSE, 1, 2), rel=1e-4)
     lowest = page.locator("#h-chart .curves path").evaluate_all(
         "paths => paths.map(path => Math.max(...path.getAttribute('d').match(/[\\d.]+ [\\d.]+/g)"
         ".map(point => Number(point.split(' ')[1]))))"
@@ -64,9 +58,10 @@ def test_a_bug_that_changes_nothing_here_leads_to_a_sentence_where_it_does(page)
     assert page.evaluate("npbert.state.example.labels.filter(label => label !== -100).length") == 2
 
 
-@pytest.mark.parametrize("bug", ["table-decoder", "residual-past", "activation-slope"])
-def test_where_to_look_is_where_the_bug_is(page, bug):
-    kind = {"table-decoder": "Decoder", "residual-past": "Fork", "activation-slope": "GELU"}[bug]
+@pytest.mark.parametrize(
+    ("bug", "kind"), [("table-decoder", "Decoder"), ("residual-past", "Fork"), ("activation-slope", "GELU")]
+)
+def test_where_to_look_is_where_the_bug_is(page, bug, kind):
     plant(page, bug)
     page.wait_for_selector(".first-wrong button")
     page.locator(".first-wrong button").first.click()
@@ -96,7 +91,7 @@ def test_the_table_shows_what_was_added_so_far(page):
 
 
 def test_a_row_is_added_for_a_word_only(page):
-    """The column of a number that is followed is no word."""
+    """The column of a number that is followed is not a word."""
     page.evaluate("npbert.state.data.vocabulary.push(...Array.from({length: 30}, (_, i) => `word${i}`))")
     page.evaluate(f"{TRACE}.arrays.get('{TABLE}').shape[0] = 44")
     shown = "[...document.querySelectorAll('#stage table[data-array=\"" + TABLE + "\"] tbody tr')].length"
@@ -154,7 +149,7 @@ def test_shares_have_one_scale_and_lead_to_the_stage(page):
     assert page.evaluate("npbert.state.chosen.name") == "bert.encoder.layers.0.P.0"
 
 
-def test_arrays_have_their_own_symbols_in_the_words_and_letters_in_the_sums(page):
+def test_arrays_have_their_own_symbols_letters_in_the_sums_and_the_largest_logit_is_subtracted(page):
     for name, words, letter in [
         (f"d({DENSE})", "collects r · dt", "Σₘ r[m, 1]"),
         ("d(bert.encoder.layers.0.G)", "every dF of the row comes back, times W₂", "Σᵢ dF"),
@@ -168,9 +163,6 @@ def test_arrays_have_their_own_symbols_in_the_words_and_letters_in_the_sums(page
     page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.part === 'predictions.dense'))")
     assert "x is r" in page.inner_text("#source")
     assert "dy is dt" in page.inner_text("#source")
-
-
-def test_the_largest_logit_is_said_to_be_subtracted(page):
     page.evaluate("npbert.choose({name: 'p', row: 0, column: 6})")
     logits = page.evaluate(f"[...{TRACE}.arrays.get('logits').values]")
     assert "e^(logit − max)" in page.inner_text("#followed .factors")

@@ -1,15 +1,19 @@
-"""The chapters on the reading site: Markdown with formulas, code, pictures, and links to pages of the site."""
+"""The texts of the reading site: chapters in Markdown, docstrings and code, with formulas and links to its pages."""
 
 import re
 from copy import copy
+from html import unescape
 
 import pytest
 
 from npbert.pages.site.chapters import chapter_page
-from npbert.pages.site.library import read_chapters, relative
+from npbert.pages.site.docstring import Texts
+from npbert.pages.site.library import read_chapters
+from npbert.pages.site.panels import Bug
+from npbert.pages.site.rendering import Page, _environment, framed, highlighted
+from npbert.pages.site.sources import Source
 from tests.pages.built_site import library, line_of, page
 
-pytest.importorskip("markdown_it", reason="markdown-it-py is not installed: pip install 'npbert[site]'")
 LINEAR = "npbert/layers/linear.py"
 
 
@@ -70,28 +74,71 @@ def test_a_link_to_nothing_names_file_and_line(text, line, why, shown):
         shown(text)
 
 
-def test_every_chapter_is_a_page_with_its_headings_and_code():
+def test_what_a_template_is_given_shows_as_text():
+    page = Page("a.html", '<i> & "', "chapter", "<p>body</p>")
+    html = framed(page, page, None)
+    assert "<i>" not in html and "<p>body</p>" in html
+    assert html.count("&lt;i&gt; &amp; &#34;") == 4, "its title, and the two ways back"
+    planted = Bug("bug", "<i> in `<b>`", "", {}, (), "", "")
+    known = {"name": "x", "bugs": [(planted, "")], "proofs": [], "chapters": [], "exercises": []}
+    shown = _environment().from_string('{% from "panel.html" import panel %}{{ panel(known) }}').render(known=known)
+    assert "&lt;i&gt; in <code>&lt;b&gt;</code>" in shown
+
+
+def test_every_chapter_is_a_page_with_its_headings_and_code_and_quotes_are_linked_to_their_lines():
     for chapter in library().chapters:
         html = page(chapter.page)
         text = re.sub(r"^```.*?^```", "", chapter.text, flags=re.DOTALL | re.MULTILINE)
         assert len(re.findall(r"<h[1-4] id=", html)) == len(re.findall(r"^#+ ", text, re.MULTILINE))
         assert html.count('<pre class="python"') == len(re.findall(r"^```python", chapter.text, re.MULTILINE))
         assert html.count("<img ") == chapter.text.count("![")
-
-
-def test_what_a_chapter_quotes_is_linked_to_its_line():
     line = line_of(LINEAR, "x.T")
     assert f"../npbert/layers/linear.html#L{line}" in page(library().chapter(3).page) + page(library().chapter(2).page)
 
 
+def text_of(docstring, page="npbert/hostile.html"):
+    source = Source("npbert/hostile.py", f"""'''One.\n\n{docstring}'''\n""")
+    return Texts(library(), source, page).docstring(source.tree)
+
+
 @pytest.mark.parametrize(
-    ("of", "address", "link"),
+    ("docstring", "line", "why"),
     [
-        ("docs/a.html", "docs/b.html", "b.html"),
-        ("docs/a.html", "docs/a.html#x", "#x"),
-        ("index.html", "npbert/core/tape.html#Tape", "npbert/core/tape.html#Tape"),
-        ("npbert/core/tape.html", "index.html", "../../index.html"),
+        ("Chapter 99 of docs/ derives it.", 3, "there is no chapter 99 in docs/"),
+        ("Two lines, and\nin exercise 99 you do.", 4, "there is no exercise 99"),
+        ("As in nowhere.py, say.", 3, "there is no file nowhere.py"),
+        ("`Linear.sideways` is called.", 3, "`Linear.sideways` names nothing"),
+        ("`npbert.core.Nothing` is called.", 3, "`npbert.core.Nothing` names nothing"),
     ],
 )
-def test_links_are_relative_so_that_the_site_opens_from_disk(of, address, link):
-    assert relative(of, address) == link
+def test_a_link_to_nothing_in_a_docstring_names_file_and_line(docstring, line, why):
+    with pytest.raises(ValueError) as caught:
+        text_of(docstring)
+    assert str(caught.value) == f"npbert/hostile.py, line {line}: {why}"
+
+
+@pytest.mark.parametrize(
+    ("docstring", "shown"),
+    [
+        ("Chapter 5 of docs/ derives it.", 'href="../docs/05-layer-norm.html"'),
+        ("As `Linear.backward` does.", 'href="layers/linear.html#Linear.backward"'),
+        ("Derived in softmax.py.", 'href="layers/softmax.html"'),
+        ("`npbert.data.Batch` is one.", 'href="data/batch.html#Batch"'),
+        ("<script>alert(1)</script> & \"quotes\"", "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot;"),
+        ("`<b onclick=x>`", "<code>&lt;b onclick=x&gt;</code>"),
+        ("x (N, D)   <i> (N, D)", "&lt;i&gt;"),
+        ("- <i>   two\n- <b>   three", "<td>&lt;i&gt;</td>"),
+        ("    <i>  indented", "&lt;i&gt;  indented"),
+        ("rng: a\nb. seed, n: c.", "<dt>rng</dt><dd>a\nb.</dd></div><div class=said><dt>seed, n</dt><dd>c.</dd>"),
+        ("Raises: <i>.", '<p class="raises">Raises: &lt;i&gt;.</p>'),
+    ],
+)  # fmt: skip
+def test_a_docstring_is_text_with_links(docstring, shown):
+    assert shown in text_of(docstring)
+
+
+def test_hostile_names_in_code_are_text():
+    text = 's = "</span><script>" + f"{s}<b>"  # <!-- "&amp;"\nprint("""a\n  <i>""")'
+    lines = highlighted(text, lambda address: address)
+    assert "<" not in re.sub(r'</?span(?: class="\w+")?>', "", "".join(lines))
+    assert [unescape(re.sub(r"<[^>]*>", "", line)) for line in lines] == text.split("\n")

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from npbert.cli import main
+from npbert.extras import how_to_install
 from npbert.gradcheck import GradientError
 from npbert.pages.site import build, build_site
 from npbert.pages.site.library import Library
-from npbert.pages.site.planted import read_bugs
+from npbert.pages.site.panels import read_bugs
 from tests.pages.built_site import ROOT, library
 
 
@@ -32,16 +33,16 @@ def test_a_site_takes_the_place_of_an_earlier_one(tmp_path, quick):
     assert found == ["site/docs/a.html", "site/index.html", "site/site-files.txt"]
 
 
-@pytest.mark.parametrize("before", [{"notes.txt": "mine"}, {"index.html": "mine"}])
-def test_a_folder_with_other_files_is_refused(before, tmp_path, quick, capsys):
-    for name, text in before.items():
-        (tmp_path / name).write_text(text)
+@pytest.mark.parametrize(("name", "is_site"), [("notes.txt", False), ("index.html", False), ("docs/notes.txt", True)])
+def test_a_folder_with_other_files_is_refused(name, is_site, tmp_path, quick, capsys):
+    if is_site:
+        build_site(tmp_path)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
     assert main(["site", str(tmp_path)]) == 1
-    (name,) = before
-    assert capsys.readouterr().err == (
-        f"npbert: error: {tmp_path}: holds {name}, which is no part of a site: give a new folder\n"
-    )
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+    said = f"{tmp_path}: holds {name}, which is not a part of a site: give a new folder\n"
+    assert capsys.readouterr().err.endswith(f"npbert: error: {said}")
+    assert (tmp_path / name).read_text() == "mine"
 
 
 def test_of_a_whole_disk_no_more_is_looked_at_than_one_file(tmp_path, quick, monkeypatch):
@@ -55,7 +56,7 @@ def test_of_a_whole_disk_no_more_is_looked_at_than_one_file(tmp_path, quick, mon
 
 
 def test_lines_may_end_as_on_windows(tmp_path):
-    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "tests" / "planted").glob("*.py")]:
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "tests" / "planted").glob("*.txt")]:
         there = tmp_path / path.relative_to(ROOT)
         there.parent.mkdir(parents=True, exist_ok=True)
         there.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -63,17 +64,7 @@ def test_lines_may_end_as_on_windows(tmp_path):
     assert there.chapters == library().chapters
     own = [source.path for source in library().sources if source.path.startswith("npbert/")]
     assert [source.path for source in there.sources if source.path.startswith("npbert/")] == own
-    bugs = [read_bugs(each.root, each.definitions) for each in (there, library())]
-    assert [bug.says for bug in bugs[0]] == [bug.says for bug in bugs[1]]
-    assert [bug.source.text for bug in bugs[0]] == [bug.source.text for bug in bugs[1]]
-
-
-def test_a_file_in_an_earlier_site_is_not_lost(tmp_path, quick):
-    build_site(tmp_path)
-    (tmp_path / "docs" / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"holds docs/notes\.txt"):
-        build_site(tmp_path)
-    assert (tmp_path / "docs" / "notes.txt").read_text() == "mine"
+    assert read_bugs(there.root) == read_bugs(library().root) != []
 
 
 def test_a_file_is_no_folder(tmp_path, quick):
@@ -101,13 +92,13 @@ def test_no_site_is_made_while_a_derivative_is_wrong(tmp_path, quick, monkeypatc
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_the_library_for_markdown_one_line_says_so(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "markdown_it", None)
-    monkeypatch.setattr(build, "Library", lambda root: library())
+@pytest.mark.parametrize("module", ["markdown_it", "jinja2", "pygments"])
+def test_without_a_library_one_line_says_how_to_install_it(tmp_path, monkeypatch, capsys, module, quick):
+    monkeypatch.setitem(sys.modules, module, None)
     assert main(["site", str(tmp_path / "site")]) == 1
-    said = capsys.readouterr().err
-    assert "this needs the package markdown-it-py, which is not installed" in said.splitlines()[-1]
-    assert "checking every derivative" not in said
+    package = module.replace("markdown_it", "markdown-it-py")
+    (said,) = capsys.readouterr().err.splitlines()
+    assert f"this needs the package {package}, which is not installed: {how_to_install('site')}" in said
 
 
 @pytest.mark.parametrize("place", ["file/site", "nowhere/there"])

@@ -8,7 +8,7 @@ from tests.pages.built_site import site_folder
 
 WIDE = ["index.html", "docs/05-layer-norm.html", "npbert/layers/layer_norm.html", "npbert/blocks/encoder_layer.html",
         "npbert/layers/dot_product_attention.html", "npbert/data/masking.html", "npbert/training/trainer.html",
-        "npbert/__init__.html", "api/npbert.html", "docs/README.html"]  # fmt: skip
+        "npbert/__init__.html", "api/npbert.html", "docs/README.html", "api/npbert.pages.html"]  # fmt: skip
 
 
 @pytest.fixture
@@ -71,9 +71,21 @@ def test_the_search_finds_a_name_and_goes_there(visit):
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"layer_norm\.html#LayerNorm\.three_roads$"))
     page.locator("#page-search").fill("<b>no such name")
-    assert page.locator("#page-found").inner_text() == "no name like this"
+    assert page.locator("#page-found").inner_text() == "nothing like this"
     page.keyboard.press("Escape")
     assert not page.locator("#page-found").is_visible()
+    for typed, wanted in [
+        ("layer norm", ["LayerNorm", "5. LayerNorm and its three roads", "layers/layer_norm.py"]),
+        ("norm_layer", ["LayerNorm"]),
+        ("decay weight", ["AdamW"]),
+        ("residual", ["blocks/encoder_layer.py"]),
+        ("linear", ["Linear", "layers/linear.py"]),
+    ]:
+        page.locator("#page-search").fill(typed)
+        names = page.locator("#page-found a").evaluate_all("links => links.map(link => link.firstChild.data)")
+        assert set(wanted) <= set(names), typed
+        is_late = [name.startswith("learn/exercises/") for name in names]
+        assert is_late == sorted(is_late), "exercises come last"
 
 
 def test_arrows_lead_from_page_to_page_but_not_while_one_writes(visit):

@@ -1,4 +1,4 @@
-"""What the commands have trained, as transformers uses it: the same folders, the same answers, row by row."""
+"""Models that the commands have trained, as transformers uses them: the same folders, the same answers, row by row."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def here(tmp_path_factory):
     """The folders of finished runs, and texts that are longer than what the models were trained on, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("runs"))
-        patch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
+        patch.setattr("npbert.training.session.draw_curves", lambda *_: None)
         write_checkpoint(Path("checkpoint"))
         rng = np.random.default_rng(7)
         texts = [sentence(rng) for _ in range(60)]
@@ -38,7 +38,7 @@ def command(*arguments):
 
 
 def rows_of(name, *options):
-    """What a command says of the texts, by the folder of the run."""
+    """The rows that a command writes about the texts, by the folder of the run."""
     command(*options, "--output", name)
     return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
 

@@ -6,8 +6,8 @@ import torch
 
 from npbert import BertModel, Embed, Tape, Tokenizer
 from npbert.cli import main
-from npbert.models.hugging_face.names import to_hugging_face
-from tests.real_data import minilm, stsb
+from tests.parity.real_data import minilm, stsb
+from tests.parity.torch_comparison import gradients
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
 stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed: pip install scipy")
@@ -72,18 +72,14 @@ def test_every_gradient_in_float64():
     outputs = wanted.last_hidden_state, wanted.pooler_output
     torch.autograd.backward(outputs, (torch.tensor(dhidden), torch.tensor(dpooled)))
 
-    gradients = {name: parameter.grad.numpy() for name, parameter in module.named_parameters()}
-    largest = max(np.abs(gradient).max() for gradient in gradients.values())
-    assert len(gradients) == len(list(model.named_parameters())) == 103
-    for name, parameter in model.named_parameters():
-        stored = to_hugging_face(name)
-        gradient = gradients.pop(stored.name)
-        ours = parameter.grad.T if stored.transposed else parameter.grad
+    pairs = gradients(model, module)
+    largest = max(float(gradient.abs().max()) for _, gradient in pairs.values())
+    assert len(pairs) == 103
+    for name, (ours, gradient) in pairs.items():
         # A bias of the keys moves all scores of a query alike, which changes no softmax: its gradient is but rounding.
-        scale = largest if name.endswith("key.bias") else np.abs(gradient).max()
+        scale = largest if name.endswith("key.bias") else float(gradient.abs().max())
         assert scale > 1e-6 * largest, name
-        np.testing.assert_allclose(ours, gradient, rtol=0, atol=1e-9 * scale, err_msg=name)
-    assert not gradients
+        np.testing.assert_allclose(ours, gradient.numpy(), rtol=0, atol=1e-9 * scale, err_msg=name)
 
 
 def test_sentence_similarity(tmp_path):

@@ -1,28 +1,27 @@
-"""Hundreds of steps of pre-training on real books beside torch: the same loss curve.
+"""Scores of steps of pre-training on real books beside torch: the same loss curve.
 
-npbert trains with its own Trainer and its own data pipeline. Each batch goes to torch, too, which starts from the same
-weights, and clips, steps and schedules by its own means.
+npbert trains with its own Trainer and its own data pipeline. Each batch goes to transformers' model, too, which starts
+from the same weights, and which torch's own means train: its AdamW, its clipping, its schedule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812
 
-from npbert import Batch, BertConfig, BertForPreTraining, Tokenizer
+from npbert import BertConfig, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
-from npbert.data.place import START, Place
 from npbert.data.pretraining_data import PretrainingData
-from npbert.rows import METRICS_FILE, read_rows
+from npbert.data.task_data import START
+from npbert.json_lines import METRICS_FILE, read_json_lines
 from npbert.training.settings import TrainerSettings
 from npbert.training.trainer import Trainer
-from tests import torch_reference as reference
-from tests.shared_data import shared_data
-from tests.torch_comparison import as_torch, copy_parameters
+from tests.shared_data import shared_file
+
+transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
 
 pytestmark = pytest.mark.torch
 
@@ -32,33 +31,59 @@ NUMBERS = "loss", "mlm_loss", "nsp_loss", "gradient_norm"
 
 @pytest.fixture(scope="module")
 def data():
-    books = [shared_data() / "gutenberg" / f"{name}.txt" for name in ("carroll-alice", "chesterton-brown")]
+    books = [shared_file(f"gutenberg/{name}.txt") for name in ("carroll-alice", "chesterton-brown")]
     tokenizer = Tokenizer.train(books, vocab_size=2000)
     return PretrainingData(Corpus(books), tokenizer, batch_size=6, max_length=40)
 
 
-class Shown:
-    """Data of which every batch is shown to torch before it goes to npbert."""
+class BesideTorch:
+    """Data of which torch learns from every batch before it goes to npbert; `curve` has its NUMBERS.
 
-    def __init__(self, data: PretrainingData, training: reference.Training) -> None:
-        self.data, self.training, self.curve = data, training, []
+    What decays is chosen by name, as in BERT's code: no bias, and nothing of a LayerNorm.
+    """
 
-    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
+    def __init__(self, data, module, steps):
+        self.data, self.module, self.curve = data, module, []
+        named = list(module.named_parameters())
+        decayed = [parameter for name, parameter in named if not name.endswith("bias") and "LayerNorm" not in name]
+        spared = [parameter for name, parameter in named if name.endswith("bias") or "LayerNorm" in name]
+        groups = [{"params": decayed}, {"params": spared, "weight_decay": 0.0}]
+        self.optimizer = torch.optim.AdamW(groups, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+        warmup = int(WARMUP * steps)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimizer, lambda step: min(step / warmup, (steps - step) / (steps - warmup))
+        )
+
+    def batches(self, epoch_seed, place=START):
         for where, batch in self.data.batches(epoch_seed, place):
-            self.curve.append([float(number) for number in self.training.step(as_torch(batch))])
+            self.step({name: torch.tensor(array) for name, array in vars(batch).items() if array is not None})
             yield where, batch
 
+    def step(self, batch):
+        output = self.module(**batch)
+        words = F.cross_entropy(output.prediction_logits.flatten(0, 1), batch["labels"].flatten())
+        pairs = F.cross_entropy(output.seq_relationship_logits, batch["next_sentence_label"])
+        self.module.zero_grad()
+        output.loss.backward()
+        norm = nn.utils.clip_grad_norm_(self.module.parameters(), MAX_NORM)
+        self.optimizer.step()
+        self.schedule.step()
+        self.curve.append([number.item() for number in (output.loss, words, pairs, norm)])
 
-def curves(data: PretrainingData, folder: Any, dtype: Any, steps: int, parts: int) -> tuple[Any, Any]:
-    """npbert's and torch's NUMBERS, (steps, 4)."""
+
+@pytest.mark.parametrize(
+    ("dtype", "steps", "parts", "same"),
+    [("float64", 80, 3, 1e-6), ("float32", 100, 1, 1e-3)],
+    ids=["80 steps in float64", "100 steps in float32"],
+)
+def test_the_same_loss_curve(data, tmp_path, record_property, monkeypatch, dtype, steps, parts, same):
+    monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
     rates = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "initializer_range": 0.05}
     config = BertConfig(len(data.tokenizer), 32, 2, 4, 64, max_position_embeddings=40, **rates)
     rng = np.random.default_rng(0)
     model = BertForPreTraining(config, rng=rng, dtype=dtype)
-    module = reference.BertForPreTraining(config).to(getattr(torch, np.dtype(dtype).name))
-    copy_parameters(model, module)
-    training = reference.Training(module, LEARNING_RATE, WEIGHT_DECAY, int(WARMUP * steps), steps, MAX_NORM)
-    shown = Shown(data, training)
+    model.save_pretrained(tmp_path)
+    beside = BesideTorch(data, transformers.BertForPreTraining.from_pretrained(tmp_path, dtype=dtype), steps)
     settings = TrainerSettings(
         steps=steps,
         learning_rate=LEARNING_RATE,
@@ -69,19 +94,11 @@ def curves(data: PretrainingData, folder: Any, dtype: Any, steps: int, parts: in
         save_every=steps,
         log_every=1,
     )
-    Trainer(model, shown, folder, settings, rng=rng, kinds=("mlm", "nsp"), save_model=lambda _: None).train()
-    ours = [[row[name] for name in NUMBERS] for row in read_rows(folder / METRICS_FILE)]
-    return np.array(ours), np.array(shown.curve)
+    run = tmp_path / "run"
+    Trainer(model, beside, run, settings, rng=rng, kinds=("mlm", "nsp"), save_model=lambda _: None).train()
+    ours = np.array([[row[name] for name in NUMBERS] for row in read_json_lines(run / METRICS_FILE)])
+    theirs = np.array(beside.curve)
 
-
-@pytest.mark.parametrize(
-    ("dtype", "steps", "parts", "same"),
-    [(np.float64, 80, 3, 1e-6), (np.float32, 200, 1, 1e-3)],
-    ids=["80 steps in float64", "200 steps in float32"],
-)
-def test_the_same_loss_curve(data, tmp_path, record_property, monkeypatch, dtype, steps, parts, same):
-    monkeypatch.setattr("npbert.training.trainer.draw_curves", lambda *_: None)
-    ours, theirs = curves(data, tmp_path, dtype, steps, parts)
     assert ours.shape == theirs.shape == (steps, 4)
     worst = np.abs(ours / theirs - 1).max(axis=0)
     record_property("worst", worst.tolist())

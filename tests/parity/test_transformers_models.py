@@ -11,8 +11,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from npbert import IGNORED, Batch, BertConfig, BertForPreTraining, Tape, models, randomize
-from npbert.models.hugging_face.names import to_hugging_face
-from tests.torch_comparison import EXACT, assert_close, assert_gradients_close
+from tests.parity.torch_comparison import EXACT, assert_close, assert_gradients_close, gradients
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
 pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
@@ -42,7 +41,13 @@ MODELS = {  # name: class, num_labels, targets
     "BertForQuestionAnswering": ("BertForQuestionAnswering", 2, ANSWERS),
 }
 each_model = pytest.mark.parametrize("name", MODELS)
-each_depth = pytest.mark.parametrize("depth", [1, 2, 12])
+OTHER = {"layer_norm_eps": 0.1, "type_vocab_size": 3, "classifier_dropout": 0.3}
+VARIANTS = {name: {**OTHER, "hidden_act": name} for name in ("gelu_new", "gelu_pytorch_tanh", "relu")}
+each_variant = pytest.mark.parametrize(
+    ("depth", "changes"),
+    [(1, {}), (12, {}), *((2, changes) for changes in VARIANTS.values())],
+    ids=["1 layer", "12 layers", *VARIANTS],
+)
 each_dtype = pytest.mark.parametrize("dtype", TOLERANCES)
 
 
@@ -112,25 +117,14 @@ def assert_same_losses(ours, theirs, arrays, their_loss, tolerance):
     assert_gradients_close(gradients(ours, theirs), tolerance)
 
 
-def gradients(ours, theirs):
-    """Both gradients of every parameter, by npbert's names."""
-    left_over = dict(theirs.named_parameters())
-    pairs = {}
-    for name, parameter in ours.named_parameters():
-        stored = to_hugging_face(name)
-        their = left_over.pop(stored.name).grad
-        pairs[name] = parameter.grad, their.T if stored.transposed else their
-    assert not left_over
-    return pairs
-
-
 @each_dtype
-@each_depth
+@each_variant
 @each_model
-def test_outputs_and_gradients_with_their_weights(name, depth, dtype, tmp_path):
-    theirs, tolerance = make_theirs(name, depth, dtype), TOLERANCES[dtype]
+def test_outputs_and_gradients_with_their_weights_which_they_get_back(name, depth, changes, dtype, tmp_path):
+    theirs, tolerance = make_theirs(name, depth, dtype, **changes), TOLERANCES[dtype]
     theirs.save_pretrained(tmp_path)
     ours, arrays = make_ours(name, tmp_path, dtype), make_batch(name, dtype)
+    assert {key: getattr(ours.config, key) for key in changes} == changes
     assert_same_outputs(ours, theirs, make_batch(name, dtype, with_targets=False), tolerance)
     if name == "BertModel":
         rng, tape = np.random.default_rng(1), Tape()
@@ -145,6 +139,7 @@ def test_outputs_and_gradients_with_their_weights(name, depth, dtype, tmp_path):
     else:
         assert_same_losses(ours, theirs, arrays, loss_of(theirs, arrays), tolerance)
     assert max(np.abs(p.grad).max() for p in ours.parameters()) > 0.05, "it must not be small by cancellation"
+    assert_they_load(ours, tmp_path / "ours", theirs.state_dict())
 
 
 @each_dtype
@@ -156,41 +151,25 @@ def test_the_loss_of_answers_is_theirs_where_nothing_is_padded(dtype, tmp_path):
     assert_same_losses(make_ours(name, tmp_path, dtype), theirs, arrays, their_loss, TOLERANCES[dtype])
 
 
-@each_dtype
-@each_depth
-@each_model
-def test_they_load_ours(name, depth, dtype, tmp_path):
-    rng = np.random.default_rng(depth)
-    ours = getattr(models, MODELS[name][0])(config(name, depth), rng=rng, dtype=dtype)
-    for parameter in ours.parameters():
-        parameter.value += rng.normal(0, 0.1, parameter.value.shape)
-    ours.save_pretrained(tmp_path)
-    theirs, info = getattr(bert, MODELS[name][0]).from_pretrained(tmp_path, output_loading_info=True)
+def assert_they_load(ours, folder, wanted):
+    """transformers' model from what npbert has saved: all of it, in its dtype, and of these tensors bit for bit."""
+    ours.save_pretrained(folder)
+    theirs, info = getattr(bert, type(ours).__name__).from_pretrained(folder, output_loading_info=True)
     assert not any(info.values()), info
-    assert theirs.dtype == getattr(torch, dtype)
     assert theirs.config.num_labels == ours.config.num_labels
-    assert_same_outputs(ours, theirs.eval(), make_batch(name, dtype, with_targets=False), TOLERANCES[dtype])
+    for name, tensor in theirs.state_dict().items():
+        assert tensor.dtype == getattr(torch, ours.parameters()[0].value.dtype.name)
+        assert name not in wanted or torch.equal(tensor, wanted[name]), name
+    return theirs.eval()
 
 
 def test_sinusoidal_positions_are_a_table_to_them(tmp_path):
     name = "BertForPreTraining"
     ours = BertForPreTraining(config(name, position_embedding_type="sinusoidal"), rng=None, dtype=np.float64)
     randomize(ours, np.random.default_rng(0))
-    ours.save_pretrained(tmp_path)
-    theirs, info = bert.BertForPreTraining.from_pretrained(tmp_path, output_loading_info=True)
-    assert not any(info.values()), info
-    assert_same_outputs(ours, theirs.eval(), make_batch(name, "float64", with_targets=False), EXACT)
-
-
-@pytest.mark.parametrize("activation", ["gelu_new", "gelu_pytorch_tanh", "relu"])
-@each_model
-def test_settings_of_the_configuration_mean_the_same(name, activation, tmp_path):
-    changes = {"hidden_act": activation, "layer_norm_eps": 0.1, "type_vocab_size": 3, "classifier_dropout": 0.3}
-    theirs = make_theirs(name, 1, "float64", **changes)
-    theirs.save_pretrained(tmp_path)
-    ours = make_ours(name, tmp_path, "float64")
-    assert {key: getattr(ours.config, key) for key in changes} == changes
-    assert_same_outputs(ours, theirs, make_batch(name, "float64", with_targets=False), EXACT)
+    assert_same_outputs(
+        ours, assert_they_load(ours, tmp_path, {}), make_batch(name, "float64", with_targets=False), EXACT
+    )
 
 
 def test_names_of_labels_go_there_and_back(tmp_path):
@@ -216,7 +195,7 @@ def test_their_padding_row_alone_has_another_gradient(tmp_path):
     ours.loss_backward(1.0, tape)
     theirs(**as_torch(arrays)).loss.backward()
     pairs = gradients(ours, theirs)
-    table, theirs_of_table = pairs.pop("bert.embeddings.word_embeddings.weight")
+    table, theirs_of_table = pairs.pop("embeddings.word_embeddings.weight")
     assert_gradients_close(pairs)
     assert_close("the other rows", table[1:], theirs_of_table[1:])
     assert table[0].any()

@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from npbert import Tokenizer
-from tests.real_data import cola, lines_of, minilm, shared_data, squad, stsb
+from tests.parity.real_data import cola, lines_of, minilm, squad, stsb
+from tests.shared_data import shared_file, shared_files
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
@@ -23,14 +24,9 @@ def both(request, tmp_path_factory):
     if request.param == CHECKPOINT:
         return Tokenizer.from_pretrained(minilm()), transformers.AutoTokenizer.from_pretrained(minilm())
     folder = tmp_path_factory.mktemp("vocabulary")
-    vocabulary = shared_data() / "vocab" / "bert-base-uncased-vocab.txt"
+    vocabulary = shared_file("vocab/bert-base-uncased-vocab.txt")
     (folder / "vocab.txt").write_bytes(vocabulary.read_bytes())
     return Tokenizer.from_pretrained(folder), transformers.BertTokenizerFast.from_pretrained(folder)
-
-
-# For the longest texts one of the two is enough.
-only_checkpoint = pytest.mark.parametrize("both", [CHECKPOINT], indirect=True)
-only_vocabulary = pytest.mark.parametrize("both", [VOCABULARY], indirect=True)
 
 
 def assert_same(both, texts, pairs=None, *, max_length=None):
@@ -46,49 +42,46 @@ def assert_same(both, texts, pairs=None, *, max_length=None):
         assert [encoding.type_ids for encoding in encodings] == wanted["token_type_ids"]
 
 
-def assert_same_words(both, texts):
+def words(texts):
     """Every word of the texts once, twenty at a time: a word becomes the same tokens wherever it stands."""
-    words = list(dict.fromkeys(word for text in texts for word in text.split(" ")))
-    assert_same(both, [" ".join(words[start : start + 20]) for start in range(0, len(words), 20)])
+    found = list(dict.fromkeys(word for text in texts for word in text.split(" ")))
+    return [" ".join(found[start : start + 20]) for start in range(0, len(found), 20)]
 
 
-def test_cola(both):
-    assert_same(both, cola())
+def books():
+    files = sorted(shared_files("gutenberg/*.txt", 17), key=lambda book: book.stat().st_size)
+    return [*lines_of(files[0]), *words(line for book in files for line in lines_of(book))]
+
+
+TEXTS = {  # for the longest, one of the two tokenizers is enough
+    "CoLA": (CHECKPOINT, cola),
+    "books": (VOCABULARY, books),
+    "SQuAD": (VOCABULARY, lambda: words(text for pair in squad() for text in pair)),
+    "WikiText": (VOCABULARY, lambda: lines_of(shared_file("wikitext2_raw/wiki.test.raw"))),
+    "BERT's sample": (CHECKPOINT, lambda: lines_of(shared_file("bert_sample_text/sample_text.txt"))),
+}
+
+
+@pytest.mark.parametrize(("both", "texts"), TEXTS.values(), ids=TEXTS, indirect=["both"])
+def test_texts(both, texts):
+    assert_same(both, texts())
 
 
 @pytest.mark.parametrize(("both", "split"), [(CHECKPOINT, "train"), (VOCABULARY, "dev")], indirect=["both"])
-def test_stsb(both, split):
+def test_pairs(both, split):
     _, firsts, seconds = (list(column) for column in zip(*stsb(split), strict=True))
     assert_same(both, firsts, seconds)
 
 
-@only_checkpoint
+@pytest.mark.parametrize("both", [CHECKPOINT], indirect=True)
 def test_squad_in_384_tokens(both):
     """A question for each passage."""
     question_of = {passage: question for question, passage in squad()}
     passages, questions = list(question_of), list(question_of.values())
     assert_same(both, questions, passages, max_length=384)
-    longest = max(range(len(passages)), key=lambda number: len(passages[number]))
-    (cut,) = both[0].encode([(questions[longest], passages[longest])], max_length=384)
+    longest = max(passages, key=len)
+    (cut,) = both[0].encode([(question_of[longest], longest)], max_length=384)
     assert cut.overflowing
-
-
-@only_vocabulary
-def test_every_word_of_squad(both):
-    assert_same_words(both, (text for pair in squad() for text in pair))
-
-
-@only_vocabulary
-def test_every_word_of_books(both):
-    books = sorted((shared_data() / "gutenberg").glob("*.txt"), key=lambda book: book.stat().st_size)
-    assert len(books) == 17
-    assert_same_words(both, (line for book in books for line in lines_of(book)))
-    assert_same(both, lines_of(books[0]))
-
-
-@pytest.mark.parametrize("file", ["wikitext2_raw/wiki.test.raw", "bert_sample_text/sample_text.txt"])
-def test_other_text(both, file):
-    assert_same(both, lines_of(shared_data() / file))
 
 
 ODD = [
@@ -113,7 +106,7 @@ def test_odd_text(both):
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_what_is_saved_is_read_by_transformers(tmp_path, lowercase):
     """A learned vocabulary, by tokenizer.json and by vocab.txt alone."""
-    book = shared_data() / "gutenberg" / "carroll-alice.txt"
+    book = shared_file("gutenberg/carroll-alice.txt")
     tokenizer = Tokenizer.train([book], vocab_size=3000, lowercase=lowercase)
     tokenizer.save_pretrained(tmp_path)
     for file in ("tokenizer.json", "vocab.txt"):

@@ -1,64 +1,66 @@
-"""Planted twins: layers, models and optimisers with one mistake each, most of them seen in published code.
+"""Planted bugs: edits of the library's own layers, models and optimisers, most of them seen in published code.
 
-A check that lets one pass is broken. A twin is a subclass of the right class in which one method is wrong, so that is
-all there is to write: `@plant` makes the method into a twin of a block of the catalogue, for gradcheck to reject, and
-`@fails` into one for a check of what no derivative can show. The docstring says what is wrong.
+A check that lets one pass is broken. They are text beside this file; npbert/pages/site/panels.py says in which form.
 """
 
+import functools
+import inspect
+import linecache
 import operator
-import pkgutil
 from importlib import import_module
+from pathlib import Path
 
 from npbert.catalogue import CATALOGUE
+from npbert.core import NO_TAPE, Tape
+from npbert.pages.site.panels import marked, read_bugs
 
-WRONG = "WRONG"
-
-PLANTED = {}
-"""By name: what `build` is given, and what gradcheck says."""
-FAILING = {}
-"""By name: the check, what it accepts, and the twin that it rejects."""
+BUGS = read_bugs(Path(__file__).parents[2])
+BETWEEN = "when another call comes between"
 
 
-def plant(*blocks, part="", method="backward", right=None, says=WRONG):
-    """Plant the method in these blocks of the catalogue, or in their `part` (`dot_product`, say).
-
-    What is decorated may be a whole class, too. right: the class whose method it replaces, if not that of the block.
-    """
-
-    def add(wrong):
-        for block in blocks:
-            PLANTED[f"{block}, {part or 'all'}: {wrong.__name__}"] = (block, part, right, method, wrong), says
-        return wrong
-
-    return add
+def twin(right, bug):
+    """A subclass of the class with its methods edited; or, of a function, the edited one."""
+    edited = {method: _edited(getattr(right, method) if method else right, bug) for method in bug.edits}
+    return edited[""] if "" in edited else type(bug.name, (right,), edited)
 
 
-def fails(check, right, *, method=None):
-    """Have `check` accept `right`, and reject it with this method; or reject what is decorated in its place."""
+def _edited(function, bug):
+    name = f"<{bug.name} in {function.__qualname__}>"
+    lines = marked(inspect.getsource(function), bug.edits.get(function.__name__, bug.edits.get("")))
+    source = "\n".join(line for mark, line in lines if mark != "-") + "\n"
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+    made = {}
+    exec(compile(source, name, "exec"), function.__globals__, made)
+    return made[function.__name__]
 
-    def add(wrong):
-        twin = _twin(right, method, wrong) if method else wrong
-        FAILING[f"{check.__name__}: {wrong.__name__}"] = check, right, twin
-        return wrong
 
-    return add
+def right_of(bug):
+    """The class or function that is edited."""
+    module, _, name = bug.owner.rpartition(".")
+    return getattr(import_module(module), name)
 
 
-def build(block, part, right, method, wrong):
-    """The block with the twin in it, its inputs, and the generator for its dropout."""
+def build(bug, block):
+    """The block with the bug in it, or in its part; its inputs, and the generator for its dropout."""
+    block, _, part = block.partition("/")
     if not part:
-        return CATALOGUE[block].make(_twin(right or CATALOGUE[block].layer_class, method, wrong))
+        return CATALOGUE[block].make(twin(CATALOGUE[block].layer_class, bug))
     layer, inputs, rng = CATALOGUE[block].make()
     owner = operator.attrgetter(part)(layer)
-    owner.__class__ = _twin(right or type(owner), method, wrong)
+    owner.__class__ = twin(type(owner), bug)
     return layer, inputs, rng
 
 
-def _twin(right, method, wrong):
-    return wrong if isinstance(wrong, type) else type(wrong.__name__, (right,), {method: wrong})
+def remembering(layer_class):
+    """The layer with what backward needs on `self`: the second of two calls overwrites that of the first."""
 
+    class Remembering(layer_class):
+        @functools.wraps(layer_class.forward)
+        def forward(self, *inputs, tape=NO_TAPE):
+            self.tape = Tape(tape.rng, keeps=tape.keeps)
+            return super().forward(*inputs, tape=self.tape)
 
-def load_all():
-    """Have every module of this folder plant its bugs."""
-    for module in pkgutil.iter_modules(__path__):
-        import_module(f"{__name__}.{module.name}")
+        def backward(self, dy, tape):
+            return super().backward(dy, self.tape)
+
+    return Remembering

@@ -8,14 +8,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from npbert.catalogue import CATALOGUE
 from npbert.compute import BLOCK
-from npbert.core import IGNORED, Init, Parameter, Sequences, Tape
+from npbert.core import IGNORED, Init, Parameter, Tape
 from npbert.data import Batch, Example
-from npbert.layers import DotProductAttention, Linear, SoftmaxCrossEntropy
 from npbert.optim import Adam
 from npbert.shapes import AWKWARD
-from tests.optim.textbook import adam, by_numbers, take_steps
+from tests.optim.textbook import adam, take_steps
+from tests.textbook import FORMULAS
 
 D, N, V = AWKWARD.D, AWKWARD.N, AWKWARD.V
+
+
+def is_its_formula(layer_class):
+    """What it computes, in each block of the catalogue, is what the textbook does."""
+    for name, setting in CATALOGUE.items():
+        formula = FORMULAS.get(name, FORMULAS.get(name.partition(",")[0]))
+        if formula and issubclass(layer_class, setting.layer_class):
+            layer, inputs, _ = setting.make(layer_class)
+            assert_allclose(layer(*inputs), formula(layer, *inputs), rtol=1e-6)
 
 
 def constant_row_is_finite(layer_class):
@@ -28,32 +37,12 @@ def constant_row_is_finite(layer_class):
         assert np.isfinite(layer.backward(np.ones_like(y), tape)).all()
 
 
-def sequences_do_not_see_each_other(layer_class):
-    """What a row finds is what it would find in its sequence alone."""
-    layer, (_, k, v, _), _ = CATALOGUE["DotProductAttention"].make(layer_class)
-    together = layer(k, k, v, Sequences(np.array([4, 4])))
-    assert_allclose(together[:4], DotProductAttention(layer.num_heads)(k[:4], k[:4], v[:4]))
-    assert_allclose(together[4:], DotProductAttention(layer.num_heads)(k[4:], k[4:], v[4:]))
-
-
-def rows_are_those_of_the_whole(encoder_class):
-    """An encoder that computes only what is read gives what it would have given of the whole."""
-    layer, (x, sequences, read), _ = CATALOGUE["Encoder, some rows read"].make(encoder_class)
-    assert_allclose(layer(x, sequences, read), layer(x, sequences)[read])
-
-
-def a_mean_of_ones_is_one(layer_class):
-    layer, (x, sequences), _ = CATALOGUE["MeanPooling"].make(layer_class)
-    assert_allclose(layer(np.ones_like(x), sequences), 1)
-
-
 def a_batch_is_its_sequences(packed_class):
     """Each sequence of a batch gets what it would get alone, without padding; and padding gets 0."""
     layer, (batch,), _ = CATALOGUE["BertForPreTraining"].make()
     model, words = layer.model, []
-    with mock.patch("npbert.models.bert.PackedBatch", packed_class):
+    with mock.patch("npbert.models.pretrained.PackedBatch", packed_class):
         hidden, pooled = model.bert(batch)
-    with mock.patch("npbert.models.pretraining.PackedBatch", packed_class):
         prediction_logits, relationship_logits = model(batch)
     for number, length in enumerate(batch.attention_mask.sum(axis=1)):
         alone = Batch(batch.input_ids[[number], :length], batch.token_type_ids[[number], :length])
@@ -79,18 +68,6 @@ def float32_stays_float32(layer_class):
     assert layer(*inputs).dtype == np.float32
 
 
-def ignored_rows_have_no_say(loss_class):
-    """The loss and its gradient are those of the rows that have a target. (C > 100, so that −100 is a valid index.)"""
-    loss, tape, kept_tape = loss_class(), Tape(), Tape()
-    logits = np.random.default_rng(0).standard_normal((5, 103))
-    labels = np.array([IGNORED, 4, 102, IGNORED, 0])
-    kept = labels != IGNORED
-    assert_allclose(loss.forward(logits, labels, tape), loss.forward(logits[kept], labels[kept], kept_tape))
-    dlogits = loss.backward(1.0, tape)
-    assert_allclose(dlogits[kept], loss.backward(1.0, kept_tape))
-    assert_array_equal(dlogits[~kept], 0)
-
-
 def padding_is_no_target(collate):
     """Padding a batch to a greater length does not change its targets."""
     example = Example([1, 5, 2], [0, 0, 1], [IGNORED, 4, IGNORED], 1)
@@ -112,27 +89,10 @@ def bad_ids_are_refused(layer_class):
             layer_class(V, D, Init(np.random.default_rng(0)))(np.array([0, bad]))
 
 
-def dropout_rests_in_evaluation(layer_class):
-    x = np.random.default_rng(0).standard_normal((N, D))
-    assert_array_equal(layer_class(0.3)(x), x)
-
-
 def dropout_keeps_the_mean(layer_class):
     """Of 100,000 ones the mean stays 1, give or take five standard deviations of 0.002."""
     y = layer_class(0.3).forward(np.ones(100_000), Tape(np.random.default_rng(0)))
     assert abs(y.mean() - 1) < 0.01
-
-
-def micro_batches_add_up(accumulate):
-    """Three pieces with 3, 1 and 1 targets give the gradient of all of them at once."""
-    rng = np.random.default_rng(0)
-    layer, loss = Linear(D, V, Init(rng, 1.0, np.float64)), SoftmaxCrossEntropy()
-    x, labels = rng.standard_normal((6, D)), np.array([4, 0, 2, IGNORED, 4, 6])
-    accumulate(layer, loss, [(x, labels)])
-    at_once = layer.weight.grad.copy()
-    layer.zero_grad()
-    accumulate(layer, loss, list(zip(np.split(x, [3, 5]), np.split(labels, [3, 5]), strict=True)))
-    assert_allclose(layer.weight.grad, at_once)
 
 
 def adam_is_that_of_the_paper(adam_class):
@@ -140,7 +100,7 @@ def adam_is_that_of_the_paper(adam_class):
     rng, options = np.random.default_rng(0), {"lr": 0.1, "betas": (0.8, 0.95), "eps": 1e-3}
     parameters = [Parameter(rng.uniform(-1, 1, shape)) for shape in ((3,), (2, 2), (1,), (3, 1))]
     gradients = [rng.standard_normal((5, *p.value.shape)) * 10.0 ** rng.integers(-3, 2) for p in parameters]
-    wanted = [by_numbers(adam, p.value, g, **options)[0] for p, g in zip(parameters, gradients, strict=True)]
+    wanted = [adam(p.value, g, **options)[0] for p, g in zip(parameters, gradients, strict=True)]
     optimizers = [(adam_class(parameters[i : i + 2], **options), gradients[i : i + 2]) for i in (0, 2)]
     for step in range(5):
         for optimizer, of_all_steps in optimizers:

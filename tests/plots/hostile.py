@@ -3,6 +3,8 @@
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"quoted\" & 'quoted' </svg>",
+    "</script><!-- <script>",
+    "line\u2028end\u2029",
     "$x_1$ and $\\frac{1}{2}$ $",
     "$$$ _under_ ^hat^ \\",
     "\u202eright to left",

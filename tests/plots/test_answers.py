@@ -1,4 +1,4 @@
-"""What was answered beside what is true."""
+"""The answers of a model beside the true ones."""
 
 import numpy as np
 

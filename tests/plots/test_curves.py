@@ -3,8 +3,8 @@
 import pytest
 
 from npbert.files import FileError
+from npbert.json_lines import METRICS_FILE, SHOWN_FILE, JsonLines
 from npbert.plots import plot_curves
-from npbert.rows import METRICS_FILE, SHOWN_FILE, Rows
 
 ROWS = [
     {"step": 10, "epoch": 0, "loss": 3.0, "mlm_accuracy": 0.1},
@@ -12,6 +12,15 @@ ROWS = [
     {"step": 20, "epoch": 1, "loss": 2.0, "mlm_accuracy": 0.2},
     {"step": 20, "eval_loss": 2.5, "eval_f1": None},
 ]
+
+
+def write_run(folder, **report_row):
+    """The files of a run, with one row of what was shown if there is any."""
+    for name, rows in ((METRICS_FILE, ROWS), (SHOWN_FILE, [{"step": 20, "kind": "labels", **report_row}])):
+        file = JsonLines(folder / name, after_step=0)
+        for row in rows if name == METRICS_FILE or report_row else ():
+            file.write(row["step"], {key: value for key, value in row.items() if key != "step"})
+    return folder
 
 
 def curves(axes):
@@ -33,29 +42,19 @@ def test_a_panel_a_name():
     assert [axes.get_title("left") for axes in plot_curves(ROWS, ["f1", "loss"]).axes] == ["loss", "f1"]
 
 
-def test_steps_are_whole_numbers():
+def test_steps_are_whole_numbers_and_one_alone_is_a_dot():
     for steps in ((1, 2, 3), (10,)):
         axes = plot_curves([{"step": step, "loss": 1.0} for step in steps]).axes[0]
         low, high = axes.get_xlim()
         assert [tick for tick in axes.get_xticks() if low <= tick <= high] == list(steps)
-
-
-def test_one_step_alone_is_a_dot():
     (line,) = plot_curves(ROWS[:1], ["loss"]).axes[0].lines
     assert (line.get_marker(), line.get_xydata().tolist()) == ("o", [[10, 3]])
     assert plot_curves(ROWS, ["loss"]).axes[0].lines[0].get_marker() == "None"
 
 
 def test_a_dashed_line_is_what_knowing_next_to_nothing_gives(tmp_path):
-    (tmp_path / "run").mkdir()
-    for name, rows in (
-        (METRICS_FILE, ROWS),
-        (SHOWN_FILE, [{"step": 20, "kind": "labels", "baselines": {"loss": 2.75, "f1": None}}]),
-    ):
-        file = Rows(tmp_path / "run" / name, after_step=0)
-        for row in rows:
-            file.write(row["step"], {key: value for key, value in row.items() if key != "step"})
-    for figure in (plot_curves(tmp_path / "run"), plot_curves(ROWS, baselines={"loss": 2.75})):
+    write_run(tmp_path, baselines={"loss": 2.75, "f1": None})
+    for figure in (plot_curves(tmp_path), plot_curves(ROWS, baselines={"loss": 2.75})):
         lines = {axes.get_title("left"): axes.lines for axes in figure.axes}
         *_, dashed = lines["loss"]
         assert (list(dashed.get_ydata()), dashed.get_linestyle()) == ([2.75, 2.75], "--")
@@ -65,10 +64,7 @@ def test_a_dashed_line_is_what_knowing_next_to_nothing_gives(tmp_path):
 
 @pytest.mark.parametrize(("best_step", "ringed"), [(10, [[10, 3.5]]), (20, [[20, 2.5]]), (15, []), (None, [])])
 def test_the_best_step_has_a_ring_where_it_was_judged(best_step, ringed, tmp_path):
-    for name, rows in ((METRICS_FILE, ROWS), (SHOWN_FILE, [{"step": 20, "kind": "labels", "best_step": best_step}])):
-        file = Rows(tmp_path / name, after_step=0)
-        for row in rows:
-            file.write(row["step"], {key: value for key, value in row.items() if key != "step"})
+    write_run(tmp_path, best_step=best_step)
     for figure in (plot_curves(tmp_path), plot_curves(ROWS, best_step=best_step)):
         lines = {axes.get_title("left"): curves(axes) for axes in figure.axes}
         assert lines["loss"].get("best model", []) == ringed
@@ -79,9 +75,8 @@ def test_the_best_step_has_a_ring_where_it_was_judged(best_step, ringed, tmp_pat
 def test_the_folder_of_a_run(tmp_path):
     with pytest.raises(FileError, match=r"metrics\.jsonl: there are no numbers of a run to draw"):
         plot_curves(tmp_path)
-    rows = Rows(tmp_path / METRICS_FILE, after_step=0)
-    for row in ROWS:
-        rows.write(row["step"], {name: value for name, value in row.items() if name != "step"})
-    assert [curves(axes) for axes in plot_curves(tmp_path).axes] == [curves(axes) for axes in plot_curves(ROWS).axes]
+    assert [curves(axes) for axes in plot_curves(write_run(tmp_path)).axes] == [
+        curves(axes) for axes in plot_curves(ROWS).axes
+    ]
     with pytest.raises(FileError, match="no numbers of a run"):
         plot_curves([{"step": 3, "epoch": 0}])

@@ -1,12 +1,15 @@
-"""Gradients and updates by layer and step."""
+"""The gradient in each layer after one backward, and gradients and updates by layer and step."""
 
 import numpy as np
 import pytest
 
+from npbert import Tape
 from npbert.files import FileError
-from npbert.plots import plot_layers, plot_update_ratios
+from npbert.json_lines import LAYERS_FILE
+from npbert.models import parameters_by_layer
+from npbert.plots import plot_gradient_flow, plot_layers, plot_update_ratios
 from npbert.plots.layers import layer_numbers
-from npbert.rows import LAYERS_FILE
+from tests.training.tiny import classifier, collate, examples
 
 
 def row(step, *norms, names=("embeddings", "layer 1", "pooler")):
@@ -37,7 +40,7 @@ def test_a_row_a_layer_the_input_below_and_a_column_a_step():
         (range(1, 5001), [1000, 2000, 3000, 4000, 5000]),
         ([1, 2, 3], [1, 2, 3]),
         ([7], [7]),
-        ([3, 6, 9], [3, 9]),
+        ([3, 6, 9], [3, 6, 9]),
         ([5, 5], [5]),
     ],
     ids=str,
@@ -67,15 +70,13 @@ def test_two_maps_of_the_same_layers_are_of_the_same_width():
     assert few == many
 
 
-def test_one_step_alone_is_a_dot():
+def test_the_middle_layer_the_band_and_the_rule_of_thumb():
+    """One step alone is a dot."""
     middle, _ = plot_update_ratios(ROWS[:1]).axes[0].lines
     assert (middle.get_marker(), middle.get_xydata().tolist()) == ("o", [[10, pytest.approx(1e-3)]])
-    assert plot_update_ratios(ROWS).axes[0].lines[0].get_marker() == "None"
-
-
-def test_the_middle_layer_the_band_and_the_rule_of_thumb():
     axes = plot_update_ratios(ROWS).axes[0]
     middle, rule = axes.lines
+    assert middle.get_marker() == "None"
     np.testing.assert_allclose(middle.get_xydata(), [[10, 1e-3], [20, 2e-2], [30, 2e-3]])
     assert set(rule.get_ydata()) == {1e-3}
     assert axes.get_yscale() == "log"
@@ -104,3 +105,23 @@ def test_rows_that_no_run_writes(tmp_path, line):
     (tmp_path / LAYERS_FILE).write_text(f"{line}\n", encoding="utf-8")
     with pytest.raises(FileError, match=r"layers\.jsonl: a row has no gradient_norms by layer"):
         plot_layers(tmp_path)
+
+
+def test_the_usual_and_the_largest_derivative_of_each_layer():
+    model, batch = classifier(np.float64), collate(examples(4))
+    axes = plot_gradient_flow(model, batch).axes[0]
+    assert not any(parameter.grad.any() for parameter in model.parameters()), "no gradient is left"
+    tape = Tape()
+    model.loss(batch, tape)
+    model.loss_backward(1.0, tape)
+    layers = parameters_by_layer(model)
+    grads = [np.concatenate([p.grad.ravel() for p in parameters]) for parameters in layers.values()]
+    usual, largest = (line.get_xdata() for line in axes.lines)
+    np.testing.assert_allclose(usual, [np.sqrt((grad**2).mean()) for grad in grads], rtol=1e-12)
+    np.testing.assert_allclose(largest, [np.abs(grad).max() for grad in grads], rtol=1e-12)
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(layers)
+    assert list(layers) == ["embeddings", "layer 1", "layer 2", "pooler", "classifier"]
+    assert axes.get_xscale() == "log"
+    model.classifier.weight.value[:] = np.nan
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="there is no flow to draw"):
+        plot_gradient_flow(model, batch)

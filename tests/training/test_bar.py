@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from npbert.training.bar import Bar, held_out_line
+from npbert.training.log import Bar, held_out_line
 
 pytest.importorskip("tqdm", reason="tqdm is not installed: pip install -e '.[train]'")
 
@@ -60,7 +60,7 @@ def test_the_time_that_is_left(monkeypatch, capsys):
     """It is told from the steps of this process alone: those before a stop took no time of it."""
     clock = iter([100.0, 130.0])
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    monkeypatch.setattr("npbert.training.bar.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("npbert.training.log.time.perf_counter", lambda: next(clock))
     with Bar(100, done=50) as bar:
         for _ in range(10):
             bar.update()

@@ -1,17 +1,20 @@
-"""Fine-tuning: every setting arrives where it acts."""
+"""Fine-tuning: every setting arrives where it acts; and a finished model is judged by the labels that it knows."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from npbert import BertForSequenceClassification, Classify, Tokenizer
+import npbert
+from npbert import BertForSequenceClassification, Tokenizer
 from npbert.files import FileError
-from npbert.rows import METRICS_FILE, SHOWN_FILE, read_rows
-from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.goal import Goal
+from npbert.json_lines import METRICS_FILE, SHOWN_FILE, read_json_lines
+from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
+from npbert.training.judge import Goal
 from npbert.training.settings import SETTINGS_FILE, load_settings
+from npbert.training.tasks import TaskSettings
+from tests.models.hugging_face.checkpoints import notes
+from tests.training.tasks.tiny import FILES, tiny_config, tiny_tokenizer
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
 
@@ -42,11 +45,16 @@ def test_epochs_or_steps_say_how_long_it_is(make, changes, steps):
 def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     run = make()
     assert (len(run.data.examples), len(run.held_out)) == (24, 7)
+    assert list(map(str, run.trainer.judged_by)) == [run.settings.held_out]
     assert run.trainer.progress.epoch_seed == np.random.default_rng(0).integers(2**63)
     assert [len(batch.input_ids) for _, batch in run.data.batches(0)] == [5, 5, 5, 5, 4]
-    with pytest.warns(UserWarning, match=r"train\.tsv: 24 of 24 texts cut to 8 tokens"):
+    with pytest.warns(
+        UserWarning, match=r"train\.tsv: 24 of 24 texts are longer than the 8 tokens that max_length allows"
+    ):
         cut = make(max_length=8, held_out="").data.examples[0].encoding
     assert cut.tokens == [*run.data.examples[0].encoding.tokens[:7], "[SEP]"]
+    assert list(run.trainer.example.tokens) == max((each.encoding.tokens for each in run.held_out), key=len)
+    assert run.tokenizer.decode(run.trainer.example.batch.input_ids[0]) == list(run.trainer.example.tokens)
     assert run.trainer.goal == Goal("accuracy")
     assert make(metric="matthews").trainer.goal == Goal("matthews")
     with pytest.raises(ValueError, match="metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss"):
@@ -58,31 +66,22 @@ def test_f1_needs_a_label_that_it_is_about(make, tmp_path):
     options = {"train": str(tmp_path / "three.tsv"), "held_out": str(tmp_path / "three.tsv"), "new_head": True}
     with pytest.raises(ValueError, match="metric is 'f1', but there are 3 labels, and positive is none"):
         make(**options, metric="f1")
-    with pytest.warns(UserWarning, match="but new: classifier"):
-        numbers = make(**options, metric="f1", positive="y").trainer.train()
-    assert "f1" in numbers
+    assert "f1" in make(**options, metric="f1", positive="y").trainer.train()
 
 
 def test_the_head_is_old_unless_it_is_to_be_new(make):
     stored = BertForSequenceClassification.from_pretrained(make().settings.model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with notes() as said:
         assert_same(values(make().model), values(stored))
-    with pytest.warns(UserWarning, match="but new: classifier.weight, classifier.bias"):
+        assert not said
         new, other = make(new_head=True).model, make(new_head=True, seed=1).model
+    assert [note.partition(" (")[0] for note in said] == [
+        "the head is new, and has to be trained: classifier.weight, classifier.bias"
+    ] * 2
     assert_same(values(new.bert), values(stored.bert))
     wanted = np.random.default_rng(0).normal(0.0, 0.2, (8, 2))
     np.testing.assert_allclose(new.classifier.weight.value, wanted, rtol=1e-6)
     assert (other.classifier.weight.value != new.classifier.weight.value).any()
-
-
-def test_the_model_is_saved_with_the_length_that_it_was_trained_at(make, tmp_path):
-    run = make(steps=1)
-    assert run.tokenizer.max_length == 20
-    run.trainer.train()
-    assert Classify.from_pretrained(tmp_path / "run" / "model").max_length == 20
-    again = make("again", model=str(tmp_path / "run" / "model"), max_length=10)
-    assert again.tokenizer.max_length == 10
 
 
 @pytest.mark.parametrize(
@@ -116,35 +115,103 @@ def test_a_column_may_have_another_name_in_the_held_out_file(make, tmp_path):
     assert (len(run.data.examples), len(run.held_out)) == (24, 7)
 
 
-def test_by_default_it_is_judged_along_the_way_and_the_curve_has_points(make, tmp_path):
+def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):
     """24 examples in 5 steps, and 7 to judge by: half a step for each time."""
     run = make()
     assert "dev.tsv: 7 examples, to judge the model by every 2 steps (which takes about 28% more time)" in run.summary()
-    run.trainer.train()
-    rows = read_rows(tmp_path / "run" / METRICS_FILE)
+    numbers = run.trainer.train()
+    rows = read_json_lines(tmp_path / "run" / METRICS_FILE)
     assert [row["step"] for row in rows if "eval_loss" in row] == [2, 4, 5]
     assert run.settings.evaluate_every == -1, "which goes into the settings as it was given"
-    assert make("end", evaluate_every=0).summary().count("to judge the model by at the end") == 1
-
-
-def test_the_loss_may_say_which_model_is_best(make, tmp_path):
-    run = make(metric="loss", evaluate_every=1, epochs=3)
-    numbers = run.trainer.train()
-    losses = [row["eval_loss"] for row in read_rows(tmp_path / "run" / METRICS_FILE) if "eval_loss" in row]
-    assert numbers["loss"] == min(losses) < max(losses)
-    shown = read_rows(tmp_path / "run" / SHOWN_FILE)
-    assert [row["best_step"] for row in shown] == [np.argmin(losses[:step]) + 1 for step in range(1, len(losses) + 1)]
-    assert all(row["baselines"] == run.baselines for row in shown)
-    assert "loss" in run.baselines
-
-
-def test_a_run_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):
-    run = make(evaluate_every=1)
-    numbers = run.trainer.train()
     assert load_settings(FinetuneSettings, tmp_path / "run" / SETTINGS_FILE) == replace(run.settings, parts=1)
     kept = str(tmp_path / "run" / "model")
     best = make("again", model=kept)
     assert best.evaluate() == numbers
     assert best.model.config.id2label == ("no", "yes")
-    assert len(Tokenizer.from_pretrained(kept)) == 30
+    kept_tokenizer = Tokenizer.from_pretrained(kept)
+    assert (len(kept_tokenizer), kept_tokenizer.max_length) == (30, 20)
+    assert make("end", evaluate_every=0).summary().count("to judge the model by at the end") == 1
     assert make("last", held_out="", steps=2).trainer.train() == {}, "there is nothing to judge it by"
+
+
+def test_the_loss_may_say_which_model_is_best(make, tmp_path):
+    run = make(metric="loss", evaluate_every=1, epochs=3)
+    numbers = run.trainer.train()
+    losses = [row["eval_loss"] for row in read_json_lines(tmp_path / "run" / METRICS_FILE) if "eval_loss" in row]
+    assert numbers["loss"] == min(losses) < max(losses)
+    shown = read_json_lines(tmp_path / "run" / SHOWN_FILE)
+    assert [row["best_step"] for row in shown] == [np.argmin(losses[:step]) + 1 for step in range(1, len(losses) + 1)]
+    assert all(row["baselines"] == run.baselines for row in shown)
+    assert "loss" in run.baselines
+
+
+pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
+
+TEXT = BertForSequenceClassification
+
+
+@pytest.fixture
+def evaluate(tmp_path):
+    def evaluate(kind, content, favourite=None, settings=None, **changes):
+        """The metrics of a new model on a file; `favourite` is the number of the class that it always chooses."""
+        model = kind(tiny_config(**changes), rng=np.random.default_rng(0))
+        if favourite is not None:
+            model.classifier.bias.value[favourite] = 100
+        model.save_pretrained(tmp_path / "model")
+        tiny_tokenizer().save_pretrained(tmp_path / "model")
+        (tmp_path / "a.tsv").write_text(content)
+        settings = TaskSettings(**{"max_length": 32, **(settings or {})})
+        return evaluate_checkpoint(tmp_path / "model", str(tmp_path / "a.tsv"), settings)
+
+    return evaluate
+
+
+@pytest.mark.parametrize("names", [("good", "bad"), ("bad", "good"), ("fair", "good", "bad"), None])
+def test_labels_by_name_in_the_order_of_the_checkpoint_or_by_number(evaluate, names):
+    """The model says "good", or 1, each time."""
+    good, bad = ("good", "bad") if names else ("1", "0")
+    content = f"a b\t{good}\nc\t{bad}\nd\t{good}\ne f\t{good}\n"
+    count = len(names or "01")
+    metrics = evaluate(TEXT, content, names.index("good") if names else 1, num_labels=count, id2label=names)
+    assert metrics["accuracy"] == 0.75
+    assert ("f1" in metrics) == (count == 2)
+
+
+@pytest.mark.parametrize(("names", "label"), [(("good", "bad"), "fair"), (None, "2"), (None, "LABEL_1")])
+def test_a_label_that_the_model_does_not_know(evaluate, names, label):
+    known = "'good', 'bad'" if names else "'0', '1'"
+    with pytest.raises(FileError, match=rf"a\.tsv, line 2: the label '{label}' is none of those in training: {known}"):
+        evaluate(TEXT, f"a\t{(names or '0')[0]}\nb\t{label}\n", num_labels=2, id2label=names)
+
+
+def test_a_head_of_another_size_is_refused(evaluate):
+    columns, content, _ = FILES["regression"]
+    with pytest.raises(FileError, match=r"(?s)classifier\.weight \(2, 4\), wanted \(1, 4\)"):
+        evaluate(TEXT, content, settings={"task": "regression", **columns}, id2label=("good", "bad"))
+
+
+def test_from_lists(tmp_path):
+    """As from a file; pairs and numbers, too. A run goes on, and takes no other examples."""
+    checkpoint, rows = write_checkpoint(tmp_path / "checkpoint"), write_labelled(tmp_path / "train.tsv")
+    texts, labels = zip(*(line.split("\t")[::-1] for line in rows.read_text().splitlines()), strict=True)
+    if labels[0] not in ("no", "yes"):
+        texts, labels = labels, texts
+    options = {"model": checkpoint, "steps": 2, "batch_size": 4, "max_length": 20}
+    classify = npbert.finetune(texts, labels, folder=tmp_path / "lists", held_out=(texts, labels), **options)
+    run = Finetuning(FinetuneSettings(train=rows, held_out=rows, **options), tmp_path / "file")
+    run.trainer.train()
+    assert_same(values(classify.model), values(npbert.Classify.from_pretrained(tmp_path / "file").model))
+    assert classify(texts[0]).label in ("no", "yes")
+    with pytest.raises(FileError, match=r"train.jsonl has other examples: a new run needs another folder"):
+        npbert.finetune(texts[1:], labels[1:], folder=tmp_path / "lists", **options)
+    with pytest.raises(ValueError, match="2 texts and 1 labels, wanted one for each"):
+        npbert.finetune(["a", "b"], ["c"], folder=tmp_path / "none", **options)
+    pairs = [(text, "a dog .") for text in texts]
+    score = npbert.finetune(pairs, [float(len(text)) for text in texts], folder=tmp_path / "pairs", **options)
+    assert isinstance(score(pairs[0]), float)
+
+
+def test_the_folder_of_a_run_stands_for_its_model(make, tmp_path):
+    make().trainer.train()
+    for read in (npbert.Tokenizer, BertForSequenceClassification, npbert.Classify, npbert.Embed):
+        assert read.from_pretrained(tmp_path / "run")

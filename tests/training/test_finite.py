@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from npbert import Batch, Layer
-from npbert.rows import METRICS_FILE, read_rows
+from npbert.json_lines import METRICS_FILE, read_json_lines
 from npbert.training.finite import NotFiniteError, first_not_finite
-from npbert.training.run_folder import LOCK_FILE
 from npbert.training.settings import SETTINGS_FILE
+from npbert.training.state import LOCK_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 BATCH = collate(examples(4))
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def first(model, batch=BATCH):
-    return first_not_finite(model, [(batch, None)], model.named_parameters())
+    return first_not_finite(model, [(batch, None)], model.named_parameters())[1]
 
 
 def parameter(model, name):
@@ -130,7 +130,7 @@ def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_pa
         trainer.train()
     assert f"; {sentence}. A smaller learning rate may help." in str(error.value)
     assert trainer.step == 4
-    assert [row["step"] for row in read_rows(tmp_path / METRICS_FILE)] == [1, 2, 3, 4]
+    assert [row["step"] for row in read_json_lines(tmp_path / METRICS_FILE)] == [1, 2, 3, 4]
     assert how == "parameter" or draws[5:] == draws[4:5] != draws[3:4], "the layer is looked for with the same dropout"
 
     make_trainer(tmp_path, steps=8, save_every=3).train()

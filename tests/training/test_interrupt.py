@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from npbert.training.interrupt import stop_when_asked
+from npbert.training.session import stop_when_asked
 from tests.training.tiny import make_trainer
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -30,16 +30,16 @@ def handlers():
 
 @pytest.mark.parametrize(("number", "other"), [SIGNALS, SIGNALS[::-1]])
 def test_the_first_only_asks_and_the_second_acts_as_ever(before, number, other):
-    with stop_when_asked() as interrupt:
-        assert not interrupt.asked
+    with stop_when_asked() as is_asked:
+        assert not is_asked()
         signal.raise_signal(number)
-        assert interrupt.asked
+        assert is_asked()
         with pytest.raises(InterruptedError):
             signal.raise_signal(number)
         signal.raise_signal(other)  # which only asks, again
     assert handlers() == before
-    with stop_when_asked() as interrupt:
-        assert not interrupt.asked, "nobody asked this one"
+    with stop_when_asked() as is_asked:
+        assert not is_asked(), "nobody asked this one"
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -52,10 +52,29 @@ def test_any_handler_comes_back_after_an_error(number, handler):
     assert signal.getsignal(number) == handler
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signals")
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGXCPU"])
+def test_what_the_system_sends_only_asks_each_time_unless_it_is_ignored(name):
+    number = getattr(signal, name)
+    old = signal.signal(number, came_through)
+    try:
+        with stop_when_asked() as is_asked:
+            signal.raise_signal(number)
+            assert is_asked()
+            signal.raise_signal(number)  # a shell and the system each send one when a terminal is closed
+        assert signal.getsignal(number) is came_through
+        signal.signal(number, signal.SIG_IGN)  # as nohup does
+        with stop_when_asked() as is_asked:
+            signal.raise_signal(number)
+            assert not is_asked()
+    finally:
+        signal.signal(number, old)
+
+
 def test_in_another_thread_nothing_is_set(before):
     def work():
-        with stop_when_asked() as interrupt:
-            return handlers(), interrupt.asked
+        with stop_when_asked() as is_asked:
+            return handlers(), is_asked()
 
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(work).result() == (before, False)

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from npbert import BertForMaskedLM, BertForPreTraining
+from npbert import Batch, BertForMaskedLM, BertForPreTraining
 from npbert.core import IGNORED
 from npbert.data.corpus import Corpus
-from npbert.rows import SHOWN_FILE, read_rows
 from npbert.training.masked_sentences import GUESSES, SENTENCES, MaskedSentences
-from npbert.training.pretrain import Pretraining, PretrainSettings
 from tests.small_tokenizer import small_tokenizer
-from tests.training.tiny import TINY, VOCABULARY, write_checkpoint, write_corpus
+from tests.training.tiny import TINY, VOCABULARY, write_corpus
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +53,6 @@ def test_what_is_shown_is_what_the_model_says(tmp_path, tokenizer, model_class):
 
 
 def alone(model, ids):
-    from npbert import Batch
-
     output = model(Batch(np.array([ids])))
     return getattr(output, "prediction_logits", output)[0]
 
@@ -86,31 +82,3 @@ def test_odd_corpora(tmp_path, tokenizer, text, count, longest):
 def test_no_longer_than_the_model_takes(tmp_path, tokenizer):
     chosen = sentences(tokenizer, tmp_path / "a.txt", "the cat sees a dog . the dog sees a cat .\n", max_length=8)
     assert [len(ids) for ids in chosen.input_ids] == [8]
-
-
-@pytest.mark.parametrize("held_out", [True, False])
-def test_a_run_shows_them_at_each_evaluation_from_held_out_text_if_there_is_any(tmp_path, held_out):
-    checkpoint = write_checkpoint(tmp_path / "checkpoint")
-    (tmp_path / "held_out.txt").write_text("the old goat meets a mouse .\n" * 3, encoding="utf-8")
-    settings = PretrainSettings(
-        corpus=(str(write_corpus(tmp_path / "a.txt")),),
-        held_out=(str(tmp_path / "held_out.txt"),) if held_out else (),
-        vocabulary=str(checkpoint),
-        model=str(checkpoint),
-        steps=4,
-        batch_size=4,
-        max_length=20,
-        evaluate_every=2,
-    )
-    run = Pretraining(settings, tmp_path / "run")
-    run.trainer.train()
-    rows = read_rows(tmp_path / "run" / SHOWN_FILE)
-    assert [row["step"] for row in rows] == [2, 4]
-    first, last = ([one["tokens"] for one in row["sentences"]] for row in rows)
-    assert first == last
-    assert [row["baselines"] for row in rows] == [run.baselines] * 2
-    assert bool(run.baselines) == held_out
-    assert rows[-1]["best_step"] == run.trainer.progress.best_step in (2, 4)
-    known = {"the", "old", "goat", "meets", "a", "mouse", ".", "[MASK]", "[CLS]", "[SEP]"}
-    assert all(set(tokens) <= known for tokens in first) == held_out
-    assert rows[0]["sentences"] != rows[1]["sentences"], "it learns"

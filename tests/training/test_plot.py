@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from npbert import Batch, BertForPreTraining
-from npbert.rows import LAYERS_FILE, METRICS_FILE
-from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.json_lines import LAYERS_FILE, METRICS_FILE
 from npbert.training.plot import PLOT_FILE, Example, Pictures, draw_curves, example_of
-from npbert.training.pretrain import Pretraining, PretrainSettings
 from tests.small_tokenizer import small_tokenizer
-from tests.training.tiny import TINY, make_trainer, write_checkpoint, write_corpus, write_labelled
+from tests.training.tiny import TINY, make_trainer
 
 pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed: pip install -e '.[train]'")
 
@@ -32,43 +30,46 @@ def test_the_curves_are_a_png_or_nothing_when_there_is_nothing_to_draw(tmp_path)
 
 def test_a_run_draws_its_own_even_when_it_is_shorter_than_the_steps_between_lines(tmp_path, monkeypatch):
     figures = []
-    monkeypatch.setattr("npbert.training.trainer.draw_curves", draw_curves)
-    monkeypatch.setattr("npbert.training.plot.save_figure", lambda figure, path: figures.append((figure, path)))
+    monkeypatch.setattr("npbert.training.session.draw_curves", draw_curves)
+    monkeypatch.setattr("npbert.training.plot.as_bytes", lambda figure: figures.append(figure) or b"drawn")
     make_trainer(tmp_path, steps=3, log_every=10, evaluate=lambda: {"loss": 1.0}, evaluate_every=2).train()
-    ((figure, path),) = figures
-    assert path == tmp_path / PLOT_FILE
+    (figure,) = figures
+    assert (tmp_path / PLOT_FILE).read_bytes() == b"drawn"
     assert [axes.get_title("left") for axes in figure.axes] == ["loss", "accuracy", "learning rate", "gradient norm"]
     assert [line.get_xdata().tolist() for line in figure.axes[0].lines] == [[3], [2, 3]]
 
 
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that are drawn, each of them at once, in a run that has gone on for a while."""
+    figures, clock = [], iter([0.0, 1000.0, 1000.0])
+    monkeypatch.setattr("npbert.training.plot.as_bytes", lambda figure: figures.append(figure) or b"png")
+    monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
+    return figures
+
+
+CONFUSION = {"labels": ["a", "b"], "counts": [[1, 0], [0, 1]]}
+
+
 @pytest.mark.parametrize(
-    ("shown", "names"),
+    ("shown", "name"),
     [
-        ({}, ["layers/gradient_norms"]),
-        ({"kind": "masked"}, ["layers/gradient_norms"]),
-        *(
-            (
-                {"kind": kind, "labels": ["a", "b"], "counts": [[1, 0], [0, 1]]},
-                ["layers/gradient_norms", "held out/confusion"],
-            )
-            for kind in ("labels", "tags")
-        ),
-        ({"kind": "numbers", "pairs": [[1, 2], [2, 3]]}, ["layers/gradient_norms", "held out/predictions"]),
+        ({}, None),
+        ({"kind": "masked"}, None),
+        ({"kind": "labels", **CONFUSION}, "held out/confusion"),
+        ({"kind": "tags", **CONFUSION}, "held out/confusion"),
+        ({"kind": "numbers", "pairs": [[1, 2], [2, 3]]}, "held out/predictions"),
     ],
 )
-def test_what_tensorboard_gets(tmp_path, monkeypatch, shown, names):
-    monkeypatch.setattr("npbert.training.plot.as_bytes", lambda _: b"png")
-    (tmp_path / LAYERS_FILE).write_text(NORMS, encoding="utf-8")
-    clock = iter([0.0, 1000.0, 1000.0])
-    monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
+@pytest.mark.parametrize("norms", [NORMS, ""], ids=["", "before a step was written down"])
+@pytest.mark.usefixtures("drawn")
+def test_what_tensorboard_gets(tmp_path, shown, name, norms):
+    (tmp_path / LAYERS_FILE).write_text(norms, encoding="utf-8")
+    names = ["layers/gradient_norms"] * bool(norms) + [name] * bool(name)
     assert Pictures(tmp_path).draw(shown) == dict.fromkeys(names, b"png")
 
 
-def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, monkeypatch):
-    drawn = []
-    monkeypatch.setattr("npbert.training.plot.as_bytes", lambda figure: drawn.append(figure) or b"png")
-    clock = iter([0.0, 1000.0, 1000.0])
-    monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
+def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, drawn):
     model = BertForPreTraining(replace(TINY, num_hidden_layers=3), rng=np.random.default_rng(0))
     batch, tokens = Batch(np.array([[2, 8, 9, 3]])), ["[CLS]", "cat", "dog", "[SEP]"]
     assert list(Pictures(tmp_path, model, Example(batch, tokens)).draw({})) == ["layers/attention"]
@@ -78,39 +79,12 @@ def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, monk
         np.testing.assert_allclose(axes.images[0].get_array(), p, rtol=1e-6)
 
 
-@pytest.mark.parametrize("command", ["pretrain", "finetune"])
-@pytest.mark.filterwarnings("ignore:not from:UserWarning")
-def test_each_kind_of_run_has_a_text_for_it(tmp_path, command, monkeypatch):
-    given = []
-    monkeypatch.setattr("npbert.training.trainer.Pictures", lambda *arguments: given.append(arguments))
-    checkpoint = str(write_checkpoint(tmp_path / "checkpoint"))
-    if command == "pretrain":
-        corpus = str(write_corpus(tmp_path / "a.txt"))
-        settings = PretrainSettings(corpus=(corpus,), vocabulary=checkpoint, model=checkpoint, max_length=20)
-        run = Pretraining(settings, tmp_path / "run")
-        tokens = min((run.tokenizer.decode(ids) for ids in run.sentences.input_ids), key=len)
-    else:
-        train = str(write_labelled(tmp_path / "train.tsv"))
-        settings = FinetuneSettings(model=checkpoint, train=train, held_out=train, max_length=20)
-        run = Finetuning(settings, tmp_path / "run")
-        tokens = max((example.encoding.tokens for example in run.held_out), key=len)
-    ((_, model, example),) = given
-    assert (model is run.model, list(example.tokens)) == (True, tokens)
-    assert run.tokenizer.decode(example.batch.input_ids[0]) == tokens
-
-
 def test_the_text_for_it_is_the_longest_that_a_picture_has_room_for():
     tokenizer = small_tokenizer("cat dog")
     encodings = tokenizer.encode(["cat " * count for count in (3, 22, 23, 5)])
     batch, tokens = example_of(encodings, tokenizer)
     assert (batch.input_ids.shape, len(tokens)) == ((1, 24), 24)
     assert example_of(encodings[2:3], tokenizer) is None
-
-
-def test_what_tensorboard_gets_before_a_step_was_written_down(tmp_path, monkeypatch):
-    clock = iter([0.0, 1000.0, 1000.0])
-    monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
-    assert Pictures(tmp_path).draw({}) == {}
 
 
 def test_pictures_take_a_fiftieth_of_the_time_at_most(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Pre-training: every setting arrives where it acts; and what knowing next to nothing gives, to be held against."""
 
 import math
+import warnings
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
-from npbert.rows import METRICS_FILE, read_rows
-from npbert.training.goal import Goal
+from npbert.json_lines import METRICS_FILE, SHOWN_FILE, read_json_lines
+from npbert.training.judge import Goal
+from npbert.training.masked_sentences import MaskedSentences
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from tests.training.tiny import VOCABULARY, assert_same, values, write_checkpoint, write_corpus
@@ -58,6 +60,7 @@ def test_the_data_are_as_the_settings_say(settings, tmp_path):
         assert batches(run.data) != wanted(settings.corpus, others), f"{name} should show"
     held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
     assert len(held_out) > 2
+    assert [str(path) for path in run.trainer.judged_by] == [*settings.held_out]
     assert [batch.input_ids.tolist() for batch in run.held_out] == [batch["input_ids"] for batch in held_out[:2]]
     assert run.evaluate() == evaluate_losses(run.model, run.held_out, ("mlm", "sop"))
     assert run.baselines == baselines(run.held_out, unigrams(run.data.corpus, run.tokenizer), ("mlm", "sop"))
@@ -76,14 +79,31 @@ def test_a_new_model_is_as_the_settings_say(settings, tmp_path):
 
 
 def test_an_old_model_is_gone_on_from(settings, tmp_path):
-    old = replace(settings, model=settings.vocabulary, evaluate_every=0)
+    old = replace(settings, model=settings.vocabulary, evaluate_every=2)
     run = Pretraining(old, tmp_path / "run")
     assert_same(values(run.model), values(BertForPreTraining.from_pretrained(settings.vocabulary)))
+    without = replace(old, held_out=(), evaluate_every=-1, steps=40)
+    assert Pretraining(without, tmp_path / "run").trainer.settings.evaluate_every == 4, "and shown along the way"
+    for held_out in (settings.held_out, ()):  # what is shown is held-out text, if there is any
+        run = Pretraining(replace(old, held_out=held_out), tmp_path / "run")
+        text = Corpus(held_out or settings.corpus, document_per_file=True)
+        wanted = MaskedSentences(text, run.tokenizer, max_length=old.max_length, seed=old.seed)
+        assert run.sentences.input_ids == wanted.input_ids
+        assert bool(run.baselines) == bool(held_out)
+    run = Pretraining(old, tmp_path / "run")
     (tmp_path / "unknown.txt").write_text("xyz\n")
     with pytest.raises(ValueError, match=r"the held-out text, .*unknown\.txt, has no batches"):
         Pretraining(replace(old, held_out=(str(tmp_path / "unknown.txt"),)), tmp_path / "run")
+    assert list(run.trainer.example.tokens) == min(map(run.tokenizer.decode, run.sentences.input_ids), key=len)
+    assert run.tokenizer.decode(run.trainer.example.batch.input_ids[0]) == list(run.trainer.example.tokens)
     numbers = run.trainer.train()
-    assert {"loss", "mlm_loss", "sop_accuracy"} < set(read_rows(tmp_path / "run" / METRICS_FILE)[0])
+    shown = read_json_lines(tmp_path / "run" / SHOWN_FILE)
+    assert [(row["step"], row["best_step"]) for row in shown] == [(2, 2), (4, run.trainer.progress.best_step)]
+    first, last = ([sentence["tokens"] for sentence in row["sentences"]] for row in shown)
+    assert first == last == [run.tokenizer.decode(ids) for ids in run.sentences.input_ids]
+    assert shown[0]["sentences"] != shown[1]["sentences"], "it learns"
+    assert [row["baselines"] for row in shown] == [run.baselines] * 2 != [{}] * 2
+    assert {"loss", "mlm_loss", "sop_accuracy"} < set(read_json_lines(tmp_path / "run" / METRICS_FILE)[1])
     assert run.trainer.goal == Goal("loss")
     assert load_settings(PretrainSettings, tmp_path / "run" / SETTINGS_FILE) == replace(old, parts=1)
     kept = tmp_path / "run" / "model"
@@ -120,3 +140,21 @@ def test_frequencies_in_pieces_spread_over_the_corpus(tmp_path, max_pieces, piec
     wanted = np.array([1 + words.count(token) for token in VOCABULARY])
     got = unigrams(Corpus([tmp_path / "corpus.txt"]), tokenizer, max_pieces=max_pieces)
     np.testing.assert_allclose(got, wanted / wanted.sum())
+
+
+@pytest.mark.parametrize("blank", ["\n", ""])
+def test_a_held_out_document_that_is_in_the_corpus_is_said(tmp_path, blank):
+    corpus, held_out = write_corpus(tmp_path / "a.txt"), write_corpus(tmp_path / "b.txt", documents=2, seed=1)
+    checkpoint = str(write_checkpoint(tmp_path / "checkpoint"))
+    settings = PretrainSettings(
+        corpus=(str(corpus),), held_out=(str(held_out),), vocabulary=checkpoint, model=checkpoint, max_length=20
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Pretraining(settings, tmp_path / "run")
+    text = held_out.read_text(encoding="utf-8").split("\n\n")[1].strip()
+    corpus.write_text(
+        f"{text}\n{blank}" + ("\n" + corpus.read_text(encoding="utf-8") if blank else ""), encoding="utf-8"
+    )
+    with pytest.warns(UserWarning, match="1 of the 2 passages of the held-out text are in the corpus, too"):
+        Pretraining(settings, tmp_path / "run")

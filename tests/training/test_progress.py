@@ -1,18 +1,12 @@
-"""How far a run is, read back from a file that anybody may have written to."""
+"""How far a run is, read back from a file that anybody may have written to; and its means, over targets."""
 
-import copy
 import json
 
-import numpy as np
 import pytest
 
-from npbert.data.place import Place
-from npbert.files import FileError
-from npbert.models.hugging_face.tensors import TensorFile, write_tensors
-from npbert.training.averages import Averages
-from npbert.training.progress import Progress
-from npbert.training.state import STATE_FILE
-from tests.training.tiny import make_trainer
+from npbert.data.task_data import Place
+from npbert.training.accumulate import StepLosses
+from npbert.training.progress import Averages, Progress
 
 RIGHT = Progress(2, 7, Place(1, 3), 0.5, 4, {"f1": 0.5}, 1, {"loss": 1.25}, Averages({"loss": 2.5}, {"loss": 4}))
 
@@ -47,50 +41,27 @@ def test_what_is_missing_or_unknown_is_named():
         Progress.from_stored(stored)
 
 
-def spoil(path, change):
-    """The same state with another head, or other tensors."""
-    file = TensorFile(path)
-    head, tensors = json.loads(file.metadata["npbert"]), {name: file.read(name) for name in file.shapes}
-    change(head, tensors)
-    write_tensors(path, tensors, {"npbert": json.dumps(head)})
+BOTH = {"loss": 1.75 + 0.75, "mlm_loss": 1.75, "mlm_accuracy": 30 / 40, "nsp_loss": 0.75, "nsp_accuracy": 3 / 4}
 
 
-def set_in(head, *keys, value):
-    for key in keys[:-1]:
-        head = head[key]
-    head[keys[-1]] = value
+@pytest.mark.parametrize(
+    ("kinds", "steps", "wanted"),
+    [
+        (("mlm", "nsp"), [((4.0, 1.0), (10, 2), (3, 1)), ((1.0, 0.5), (30, 2), (27, 2))], BOTH),
+        (("",), [((4.0,), (1,), (0,)), ((1.0,), (3,), (3,))], {"loss": 7 / 4, "accuracy": 3 / 4}),
+        (("",), [((4.0,), (2,), None)], {"loss": 4.0}),  # in a regression nothing is right
+        (("",), [], {}),
+    ],
+)
+def test_means_are_over_targets_not_over_batches(kinds, steps, wanted):
+    averages = Averages()
+    for step in steps:
+        averages.add(kinds, StepLosses(*step))
+    assert averages.means() == pytest.approx(wanted)
+    assert list(averages.means()) == list(wanted)
 
 
-DAMAGE = {
-    "steps of another type": (lambda head, _: set_in(head, "steps", value="4"), "is no training state of npbert"),
-    "negative steps": (lambda head, _: set_in(head, "steps", value=-4), "is no training state of npbert"),
-    "progress of another type": (lambda head, _: set_in(head, "progress", value=[]), "is no training state of npbert"),
-    "a key too many": (lambda head, _: set_in(head, "progress", "mood", value=1), "is damaged.*: mood is unknown"),
-    "a key of another type": (
-        lambda head, _: set_in(head, "progress", "epoch", value="x"),
-        "is damaged.*: epoch is 'x'",
-    ),
-    "no generator": (lambda head, _: head["progress"].pop("rng"), "is damaged, or of another version"),
-    "another generator": (lambda head, _: set_in(head, "progress", "rng", "bit_generator", value="X"), "is damaged"),
-    "a state of another run": (
-        lambda head, _: set_in(head, "progress", "settings", "learning_rate", value=0.5),
-        "is the state of another run: its settings are not those in",
-    ),
-    "NaN in a parameter": (
-        lambda _, tensors: tensors["value.classifier.bias"].fill(np.nan),
-        "is damaged: value.classifier.bias holds a number that is not finite",
-    ),
-}
-
-
-@pytest.mark.parametrize(("change", "message"), DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_or_foreign_state_is_named_as_such_and_nothing_of_it_is_used(tmp_path, change, message):
-    make_trainer(tmp_path, steps=4, learning_rate=1e-2).train()
-    spoil(tmp_path / STATE_FILE, change)
-    trainer = make_trainer(tmp_path, steps=4, learning_rate=1e-2)
-    before = [copy.deepcopy(parameter.value) for parameter in trainer.model.parameters()], trainer.step
-    with pytest.raises(FileError, match=f"{STATE_FILE} {message}"):
-        trainer.train()
-    for parameter, value in zip(trainer.model.parameters(), before[0], strict=True):
-        np.testing.assert_array_equal(parameter.value, value)
-    assert trainer.step == before[1] == 0
+def test_a_progress_of_an_earlier_version_did_not_say_how_many_steps_there_are_to_be():
+    stored = Progress(2, 7, total_steps=9).stored()
+    del stored["total_steps"]
+    assert Progress.from_stored(stored) == Progress(2, 7)

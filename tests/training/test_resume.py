@@ -1,13 +1,17 @@
 """A run that is stopped, or killed, at any step and goes on ends as one that was not: byte for byte."""
 
 import contextlib
+import shutil
 import signal
 
 import pytest
 
-from npbert.rows import METRICS_FILE, read_rows
-from npbert.training.goal import Goal
+from npbert.files import FileError
+from npbert.json_lines import METRICS_FILE, read_json_lines
+from npbert.optim import linear_warmup_decay
+from npbert.training.judge import Goal
 from npbert.training.pretrain import evaluate_losses
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
 from npbert.training.state import STATE_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
@@ -23,12 +27,12 @@ def kill():
 STOPS = {"stopped": lambda: signal.raise_signal(signal.SIGINT), "killed": kill}
 
 
-def make(folder, step=0, how="stopped"):
+def make(folder, step=0, how="stopped", **changes):
     """A run with a fresh model, dropout and an evaluation, perhaps stopped before a step; an epoch has 5 of them."""
     model, held_out = classifier(), [collate(examples(8, seed=9))]
     data, goal = task_data(step, STOPS[how]), Goal("loss")
     options = {"data": data, "model": model, "evaluate": lambda: evaluate_losses(model, held_out, ("",)), "goal": goal}
-    return make_trainer(folder, **options, **SETTINGS)
+    return make_trainer(folder, **options, **{**SETTINGS, **changes})
 
 
 def train_and_stop(trainer):
@@ -41,7 +45,7 @@ def wanted(tmp_path_factory):
     """The files of a run that was never stopped, in which an epoch ends."""
     folder = tmp_path_factory.mktemp("whole")
     make(folder).train()
-    assert [row["step"] for row in read_rows(folder / METRICS_FILE)] == [3, 4, 6, 8, 8]
+    assert [row["step"] for row in read_json_lines(folder / METRICS_FILE)] == [3, 4, 6, 8, 8]
     return results(folder)
 
 
@@ -56,16 +60,6 @@ def test_a_run_goes_on_where_it_was(wanted, tmp_path, how, step):
     assert results(tmp_path) == wanted
 
 
-def test_stopped_again_and_again(wanted, tmp_path, capsys):
-    for stop in range(STEPS):
-        train_and_stop(make(tmp_path, 1, "stopped"))
-        assert make(tmp_path).step == 0, "making a Trainer loads nothing"
-        steps = [row["step"] for row in read_rows(tmp_path / METRICS_FILE)]
-        assert max(steps, default=0) <= stop + 1
-    assert "step 8 of 8: loss" in capsys.readouterr().out
-    assert results(tmp_path) == wanted
-
-
 def test_the_state_holds_the_generator(wanted, tmp_path):
     """What a resumed run was made with does not matter, and without the state, it would."""
     train_and_stop(make(tmp_path / "a", 5, "stopped"))
@@ -74,3 +68,41 @@ def test_the_state_holds_the_generator(wanted, tmp_path):
         trainer.rng.random(7)
         trainer.train()
         assert (results(tmp_path / folder) == wanted) == is_the_same
+
+
+@pytest.mark.parametrize("begin", [0, 3])
+def test_a_longer_run_is_the_same_however_often_it_is_stopped(tmp_path, begin, capsys):
+    """It goes on from its end, or from where it was stopped, with the learning rate of its new length."""
+    train_and_stop(make(tmp_path / "short", begin))
+    longer = {"steps": STEPS + 4}
+    shutil.copytree(tmp_path / "short", tmp_path / "wanted")
+    capsys.readouterr()
+    make(tmp_path / "wanted", **longer).train()
+    first = begin or STEPS
+    rates = [linear_warmup_decay(first, lr=1e-2, warmup_steps=w, total_steps=n) for w, n in ((0, 8), (1, 12))]
+    said = capsys.readouterr().out.splitlines()[0]
+    assert said == (
+        f"going on from step {first}, up to step 12 instead of 8: the next learning rate is {rates[1]:.3g} instead of "
+        f"{rates[0]:.3g}, and falls to 0 at the new end; the model is judged every 4 steps"
+    )
+    wanted = results(tmp_path / "wanted")
+    last = read_json_lines(tmp_path / "wanted" / METRICS_FILE)[-1]
+    assert (last["step"], load_settings(TrainerSettings, tmp_path / "wanted" / SETTINGS_FILE).steps) == (12, 12)
+    for how in STOPS:
+        for step in range(1, 12 - first + 1):
+            folder = shutil.copytree(tmp_path / "short", tmp_path / f"{how} {step}")
+            train_and_stop(make(folder, step, how, **longer))
+            make(folder, **longer).train()
+            assert results(folder) == wanted, (how, step)
+
+
+def test_a_run_is_not_made_shorter_than_it_is_and_stays_as_it_was(wanted, tmp_path):
+    train_and_stop(make(tmp_path, 5))
+    files = [tmp_path / name for name in (SETTINGS_FILE, STATE_FILE, METRICS_FILE)]
+    before = [file.read_bytes() for file in files]
+    for steps in (3, 5):
+        with pytest.raises(FileError, match=f"holds a run that is at step 5 already: wanted more steps, not {steps}"):
+            make(tmp_path, steps=steps).train()
+    assert [file.read_bytes() for file in files] == before
+    make(tmp_path).train()
+    assert results(tmp_path) == wanted

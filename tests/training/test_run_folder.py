@@ -4,16 +4,17 @@ import errno
 import os
 import shutil
 import signal
+import warnings
 from pathlib import Path
 
 import pytest
 
 from npbert import BertForSequenceClassification
 from npbert.files import FileError
-from npbert.training.goal import Goal
-from npbert.training.run_folder import MODEL_FOLDER, run_folder
-from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
-from npbert.training.state import STATE_FILE, has_tensors
+from npbert.pages.report import write_report
+from npbert.training.judge import Goal
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings
+from npbert.training.state import MODEL_FOLDER, STATE_FILE, has_tensors, run_folder
 from tests.training.tiny import assert_same, make_trainer, task_data, values
 
 
@@ -51,8 +52,10 @@ def test_a_finished_run_can_do_without_its_state(tmp_path, scores):
     assert (numbers, trainer.step, trainer.progress.best_step) == ({"score": 3}, 3, 1 + scores.index(3))
     best = BertForSequenceClassification.from_pretrained(later / MODEL_FOLDER)
     assert_same(values(trainer.model), values(best))
-    with pytest.raises(FileError, match="holds a run with other settings"):
-        make_trainer(later, steps=4).train()
+    before = (later / SETTINGS_FILE).read_bytes()
+    with pytest.raises(FileError, match="has ended, and its state was not kept: it cannot be made longer"):
+        make_trainer(later, steps=4, evaluate_every=1).train()
+    assert (later / SETTINGS_FILE).read_bytes() == before
 
 
 def test_an_unfinished_run_keeps_its_state(tmp_path):
@@ -86,7 +89,9 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
 
 
 def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_path):
-    with pytest.raises(RuntimeError), run_folder(tmp_path, make_trainer(tmp_path, steps=1).settings):
+    settings = make_trainer(tmp_path, steps=1).settings
+    with pytest.raises(RuntimeError), run_folder(tmp_path, settings):
+        save_settings(settings, tmp_path)
         raise RuntimeError
     (tmp_path / "model").mkdir()
     left = [f"{folder}.{name}.safetensors.x.npbert-unfinished" for folder, name in (("", "state"), ("model/", "model"))]
@@ -103,7 +108,7 @@ def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_pa
 def test_a_model_that_is_of_no_run_is_never_overwritten(tmp_path):
     """A folder may hold a checkpoint of somebody else, called model."""
     (tmp_path / "model").mkdir()
-    make_trainer(tmp_path, steps=1).train()  # an empty one is no model
+    make_trainer(tmp_path, steps=1).train()  # an empty one is not a model
     foreign = tmp_path / "pm" / "model" / "model.safetensors"
     foreign.parent.mkdir(parents=True)
     foreign.write_bytes(b"precious")
@@ -111,6 +116,39 @@ def test_a_model_that_is_of_no_run_is_never_overwritten(tmp_path):
         make_trainer(tmp_path / "pm", steps=1).train()
     assert foreign.read_bytes() == b"precious"
     assert [path.name for path in (tmp_path / "pm").iterdir()] == ["model"]
+
+
+def test_nothing_is_written_through_a_link(tmp_path):
+    """Whatever a run, or its report, writes: with a link to outside in its place, what is outside stays as it is."""
+    pytest.importorskip("jinja2")
+    run, outside = tmp_path / "run", tmp_path / "outside"
+
+    def write():
+        make_trainer(run, steps=4).train()
+        write_report(run)
+
+    write()
+    whole, refused = shutil.copytree(run, tmp_path / "whole"), set()
+    for place in sorted(whole.rglob("*")):
+        for is_there in (True, False):
+            for folder in (run, outside):
+                shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(whole, run)
+            (run / STATE_FILE).unlink()  # it begins anew, and so writes all of it
+            outside.mkdir()
+            link, target = run / place.relative_to(whole), outside / place.name
+            shutil.move(link, target) if is_there and link.exists() else shutil.rmtree(link, ignore_errors=True)
+            link.unlink(missing_ok=True)
+            link.symlink_to(target)
+            before = {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()}
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    write()
+            except FileError as error:
+                refused.add((place.name, "is a link" in str(error)))
+            assert {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()} == before, link
+    assert refused == {("model", True), ("tensorboard", True), (".lock", True), ("settings.toml", False)}
 
 
 def test_a_log_without_its_state_and_a_state_without_its_log_are_said(tmp_path):

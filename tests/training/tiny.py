@@ -13,7 +13,7 @@ import pytest
 
 from npbert import Batch, BertConfig, BertForPreTraining, BertForSequenceClassification
 from npbert.data.task_data import TaskData
-from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
+from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 from npbert.training.settings import TrainerSettings
 from npbert.training.state import STATE_FILE
 from npbert.training.trainer import Trainer
@@ -80,12 +80,12 @@ def examples(count: int = 20, seed: int = 0) -> list[tuple[list[int], int]]:
     return [(row.tolist(), int(row[1] >= len(VOCABULARY) // 2)) for row in ids]
 
 
-def task_data(step: int = 0, act: Any = None) -> Any:
-    """Twenty examples, in batches of four; before number `step` of this process, from 1 on, `act` is called."""
+def task_data(step: int = 0, act: Any = None, collate: Any = collate, size: int = 4) -> Any:
+    """Twenty examples, in batches of `size`; before number `step` of this process, from 1 on, `act` is called."""
     numbers = itertools.count(1)
 
     def batches(*where: Any) -> Any:
-        for item in TaskData(examples(), collate, 4).batches(*where):
+        for item in TaskData(examples(), collate, size).batches(*where):
             if next(numbers) == step:
                 act()
             yield item

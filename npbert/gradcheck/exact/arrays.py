@@ -57,7 +57,7 @@ def _by_hand(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     if ufunc in (np.isfinite, np.isnan, np.isinf):
         return ufunc(np.asarray(_seen(inputs[0]), float))
     if ufunc.__name__ in RULES:  # NumPy's or SciPy's, of integers too
-        return np.frompyfunc(lambda x: RULES[ufunc.__name__].apply(as_number(x)), 1, 1)(*inputs)
+        return np.frompyfunc(lambda x: RULES[ufunc.__name__](as_number(x)), 1, 1)(*inputs)
     return None
 
 
@@ -79,10 +79,10 @@ def _product(a: Array, b: Array) -> Any:
     return _joined(np.matmul(a, b) % modulus, tangent, seen)
 
 
-def unknowns_like(array: Array) -> Any:
-    """Numbers at random that are seen as those of the array, each with a tangent at random."""
+def unknowns_like(array: Array, *, moved: bool = True) -> Any:
+    """Numbers at random that are seen as those of the array; moved: each with a tangent at random."""
     world = Number.world
-    make = np.frompyfunc(lambda x: Number(world.draw(x), world.draw_tangent(), x), 1, 1)
+    make = np.frompyfunc(lambda x: Number(world.draw(x), world.draw_tangent() if moved else 0, x), 1, 1)
     return as_numbers(np.asarray(make(np.asarray(array, float)), object))
 
 

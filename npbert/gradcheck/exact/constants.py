@@ -32,27 +32,14 @@ def constant(x: float) -> Constant:
     for halves_of_pi in (0, 1, -1, 2, -2):
         u = abs(x) / math.pi ** (halves_of_pi / 2)
         for power in (1, 2):
-            ratio = simplest(Fraction(u**power), _SHORT, _ROUNDING * power)
+            ratio = simplest(Fraction(u) ** power, _ROUNDING * power)
             if ratio is not None:
                 return Constant(sign, ratio, power == 2, halves_of_pi)
     return Constant(sign, Fraction(abs(x)), False, 0)
 
 
-def simplest(x: Fraction, short: int, rounding: float) -> Fraction | None:
-    """The first convergent of x ≥ 0 that is x but for a relative error of `rounding`, if numerator · denominator is
-    below `short`; else None. (Convergents of the continued fraction: Khinchin 1964, chapter I.)"""
-    before, last, rest = Fraction(0), (0, 1), x
-    numerator, denominator = 1, 0
-    allowed = Fraction(rounding) * x
-    while True:
-        whole = math.floor(rest)
-        last, (numerator, denominator) = (
-            (numerator, denominator),
-            (whole * numerator + last[0], whole * denominator + last[1]),
-        )
-        if numerator * denominator >= short:
-            return None
-        before = Fraction(numerator, denominator)
-        if abs(x - before) <= allowed:
-            return before
-        rest = 1 / (rest - whole)
+def simplest(x: Fraction, rounding: float = _ROUNDING) -> Fraction | None:
+    """The fraction n/d with n · d up to 2⁴⁰ that is x ≥ 0 but for a relative error of `rounding`; None where there is
+    none. (There are never two: they would be farther apart.)"""
+    found = x.limit_denominator(max(1, math.isqrt(_SHORT * x.denominator // x.numerator) if x else 1))
+    return found if abs(x - found) <= Fraction(rounding) * x else None

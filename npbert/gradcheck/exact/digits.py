@@ -7,21 +7,24 @@ here each gradient has a size, as in the user's own floats.
 
 from __future__ import annotations
 
-import functools
+import heapq
+from collections.abc import Callable
 from decimal import Context, Decimal, localcontext
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.number import Number, known_value
+from npbert.gradcheck.exact.number import Rule, World
+from npbert.gradcheck.exact.run import Part, run_on_numbers
 
 CONTEXT = Context(prec=50)
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
 _NEAR = 1e-3
 
 
-class Digits:
+class Digits(World):
     """Decimal numbers; use it within `localcontext(CONTEXT)`.
 
     rng: unknowns are drawn from near what they are seen as, so that no γ is exactly 1; None takes them as they are.
@@ -46,28 +49,23 @@ class Digits:
     def constant(self, x: float) -> Decimal:
         """What the float stands for."""
         number = constant(x)
-        value = _of_fraction(number.ratio)
-        return number.sign * (value.sqrt() if number.is_root else value) * _pi().sqrt() ** number.halves_of_pi
+        value = Decimal(number.ratio.numerator) / Decimal(number.ratio.denominator)
+        return number.sign * (value.sqrt() if number.is_root else value) * PI.sqrt() ** number.halves_of_pi
 
     def inverse(self, value: Decimal) -> Decimal:
         """1/value."""
         return 1 / Decimal(value)
 
-    def function(self, name: str, x: Number) -> Decimal:
+    def function(self, rule: Rule, value: Decimal) -> Decimal:
         """The function, to about 50 digits."""
-        value = Decimal(x.value)
-        sure = 0 if name == "exp" and x.seen == -np.inf else known_value(name, value)
-        if sure is not None:
-            return Decimal(sure)
-        if name.startswith("root"):
-            return (value.ln() / int(name.removeprefix("root "))).exp()
-        return _FUNCTIONS[name](value)
+        if rule.degree > 2:
+            return (Decimal(value).ln() / rule.degree).exp()
+        return _FUNCTIONS[rule.name](Decimal(value))
 
 
 class Slope:
-    """How fast something moves with each of the unknowns: a sum of weights times other slopes, which is added up at the
-    end, by `slopes_of`. So one forward gives the derivatives by all unknowns. (As in reverse
-    differentiation: Linnainmaa 1970.)
+    """How fast something moves with each of the unknowns: a sum of weights times other slopes, added up at the end. So
+    one forward gives the derivatives by all unknowns. (As in reverse mode: Linnainmaa 1970.)
     """
 
     __slots__ = ("number", "terms")
@@ -85,36 +83,37 @@ class Slope:
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __neg__(self) -> Slope:
-        return Slope((-1, self))
-
     def __mod__(self, modulus: Any) -> Slope:
         return self
 
 
-def slopes_of(total: Slope) -> dict[Slope, Decimal]:
+def gradients_with_digits(
+    part: Part, dy: tuple[Array, ...] | np.random.Generator, *, near: np.random.Generator | None = None
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """By name, what backward says and what forward shows: arrays of Decimals.
+
+    near: draws a point near the given one, where nothing is 1 or 0 by chance; None takes the very point.
+    """
+    with localcontext(CONTEXT):
+        run = run_on_numbers(Digits(near), part, dy)
+        slopes = _slopes_of(run.growth) if run.growth else {}
+        of_slope = np.frompyfunc(lambda slope: slopes.get(slope, Decimal(0)), 1, 1)
+        right = {name: np.asarray(of_slope(tangents), object) for name, tangents in run.tangents.items()}
+        decimals = np.frompyfunc(Decimal, 1, 1)
+        return {name: np.asarray(decimals(said), object) for name, said in run.gradients.items()}, right
+
+
+def _slopes_of(total: Slope) -> dict[Slope, Decimal]:
     """The weight of each unknown's slope in the total: what was made last is undone first."""
     weights: dict[Slope, Any] = {total: Decimal(1)}
-    waiting, reached = [total], {total}
+    waiting = [(-total.number, total)]
     while waiting:
-        new = {slope for _, slope in waiting.pop().terms} - reached
-        reached |= new
-        waiting += new
-    for slope in sorted(reached, key=lambda slope: -slope.number):
+        _, slope = heapq.heappop(waiting)
         for weight, other in slope.terms:
+            if other not in weights:
+                heapq.heappush(waiting, (-other.number, other))
             weights[other] = weights.get(other, 0) + weight * weights[slope]
     return weights
-
-
-def _of_fraction(ratio: Fraction) -> Decimal:
-    return Decimal(ratio.numerator) / Decimal(ratio.denominator)
-
-
-@functools.cache
-def _pi() -> Decimal:
-    """π = 16 arctan 1/5 − 4 arctan 1/239 (Machin 1706)."""
-    with localcontext(CONTEXT):
-        return 16 * _small_arctan(Decimal(1) / 5) - 4 * _small_arctan(Decimal(1) / 239)
 
 
 def _series(first: Decimal, ratio: Any) -> Decimal:
@@ -127,37 +126,43 @@ def _series(first: Decimal, ratio: Any) -> Decimal:
     return total
 
 
-def _small_arctan(x: Decimal) -> Decimal:
-    return _series(x, lambda n: -x * x * (2 * n - 1) / (2 * n + 1))
-
-
 def _arctan(x: Decimal) -> Decimal:
     """By arctan x = 2 arctan(x / (1 + √(1 + x²))), until x is small."""
-    halvings = 0
-    while abs(x) > Decimal("0.1"):
-        x, halvings = x / (1 + (1 + x * x).sqrt()), halvings + 1
-    return _small_arctan(x) * 2**halvings
+    if abs(x) > Decimal("0.1"):
+        return 2 * _arctan(x / (1 + (1 + x * x).sqrt()))
+    return _series(x, lambda n: -x * x * (2 * n - 1) / (2 * n + 1))
 
 
 def _erf(x: Decimal) -> Decimal:
     """2/√π · x e^(−x²) Σₙ (2x²)ⁿ / (1·3·5…(2n + 1)). (Abramowitz & Stegun 1964, 7.1.6.)"""
     if abs(x) > 11:
         return Decimal(1).copy_sign(x)
-    return 2 / _pi().sqrt() * (-x * x).exp() * _series(x, lambda n: 2 * x * x / (2 * n + 1))
+    return 2 / PI.sqrt() * (-x * x).exp() * _series(x, lambda n: 2 * x * x / (2 * n + 1))
 
 
 def _sin(x: Decimal) -> Decimal:
-    x = x.remainder_near(2 * _pi())
+    """x − x³/3! + x⁵/5! − …"""
+    x = x.remainder_near(2 * PI)
     return _series(x, lambda n: -x * x / (2 * n * (2 * n + 1)))
 
 
-_FUNCTIONS: dict[str, Any] = {
+def _cos(x: Decimal) -> Decimal:
+    """sin(x + π/2)."""
+    return _sin(x + PI / 2)
+
+
+def _tanh(x: Decimal) -> Decimal:
+    """1 − 2 / (e^2x + 1)."""
+    return 1 - 2 / ((2 * x).exp() + 1)
+
+
+_FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
     "exp": Decimal.exp,
     "log": Decimal.ln,
     "sqrt": Decimal.sqrt,
-    "tanh": lambda x: 1 - 2 / ((2 * x).exp() + 1),
+    "tanh": _tanh,
     "erf": _erf,
     "sin": _sin,
-    "cos": lambda x: _sin(x + _pi() / 2),
+    "cos": _cos,
     "arctan": _arctan,
 }

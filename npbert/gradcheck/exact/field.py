@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.number import Number, known_value, parity
+from npbert.gradcheck.exact.number import Rule, World
 
 P = 4 * 708311844473 * math.prod(q for q in range(2, 62) if all(q % r for r in range(2, q))) - 1
 """A prime of 118 bits. As P + 1 is a multiple of 4 and of the primes below 62, whole numbers up to 66 have roots."""
 
-_ROOT_OF_PI = pow(3, 10**9, P)  # nothing is known of π but that it is no root of an equation, so any number will do
+_ROOT_OF_PI = pow(3, 10**9, P)  # nothing is known of π but that it is not a root of an equation, so any number will do
 
 
-class Field:
+class Field(World):
     """Integers modulo P. rng: where unknowns, tangents and the values of functions are drawn from."""
 
     modulus = P
@@ -39,13 +39,6 @@ class Field:
 
     def draw(self, seen: float) -> int:
         """Any element of the field."""
-        return self._any()
-
-    def draw_tangent(self) -> int:
-        """Any element of the field."""
-        return self._any()
-
-    def _any(self) -> int:
         if not self._drawn:
             self._drawn = (self._rng.integers(0, 2**64, (4096, 2), np.uint64).astype(object) @ (1, 2**64) % P).tolist()
         return self._drawn.pop()
@@ -61,20 +54,14 @@ class Field:
             raise ZeroDivisionError("division by 0")
         return pow(divisor, -1, P)
 
-    def function(self, name: str, x: Number) -> int:
-        """A random number for each argument, but for laws that hold: values at 0 and 1, odd and even functions,
-        e^(−a) = 1/e^a, log e^a = a, e^(log a) = a, e^(a − log b) = e^a/b, and √(s²) = s."""
-        if name == "exp" and x.seen == -math.inf:
-            return 0
-        value = x.value
-        sure = known_value(name, value)
-        if sure is not None:
-            return int(sure)
-        flip = parity(name) if value > P // 2 else 0
-        key = name, P - value if flip else value
+    def function(self, rule: Rule, value: int) -> int:
+        """A random number for each argument, but for laws that hold: odd and even functions, e^(−a) = 1/e^a,
+        log e^a = a, e^(log a) = a, e^(a − log b) = e^a/b, and √(s²) = s."""
+        flip = rule.parity if value > P // 2 else 0
+        key = rule.name, P - value if flip else value
         if key not in self._values:
-            self._values[key] = (self._by_law(value) if name == "exp" else None) or self._any()
-            self._remember(*key, self._values[key])
+            self._values[key] = (self._by_law(value) if rule.name == "exp" else None) or self.draw(0.0)
+            self._remember(rule, key[1], self._values[key])
         return self._values[key] * (flip or 1) % P
 
     def _by_law(self, value: int) -> int | None:
@@ -88,15 +75,15 @@ class Field:
                 return whole * pow(argument, -1, P) % P
         return None
 
-    def _remember(self, name: str, of: int, value: int) -> None:
-        if name == "exp":
+    def _remember(self, rule: Rule, of: int, value: int) -> None:
+        if rule.name == "exp":
             self._values["log", value] = of
-        elif name == "log":
+        elif rule.name == "log":
             self._values["exp", value] = of
             self._logs[value] = of
-        elif name == "sqrt" or name.startswith("root"):
-            self._powers[of] = pow(value, 2 if name == "sqrt" else int(name.removeprefix("root ")), P)
-            self._values[name, self._powers[of]] = value
+        elif rule.degree:
+            self._powers[of] = pow(value, rule.degree, P)
+            self._values[rule.name, self._powers[of]] = value
 
 
 @functools.cache

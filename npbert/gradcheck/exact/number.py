@@ -4,23 +4,20 @@
 computes y from x + ẋε gets y + ẏε, where ẏ says how fast y moves when x moves in the direction ẋ: the derivative comes
 out beside the value. (Dual numbers: Clifford 1873; as forward differentiation Wengert 1964.)
 
-What a and b are is the matter of a world: a finite field, in which = is an equality of integers (`field.py`), 50 digits
-(`digits.py`), or only the degree of a polynomial (`degree.py`).
+What a and b are is the matter of a world: a finite field, in which = is an equality of integers (`field.py`), or 50
+digits (`digits.py`).
 """
 
 from __future__ import annotations
 
 import functools
 import math
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import operator
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-
-from npbert.gradcheck.exact.constants import simplest
 
 _LARGEST_ROOT = 100
 
@@ -30,16 +27,16 @@ class NoRuleError(TypeError):
 
 
 class World(Protocol):
-    """What the parts of a Number are."""
+    """What the parts of a Number are. modulus: they are taken modulo this after each sum and product."""
 
     modulus: Any
-    """Parts are taken modulo this after each sum and product."""
 
     def draw(self, seen: float) -> Any:
         """A value at random, for an unknown that is `seen` in floats."""
 
     def draw_tangent(self) -> Any:
         """A tangent at random."""
+        return self.draw(0.0)
 
     def constant(self, x: float) -> Any:
         """The value of a float that the code holds."""
@@ -47,8 +44,12 @@ class World(Protocol):
     def inverse(self, value: Any) -> Any:
         """1/value. Raises: ZeroDivisionError."""
 
-    def function(self, name: str, x: Number) -> Any:
-        """The value of the function of this name."""
+    def function(self, rule: Rule, value: Any) -> Any:
+        """The value of the function there."""
+
+
+def _by_seen(compare: Callable[[float, float], bool]) -> Any:
+    return lambda self, other: compare(self.seen, seen_of(other))
 
 
 class Number:
@@ -92,8 +93,7 @@ class Number:
         return self
 
     def __sub__(self, other: Any) -> Any:
-        other = as_number(other)
-        return other if other is NotImplemented else self + -other
+        return self + -1 * other
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
@@ -108,56 +108,21 @@ class Number:
     def reciprocal(self) -> Number:
         """1/self, with d(1/a) = −da/a²."""
         inverse = Number.world.inverse(self.value)
-        tangent = -self.tangent * inverse * inverse % Number.world.modulus if Number.keeps_tangents else 0
+        tangent = self.tangent * (inverse * inverse * -1) % Number.world.modulus if Number.keeps_tangents else 0
         return Number(inverse, tangent, 1 / self.seen if self.seen else math.inf)
 
     def __pow__(self, power: Any) -> Any:
         """A power with a known exponent n/d, as a product of n times the root of degree d."""
         if isinstance(power, Number) or not math.isfinite(power):
             raise NoRuleError("a power needs a known exponent: write exp(y · log(x))")
-        exact = simplest(Fraction(abs(power)), 2**40, 1e-15)
-        if exact is None or exact.denominator > _LARGEST_ROOT:
-            raise NoRuleError(f"no rule is known for the power {power}")
-        base = self.root(exact.denominator)
+        exact = _exponent(power)
+        base = self if exact.denominator == 1 else _root(exact.denominator)(self)
         base = base.reciprocal() if power < 0 else base
-        return functools.reduce(Number.__mul__, [base] * exact.numerator, Number(1, 0, 1.0))
+        return functools.reduce(Number.__mul__, [base] * abs(exact.numerator), Number(1, 0, 1.0))
 
-    def root(self, degree: int) -> Any:
-        """The root of this degree: y with y^degree = x, so dy = y^(1 − degree)/degree dx."""
-        if degree == 1:
-            return self
-        if degree == 2:
-            return self.sqrt()
-        return self._apply(f"root {degree}", lambda a: a ** (1 / degree), lambda y: y ** (1 - degree) / degree)
-
-    def _apply(self, name: str, of_float: Callable[[float], float], slope: Callable[[Number], Any]) -> Number:
-        """The function of this name. slope: of y = f(x) as a Number without a tangent."""
-        try:
-            seen = of_float(self.seen)
-        except (ValueError, OverflowError, ZeroDivisionError):
-            seen = math.nan
-        y = Number(Number.world.function(name, self), 0, seen)
-        if Number.keeps_tangents and self.tangent:
-            tangent = (slope(y) * Number(self.tangent, 0, 0.0)).value
-            return Number(y.value, tangent, seen)
-        return y
-
-    def __lt__(self, other: Any) -> bool:
-        return self.seen < seen_of(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.seen <= seen_of(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.seen > seen_of(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.seen >= seen_of(other)
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self.seen == seen_of(other))
-
-    __hash__ = None  # type: ignore[assignment]
+    __lt__, __le__ = _by_seen(operator.lt), _by_seen(operator.le)
+    __gt__, __ge__ = _by_seen(operator.gt), _by_seen(operator.ge)
+    __eq__, __hash__ = _by_seen(operator.eq), None  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
         return bool(self.seen)
@@ -170,14 +135,8 @@ class Number:
 
     __int__ = __index__ = __complex__ = __float__
 
-    def conjugate(self) -> Number:
-        """Itself: it is real."""
-        return self
-
-    @property
-    def real(self) -> Number:
-        """Itself: it is real."""
-        return self
+    conjugate = __pos__
+    real = property(__pos__)
 
     def __repr__(self) -> str:
         return f"Number({self.seen:g})"
@@ -187,68 +146,86 @@ class Number:
         rule = RULES.get(name)
         if rule is None:
             raise AttributeError(f"an exact number has no {name}")
-        return functools.partial(rule.apply, self)
+        return functools.partial(rule, self)
+
+
+@functools.cache
+def _exponent(power: float) -> Fraction:
+    exact = Fraction(power).limit_denominator(_LARGEST_ROOT)
+    if abs(exact - Fraction(power)) > 1e-15 * abs(exact):
+        raise NoRuleError(f"no rule is known for the power {power}")
+    return exact
 
 
 class Rule(NamedTuple):
-    """A function by its name in NumPy. of_float: in floats. slope: f′(x), from x and y = f(x)."""
+    """A function by its name in NumPy. of_float: in floats. slope: f′(x), from x and y.
+
+    known: values that are what they are, such as e⁰ = 1. parity: −1 for an odd function, 1 for an even one, 0 for any
+    other. degree: of a root, 0 for any other.
+    """
 
     name: str
     of_float: Callable[[float], float]
     slope: Callable[[Number, Number], Any]
+    known: Mapping[int, int] = {}
+    parity: int = 0
+    degree: int = 0
 
-    def apply(self, x: Number) -> Number:
-        """y = f(x) with its tangent."""
-        plain = Number(x.value, 0, x.seen)
-        return x._apply(self.name, self.of_float, lambda y: self.slope(plain, y))
+    def __call__(self, x: Number) -> Number:
+        """y = f(x), with its tangent."""
+        try:
+            seen = self.of_float(x.seen)
+        except (ValueError, OverflowError, ZeroDivisionError):
+            seen = math.nan
+        if self.name == "exp" and x.seen == -math.inf:
+            value = 0
+        elif x.value in self.known:
+            value = self.known[x.value]
+        else:
+            value = Number.world.function(self, x.value)
+        y = Number(value, 0, seen)
+        if Number.keeps_tangents and x.tangent:
+            slope = self.slope(Number(x.value, 0, x.seen), y)
+            return Number(value, (slope * Number(x.tangent, 0, 0.0)).value, seen)
+        return y
 
 
-class _Composed(NamedTuple):
-    """A function that is put together from others."""
-
-    apply: Callable[[Number], Any]
-
-
-RULES: dict[str, Rule | _Composed] = {
-    rule.name: rule
-    for rule in (
-        Rule("exp", lambda x: math.exp(min(x, 700)), lambda x, y: y),
-        Rule("log", math.log, lambda x, y: 1 / x),
-        Rule("sqrt", math.sqrt, lambda x, y: 0.5 / y),
-        Rule("tanh", math.tanh, lambda x, y: 1 - y * y),
-        Rule("erf", math.erf, lambda x, y: 2 / math.sqrt(math.pi) * (-x * x).exp()),
-        Rule("sin", math.sin, lambda x, y: x.cos()),
-        Rule("cos", math.cos, lambda x, y: -x.sin()),
-        Rule("arctan", math.atan, lambda x, y: 1 / (1 + x * x)),
+@functools.cache
+def _root(degree: int) -> Rule:
+    """The root of this degree: y with y^degree = x, so dy = y^(1 − degree)/degree dx."""
+    return Rule(
+        "sqrt" if degree == 2 else f"root {degree}",
+        lambda x: math.pow(x, 1 / degree),
+        lambda x, y: y ** (1 - degree) * (1 / degree),
+        {0: 0, 1: 1},
+        degree=degree,
     )
-} | {
-    "expm1": _Composed(lambda x: x.exp() - 1),
-    "log1p": _Composed(lambda x: (x + 1).log()),
-    "log2": _Composed(lambda x: x.log() / math.log(2)),
-    "log10": _Composed(lambda x: x.log() / math.log(10)),
-    "exp2": _Composed(lambda x: (x * math.log(2)).exp()),
-    "expit": _Composed(lambda x: 1 / (1 + (-x).exp())),
-    "sinh": _Composed(lambda x: (x.exp() - (-x).exp()) * 0.5),
-    "cosh": _Composed(lambda x: (x.exp() + (-x).exp()) * 0.5),
-    "tan": _Composed(lambda x: x.sin() / x.cos()),
-    "cbrt": _Composed(lambda x: x ** (1 / 3)),
-    "square": _Composed(lambda x: x * x),
+
+
+_ERF_AT_0 = 2 / math.sqrt(math.pi)  # its slope there
+
+RULES: dict[str, Any] = {
+    "exp": Rule("exp", lambda x: math.exp(min(x, 700)), lambda x, y: y, {0: 1}),
+    "log": Rule("log", math.log, lambda x, y: 1 / x, {1: 0}),
+    "sqrt": _root(2),
+    "tanh": Rule("tanh", math.tanh, lambda x, y: 1 - y * y, {0: 0}, parity=-1),
+    "erf": Rule("erf", math.erf, lambda x, y: _ERF_AT_0 * (-x * x).exp(), {0: 0}, parity=-1),
+    "sin": Rule("sin", math.sin, lambda x, y: x.cos(), {0: 0}, parity=-1),
+    "cos": Rule("cos", math.cos, lambda x, y: -x.sin(), {0: 1}, parity=1),
+    "arctan": Rule("arctan", math.atan, lambda x, y: 1 / (1 + x * x), {0: 0}, parity=-1),
+    "expm1": lambda x: x.exp() - 1,
+    "log1p": lambda x: (x + 1).log(),
+    "log2": lambda x: x.log() / math.log(2),
+    "log10": lambda x: x.log() / math.log(10),
+    "exp2": lambda x: (x * math.log(2)).exp(),
+    "expit": lambda x: 1 / (1 + (-x).exp()),
+    "sinh": lambda x: (x.exp() - (-x).exp()) * 0.5,
+    "cosh": lambda x: (x.exp() + (-x).exp()) * 0.5,
+    "tan": lambda x: x.sin() / x.cos(),
+    "cbrt": lambda x: x ** (1 / 3),
+    "square": lambda x: x * x,
 }
-"""The functions that are known, by the names of NumPy and SciPy."""
-
-_ODD = {"tanh", "erf", "sin", "arctan"}
-_EVEN = {"cos"}
-_AT_0_OR_1 = {("exp", 0): 1, ("log", 1): 0, ("sqrt", 0): 0, ("sqrt", 1): 1, ("cos", 0): 1}
-
-
-def known_value(name: str, value: Any) -> Any:
-    """f(value), where it is known for sure: an odd function is 0 at 0, e⁰ = 1, and so on; else None."""
-    return 0 if name in _ODD and value == 0 else _AT_0_OR_1.get((name, value)) if value in (0, 1) else None
-
-
-def parity(name: str) -> int:
-    """−1 for an odd function, 1 for an even one, 0 for any other."""
-    return -1 if name in _ODD else int(name in _EVEN)
+"""The functions that are known, by the names of NumPy and SciPy; the later ones are put together from others."""
 
 
 def as_number(x: Any) -> Any:
@@ -265,20 +242,3 @@ def as_number(x: Any) -> Any:
 def seen_of(x: Any) -> float:
     """The float that a number stands for."""
     return x.seen if type(x) is Number else float(x)
-
-
-_one_at_a_time = threading.RLock()
-
-
-@contextmanager
-def inhabited(world: World) -> Iterator[None]:
-    """While it lasts, Numbers are of this world. Other threads wait for their turn."""
-    with _one_at_a_time:
-        before, keeps = getattr(Number, "world", None), Number.keeps_tangents
-        Number.world, Number.keeps_tangents = world, True
-        try:
-            yield
-        finally:
-            Number.keeps_tangents = keeps
-            if before is not None:
-                Number.world = before

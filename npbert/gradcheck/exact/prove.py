@@ -12,7 +12,7 @@ da, where f′ is a rational function of what is there (eᵃ, 1/a, 1/2s, 1 − s
 over ℚ, and so is what lies between them, D(θ, s, θ̇, dy). If D is 0 as a rational function, backward is right wherever
 no divisor is 0, for these functions and for any others with the same derivatives. If D is not 0, its numerator N is a
 polynomial that is not 0, and by the lemma of Schwartz (1980) and Zippel (1979) a random point of GF(p) is one of its
-zeros with probability at most deg N / p. Here p has 118 bits, and deg N is counted by `degree.py`: 3 for the smallest
+zeros with probability at most deg N / p. Here p has 118 bits, and deg N is counted by a test: 3 for the smallest
 Linear, some hundreds for a small BERT as a whole. So a wrong backward is taken for right in fewer than one of 10³⁰
 trials.
 
@@ -29,54 +29,31 @@ import contextlib
 import inspect
 import re
 import time
+import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
-from decimal import DecimalException
+from dataclasses import replace
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.core import NO_TAPE, Layer, Tape, TapeError, named_parameters
+from npbert.gradcheck.exact.constants import simplest
+from npbert.gradcheck.exact.digits import CONTEXT, gradients_with_digits
 from npbert.gradcheck.exact.field import Field
-from npbert.gradcheck.exact.locate import WrongArray, wrong_arrays, wrong_parts
-from npbert.gradcheck.exact.number import inhabited
-from npbert.gradcheck.exact.run import WrongGradientsError, inner, run_on_numbers
-from npbert.gradcheck.inputs import copy_of, is_float_array, read_only
+from npbert.gradcheck.exact.run import UNKNOWN, Part, run_on_numbers
+from npbert.gradcheck.inputs import attributes_kept, copy_of, float_inputs_of, read_only
+from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
 
-PROVED, REFUTED, NOT_PROVED = "proved", "refuted", "not proved"
+_ROUNDED_CONSTANTS = 2e-15
+"""Beside the largest gradient of an array, what may come of constants in the code that are floats, and so rounded."""
 
 _NO_LAW = (
     "the equality of integers does not hold, but with 50 digits every gradient is right: backward is right by a law "
     "that is not known here, such as exp(a + b) = exp(a) exp(b), or a constant in it is rounded"
 )
-
-
-@dataclass(frozen=True)
-class Proof:
-    """The answer: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
-
-    derivatives: how many numbers there are to be derived by. seconds: the equality took so long. reason: why it is not
-    proved, or what is refuted besides gradients. wrong: the gradients that are refuted. parts: the innermost parts that
-    these come from; () for the layer itself.
-    """
-
-    verdict: str
-    derivatives: int
-    seconds: float
-    reason: str = ""
-    wrong: tuple[WrongArray, ...] = ()
-    parts: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return self.verdict == PROVED
-
-    def __str__(self) -> str:
-        if self:
-            return f"proved: {self.derivatives:,} derivatives, as an equality of integers ({1e3 * self.seconds:.0f} ms)"
-        come_from = f", which come from {' and '.join(self.parts)}" if self.parts else ""
-        if self.wrong:
-            return "\n  ".join([f"refuted: wrong gradients{come_from}", *map(str, self.wrong)])
-        return f"{self.verdict}: {self.reason}"
 
 
 def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed: int = 0) -> Proof:
@@ -92,26 +69,27 @@ def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed
     Nothing is left changed. Raises: ValueError when there is nothing to derive by; what forward raises for the inputs.
     """
     inputs = tuple(map(read_only, inputs))
+    whole = Part(layer, inputs, rng)
     count = sum(parameter.value.size for _, parameter in named_parameters(layer))
-    count += sum(value.size for value in inputs if is_float_array(value))
+    count += sum(inputs[position].size for position in float_inputs_of(layer, inputs, ()).values())
     if not count:
         raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
     start = time.perf_counter()
     try:
         with np.errstate(all="ignore"):
-            if _holds(layer, inputs, rng, seed):
+            if _holds(whole, seed):
                 return Proof(PROVED, count, time.perf_counter() - start)
             seconds = time.perf_counter() - start
-            wrong = wrong_arrays(layer, inputs, rng, seed)
-            parts = wrong_parts(layer, inputs, rng, seed) if wrong else ()
-    except (WrongGradientsError, TapeError) as error:
+            wrong = _wrong_arrays(whole, seed)
+            parts, _ = judged(parts_of(whole) if wrong else [], lambda part: _holds(part, seed))
+    except (GradientError, TapeError) as error:
         return Proof(REFUTED, count, time.perf_counter() - start, str(error))
-    except (TypeError, ValueError, AttributeError, ArithmeticError, DecimalException, LookupError) as error:
+    except UNKNOWN as error:
         layer.forward(*inputs, tape=Tape(copy_of(rng)))  # which raises what is wrong with the inputs themselves
         return Proof(NOT_PROVED, count, time.perf_counter() - start, _without_rule(error))
     if not wrong:
         return Proof(NOT_PROVED, count, seconds, _NO_LAW)
-    return Proof(REFUTED, count, seconds, "", tuple(wrong), parts)
+    return Proof(REFUTED, count, seconds, "", tuple(wrong), tuple(part.name for part in parts))
 
 
 def prove_vjp(
@@ -135,7 +113,7 @@ class _Pair(Layer):
     """Two functions as a layer. The names of the inputs are those that f gives them."""
 
     def __init__(self, f: Callable[..., Any], vjp: Callable[..., Any]) -> None:
-        self._f, self._vjp = f, vjp
+        self._vjp = vjp
 
         def forward(*inputs: Any, tape: Tape = NO_TAPE) -> Any:
             tape.keep(self, inputs)
@@ -143,31 +121,97 @@ class _Pair(Layer):
 
         with contextlib.suppress(TypeError, ValueError):  # a ufunc has no signature
             forward.__signature__ = inspect.signature(f)  # type: ignore[attr-defined]
-        self.forward = forward
+        self.forward = forward  # type: ignore[method-assign]  # of this pair alone
 
     def backward(self, dy: Any, tape: Tape) -> Any:
         """vjp(dy, *inputs)."""
         return self._vjp(dy, *tape.take(self))
 
 
-def _holds(layer: Any, inputs: tuple[Any, ...], rng: np.random.Generator | None, seed: int) -> bool:
+def _holds(part: Part, seed: int) -> bool:
     """⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ at a random point, in a random direction, for a random dy, in GF(p)."""
     drawn = np.random.default_rng(seed)
-    with inhabited(Field(drawn)):
-        run = run_on_numbers(layer, inputs, rng, drawn)
-    returned = sum(inner(run.gradients[name], tangents) for name, tangents in run.tangents.items())
-    return bool((run.growth - returned) % Field.modulus == 0)
+    return bool(run_on_numbers(Field(drawn), part, drawn).difference % Field.modulus == 0)
+
+
+def _wrong_arrays(part: Part, seed: int) -> list[Comparison]:
+    """The arrays of which the gradient is wrong by more than a rounded constant explains."""
+    try:
+        near = np.random.default_rng([seed, 1])
+        said, right = gradients_with_digits(part, np.random.default_rng(seed), near=near)
+    except ArithmeticError:  # near the point there is no √, say
+        said, right = gradients_with_digits(part, np.random.default_rng(seed))
+    with localcontext(Context(CONTEXT.prec, traps=[])):  # what is divided by 0 is infinite
+        wrong = [array for array in compared(EXACT, said, right, _ROUNDED_CONSTANTS) if array.count]
+        return [replace(array, factor=_factor(said[array.name], right[array.name])) for array in wrong]
+
+
+def parts_of(whole: Part) -> list[Part]:
+    """The parts of a layer in the order of their first forward, each before those that it holds: it runs once."""
+    found: dict[str, Part] = {}
+
+    def watched(name: str, part: Any, forward: Callable[..., Any]) -> Callable[..., Any]:
+        def watching(*given: Any, **options: Any) -> Any:
+            tape = next((value for value in [*given, *options.values()] if isinstance(value, Tape)), None)
+            if all(isinstance(value, Tape) for value in options.values()):
+                values = tuple(value for value in given if not isinstance(value, Tape))
+                found.setdefault(name, Part(part, values, copy_of(tape.rng) if tape else None, name))
+            return forward(*given, **options)
+
+        return watching
+
+    with attributes_kept(whole.layer) as parts:
+        for name, part in parts.items():
+            if name and hasattr(part, "forward") and hasattr(part, "backward"):
+                part.forward = watched(name, part, part.forward)
+        whole.layer.forward(*whole.inputs, tape=Tape(copy_of(whole.rng)))
+    return list(found.values())
+
+
+def judged(parts: list[Part], is_right: Callable[[Part], bool]) -> tuple[list[Part], list[str]]:
+    """The innermost parts that are wrong, and the names of the outermost that are right; without those that do not work
+    alone, or have nothing to derive by."""
+    wrong: list[Part] = []
+    right: list[str] = []
+    for part in reversed(parts):
+        if any(other.name.startswith(f"{part.name}.") for other in wrong):
+            continue
+        try:
+            verdict = is_right(part)
+        except Exception:  # the part's own
+            continue
+        if verdict:
+            right = [part.name, *(name for name in right if not name.startswith(f"{part.name}."))]
+        else:
+            wrong.insert(0, part)
+    return wrong, right
+
+
+def _factor(said: Array, right: Array) -> str:
+    """The number that all of `said` are of `right`, if it is a short one, or the root of one."""
+    ratios = [s / r for s, r in zip(said.ravel(), right.ravel(), strict=True) if r]
+    if len(ratios) < said.size or max(ratios) - min(ratios) > abs(ratios[0]) * Decimal("1e-30"):
+        return ""
+    if not ratios[0]:
+        return "0"
+    sign = "−" if ratios[0] < 0 else ""
+    for root, ratio in (("", abs(ratios[0])), ("√", ratios[0] * ratios[0])):
+        short = simplest(Fraction(ratio), 1e-28)
+        if short is not None:
+            text = str(short)
+            return f"{sign}{root}({text})" if root and "/" in text else f"{sign}{root}{text}"
+    return f"{ratios[0]:.17g}"
 
 
 def _without_rule(error: Exception) -> str:
     """The reason, with where it came up in the user's code."""
-    trace, place = error.__traceback__, ""
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
         if "numpy" not in file and "gradcheck" not in file:
-            place = f", at line {trace.tb_lineno} of {file}"
-        trace = trace.tb_next
-    message = " ".join(str(error).split()) or type(error).__name__
+            place = f", at line {line} of {file}"
+    told = error.__cause__ if isinstance(error, SystemError) else error
+    message = " ".join(str(told).split()) or type(error).__name__
     missing = re.search(r"no callable (\w+) method", message)
     message = f"no rule is known for np.{missing[1]}" if missing else message
     return f"exact numbers do not flow through it: {message}{place}"

@@ -1,10 +1,9 @@
 """The explanation of a wrong gradient: the small edit of the author's own code that makes it right."""
 
-from npbert.gradcheck.explain.breaking import broken_from, nearness
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.finding import Finding, shown
-from npbert.gradcheck.explain.mend import Mended, Step, mend
-from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook
+from npbert.gradcheck.explain.finding import Finding, describe, describe_edit, describe_place
+from npbert.gradcheck.explain.mend import Mended, Step, broken_from, mend
+from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook, nearness
 
 __all__ = [
     "FAILED",
@@ -15,7 +14,9 @@ __all__ = [
     "Outlook",
     "Step",
     "broken_from",
+    "describe",
+    "describe_edit",
+    "describe_place",
     "mend",
     "nearness",
-    "shown",
 ]

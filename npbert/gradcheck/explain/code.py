@@ -15,7 +15,7 @@ from typing import Any
 HOOK, STEP = "__hook__", "__step__"
 _FILE, _MAKER = "<edited>", "__maker__"
 
-Replacement = ast.AST | list[ast.stmt]
+Replacement = ast.AST | list[ast.stmt] | Callable[[Any], Any]
 Scope = Mapping[str, Any]
 
 
@@ -46,26 +46,24 @@ def parsed(template: str) -> Any:
 
 
 def replaced(node: Any, changes: Mapping[int, Replacement]) -> Any:
-    """A twin of the tree in which the nodes with these ids are replaced; what does not change is shared."""
+    """A twin of the tree in which the nodes with these ids are replaced; what does not change is shared.
 
-    def made(value: Any) -> Any:
-        if isinstance(value, ast.AST):
-            return replaced(value, changes)
-        if not isinstance(value, list):
-            return value
-        twins = [made(each) for each in value]
-        if all(twin is each for twin, each in zip(twins, value, strict=True)):
-            return value
+    changes: what stands there instead; or a function that makes it of the node, in which the inner ones are replaced.
+    """
+    if isinstance(node, list):
+        twins = [replaced(each, changes) for each in node]
+        if all(twin is each for twin, each in zip(twins, node, strict=True)):
+            return node
         return [each for twin in twins for each in (twin if isinstance(twin, list) else [twin])] or [ast.Pass()]
-
-    if id(node) in changes:
-        return changes[id(node)]
-    new = {name: made(value) for name, value in ast.iter_fields(node)}
-    if all(new[name] is value for name, value in ast.iter_fields(node)):
+    if not isinstance(node, ast.AST):
         return node
-    twin = copy.copy(node)
-    vars(twin).update(new)
-    return twin
+    change = changes.get(id(node))
+    if change is not None and not callable(change):
+        return change
+    fields = {name: replaced(value, changes) for name, value in ast.iter_fields(node)}
+    if any(fields[name] is not value for name, value in ast.iter_fields(node)):
+        node = ast.copy_location(type(node)(**fields), node)
+    return change(node) if callable(change) else node
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ class Code:
     def compiled(self, step: Callable[[], bool], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """The function, able to run. step: called in each round of a loop; hook: see places.py.
 
-        Raises: SyntaxError, ValueError or TypeError where an edit made something that is no code.
+        Raises: SyntaxError, ValueError or TypeError where an edit made something that is not code.
         """
         maker: Any = filled(f"def {_MAKER}(__class__): pass")
         maker.body = [*self.tree.body, ast.Return(ast.Name(self.entry.name, ast.Load()))]

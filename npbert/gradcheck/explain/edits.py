@@ -1,4 +1,4 @@
-"""Edit: one small change of the code. edits_of: all of them at a place, by the grammar and by what is there."""
+"""Edit: one small change of the code. All of them: of an expression in its place, and of a whole statement."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Replacement, filled, text_of
+from npbert.gradcheck.explain.code import Code, Replacement, filled, replaced, text_of
 from npbert.gradcheck.explain.grammar import MIXED_UP, REDUCTIONS, rewritten
-from npbert.gradcheck.explain.places import Place, same
-from npbert.gradcheck.explain.reasons import KINDS
+from npbert.gradcheck.explain.places import Place, is_idle, same
+from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 
+_AROUND = ("missing factor", "missing term", "sign of the whole")  # something is written around what stands there
+_HANDED_ON = 1.0  # so much more costs an edit of a name that is only handed on
 New = tuple[str, ast.expr]
 
 
@@ -22,7 +24,7 @@ New = tuple[str, ast.expr]
 class Edit:
     """changes: new nodes, or statements, by the id of the old.   line: in the author's file.   more: what it costs more
 
-    old, new: the piece of the code that it is about, and what comes in its place.   says: that, where it is no code
+    old, new: the piece of the code that it is about, and what comes in its place.   says: that, where it is not code
     """
 
     kind: str
@@ -39,14 +41,26 @@ class Edit:
 
     @property
     def rank(self) -> tuple[float, int, int]:
-        """The smallest is the nearest to what stands there."""
+        """The smallest is the nearest to what stands there. Of two lines to be exchanged, the later comes too late."""
+        if self.kind == "move":
+            return self.cost, 0, -self.line
         old, new = (len(text_of(self.old)), len(text_of(self.new)) if isinstance(self.new, ast.AST) else 0)
-        length = new - 2 * old if self.kind in ("factor", "term", "minus") else abs(new - old) + new // 3
+        length = new - 2 * old if self.kind in _AROUND else abs(new - old) + new // 3
         return self.cost, length, self.line
 
 
+_OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
+"""Kinds that speak of numbers that are computed with, and say nothing of a range, an axis or an index."""
+
+
 def edit_of(place: Place, kind: str, new: ast.expr, more: float = 0.0) -> Edit:
-    """The edit that puts another expression in a place."""
+    """The edit that puts another expression in a place. Where a name is only handed on, it is not missing anything."""
+    if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
+        kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
+    is_late = isinstance(place.statement, ast.Return) or KINDS[kind].cost > CHEAP
+    more += place.more + (_HANDED_ON if is_late and place.is_handed_on else 0.0)
+    if not hasattr(new, "lineno"):  # what is edited next may be a piece of it
+        ast.fix_missing_locations(ast.copy_location(new, place.expr))
     return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new, more)
 
 
@@ -60,24 +74,25 @@ def edits_of(place: Place, code: ast.AST) -> Iterator[Edit]:
         news += _of_name(place, code)
     elif isinstance(e, ast.Call):
         news += _of_call(e)
-    is_only_handed_on = isinstance(place.statement, ast.Return) and isinstance(e, ast.Name)
-    return (edit_of(place, kind, new, 0.7 if is_only_handed_on else 0.0) for kind, new in news)
+    return (edit_of(place, kind, new) for kind, new in news)
 
 
 def _of_value(place: Place) -> Iterator[New]:
     """Those that ask what kind of thing it is."""
-    e, value = place.expr, place.value
-    if (place.is_float or not place.seen) and not isinstance(e, ast.Constant | ast.UnaryOp):
-        yield "minus", ast.UnaryOp(ast.USub(), e)
+    e, value, is_compared = place.expr, place.value, isinstance(place.holder, ast.Compare)
+    if (place.is_float or not place.seen) and not is_compared and not isinstance(e, ast.Constant | ast.UnaryOp):
+        yield "sign of the whole", ast.UnaryOp(ast.USub(), e)
     if isinstance(value, np.ndarray) and value.ndim > 2:
         yield "transpose", filled("e.swapaxes(-1, -2)", e=e)
     elif getattr(value, "ndim", 0) == 2 or (not place.seen and isinstance(e, ast.Name | ast.Attribute)):
         yield "transpose", filled("e.T", e=e)
     if isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_:
         yield ("comparison", filled("~e" if isinstance(value, np.ndarray) else "not e", e=e))
+    if place.role == "test" and isinstance(e, ast.Name | ast.Attribute):
+        yield from (("comparison", filled(f"e {op} None", e=e)) for op in ("is", "is not"))
     if place.is_whole and isinstance(e, ast.BinOp | ast.Call):
         parts = itertools.islice(ast.walk(e), 1, None)
-        yield from (("part", each) for each in parts if isinstance(each, ast.Name | ast.BinOp | ast.Call))
+        yield from (("too much", each) for each in parts if isinstance(each, ast.Name | ast.BinOp | ast.Call))
     if place.is_number and not place.is_float and not isinstance(e, ast.Constant) and not place.is_index:
         yield from (("size", size) for size in sizes(place.env) if not same(size, e))
 
@@ -100,13 +115,18 @@ def _of_name(place: Place, code: ast.AST) -> Iterator[New]:
     e = place.expr
     for name, value in place.env.items():
         if not (isinstance(e, ast.Name) and e.id == name) and (not place.seen or _could_be(value, place.value)):
-            yield "name", ast.Name(name, ast.Load())
+            yield "wrong name", ast.Name(name, ast.Load())
     held = [n for n in ast.walk(code) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)]
     if isinstance(e, ast.Name):
-        yield from (("name", node) for text, node in {text_of(n): n for n in held}.items() if text.startswith("self."))
+        yield from (
+            ("wrong name", node) for text, node in {text_of(n): n for n in held}.items() if text.startswith("self.")
+        )
+    if isinstance(e, ast.Subscript) and isinstance(e.slice, ast.Slice) and e.slice.upper and not e.slice.lower:
+        numbers = [ast.Name(name, ast.Load()) for name, value in place.env.items() if type(value) is int]
+        yield from (("index", filled("a[k:k + b]", a=e.value, b=e.slice.upper, k=number)) for number in numbers)
     if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
         others = {n.attr for n in held} | {"value", "grad"}
-        yield from (("name", ast.Attribute(e.value, other, ast.Load())) for other in sorted(others - {e.attr}))
+        yield from (("wrong name", ast.Attribute(e.value, other, ast.Load())) for other in sorted(others - {e.attr}))
 
 
 def _could_be(other: Any, value: Any) -> bool:
@@ -123,7 +143,8 @@ def _of_constant(place: Place, c: Any, code: ast.AST) -> Iterator[New]:
     if not isinstance(c, int | float) or isinstance(c, bool):
         return
     kind = "constant" if not place.is_index else "axis" if isinstance(place.holder, ast.keyword) else "index"
-    yield kind if place.is_index else "sign", ast.UnaryOp(ast.USub(), place.expr)
+    if not isinstance(place.holder, ast.Compare):
+        yield kind if place.is_index else "sign", ast.UnaryOp(ast.USub(), place.expr)
     for new in dict.fromkeys([c + 1, c - 1, 2 * c, c / 2, 1 - c, 0, 1, 2, 3, 0.5, *([1 / c] if c else [])]):
         if new != c and not (place.is_index and new != int(new)):
             yield kind, filled(str(int(new) if new == int(new) else new))
@@ -137,7 +158,7 @@ def _of_call(e: ast.Call) -> Iterator[New]:
     name = attribute.attr if attribute else getattr(e.func, "id", "")
     is_method = attribute is not None and not text_of(attribute.value).startswith(("np", "math"))
     args = [each for each in e.args if not isinstance(each, ast.Starred)]
-    kind = "transpose" if "transpose" in name or name == "swapaxes" else "unwrap"
+    kind = "transpose" if "transpose" in name or name == "swapaxes" else "extra step"
     yield from ((kind, each) for each in [*([attribute.value] if attribute and is_method else []), *args])
     for kind, other in MIXED_UP.get(name, ()):
         func = ast.Attribute(attribute.value, other, ast.Load()) if attribute else ast.Name(other, ast.Load())
@@ -168,3 +189,62 @@ def _einsums(text: str) -> Iterator[str]:
     for i, j in itertools.combinations(places, 2):
         if text[i:j].isalpha():
             yield text[:i] + text[j] + text[i + 1 : j] + text[i] + text[j + 1 :]
+
+
+def statement_edits(code: Code) -> Iterator[Edit]:
+    """Every small edit of a whole statement."""
+    for body, holder in _blocks(code.entry):
+        for statement in body:
+            if not is_idle(statement) and not isinstance(statement, ast.FunctionDef):
+                for kind, news in _in_place_of(statement):
+                    placed = [each if hasattr(each, "lineno") else ast.copy_location(each, statement) for each in news]
+                    yield Edit(kind, statement.lineno, {id(statement): placed}, statement, placed)
+                if not isinstance(statement, ast.Return) and len(body) > 1:
+                    yield from _moves(statement, body, holder)
+
+
+def _blocks(holder: ast.stmt) -> Iterator[tuple[list[ast.stmt], ast.stmt]]:
+    """Statements that follow each other, and the function, loop or branch that they are in."""
+    for body in (getattr(holder, "body", []), getattr(holder, "orelse", [])):
+        yield body, holder
+        for statement in body:
+            yield from (() if isinstance(statement, ast.FunctionDef) else _blocks(statement))
+
+
+def _in_place_of(s: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """(kind, what stands in the place of the statement)"""
+    is_unpacked = isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple | ast.List)
+    for kind, new in rewritten(s):
+        if not is_unpacked or kind == "order":
+            yield kind, [new if isinstance(new, ast.stmt) else ast.Expr(new)]
+    if isinstance(s, ast.Expr) and isinstance(s.value, ast.BinOp):  # a value that goes nowhere
+        target = s.value.left
+        if isinstance(target, ast.Name | ast.Attribute | ast.Subscript):
+            changed = filled("a += b", a=target, b=s.value.right)
+            yield "new array", [ast.AugAssign(changed.target, s.value.op, changed.value)]
+    elif isinstance(s, ast.If):
+        yield from (("extra line", news) for news in (s.body, s.orelse))
+    elif isinstance(s, ast.Assign | ast.AugAssign | ast.Expr):
+        yield "extra line", []
+
+
+def _moves(s: ast.stmt, body: list[ast.stmt], holder: ast.stmt) -> Iterator[Edit]:
+    """The statement earlier or later, into a loop and out of its own."""
+    follower = body[body.index(s) + 1 : body.index(s) + 2]
+    for other in body:
+        if other not in (s, *follower) and not is_idle(other):
+            says = f"before line {other.lineno}"
+            yield Edit("move", s.lineno, {id(s): [], id(other): [s, other]}, s, None, says=says)
+    for loop in body[body.index(s) + 1 :]:
+        if isinstance(loop, ast.For | ast.While):
+            changes: dict[int, Replacement] = {id(s): [], id(loop.body[0]): [loop.body[0], s]}
+            yield Edit("move", s.lineno, changes, s, None, says=f"into the loop of line {loop.lineno}, as its first")
+    if isinstance(holder, ast.For | ast.While):
+        inner = replaced(holder, {id(s): []})
+        for news, word in (([inner, s], "after"), ([s, inner], "before")):
+            says = f"{word} the loop of line {holder.lineno}"
+            yield Edit("move", s.lineno, {id(holder): news}, s, None, says=says)
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):  # x = … in a loop: x += …, from 0
+            added = ast.copy_location(filled("a += b", a=s.targets[0], b=s.value), s)
+            start = ast.copy_location(filled("a = 0", a=s.targets[0]), holder)
+            yield Edit("= or +=", s.lineno, {id(holder): [start, replaced(holder, {id(s): added})]}, s, [added], 0.05)

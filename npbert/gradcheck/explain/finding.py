@@ -1,4 +1,4 @@
-"""Finding: one explanation of a wrong gradient, as data. shown: the same in plain English."""
+"""Finding: one explanation of a wrong gradient, as data. describe: the same in plain English."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import ast
 import itertools
 import textwrap
 from dataclasses import dataclass
+from typing import Any
 
 from npbert.gradcheck.explain.code import Code, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit
+from npbert.gradcheck.explain.places import WRITTEN, Place
 from npbert.gradcheck.explain.reasons import KINDS
 
 _COMPOUND = (ast.For, ast.While, ast.If, ast.With)
@@ -22,6 +24,9 @@ class Finding:
     place: the statement concerned, as it stands there.   found: the piece of it that is concerned
     wanted: what would stand in the place of `found`.   cause: why, in one or two sentences.
     line: in the author's file, 0 where it is not known.
+    marked: the piece of the place where the numbers begin to be wrong, where `found` and `wanted` are not pieces of it,
+    but of the right backward.   is_alone: whether the edit is enough, and not one of two that are needed.
+    is_clear: whether it is known what the edit is for, which of two that need each other it may not be.
     """
 
     kind: str
@@ -31,31 +36,53 @@ class Finding:
     wanted: str
     cause: str
     line: int = 0
+    marked: str = ""
+    is_alone: bool = True
+    is_clear: bool = True
+
+    @property
+    def is_of_right_code(self) -> bool:
+        """Whether `found` and `wanted` are told of a right backward, and not of the author's."""
+        return bool(self.marked) or not self.line
 
 
-def shown(finding: Finding, *, edit: bool = False) -> str:
+def describe(finding: Finding, *, edit: bool = False) -> str:
     """The line with the place marked, the kind and the cause; with `edit`, what would make it right, too."""
     subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
-    if not finding.line:
-        given = finding.found or "nothing in its place"
-        seems = f"\nYour numbers are those of the right backward with {given}, where {finding.wanted} stands."
-        return f"{subject} {is_} wrong ({finding.kind}).\n{finding.cause}{seems if edit else ''}"
-    parts = [f"{subject} {is_} wrong; line {finding.line} ({finding.kind}):", _marked(finding), finding.cause]
-    if edit:
-        parts.append(f"With this change {subject} {is_} right:\n{_changed(finding)}")
-    return "\n".join(parts)
+    where = f"; line {finding.line} ({finding.kind}):" if finding.line else f" ({finding.kind})."
+    parts = [f"{subject} {is_} wrong{where}", _marked(finding) if finding.line else "", finding.cause]
+    return "\n".join(filter(None, [*parts, describe_edit(finding) if edit else ""]))
+
+
+def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
+    """What would make it right; "" where that is not known. of_several: others are shown beside it."""
+    subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
+    if not finding.is_of_right_code:
+        change = (
+            "these changes" if of_several else "this change" if finding.is_alone else "this change and the other one"
+        )
+        return f"With {change} {subject} {is_} right:\n{_changed(finding)}"
+    given = finding.found or "nothing in its place"
+    is_known = finding.found or finding.wanted
+    return f"Your numbers are those of the right backward with {given}, where {finding.wanted} stands." * bool(is_known)
+
+
+def describe_place(finding: Finding) -> str:
+    """Where the numbers begin to be wrong, of a finding that cannot say why."""
+    first = f"Look at line {finding.line} first. From there on, the numbers are not those of a right one."
+    return f"{first}\n{_marked(finding)}"
 
 
 def _marked(finding: Finding) -> str:
     """Each line of the place with its number, and below it what is concerned, where that is less than the line."""
-    lines = finding.place.splitlines()
+    lines, piece = finding.place.splitlines(), finding.marked or finding.found
     rows = []
     for number, line in enumerate(lines, finding.line):
         head = f"{number:>6}:  "
         rows.append(head + line)
-        at = line.find(finding.found)
-        if at >= 0 and finding.found.strip() != line.strip():
-            rows.append(" " * (len(head) + at) + "^" * len(finding.found))
+        at = line.find(piece)
+        if at >= 0 and piece.strip() != line.strip():
+            rows.append(" " * (len(head) + at) + "^" * len(piece))
     return "\n".join(rows)
 
 
@@ -63,6 +90,8 @@ def _changed(finding: Finding) -> str:
     """The place with the edit made."""
     if not finding.wanted:
         return f"        (without this line)  {finding.found}"
+    if finding.kind == "move":
+        return f"         {finding.found}    ({finding.wanted})"
     after = finding.place.replace(finding.found, finding.wanted, 1)
     return textwrap.indent(after, " " * 9)
 
@@ -79,8 +108,7 @@ def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
 
 def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
     """(place, found, wanted), where `found` is the smallest piece that stands in the place just once."""
-    road = _road(code.tree, edit.old)
-    place = code.lines(edit.old) or _header(road[0])
+    place, road = _standing(edit.old, code)
     for holder, node in reversed(list(itertools.pairwise(road))):
         found = code.text(node)
         if place.count(found) == 1:
@@ -90,13 +118,36 @@ def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
     return place, place, _header(replaced(road[0], edit.changes))
 
 
-def _road(tree: ast.AST, node: ast.AST) -> list[ast.AST]:
-    """The nodes from the statement down to the node."""
-    for child in ast.iter_child_nodes(tree):
-        road = [child] if child is node else _road(child, node)
-        if road:
-            return road if child is node or isinstance(road[0], ast.stmt) else [child, *road]
-    return []
+def in_one_line(one: Finding, other: Finding, after: Code) -> Finding | None:
+    """Two edits of one line, told as one. None where they are of different lines, or one changes no expression.
+
+    after: the code with both of them
+    """
+    if one.line != other.line or not (one.wanted and other.wanted) or "move" in (one.kind, other.kind):
+        return None
+    statements = (each for each in ast.walk(after.tree) if isinstance(each, ast.stmt))
+    statement = next((each for each in statements if getattr(each, "lineno", 0) == one.line), None)
+    if statement is None:
+        return None
+    subject = ", ".join(dict.fromkeys([*one.subject.split(", "), *other.subject.split(", ")]))
+    kind, place = one.kind if one.kind == other.kind else "expression", one.place
+    return Finding(kind, subject, place, place, _header(statement), KINDS[kind].cause, one.line)
+
+
+def where(place: Place, code: Code) -> dict[str, Any]:
+    """line, place and marked of a finding: where the place is in the author's file."""
+    node: Any = getattr(place.statement, "value", place.expr) if place.role == WRITTEN else place.expr
+    text, road = _standing(node, code)
+    pieces = [text] if place.role == WRITTEN else map(code.text, reversed(road))
+    marked = next((piece for piece in pieces if text.count(piece) == 1), text)
+    return {"line": node.lineno, "place": text, "marked": marked}
+
+
+def _standing(node: ast.AST, code: Code) -> tuple[str, list[ast.AST]]:
+    """The lines that an expression stands on, and the nodes from its statement down to it."""
+    around = [each for each in ast.walk(code.tree) if any(inner is node for inner in ast.walk(each))]
+    road = around[max(n for n, each in enumerate(around) if isinstance(each, ast.stmt)) :]
+    return code.lines(node) or _header(road[0]), road
 
 
 def _header(statement: ast.AST) -> str:

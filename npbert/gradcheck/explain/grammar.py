@@ -1,22 +1,24 @@
 """The grammar of small edits, as far as it can be written down: what may stand in the place of what.
 
-A line of REWRITES is a kind and, for it, patterns with all that may stand instead. a to d are any expressions, f is any
+A line of REWRITES is a kind and, for it, patterns with all that may stand instead. a to e are any expressions, f is any
 function; ± is + in both places or − in both.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 from npbert.gradcheck.explain.code import filled, parsed
 from npbert.gradcheck.explain.places import same
 
-_COMPARED = ("<", "<=", ">", ">=", "==", "!=")
+_COMPARED = [("<", "<=", ">", ">="), ("==", "!="), ("is", "is not")]
 REWRITES = {
-    "drop factor": "a * b → a, b; a / b → a; a // b → a; a @ b → a, b; a ** b → a",
-    "drop term": "a + b → a, b; a - b → a, -b",
+    "extra factor": "a * b → a, b; a / b → a; a // b → a; a @ b → a, b; a ** b → a",
+    "extra term": "a + b → a, b; a - b → a, -b",
+    "other share": "a / b → a / (1 - b); a * b → a * (1 - b), (1 - a) * b; 1 - a → a",
     "sign": "a + b → a - b, b - a; a - b → a + b, b - a; -a → a; a ** b → a ** -b; -a / b → a / b; -a * b → a * b",
     "operator": "a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / b; a @ b → a * b; a ± b → a * b",
     "order": "a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a);"
@@ -24,17 +26,20 @@ REWRITES = {
     "transpose": "a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T",
     "function": "a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real",
     "argument": "f(a, b) → f(b, a); f(a, b, c) → f(b, a, c), f(a, c, b), f(c, b, a)",
-    "reshape": "a.reshape(b, c) → a.reshape(c, b).T, a.T.reshape(b, c)",
-    "regroup": "a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c;"
+    "reshape": "a.reshape(b, c) → a.reshape(c, b).T, a.T.reshape(b, c);"
+    "a.reshape(b, c, d) → a.reshape(c, b, d).swapaxes(0, 1), a.swapaxes(0, 1).reshape(b, c, d);"
+    "a.reshape(b, c, d, e) → a.reshape(b, d, c, e).swapaxes(1, 2), a.swapaxes(1, 2).reshape(b, c, d, e)",
+    "brackets": "a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c;"
     "(b ± c) / a → b ± c / a, b / a ± c;"
     "a * b ± c → a * (b ± c), b * (a ± c); a ± b * c → (a ± b) * c, b * (a ± c); a ± b / c → (a ± b) / c;"
     "a ± b * c / d → (a ± b * c) / d, (a ± b) * c / d; a / b ± c → (a ± c) / b, a / (b ± c); a / b * c → a / (b * c);"
+    "a / f(b) * c → a / f(b * c); a / b ± c ± d → (a ± c ± d) / b; a * b ± c ± d → a * (b ± c ± d), b * (a ± c ± d);"
     "a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c → a + b ** c; (a * b) ** c → a * b ** c;"
     "a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b);"
     "f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b); f(a) / b → f(a / b)",
-    "comparison": "; ".join(f"a {op} b → " + ", ".join(f"a {o} b" for o in _COMPARED if o != op) for op in _COMPARED)
+    "comparison": "; ".join(f"a {op} b → a {o} b" for ops in _COMPARED for op, o in itertools.permutations(ops, 2))
     + "; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b; ~a → a; not a → a;"
-    "a is None → a is not None; a is not None → a is None; a if b else c → c if b else a, a, c;"
+    "a if b else c → c if b else a, a, c;"
     "np.where(a, b, c) → np.where(a, c, b)",
     "index": "a[b] → a; a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]; a[b + c] → a[b - c], a[b];"
     "a[b - c] → a[b + c], a[b]; a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]",
@@ -63,19 +68,19 @@ MADE_OF = {
 
 
 STATEMENTS = {
-    "accumulate": "a += b → a = b; a = b → a += b",
+    "= or +=": "a += b → a = b; a = b → a += b",
     "in place": "a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b",
     "sign": "a += b → a -= b; a -= b → a += b",
     "operator": "a *= b → a /= b; a /= b → a *= b",
-    "rebound": "a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b",
+    "new array": "a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b",
     "copy": "a = b → a = b.copy()",
     "repeated index": "a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c);"
-    "a[b] -= c → np.subtract.at(a, b, c);"
-    "a[:, b] += c → np.add.at(a, (np.arange(len(b)), b), c);"
-    "a[:, b] -= c → np.subtract.at(a, (np.arange(len(b)), b), c)",
+    "a[b] -= c → np.subtract.at(a, b, c)",
     "order": "a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d;a, b, c = d → c, b, a = d",
     "index": "a[b, c] = d → a[c, b] = d; a[b, c] += d → a[c, b] += d; a[:, b] = c → a[np.arange(len(b)), b] = c;"
-    "a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.arange(len(b)), b] -= c",
+    "a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.arange(len(b)), b] -= c;"
+    "a[b] = c → a[b, np.arange(len(b))] = c; a[b] += c → a[b, np.arange(len(b))] += c;"
+    "a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b)), b] += c",
 }
 """The same for statements, one replacement to a pattern."""
 
@@ -99,7 +104,10 @@ def rewritten(node: ast.expr | ast.stmt) -> Iterator[tuple[str, Any]]:
     for kind, pattern, new in _RULES.get(_head(node), ()):
         found: dict[str, ast.AST] = {}
         if _fits(pattern, node, found):
-            yield kind, filled(new, **found)
+            made = filled(new, **found)
+            is_added = kind == "repeated index" and isinstance(found["c"], ast.Constant)  # a constant repeats no number
+            if not is_added and not (kind == "extra term" and isinstance(made, ast.Constant)):  # 1 - p is no sum
+                yield kind, made
 
 
 def _fits(pattern: Any, node: Any, found: dict[str, ast.AST]) -> bool:

@@ -5,35 +5,32 @@ from __future__ import annotations
 import time
 import types
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.compute import Array
-from npbert.core import Tape, named_parts
-from npbert.gradcheck.explain.breaking import nearness
+from npbert.core import named_parts
+from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.mend import Step, mend
-from npbert.gradcheck.explain.names import d, name_of_dy, names_of_gradients
+from npbert.gradcheck.explain.names import Names
 from npbert.gradcheck.explain.samples import Sample, samples_of
-from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, Trial, quiet, wrong_in
+from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, nearness, quiet
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import as_tuple, copied, copy_of
-from npbert.gradcheck.report import Gradients
+from npbert.gradcheck.inputs import as_tuple
+from npbert.gradcheck.report import PromiseError, relative_errors
 
 MOST_NUMBERS = 3000
 """A layer with more numbers is not searched for an edit: that would take minutes."""
 
-Called = Callable[[str], str]
 _MOST_NAMED = 6
 _LIMIT = 3.0  # seconds for all the methods of a layer together
 
 
-@dataclass(frozen=True)
-class Method:
-    """A method that the author wrote. name: of the method.   path: of the part that it belongs to; "" for the layer."""
+class Method(NamedTuple):
+    """A method that the author wrote. path: of the part that it belongs to; "" for the layer.   forward: the source"""
 
     path: str
     name: str
@@ -44,85 +41,57 @@ class Method:
 class LayerOracle:
     """Runs a layer with an edited method, and compares each gradient, on samples of other numbers and sizes.
 
-    Promises are outputs, too: that gradients are added, and that nothing of the caller's is written into.
+    Where all of them are right, the promises of a layer are outputs, too; the first sample is enough for them.
     """
 
-    def __init__(self, function: ScalarFunction, method: Method, called: Called, dy: str) -> None:
-        self.method, self.called, self.dy = method, called, dy
-        self.samples: Sequence[Any] = list(samples_of(function))
+    def __init__(self, samples: Sequence[Sample], method: Method, names: Names) -> None:
+        self.samples, self.method, self.names = samples, method, names
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """As the Protocol says."""
         sample = self.samples[k]
-        owner = dict(named_parts(sample.layer))[self.method.path]
-        parameters = sample.function.parameters
-        states = [(part, dict(vars(part))) for _, part in named_parts(sample.layer) if hasattr(part, "__dict__")]
-        values = {name: parameter.value.copy() for name, parameter in parameters.items()}
-        setattr(owner, self.method.name, types.MethodType(function, owner))
+        owner = dict(named_parts(sample.function.layer))[self.method.path]
         try:
-            return self._seen(sample, values)
+            with sample.function.unchanged():
+                setattr(owner, self.method.name, types.MethodType(function, owner))
+                return self._seen(sample, tries_promises=k == 0)
         except Exception:  # the layer's own: what is edited is called by its other methods
             return FAILED
-        finally:
-            for part, state in states:
-                vars(part).clear()
-                vars(part).update(state)
-            for name, parameter in parameters.items():
-                parameter.value[...] = values[name]
-                parameter.zero_grad()
 
-    def _seen(self, sample: Sample, values: Gradients) -> Outlook:
-        function = sample.function
-        for parameter in function.parameters.values():
-            parameter.zero_grad()
-        given, y, broken = _run(function)
-        if given is None or not all(map(np.array_equal, y, sample.y)):
+    def _seen(self, sample: Sample, *, tries_promises: bool) -> Outlook:
+        call = Call(sample.function)
+        if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
             return FAILED
-        if any(given[name].shape != right.shape for name, right in sample.right.items()):
-            return FAILED
-        if any(given[name].dtype != right.dtype for name, right in sample.right.items()):
-            return FAILED
-        arrays = {self.called(name): (given[name], right) for name, right in sample.right.items()}
-        wrong = {name: nearness(*pair) for name, pair in arrays.items() if not self._is_right(*pair, sample)}
-        promises = {f"{self.dy if name == 'dy' else name}, which is the caller's,": 0.0 for name in broken}
-        if not wrong:
-            again, _, _ = _run(function)
-            for name in function.parameters:
-                if again is None or not self._is_right(again[name], 2 * sample.right[name], sample):
-                    promises[f"{self.called(name)} after two backwards"] = 0.0
-            changed = [name for name, value in values.items() if (function.parameters[name].value != value).any()]
-            promises |= {f"the value of {name}, after backward,": 0.0 for name in changed}
-        return Outlook({**wrong, **promises}, frozenset(arrays) - set(wrong), arrays)
-
-    def _is_right(self, given: Array, right: Array, sample: Sample) -> bool:
-        largest = max((float(np.abs(each).max(initial=0)) for each in sample.right.values()), default=0.0)
-        scale = max(float(np.abs(right).max(initial=0)), 1e-2 * largest, 1e-300)
-        return bool(np.abs(given - right).max(initial=0) <= sample.accuracy * scale)
+        given = call.backward()
+        errors = relative_errors(given, sample.right)
+        arrays = {self.names.of(name): (given[name], right) for name, right in sample.right.items()}
+        right = {self.names.of(name) for name, error in errors.items() if (error <= sample.accuracy).all()}
+        wrong = {name: nearness(*pair) for name, pair in arrays.items() if name not in right}
+        if tries_promises and not wrong:
+            try:
+                promised_gradients(sample.function)
+            except PromiseError as error:
+                wrong = dict.fromkeys(error.subjects, 0.0)
+        return Outlook(wrong, right, arrays)
 
 
-def mended(function: ScalarFunction, limit: float = _LIMIT) -> tuple[list[Finding], set[str]]:
-    """The edits of the author's methods that make the layer right, and the outputs that stay wrong in spite of them."""
-    end = time.monotonic() + limit
+def mended(function: ScalarFunction, limit: float = _LIMIT) -> list[Finding]:
+    """The edits of the author's methods that make the layer right, or as much of it as they can."""
     methods = list(methods_of(function.layer))
-    called, dy = words_of(function.layer, list(function.float_inputs))
-    best: tuple[list[Finding], set[str]] = [], set()
-    if function.size > MOST_NUMBERS:
-        return best
-    for count, method in enumerate(methods):
-        left = (end - time.monotonic()) / min(2, len(methods) - count)
-        if left < limit / 10:
+    with quiet():
+        samples = samples_of(function) if function.size <= MOST_NUMBERS else []
+    end = time.process_time() + limit
+    best: tuple[Step, ...] = ()
+    fewest = np.inf
+    for count, method in enumerate(methods if samples else ()):
+        seconds = (end - time.process_time()) / min(2, len(methods) - count)
+        if seconds < limit / 10 or not fewest:
             break
-        with quiet():
-            oracle = LayerOracle(function, method, called, dy)
-            if not oracle.samples:
-                break
-            wrong = wrong_in(Trial(oracle, left).looks(method.code))
-        found = mend(method.code, oracle, forward=method.forward, limit=left)
-        if found.steps and (not best[0] or len(found.left) < len(best[1])):
-            best = [_briefly(step) for step in found.steps], set(found.left)
-        if wrong and found.steps and not found.left:
-            break
-    return best
+        oracle = LayerOracle(samples, method, names_of(function))
+        found = mend(method.code, oracle, forward=method.forward, limit=seconds)
+        if found.steps and len(found.left) < fewest:
+            best, fewest = found.steps, len(found.left)
+    return list(map(_briefly, best))
 
 
 def _briefly(step: Step) -> Finding:
@@ -132,12 +101,10 @@ def _briefly(step: Step) -> Finding:
     return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
 
 
-def words_of(layer: Any, inputs: list[str]) -> tuple[Called, str]:
-    """What the author's backward calls each gradient, by parameter or input; and the one that it is given."""
-    own = (each.code for each in methods_of(layer) if each.name == "backward" and not each.path)
-    backward = next(own, None)
-    names = names_of_gradients(backward, inputs)
-    return (lambda name: names.get(name, d(name))), name_of_dy(backward)
+def names_of(function: ScalarFunction) -> Names:
+    """The author's own words for the gradients."""
+    own = (each.code for each in methods_of(function.layer) if each.name == "backward" and not each.path)
+    return Names(next(own, None), list(function.float_inputs))
 
 
 def methods_of(layer: Any) -> Iterator[Method]:
@@ -151,13 +118,12 @@ def methods_of(layer: Any) -> Iterator[Method]:
                 is_ours = f"{kind.__module__}.".startswith("npbert.") and not (path == "" and kind is type(layer))
                 if is_method and not name.startswith("__") and not is_ours:
                     found.append((path, part, name, function))
-    theirs = [each for each in found if not each[3].__module__.startswith("npbert.")] or found
+    theirs = [each for each in found if not str(each[3].__module__).startswith("npbert.")] or found
     for path, part, name, function in sorted(
         theirs, key=lambda each: ("backward" not in each[2], each[2] == "forward")
     ):
-        code = _source(function)
+        code, forward = _source(function), _source(getattr(type(part), "forward", None))
         if code is not None:
-            forward = _source(getattr(type(part), "forward", None))
             yield Method(path, name, code, forward.source if forward and name != "forward" else "")
 
 
@@ -167,28 +133,3 @@ def _source(function: Any) -> Code | None:
         return Code.of(function)
     except (OSError, TypeError, ValueError, SyntaxError):
         return None
-
-
-def _run(function: ScalarFunction) -> tuple[dict[str, Array] | None, list[Array], list[str]]:
-    """The gradients by name, None where they are not as many as inputs; y; and which of the caller's arrays changed."""
-    inputs, dy = [copied(value) for value in function.inputs], [each.copy() for each in function.dy]
-    tape = Tape(copy_of(function.rng))
-    y = function.layer.forward(*inputs, tape=tape)
-    kept = [np.copy(part) for part in as_tuple(y)]
-    dx = function.layer.backward(tuple(dy) if isinstance(y, tuple | list) else dy[0], tape)
-    tape.check_empty()
-    returned = () if dx is None else as_tuple(dx)
-    if len(returned) != len(function.float_inputs):
-        return None, kept, []
-    found = {name: np.asarray(parameter.grad) for name, parameter in function.parameters.items()}
-    found |= {name: np.asarray(each) for name, each in zip(function.float_inputs, returned, strict=True)}
-    pairs: list[tuple[str, Any, Any]] = [
-        *(("dy", one, other) for one, other in zip(dy, function.dy, strict=True)),
-        *(("y", one, other) for one, other in zip(as_tuple(y), kept, strict=True)),
-        *((name, inputs[at], function.inputs[at]) for name, at in function.float_inputs.items()),
-    ]
-    broken = [name for name, one, other in pairs if not np.array_equal(one, other, equal_nan=True)]
-    held = [("dy", each) for each in dy] + [(d(name), found[name]) for name in function.float_inputs]
-    for name, parameter in function.parameters.items():
-        broken += [f"{d(name)} is {other}, and " for other, array in held if np.shares_memory(parameter.grad, array)]
-    return {name: each.copy() for name, each in found.items()}, kept, broken

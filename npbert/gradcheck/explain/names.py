@@ -14,37 +14,35 @@ def d(name: str) -> str:
     return f"d{name}" if name.isidentifier() else f"the gradient of {name}"
 
 
-def names_of_gradients(backward: Code | None, inputs: list[str]) -> dict[str, str]:
-    """By parameter and input, the variable that the author's backward adds or returns: {"weight": "dW", "x": "dx"}."""
-    found: dict[str, str] = {}
-    nodes: list[Any] = [] if backward is None else list(ast.walk(backward.entry))
-    for node in nodes:
-        for name, value in _added(node):
-            if isinstance(value, ast.Name):
-                found[name] = value.id
-        if isinstance(node, ast.Return) and node.value is not None:
-            returned = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-            if len(returned) == len(inputs):
-                pairs = zip(inputs, returned, strict=True)
-                found |= {name: value.id for name, value in pairs if isinstance(value, ast.Name)}
-    dy = name_of_dy(backward)
-    named = {name: text for name, text in found.items() if text[:1] in "dg" and text != dy}
-    return {name: text for name, text in named.items() if list(named.values()).count(text) == 1}
+class Names:
+    """dy: what the author's backward calls the gradient that it is given.   inputs: what it returns gradients of"""
+
+    def __init__(self, backward: Code | None, inputs: list[str]) -> None:
+        arguments = [] if backward is None else [each.arg for each in backward.entry.args.args]
+        self.dy = arguments[1] if len(arguments) > 1 else "dy"
+        nodes = [] if backward is None else ast.walk(backward.entry)
+        pairs = [
+            (name, value.id) for node in nodes for name, value in _given(node, inputs) if isinstance(value, ast.Name)
+        ]
+        found = {name: text for name, text in pairs if text[:1] in "dg" and text != self.dy}
+        self._found = {name: text for name, text in found.items() if list(found.values()).count(text) == 1}
+
+    def of(self, name: str) -> str:
+        """The variable that backward adds to this parameter's gradient, or returns for this input: dW for weight."""
+        return self._found.get(name, d(name))
 
 
-def name_of_dy(backward: Code | None) -> str:
-    """What backward calls the gradient that it is given."""
-    arguments = [] if backward is None else [each.arg for each in backward.entry.args.args]
-    return arguments[1] if len(arguments) > 1 else "dy"
-
-
-def _added(node: Any) -> Iterator[tuple[str, Any]]:
-    """The parameter and what is added to its gradient, in self.weight.add_grad(dW) and self.weight.grad += dW."""
+def _given(node: Any, inputs: list[str]) -> Iterator[tuple[str, Any]]:
+    """The parameter, and what is added to its gradient: dW in self.weight.add_grad(dW) and self.weight.grad += dW; the
+    inputs, and what is returned."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_grad":
         owner: Any = node.func.value
         if isinstance(owner, ast.Attribute) and node.args:
             yield owner.attr, node.args[0]
-    if isinstance(node, ast.AugAssign | ast.Assign):
+    elif isinstance(node, ast.AugAssign | ast.Assign):
         target: Any = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
         if isinstance(target, ast.Attribute) and target.attr == "grad" and isinstance(target.value, ast.Attribute):
             yield target.value.attr, node.value
+    elif isinstance(node, ast.Return) and node.value is not None:
+        returned = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        yield from zip(inputs, returned, strict=False) if len(returned) == len(inputs) else ()

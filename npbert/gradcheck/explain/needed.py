@@ -9,6 +9,7 @@ mistake is.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +20,8 @@ from npbert.compute import Array
 from npbert.gradcheck.explain.code import filled, text_of
 from npbert.gradcheck.explain.edits import Edit, edit_of
 from npbert.gradcheck.explain.places import Place, broadcasts
-from npbert.gradcheck.explain.trial import Hook, Outlook
-from npbert.gradcheck.explain.vocabulary import Vocabulary, Word
+from npbert.gradcheck.explain.trial import Outlook
+from npbert.gradcheck.explain.vocabulary import CONSTANTS, Vocabulary, Word
 
 _LARGEST = 150  # so many numbers at most are moved one by one
 _CLOSE = 1e-7
@@ -36,16 +37,16 @@ class Slopes:
     gap: Array
 
 
-def slopes_at(hook: Hook, k: int, now: Outlook) -> list[Slopes] | None:
+def slopes_at(place: Place, k: int, now: Outlook) -> list[Slopes] | None:
     """Of each wrong output that moves with the expression, where some value closes the gap; None: it is not linear."""
-    value = np.broadcast_to(np.asarray(hook.place.value, dtype=float), hook.place.room)
-    start = hook.put(k, hook.place.value).arrays
+    value = _moved_by(place)
+    start = place.put(k, value if value.ndim else float(value)).arrays
     names = [name for name in now.wrong if name in start and start[name][0].shape == start[name][1].shape]
-    if not names or not 0 < value.size <= _LARGEST or hook.place.looped:
+    if not names or not 0 < value.size <= _LARGEST:
         return None
 
     def outputs(moved: Array) -> dict[str, Array] | None:
-        arrays = hook.put(k, moved if moved.ndim else float(moved)).arrays
+        arrays = place.put(k, moved if moved.ndim else float(moved)).arrays
         if any(name not in arrays or arrays[name][0].shape != start[name][0].shape for name in names):
             return None
         return {name: (arrays[name][0] - start[name][0]).ravel() for name in names}
@@ -61,61 +62,60 @@ def slopes_at(hook: Hook, k: int, now: Outlook) -> list[Slopes] | None:
             return None
         gap = (start[name][1] - start[name][0]).ravel()
         closest = of @ np.linalg.lstsq(of, gap, rcond=1e-10)[0]
-        if of.any() and _near(closest, gap):
+        if of.any() and gap.any() and _near(closest, gap):
             found.append(Slopes(of, gap))
     return found
+
+
+def _moved_by(place: Place) -> Array:
+    """The numbers that are moved: those of the place, or a factor of it where it is another thing in each round."""
+    return np.ones(()) if place.looped else np.broadcast_to(np.asarray(place.value, dtype=float), place.room)
 
 
 def _near(a: Array, b: Array) -> bool:
     return bool(np.abs(a - b).max(initial=0) <= 1e-6 * max(np.abs(b).max(initial=0), 1e-9))
 
 
-def looked_up(hook: Hook, slopes: list[Slopes], vocabulary: Vocabulary) -> list[Edit]:
+def looked_up(place: Place, slopes: list[Slopes], vocabulary: Vocabulary) -> list[Edit]:
     """The edits of the expression that close the gap of an output, the shortest first."""
-    e, env = hook.place.expr, hook.place.env
-    value = np.broadcast_to(np.asarray(hook.place.value, dtype=float), hook.place.room)
-    words = [w for w in vocabulary.words(env) if broadcasts(w.value, value) and np.isfinite(w.value).all()]
-    values, steps, scalars = ([w.value for w in words], _steps_after(hook, vocabulary), vocabulary.scalars(env))
-    itself = Word(value, lambda: e)
+    e, env, value = place.expr, place.env, _moved_by(place)
+    words = [word for word in ([] if place.looped else vocabulary.words(env)) if _fits(word.value, value)]
+    valued = [] if place.looped else vocabulary.valued(vocabulary.steps(e), env)
+    steps = [Word(step, "e", {"e": node}) for node, step in valued if _fits(step, value)]
+    itself, scalars = Word(value, "e", {"e": e}), vocabulary.scalars(env)
     ways: list[tuple[str, str, list[Word], list[Any]]] = [
-        ("term", "e + w", words, values),
-        ("factor", "w", [itself], [value]),
-        ("factor", "e * w", words, [value * v for v in values]),
-        ("factor", "e / w", words, [value / v for v in values]),
-        ("wrap", "w", steps, [step.value for step in steps]),
-        ("expression", "w", words, values),
+        ("missing term", "e + w", words, [word.value for word in words]),
+        ("missing factor", "w", [itself], [value]),
+        ("missing factor", "e * w", words, [value * word.value for word in words]),
+        ("missing factor", "e / w", words, [value / word.value for word in words]),
+        ("missing step", "w", steps, [step.value for step in steps]),
+        ("expression", "w", words, [word.value for word in words]),
     ]
     found: dict[str, tuple[float, str, ast.expr]] = {}
     for each in slopes:
         whole = each.gap + each.of @ value.ravel()
         for kind, template, made_of, products in ways:
             columns = [np.broadcast_to(product, value.shape).ravel() for product in products]
-            target = each.gap if kind == "term" else whole
+            target = each.gap if kind == "missing term" else whole
             for i, c in _multiples(each.of @ np.array(columns, dtype=float).T, target) if columns else ():
                 for text, number, far in _as_text(abs(c), scalars, deep=made_of[i] is itself):
                     word = made_of[i].made()
-                    if kind == "term":
+                    made = text_of(filled(template, e=e, w=word))
+                    if kind == "missing factor" and f"/ {text_of(e)}" in made:  # e / e, and e · (b / e), are no factors
+                        continue
+                    if kind == "missing term":
                         new = filled("e + w" if c > 0 else "e - w", e=e, w=filled(text, w=word, n=number))
                     else:
                         new = filled(text, w=filled(template, e=e, w=word), n=number)
                         new = new if c > 0 else ast.UnaryOp(ast.USub(), new)
                     name = text_of(new)
                     found.setdefault(name, (len(name) + far, kind, new))
-    best, old = (sorted(found.values(), key=lambda each: each[0])[:_MOST], len(text_of(e)))
-    return [edit_of(hook.place, kind, new, max(0, length - old) / _LONG) for length, kind, new in best]
+    best, old = sorted(found.values(), key=lambda each: each[0])[:_MOST], len(text_of(e))
+    return [edit_of(place, kind, new, max(0, length - old) / _LONG) for length, kind, new in best]
 
 
-def _steps_after(hook: Hook, vocabulary: Vocabulary) -> list[Word]:
-    """Steps that may have been left out, applied to the expression itself."""
-    words = []
-    for step in vocabulary.steps(hook.place.expr):
-        try:
-            new = hook.giving(step)(hook.place.env)
-        except Exception:  # of the author's code: it does not go through there
-            continue
-        if broadcasts(new, np.empty(hook.place.room)) and np.asarray(new).dtype.kind in "fb" and np.isfinite(new).all():
-            words.append(Word(new, lambda step=step: step))  # type: ignore[misc]
-    return words
+def _fits(word: Any, value: Array) -> bool:
+    return broadcasts(word, value) and bool(np.isfinite(word).all())
 
 
 def _multiples(columns: Array, target: Array) -> Iterator[tuple[int, float]]:
@@ -145,8 +145,17 @@ def _as_text(c: float, scalars: list[tuple[ast.expr, float]], *, deep: bool) -> 
 
 def guesses(place: Place, vocabulary: Vocabulary) -> Iterator[Edit]:
     """Factors, steps and terms that fit, where what is needed cannot be looked up."""
-    templates = [("factor", "e * w"), ("factor", "e / w"), ("term", "e + w"), ("term", "e - w"), ("expression", "w")]
-    yield from (edit_of(place, "wrap", step) for step in vocabulary.steps(place.expr))
+    templates = [
+        ("missing factor", "e * w"),
+        ("missing factor", "e / w"),
+        ("missing term", "e + w"),
+        ("missing term", "e - w"),
+        ("expression", "w"),
+    ]
+    for template, constant in itertools.product(("e / w", "e * w"), CONSTANTS):
+        yield edit_of(place, "missing factor", filled(template, e=place.expr, w=filled(constant)))
+    yield from (edit_of(place, "missing step", step) for step in vocabulary.steps(place.expr))
     for node, value in vocabulary.base(place.env):
-        for kind, template in templates if broadcasts(value, place.value) else ():
+        is_other = broadcasts(value, place.value) and text_of(node) != text_of(place.expr)
+        for kind, template in templates if is_other else ():
             yield edit_of(place, kind, filled(template, e=place.expr, w=node))

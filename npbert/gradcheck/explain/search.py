@@ -10,87 +10,119 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, filled, replaced
-from npbert.gradcheck.explain.edits import Edit, edits_of
-from npbert.gradcheck.explain.edits_of_statements import statement_edits
+from npbert.gradcheck.explain.code import Code, replaced, text_of
+from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.needed import guesses, looked_up, slopes_at
-from npbert.gradcheck.explain.places import Place, fingerprint, give_room, places_in, same
+from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, give_room, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
-from npbert.gradcheck.explain.trial import RAISES, Hook, Outlook, Trial, has_failed, wrong_in
+from npbert.gradcheck.explain.trace import Event, Trace, Verdicts, watched
+from npbert.gradcheck.explain.trial import RAISES, Failed, Outlook, Trial, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_PAIRS, _OTHERS = 12, 5  # first edits of a pair; edits told beside the best
+_NEAR, _PAIRS = 40, 12  # edits that may be the first of a pair, and those that are
 _FAR = 3.0  # a single edit of a higher cost is weighed against two at once
+_MISNAMED = 0.5  # so much less costs an edit where a name stands for something else than in the right code
 
 
 class Made(NamedTuple):
-    """An edit that was chosen, others that are as good, and the code that all are edits of."""
+    """An edit that was chosen, the code without it and with it, and what is wrong with that."""
 
     edit: Edit
-    others: list[Edit]
     before: Code
-
-
-class Way(NamedTuple):
-    """One edit, or two at once, with the code that they lead to and what is wrong with that."""
-
-    edits: list[Made]
     code: Code
     after: list[Outlook]
 
-    @property
-    def cost(self) -> float:
-        return sum(made.edit.cost for made in self.edits)
-
 
 class Search:
-    """now: what is wrong with the code, by sample"""
+    """now: what is wrong with the code, by sample.   trace: of a right code, where there is one
+    found: the edits that help, with what is wrong after each
+    """
 
-    def __init__(self, code: Code, trial: Trial, forward: str, offers: tuple[str, ...], now: list[Outlook]) -> None:
-        self.code, self.trial, self.forward, self.offers, self.now = (code, trial, forward, offers, now)
+    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], trace: Trace | None) -> None:
+        self.code, self.trial, self.forward, self.now, self.trace = code, trial, forward, now, trace
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
+        self.vocabulary, self.everything = Vocabulary(code, forward), places_in(trial, code)
+        self.places = [place for place in self.everything if place.role != WRITTEN]
         self._near: list[tuple[float, Edit]] = []
-        self._found: list[tuple[Edit, list[Outlook]]] = []
+        self.found: list[tuple[Edit, list[Outlook]]] = []
 
-    def nearest(self) -> Way | None:
-        """The best edit, or two at once where they are nearer to what stands there than any one."""
-        one = self.best()
-        if one and one.cost <= _FAR:
+    def nearest(self, known: Iterable[Edit] = ()) -> list[Made]:
+        """The best edit, or two at once where they are nearer to what stands there than any one.
+
+        known: what helped before the last edit was made; of these, one that still helps is taken at once
+        """
+        self._slowly(known)
+        one = self._chosen() or self.best()
+        if one and one[0].edit.cost <= _FAR:
             return one
-        return min(filter(None, (one, self.pair())), key=lambda way: way.cost, default=None)
+        return min(filter(None, (one, self.pair())), key=lambda way: sum(made.edit.cost for made in way), default=[])
 
-    def best(self) -> Way | None:
-        """The best single edit, where there is one."""
-        every = places_in(self.code.tree)
-        seen = [(place, hook) for place in every for hook in self._watched(place)]
-        give_room(every)
+    def best(self) -> list[Made]:
+        """The best single edit, where there is one. Lines whose numbers are right are left for the last."""
+        verdicts = self._verdicts(self._watched())
+        for place in self.places:
+            place.more -= _MISNAMED if id(place.statement) in verdicts.misnamed else 0
         statements = list(statement_edits(self.code))
         self._slowly(edit for edit in statements if edit.kind != "move")
-        for place, hook in seen:
-            self._tried(place, hook, (edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP))
+        doubtful = [place for place in self.places if id(place.statement) not in verdicts.right]
+        self._changed(doubtful)
         self._slowly(edit for edit in statements if edit.kind == "move")
-        if not self._found:
-            self._missing([(place, hook) for place, hook in seen if hook and place.is_float and not place.is_index])
-        ranked = sorted(self._found, key=lambda each: (len(wrong_in(each[1])), *each[0].rank))
-        for edit in (each for found, _ in ranked for each in (*self._above(found), found)):
-            code, after = self._made(edit)
-            if self._is_progress(after):
-                others = [each for each, then in ranked if each is not edit and wrong_in(then) == wrong_in(after)]
-                return Way([Made(edit, others[:_OTHERS], self.code)], code, after)
+        if not self.found:
+            self._changed([place for place in self.places if id(place.statement) in verdicts.right])
+        if not self.found:
+            self._missing(doubtful, verdicts)
+        return self._chosen()
+
+    def _chosen(self) -> list[Made]:
+        """The one that helps most, and is the nearest to what stands there."""
+        for edit, _ in sorted(self.found, key=lambda each: (len(wrong_in(each[1])), *each[0].rank)):
+            for each in (*self._above(edit), edit):
+                made = self._made(each)
+                if self._is_progress(made.after):
+                    return [made]
+        return []
+
+    def suspect(self) -> Place | None:
+        """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""
+        for place in self._verdicts(self._watched()).unknown:
+            computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
+            here = computed[0] if place.role == WRITTEN and computed else place
+            if here.seen and not here.hidden and self._may_be_wrong(here):
+                is_told = here.is_float and not here.looped and place.role != WRITTEN
+                if not is_told or slopes_at(here, self.first, self.now[self.first]) != []:
+                    return place
         return None
 
-    def pair(self) -> Way | None:
-        """Two edits at once: the first is one of those that came nearest."""
+    def pair(self) -> list[Made]:
+        """Two edits at once: the first is one of those that came nearest, by the lines that are right then."""
         of_score: dict[float, Edit] = {}
         for score, edit in sorted(self._near, key=lambda each: (-round(each[0], 6), each[1].cost)):
             of_score.setdefault(round(score, 9), edit)
-        for edit in itertools.islice(of_score.values(), _PAIRS):
-            code, now = self._made(edit)
-            if not self.trial.is_over and not has_failed(now) and set() < wrong_in(now) <= wrong_in(self.now):
-                way = Search(code, self.trial, self.forward, self.offers, now).best()
-                if way:
-                    return way._replace(edits=[Made(edit, [], self.code), *way.edits])
-        return None
+        near = list(of_score.values())[:_NEAR]
+        if self.trace:
+            runs = {edit: watched(places_in(self.trial, self._edited(edit)), self.first) for edit in near}
+            near.sort(key=lambda edit: len(self._verdicts(runs[edit]).unknown))
+        for edit in near[:_PAIRS]:
+            made = self._made(edit)
+            wrong = wrong_in(made.after)
+            if not self.trial.is_over and not has_failed(made.after) and set() < wrong <= wrong_in(self.now):
+                second = Search(made.code, self.trial, self.forward, made.after, self.trace).best()
+                if second:
+                    return [made, *second]
+        return []
+
+    def _watched(self) -> list[Event]:
+        """What happens at the first sample; places that are not reached there are looked at in the others."""
+        events = watched(self.everything, self.first)
+        for k in range(len(self.now) - 1):
+            if not all(place.seen for place in self.places):
+                watched(self.everything, k)
+        give_room(self.places)
+        return events
+
+    def _verdicts(self, events: list[Event]) -> Verdicts:
+        """What is to be said of the statements beside those of a right code."""
+        return self.trace.verdicts(events, self.first) if self.trace else Verdicts()
 
     def _above(self, edit: Edit) -> Iterator[Edit]:
         """The same edit of what was assigned to the name, where another expression belongs in its place, or where the
@@ -101,57 +133,83 @@ class Search:
         returned = [s.value for s in nodes if isinstance(s, ast.Return)]
         if edit.kind == "expression" or any(edit.old in (value, *getattr(value, "elts", ())) for value in returned):
             for s in reversed(nodes):
-                if isinstance(s, ast.Assign) and same(s.targets[0], filled("n = 0", n=edit.old).targets[0]):
-                    uses = [
-                        node for node in ast.walk(edit.new) if isinstance(node, ast.Name) and node.id == edit.old.id
-                    ]
+                if isinstance(s, ast.Assign) and text_of(s.targets[0]) == edit.old.id:
+                    uses = [n for n in ast.walk(edit.new) if isinstance(n, ast.Name) and n.id == edit.old.id]
                     new = replaced(edit.new, {id(node): s.value for node in uses})
                     yield Edit(edit.kind, s.lineno, {id(s.value): new}, s.value, new, edit.more)
 
-    def _made(self, edit: Edit) -> tuple[Code, list[Outlook]]:
-        """The edited code, and what is wrong with it."""
-        code = self.code.edited(copy.deepcopy(edit.changes))
-        return code, self.trial.looks(code)
+    def _edited(self, edit: Edit) -> Code:
+        return self.code.edited(copy.deepcopy(edit.changes))
 
-    def _watched(self, place: Place) -> Iterator[Hook | None]:
-        """A hook that has seen the place, None where none can; nothing where it cannot be what is wrong."""
-        if place.hidden:
-            yield None
-            return
-        hook, now = Hook(self.trial, self.code, place), self.now[self.first]
-        for k in [self.first, *range(len(self.now) - 1)]:
-            hook.watch(k)
-        if not place.seen:
-            yield from [None] if has_failed(self.now) else []
-        elif not place.is_float or RAISES in now.wrong:
-            yield hook
-        else:
-            rng = np.random.default_rng(0)
-            then = hook.look(self.first, lambda env: _shaken(hook.original(env), rng))
-            is_blamed = not any(now.wrong.values()) or any(_has_moved(name, now, then) for name in now.wrong)
-            if is_blamed and (set(now.right) <= set(then.right) or RAISES in then.wrong):
-                yield hook
+    def _made(self, edit: Edit) -> Made:
+        code = self._edited(edit)
+        return Made(edit, self.code, code, self.trial.looks(code))
 
-    def _tried(self, place: Place, hook: Hook | None, edits: Iterable[Edit]) -> None:
+    def _may_be_wrong(self, place: Place) -> bool:
+        """Whether an edit of the place may help: if it moves what is wrong, and nothing that is right."""
+        now = self.now[self.first]
+        if place.hidden or not place.seen:
+            return place.hidden or has_failed(self.now)
+        if not place.is_float or RAISES in now.wrong:
+            return True
+        rng = np.random.default_rng(0)
+        then = place.look(self.first, lambda env: _shaken(place.original(env), rng))
+        is_blamed = not any(now.wrong.values()) or any(_has_moved(name, now, then) for name in now.wrong)
+        return is_blamed and (set(now.right) <= set(then.right) or RAISES in then.wrong)
+
+    def _changed(self, places: list[Place]) -> None:
+        """The small edits of what stands in these places, where they may be wrong."""
+        for place in places:
+            if self._may_be_wrong(place):
+                self._tried(place, (edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP))
+
+    def _missing(self, places: list[Place], verdicts: Verdicts) -> None:
+        """What is not a small change of what stands there: a factor, a term, a step, another expression.
+
+        It is looked for first where the numbers begin to be nobody's, and where a name stands for something else.
+        """
+        values = [place for place in places if place.is_float and not (place.is_index or place.hidden)]
+        values = [place for place in values if self._may_be_wrong(place)]
+        here = {id(place.statement) for place in values}
+        unknown = [id(place.statement) for place in verdicts.unknown if id(place.statement) in here]
+        first = {*unknown[:1], *verdicts.misnamed}
+        for is_first in (True, False):
+            others = []
+            for place in values:
+                if (id(place.statement) in first) is is_first:
+                    is_told = RAISES not in self.now[self.first].wrong and not self.trial.is_over
+                    slopes = slopes_at(place, self.first, self.now[self.first]) if is_told else None
+                    self._tried(place, looked_up(place, slopes, self.vocabulary) if slopes else ())
+                    others += [place] if slopes is None or place.looped else []
+            for place in [] if self.found else others:
+                self._tried(place, guesses(place, self.vocabulary))
+            if any(edit.cost <= _FAR for edit, _ in self.found):
+                return
+
+    def _tried(self, place: Place, edits: Iterable[Edit]) -> None:
         """Each edit of the expression in the place; one whose value is known not to help costs no whole run."""
-        if hook is None:
+        if place.hidden or not place.seen:
             self._slowly(edits)
             return
         known: set[Any] = set() if place.looped else {fingerprint(place.value)}
-        for edit in edits:
-            if self.trial.is_over:
-                return
+        for edit in itertools.takewhile(lambda _: not self.trial.is_over, edits):
             values: list[Any] = []
-            give = hook.candidate(edit.new, known, values)
-            is_near = self._judged(edit, lambda k, give=give: hook.look(k, give))  # type: ignore[misc]
+            compute = place.giving(edit.new)
+
+            def give(env: Any, values: list[Any] = values, compute: Any = compute) -> Any:
+                value = compute(env)
+                values.append(None if values else fingerprint(value))
+                if values[0] in known:
+                    raise Failed
+                return value
+
+            is_near = self._judged(edit, lambda k, give=give: place.look(k, give))  # type: ignore[misc]
             if not is_near and not place.looped:
-                known.update(values)
+                known.update(values[:1])
 
     def _slowly(self, edits: Iterable[Edit]) -> None:
         """Each edit, by compiling the function anew."""
-        for edit in edits:
-            if self.trial.is_over:
-                return
+        for edit in itertools.takewhile(lambda _: not self.trial.is_over, edits):
             function = self.trial.compiled(self.code.edited(edit.changes))
             self._judged(edit, lambda k, function=function: self.trial.look(function, k))  # type: ignore[misc]
 
@@ -167,7 +225,7 @@ class Search:
         after = [then if k == self.first else look(k) for k in range(len(self.now) - 1)]
         after.append(look(0))
         if self._is_progress(after):
-            self._found.append((edit, after))
+            self.found.append((edit, after))
         return True
 
     def _is_progress(self, after: list[Outlook]) -> bool:
@@ -176,19 +234,6 @@ class Search:
             return False
         pairs = zip(self.now, after, strict=True)
         return all(RAISES in now.wrong or set(then.wrong) <= set(now.wrong) for now, then in pairs)
-
-    def _missing(self, seen: list[tuple[Place, Hook]]) -> None:
-        """What is not a small change of what stands there: a factor, a term, a step, another expression."""
-        vocabulary, now = (Vocabulary(self.code, self.forward, self.offers), self.now[self.first])
-        others = []
-        for place, hook in seen:
-            slopes = None if RAISES in now.wrong or self.trial.is_over else slopes_at(hook, self.first, now)
-            if slopes is None:
-                others.append((place, hook))
-            elif slopes:
-                self._tried(place, hook, looked_up(hook, slopes, vocabulary))
-        for place, hook in [] if self._found else others:
-            self._tried(place, hook, guesses(place, vocabulary))
 
 
 def _shaken(value: Any, rng: np.random.Generator) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import io
@@ -16,11 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, filled
-from npbert.gradcheck.explain.places import Place, fingerprint
+from npbert.gradcheck.explain.code import Code
 
-RAISES = "raises"
+RAISES = "what the code gives"
 _ROUNDS = 200_000
+_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,6 @@ class Oracle(Protocol):
         ...
 
 
-Give = Callable[[Mapping[str, Any]], Any]
-
-
 class Failed(BaseException):
     """The code that is tried raised an exception, or makes too many rounds."""
 
@@ -76,10 +72,14 @@ class Trial:
 
     def __init__(self, oracle: Oracle, limit: float) -> None:
         self.oracle, self.limit, self.start, self.rounds = (oracle, limit, time.process_time(), 0)
+        self._asked, self._is_over = 0.0, False
 
     @property
     def is_over(self) -> bool:
-        return time.process_time() - self.start > self.limit
+        now = time.perf_counter()
+        if now > self._asked + 0.01:  # to ask for the time of this process takes long
+            self._asked, self._is_over = now, time.process_time() - self.start > self.limit
+        return self._is_over
 
     def step(self) -> bool:
         """Called in each round of each loop of the code."""
@@ -97,7 +97,7 @@ class Trial:
             return FAILED
 
     def compiled(self, code: Code, hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
-        """The function. What it raises is Failed, and so is what an edit made that is no code."""
+        """The function. What it raises is Failed, and so is what an edit made that is not code."""
 
         def guarded(*args: Any, **more: Any) -> Any:
             try:
@@ -117,76 +117,8 @@ class Trial:
         return [self.look(function, k) for k in [*range(len(self.oracle.samples)), 0]]
 
 
-class Hook:
-    """An expression of the code, in whose place any value can be put while the code runs."""
-
-    def __init__(self, trial: Trial, code: Code, place: Place) -> None:
-        self.trial, self.code, self.place = trial, code, place
-        self.original = self.giving(place.expr)
-        self._give: Give = self.original
-        call = filled(f"{HOOK}(locals())")
-        self._function = trial.compiled(code.edited({id(place.expr): call}), lambda env: self._give(env))
-
-    def giving(self, node: Any) -> Give:
-        """What computes an expression from the local variables."""
-        expression = compiled_expression(node)
-        return lambda env: eval(expression, {**self.code.scope, **env})
-
-    def look(self, k: int, give: Give) -> Outlook:
-        """With the value that `give` makes of the local variables."""
-        self._give = give
-        return self.trial.look(self._function, k)
-
-    def watch(self, k: int) -> None:
-        """Notes at the place what it is, and the variables there, if that is not known."""
-
-        def seen(env: Mapping[str, Any]) -> Any:
-            value = self.original(env)
-            if not self.place.seen:
-                self.place.seen, self.place.value = True, copied(value)
-                self.place.env = {name: copied(v) for name, v in env.items() if not name.startswith("__")}
-            return value
-
-        if not self.place.seen:
-            self.look(k, seen)
-
-    def put(self, k: int, value: Any) -> Outlook:
-        """With this value at the place, whenever it is reached; what stands there is computed all the same."""
-        return self.look(k, lambda env: (self.original(env), value)[1])
-
-    def candidate(self, node: Any, known: set[Any], values: list[Any]) -> Give:
-        """Gives the value of another expression, but fails where its first is known. values: is given the first"""
-        give = self.giving(node)
-
-        def checked(env: Mapping[str, Any]) -> Any:
-            value = give(env)
-            if not values:
-                values.append(fingerprint(value))
-                if values[0] in known:
-                    raise Failed
-            return value
-
-        return checked
-
-
-def compiled_expression(node: Any) -> Any:
-    """The code of an expression; where it is none, code that fails."""
-    try:
-        expression = ast.Expression(node)
-        return compile(ast.fix_missing_locations(ast.copy_location(expression, node)), "<candidate>", "eval")
-    except (SyntaxError, ValueError, TypeError):
-        return compile("[][0]", "<candidate>", "eval")
-
-
 def _failing(*args: Any, **more: Any) -> Any:
     raise Failed
-
-
-def copied(value: Any) -> Any:
-    """A copy of an array, or of arrays in a tuple or list; anything else itself."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    return type(value)(map(copied, value)) if type(value) in (tuple, list) else value
 
 
 @contextmanager
@@ -197,3 +129,23 @@ def quiet() -> Iterator[None]:
         warnings.simplefilter("ignore")
         with np.errstate(all="ignore"):
             yield
+
+
+def nearness(given: Array, wanted: Array) -> float:
+    """From 0 to 1: the cosine between them, or the share of numbers that are equal, if that is more."""
+    if given.shape != wanted.shape or not np.isfinite(given).all():
+        return 0.0
+    lengths = float(np.linalg.norm(given) * np.linalg.norm(wanted))
+    cosine = abs(float((given * wanted).sum())) / lengths if lengths else 0.0
+    return min(max(cosine, float(_equal(given, wanted).mean())), 0.999999)
+
+
+def is_equal(given: Array, wanted: Array) -> bool:
+    """Whether they are the same, but for rounding."""
+    return given.shape == wanted.shape and bool(_equal(given, wanted).all())
+
+
+def _equal(given: Array, wanted: Array) -> Array:
+    """Where the two are the same number."""
+    same: Array = np.abs(given - wanted) <= _SAME * max(float(np.abs(wanted).max(initial=0)), _SAME)
+    return same

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,26 +14,30 @@ import numpy as np
 from npbert.gradcheck.explain.code import Code, filled, replaced
 from npbert.gradcheck.explain.edits import sizes
 from npbert.gradcheck.explain.grammar import MADE_OF, WRAPS
-from npbert.gradcheck.explain.places import fingerprint
-from npbert.gradcheck.explain.trial import compiled_expression
+from npbert.gradcheck.explain.places import compiled_expression, fingerprint
 
-_CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
+CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
 _MOST = {"e": 24, "ab": 13, "abc": 7}  # so many arrays are put into the templates
 
 
 class Word(NamedTuple):
-    """An expression with its value; the expression is made only when it is asked for."""
+    """The value of an expression, and the expression as a template and its parts, as most are never needed."""
 
     value: Any
-    made: Callable[[], ast.expr]
+    template: str
+    parts: Mapping[str, ast.expr]
+
+    def made(self) -> ast.expr:
+        """The expression."""
+        expression: ast.expr = filled(self.template, **self.parts)
+        return expression
 
 
 class Vocabulary:
-    """forward: its source, whose expressions may be missing.   offers: helpers of one argument that may be, too"""
+    """forward: its source, and perhaps that of other methods, whose expressions may be missing"""
 
-    def __init__(self, code: Code, forward: str = "", offers: tuple[str, ...] = ()) -> None:
+    def __init__(self, code: Code, forward: str = "") -> None:
         self.code = code
-        self._offered = [ast.Call(ast.Name(name, ast.Load()), [ast.Name("e", ast.Load())], []) for name in offers]
         self._expressions = [*_read_in(code.tree), *_of_forward(forward)]
         self._known: dict[Any, list[tuple[ast.expr, Any]]] = {}
 
@@ -42,11 +47,11 @@ class Vocabulary:
         if key not in self._known:
             names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in env]
             expressions = sorted(self._expressions, key=lambda e: len(ast.dump(e)))
-            expressions += [filled("f(e)", f=each.func, e=name) for each in self._offered for name in names]
-            self._known[key] = list(self._valued([*names, *expressions], env))
+            self._known[key] = list(self.valued([*names, *expressions], env))
         return self._known[key]
 
-    def _valued(self, expressions: list[ast.expr], env: Mapping[str, Any]) -> Iterator[tuple[ast.expr, Any]]:
+    def valued(self, expressions: list[ast.expr], env: Mapping[str, Any]) -> Iterator[tuple[ast.expr, Any]]:
+        """Those that are floats, truths or arrays of them there, with their values, each value once."""
         scope, known = {**self.code.scope, **env}, set()
         for e in expressions:
             try:
@@ -61,7 +66,7 @@ class Vocabulary:
 
     def steps(self, e: ast.expr) -> list[ast.expr]:
         """e after each step that may have been left out: those of WRAPS, and calls of the code and of forward."""
-        calls = [each for each in [*self._offered, *self._expressions] if isinstance(each, ast.Call) and each.args]
+        calls = [each for each in self._expressions if isinstance(each, ast.Call) and each.args]
         through = [ast.Call(call.func, [e, *call.args[1:]], call.keywords) for call in calls]
         different = {ast.dump(call): call for call in through}.values()
         return [*(filled(text, e=e) for text in WRAPS.split(";")), *itertools.islice(different, _MOST["e"])]
@@ -71,28 +76,22 @@ class Vocabulary:
         there = [*sizes(env), *(e for e, value in self.base(env) if not isinstance(value, np.ndarray))]
         made = [filled(text, e=e) for e in there for text in ("np.sqrt(e)", "1 - e")]
         scope = {"np": np, "math": math, **self.code.scope, **env}
-        found = [*map(filled, _CONSTANTS), *there, *made]
+        found = [*map(filled, CONSTANTS), *there, *made]
         valued = [(e, float(eval(compiled_expression(e), scope))) for e in found]
         return [(e, value) for e, value in valued if value > 0 and value != 1]
 
     def words(self, env: Mapping[str, Any]) -> Iterator[Word]:
         """The base, and what is made of it."""
         base = self.base(env)
-        yield from (Word(value, lambda e=e: e) for e, value in base)  # type: ignore[misc]
-        floats = [(e, v) for e, v in base if isinstance(v, np.ndarray) and v.ndim]
+        yield from (Word(value, "e", {"e": e}) for e, value in base)
+        arrays = [(e, value) for e, value in base if isinstance(value, np.ndarray) and value.ndim]
         for names, templates in MADE_OF.items():
             for template in templates.split(";"):
                 compute = eval(f"lambda {','.join(names)}: {template.strip()}", {"np": np})
-                for parts in itertools.product(floats[: _MOST[names]], repeat=len(names)):
-                    try:
+                for parts in itertools.product(arrays[: _MOST[names]], repeat=len(names)):
+                    with contextlib.suppress(ValueError, IndexError, TypeError):  # shapes that do not fit
                         value = compute(*(value for _, value in parts))
-                    except (ValueError, IndexError, TypeError):  # shapes that do not fit
-                        continue
-                    yield Word(value, _made(template, names, [e for e, _ in parts]))
-
-
-def _made(template: str, names: str, parts: list[ast.expr]) -> Callable[[], ast.expr]:
-    return lambda: filled(template, **dict(zip(names, parts, strict=True)))
+                        yield Word(value, template, dict(zip(names, (e for e, _ in parts), strict=True)))
 
 
 def _read_in(tree: ast.AST) -> list[ast.expr]:

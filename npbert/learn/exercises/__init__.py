@@ -1,5 +1,6 @@
 """The exercises, in order. Each is one file of data: its text, its hints, a right answer, and why it is as it is."""
 
+from dataclasses import replace
 from importlib import import_module
 
 from npbert.learn.exercise import Exercise
@@ -9,9 +10,12 @@ _FILES = (
     "attention", "tied_table", "masking", "accumulate_and_clip", "adam", "find_the_bug",
 )  # fmt: skip
 
-_ALL: tuple[Exercise, ...] = tuple(import_module(f"{__name__}.{name}").EXERCISE for name in _FILES)
+_ALL = tuple(
+    replace(import_module(f"{__name__}.{slug}").EXERCISE, number=number, slug=slug)
+    for number, slug in enumerate(_FILES, 1)
+)
 
-EXERCISES = {exercise.number: exercise for exercise in _ALL}
+EXERCISES: dict[int, Exercise] = {exercise.number: exercise for exercise in _ALL}
 """By number."""
 
 __all__ = ["EXERCISES"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,10 +13,9 @@ from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
 from npbert.gradcheck import GradientError
 from npbert.layers import Linear, SoftmaxCrossEntropy
 from npbert.learn.attempt import Failure, attempt
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Message
+from npbert.learn.exercise import CHAPTERS, Exercise, Message
 from npbert.learn.numbers import Numbers, NumbersPart
-from npbert.learn.source import exercise_file, function_source
+from npbert.learn.source import Blank
 from npbert.optim import clip_by_global_norm
 
 TEXT = """
@@ -26,23 +26,29 @@ a piece is the mean over its own. Not every piece has as many targets, and label
 Then the gradients may be too large for a good step. All of them together are seen as one long vector, and if it is
 longer than max_norm, it is made shorter: the direction stays.
 """
-ACCUMULATE_TEXT = """Add the gradient of the mean loss over all targets of all pieces to the layer's; return that mean.
+ACCUMULATE_BLANK = Blank(
+    "accumulate",
+    """Add the gradient of the mean loss over all targets of all pieces to the layer's; return that mean.
 
-pieces: for each an x (n, I), and labels (n,), at least one of which is a target. For one piece:
+    pieces: for each an x (n, I), and labels (n,), at least one of which is a target. For one piece:
 
-    tape = Tape()
-    its_mean = loss.forward(layer.forward(x, tape), labels, tape)
-    layer.backward(loss.backward(1.0, tape), tape)
+        tape = Tape()
+        its_mean = loss.forward(layer.forward(x, tape), labels, tape)
+        layer.backward(loss.backward(1.0, tape), tape)
 
-where 1.0 is dloss: how much the loss of this piece counts in the whole. One piece at a time: together they do
-not fit into memory.
-"""
-CLIP_TEXT = """Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.
+    where 1.0 is dloss: how much the loss of this piece counts in the whole. One piece at a time: together they do
+    not fit into memory.
+    """,
+)
+CLIP_BLANK = Blank(
+    "clip_by_global_norm",
+    """Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.
 
-The joint norm is the length of all gradients in one row: √(Σ grad²), summed over all numbers of all parameters.
-Change each parameter.grad in place, as in parameter.grad[...] *= factor. Where the norm is not above max_norm,
-nothing is changed. parameters is a list here; a parameter that is given twice counts once: it is one.
-"""
+    The joint norm is the length of all gradients in one row: √(Σ grad²), summed over all numbers of all parameters.
+    Change each parameter.grad in place, as in parameter.grad[...] *= factor. Where the norm is not above max_norm,
+    nothing is changed. parameters is a list here; a parameter that is given twice counts once: it is one.
+    """,
+)
 HINTS = (
     "A mean of means is not the mean of all, unless all pieces have as many targets. A piece with n of N targets "
     "counts n/N. And the norm of several gradients is that of all of their numbers in one row.",
@@ -51,19 +57,6 @@ HINTS = (
     "For clipping: parameters = list(dict.fromkeys(parameters)); norm = √(Σ (p.grad**2).sum()); if norm > max_norm: "
     "p.grad[...] *= max_norm / norm, for each p; return norm.",
 )
-PLAIN = """
-def accumulate(layer, loss, pieces):
-    counts = [(labels >= 0).sum() for _, labels in pieces]
-    total = sum(counts)
-    mean = 0.0
-    for (x, labels), count in zip(pieces, counts):
-        share = count / total
-        tape = Tape()
-        its_mean = loss.forward(layer.forward(x, tape), labels, tape)
-        mean += share * its_mean
-        layer.backward(loss.backward(share, tape), tape)
-    return mean
-"""
 CLIP_PLAIN = """
 def clip_by_global_norm(parameters, max_norm):
     parameters = list(dict.fromkeys(parameters))
@@ -102,11 +95,14 @@ Piece = tuple[Array, Array]
 
 def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
     """The mean loss over all targets of all pieces; its gradient is added, a piece with n of N targets counts n/N."""
-    counts = [int((labels != IGNORED).sum()) for _, labels in pieces]
+    counts = [(labels >= 0).sum() for _, labels in pieces]
+    total = sum(counts)
     mean = 0.0
     for (x, labels), count in zip(pieces, counts, strict=True):
-        share, tape = count / sum(counts), Tape()
-        mean += share * float(loss.forward(layer.forward(x, tape), labels, tape))
+        share = count / total
+        tape = Tape()
+        its_mean = loss.forward(layer.forward(x, tape), labels, tape)
+        mean += share * its_mean
         layer.backward(loss.backward(share, tape), tape)
     return mean
 
@@ -150,7 +146,7 @@ def accumulated(thing: Any, seed: int) -> Numbers:
 
 
 def _prove_accumulating(thing: Any) -> Message | None:
-    """Whether each piece went forward by itself."""
+    """Judge that each piece goes forward by itself."""
     layer, pieces = pieces_of(0)
     found = attempt(lambda: thing(layer, SoftmaxCrossEntropy(), pieces), thing.__code__.co_filename)
     most = max(len(x) for x, _ in pieces)
@@ -214,35 +210,24 @@ def _prove_clipping(thing: Any) -> Message | None:
     )
 
 
-EXERCISE = Exercise(
-    number=13,
-    slug="accumulate_and_clip",
-    title="accumulating and clipping gradients",
-    chapter=chapter(8),
-    hints=HINTS,
-    parts=(
-        NumbersPart("accumulate", accumulate, accumulated, plain=PLAIN, reasons=REASONS, prove=_prove_accumulating),
-        NumbersPart(
-            "clip_by_global_norm",
-            clip_by_global_norm,
-            clipped,
-            plain=CLIP_PLAIN,
-            reasons=CLIP_REASONS,
-            prove=_prove_clipping,
-            tolerance=1e-5,
-        ),
-    ),
-    source=lambda: exercise_file(
-        13,
-        "accumulating and clipping gradients",
-        chapter(8),
-        TEXT,
-        [
-            "Piece = tuple[Array, Array]",
-            function_source(accumulate, ACCUMULATE_TEXT),
-            function_source(clip_by_global_norm, CLIP_TEXT),
-        ],
-        uses=["IGNORED", "Tape", "math"],
-    ),
-    blanks=("accumulate", "clip_by_global_norm"),
+ACCUMULATE = NumbersPart(
+    right=accumulate,
+    blank=ACCUMULATE_BLANK,
+    above="Piece = tuple[Array, Array]",
+    numbers=accumulated,
+    plain=inspect.getsource(accumulate),
+    reasons=REASONS,
+    prove=_prove_accumulating,
 )
+CLIP = NumbersPart(
+    right=clip_by_global_norm,
+    blank=CLIP_BLANK,
+    numbers=clipped,
+    plain=CLIP_PLAIN,
+    reasons=CLIP_REASONS,
+    causes=(RETURNED,),
+    prove=_prove_clipping,
+    tolerance=1e-5,
+)
+TITLE, USES = "accumulating and clipping gradients", ("IGNORED", "Tape", "math")
+EXERCISE = Exercise(TITLE, CHAPTERS[8], TEXT, HINTS, (ACCUMULATE, CLIP), uses=USES)

@@ -8,10 +8,9 @@ import numpy as np
 
 from npbert.core import Parameter
 from npbert.gradcheck import GradientError
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Message
+from npbert.learn.exercise import CHAPTERS, Exercise, Message
 from npbert.learn.numbers import Numbers, NumbersPart
-from npbert.learn.source import Blank, class_source, exercise_file
+from npbert.learn.source import Blank
 from npbert.optim import Adam, AdamW
 
 TEXT = """
@@ -140,13 +139,8 @@ def _numbers(optimizer: Any, seed: int) -> Numbers:
     return _after_steps(Decaying, seed) | {LARGE: large["the weight"]}
 
 
-def _remembered(optimizer: Any, seed: int) -> Numbers:
-    """What has to be right before the values can be: m, v and t."""
-    return {name: of for name, of in _numbers(optimizer, seed).items() if name in ("m", "v", COUNT)}
-
-
 def _numbers_of_decay(optimizer: Any, seed: int) -> Numbers:
-    """What kept returns, and the values after some steps with it."""
+    """The state that kept returns, and the values after some steps with it."""
     decay = 0.3 + 0.1 * seed
     adam, numbers = optimizer([Parameter(np.ones(1))], weight_decay=decay, **SETTINGS[seed % 2]), {}
     for what, shapes in (("matrix", MATRICES), ("vector", VECTORS)):
@@ -156,7 +150,7 @@ def _numbers_of_decay(optimizer: Any, seed: int) -> Numbers:
 
 
 def _kept(adam: Any, shape: tuple[int, ...]) -> float:
-    """What kept returns for a value of this shape. Raises: GradientError where that is no number."""
+    """The state that kept returns for a value of this shape. Raises: GradientError where it holds no numbers."""
     parameter = Parameter(np.random.default_rng(0).standard_normal(shape))
     before = parameter.value.copy()
     returned = adam.kept(parameter)
@@ -172,7 +166,7 @@ def _kept(adam: Any, shape: tuple[int, ...]) -> float:
 
 
 def _prove(optimizer: Any) -> Message | None:
-    """Whether values change in place, and gradients stay."""
+    """The message where values do not change in place, or gradients do not stay."""
     rng = np.random.default_rng(0)
     parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[0]]
     for parameter in parameters:
@@ -183,7 +177,7 @@ def _prove(optimizer: Any) -> Message | None:
         return Message(
             "The numbers are right, but parameter.value is a new array: a value changes in place.",
             "Others may hold the array: on several processes the values of all parameters lie in one row, of which "
-            "each parameter.value is a part, and a new array is no part of it any more. So it is parameter.value -= …, "
+            "each parameter.value is a part, and a new array is not part of it. So it is parameter.value -= …, "
             "or parameter.value[...] = …, and not parameter.value = ….",
         )
     if all(np.array_equal(p.grad, old) for p, old in zip(parameters, gradients, strict=True)):
@@ -201,23 +195,15 @@ def _prove(optimizer: Any) -> Message | None:
     )
 
 
-EXERCISE = Exercise(
-    number=14,
-    slug="adam",
-    title="Adam and AdamW",
-    chapter=chapter(8),
-    hints=HINTS,
-    parts=(
-        NumbersPart("Adam", Adam, _remembered, method="step", plain=PLAIN, reasons=REASONS),
-        NumbersPart("Adam", Adam, _numbers, method="step", plain=PLAIN, reasons=REASONS, prove=_prove),
-        NumbersPart("AdamW", AdamW, _numbers_of_decay, method="kept", plain=KEPT_PLAIN, reasons=KEPT_REASONS),
-    ),
-    source=lambda: exercise_file(
-        14,
-        "Adam and AdamW",
-        chapter(8),
-        TEXT,
-        [class_source(Adam, BLANK, without=("moments",)), class_source(AdamW, KEPT_BLANK)],
-    ),
-    blanks=("Adam.step", "AdamW.kept"),
+STEP = NumbersPart(
+    right=Adam,
+    blank=BLANK,
+    without=("moments",),
+    numbers=_numbers,
+    plain=PLAIN,
+    reasons=REASONS,
+    causes=("m", "v", COUNT),
+    prove=_prove,
 )
+KEPT = NumbersPart(right=AdamW, blank=KEPT_BLANK, numbers=_numbers_of_decay, plain=KEPT_PLAIN, reasons=KEPT_REASONS)
+EXERCISE = Exercise("Adam and AdamW", CHAPTERS[8], TEXT, HINTS, (STEP, KEPT))

@@ -10,18 +10,17 @@ from npbert.blocks import EncoderLayer
 from npbert.catalogue import Setting
 from npbert.core import Sequences
 from npbert.learn.attempt import Failure
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
+from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file
+from npbert.learn.source import Blank
 
 TEXT = """
 An encoder layer is two halves, and each half is LayerNorm(s) with s = u + Dropout(f), where attention, or the
 feed-forward, made f from u. All its parts know their own backwards. What is left is to call them in the right order,
 and to bring together what comes back: u has two roads to the loss, past the sub-layer and through it.
 
-The order matters: the tape hands things back in the reverse order of forward. Attention has two inputs, x, the rows
-that look, and z, the rows that are looked at. Its backward returns a gradient for each of them.
+The order matters: the tape hands things back in the reverse order of forward. Attention has two inputs: it makes the
+queries of x, and the keys and the values of z. Its backward returns a gradient for each of the two.
 """
 BLANK = Blank(
     "backward",
@@ -37,7 +36,7 @@ HINTS = (
     "Through the sub-layer: df = self.dropout.backward(ds, tape), then self.feed_forward.backward(df, tape). Past it: "
     "ds as it is. Where the two roads meet, at h, they are added: dh = ds + self.feed_forward.backward(df, tape).",
     "The first half is the same with dh in place of dy, self.attention_norm, and self.attention.backward(df, tape), "
-    "which returns two: the gradient of the rows that look, and dz. x went past attention and into it: "
+    "which returns two: the gradient of x as queries, and dz. x went past attention and into it: "
     "dqueries, dz = self.attention.backward(df, tape), and then return ds + dqueries, dz.",
 )
 PLAIN = """
@@ -57,7 +56,7 @@ _HALF = (
     "the sub-layer what it returned goes on as it is, through the sub-layer it goes through dropout first."
 )
 REASONS = {
-    "dx": f"{_HALF} For x the two roads are past attention, and through it as the rows that look.",
+    "dx": f"{_HALF} For x the two roads are past attention, and through it as queries.",
     "dz": "dz is the second of the two that attention's backward returns, and nothing is added to it: z goes into "
     "attention and nowhere else. It is right where what attention's backward is given is right.",
     "dx, dz": f"{_HALF} Where they meet again, at h and at x, what came back along both is added.",
@@ -81,7 +80,7 @@ _OTHER_NORM = {"output_norm": "attention_norm", "attention_norm": "output_norm"}
 
 
 def advise(failure: Failure) -> str:
-    """What comes next, where the tape has something else on top."""
+    """Advice on the order of the parts, where the tape has something else on top."""
     top = re.search(r"on top of the tape is what (another )?(\w+)", failure.message)
     if failure.kind != "TapeError" or top is None:
         return ""
@@ -93,21 +92,6 @@ def advise(failure: Failure) -> str:
     )
 
 
-EXERCISE = Exercise(
-    number=9,
-    slug="add_and_norm",
-    title="residuals, add & norm",
-    chapter=chapter(3),
-    hints=HINTS,
-    parts=(
-        layer_part(
-            setting((6, 2, 7), (3, 2), (0.3, 0.2)),
-            setting((9, 3, 4), (2, 5, 1), (0.2, 0.35)),
-            plain=PLAIN,
-            reasons=REASONS,
-            advise=advise,
-        ),
-    ),
-    source=lambda: exercise_file(9, "residuals, add & norm", chapter(3), TEXT, [class_source(EncoderLayer, BLANK)]),
-    blanks=("EncoderLayer.backward",),
-)
+SAMPLES = setting((6, 2, 7), (3, 2), (0.3, 0.2)), setting((9, 3, 4), (2, 5, 1), (0.2, 0.35))
+PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, advise=advise)
+EXERCISE = Exercise("residuals, add & norm", CHAPTERS[3], TEXT, HINTS, (PART,))

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 import numpy as np
 
 from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Layer, Sequences, Tape
-from npbert.gradcheck import GradientError
 from npbert.layers import DotProductAttention, dot_product_attention
+from npbert.layers.checks import check_like
 from npbert.layers.softmax import softmax, softmax_backward
 from npbert.learn.attempt import Failure
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
+from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file, function_source
+from npbert.learn.layers_run import returning
+from npbert.learn.source import Blank
 
 TEXT = """
 Each query compares itself with all keys, S = Q Kᵀ/√d. Softmax makes weights of the scores, P = softmax(S), and the
@@ -142,8 +141,7 @@ class PaddedAttention(Layer):
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
         """As attend_backward, head by head: split what comes in, merge what goes out."""
         q, k, v, p = tape.take(self)
-        if dc.shape != (len(q), q.shape[2], q.shape[1] * q.shape[3]):
-            raise ValueError(f"dc is {dc.shape}")
+        check_like(self, dc, (len(q), q.shape[2], q.shape[1] * q.shape[3]), q.dtype, name="dc")
         dc = self.split(dc)
         dv = p.swapaxes(-1, -2) @ dc
         ds = softmax_backward(dc @ v.swapaxes(-1, -2), p) / math.sqrt(q.shape[-1])
@@ -162,11 +160,9 @@ def one_head(n: int, heads: int, d: int, m: int, t: int) -> Setting:
     """n sequences of m queries and t keys, with heads of d features, and dropout of the weights."""
     return Setting(
         DotProductAttention,
-        lambda cls, init: type(cls.__name__, (cls,), _checked(cls))(heads, 0.3),
+        lambda cls, init: returning(cls, "attend_backward", {"dq": 2, "dk": 3, "dv": 4})(heads, 0.3),
         lambda rng: (
-            rng.standard_normal((n * m, heads * d)),
-            rng.standard_normal((n * t, heads * d)),
-            rng.standard_normal((n * t, heads * d)),
+            *(rng.standard_normal((n * length, heads * d)) for length in (m, t, t)),
             Sequences(np.array([t] * n), np.array([m] * n)),
         ),
     )
@@ -185,29 +181,11 @@ def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:
     )
 
 
-def _checked(cls: type[Any]) -> dict[str, Any]:
-    """An attend_backward that looks at what that of cls returns, before anything is done with it."""
-
-    def attend_backward(self: Any, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None) -> Any:
-        found = cls.attend_backward(self, dc, q, k, v, p, mask)
-        if not isinstance(found, tuple | list) or len(found) != 3:
-            count = len(found) if isinstance(found, tuple | list) else 1
-            given = "nothing" if found is None else "one thing" if count == 1 else f"{count} things"
-            raise GradientError(f"attend_backward returns {given}, wanted dq, dk and dv")
-        for name, dx, x in zip(("dq", "dk", "dv"), found, (q, k, v), strict=True):
-            if np.shape(dx) != x.shape:
-                swapped = ": the last two axes are swapped" * (np.shape(dx) == x.swapaxes(-1, -2).shape)
-                raise GradientError(f"{name} has the shape {np.shape(dx)}, wanted {x.shape}{swapped}")
-        return found
-
-    return {"attend_backward": attend_backward, "__module__": "checked"}
-
-
 _OF_PART_ONE = ("attend_backward", "attend", "dropout")
 
 
 def advise(failure: Failure) -> str:
-    """Where the code of part two stops: whether part one is called, or dc is still in one piece."""
+    """Advice where the code of part two stops: part one is not called, or dc is still in one piece."""
     if failure.kind == "AttributeError" and any(f"attribute '{name}'" in failure.message for name in _OF_PART_ONE):
         return (
             "That belongs to DotProductAttention, part one. Write its lines again here, without dropout: p is what "
@@ -219,41 +197,21 @@ def advise(failure: Failure) -> str:
     return ""
 
 
+OF_ONE_HEAD = layer_part(
+    (one_head(2, 3, 5, 7, 11), one_head(3, 2, 7, 11, 5)),
+    BLANK,
+    PLAIN,
+    REASONS,
+    helpers=(dot_product_attention._probabilities, dot_product_attention._transposed),
+)
+SAMPLES = with_heads(2, 3, (7, 2, 6, 7, 4)), with_heads(5, 2, (4, 11, 7))
+WITH_HEADS = layer_part(SAMPLES, HEADS_BLANK, HEADS_PLAIN, HEADS_REASONS, advise=advise)
 EXERCISE = Exercise(
-    number=10,
-    slug="attention",
-    title="attention",
-    chapter=chapter(6),
-    hints=ONE_HEADS_HINTS,
+    "attention",
+    CHAPTERS[6],
+    TEXT,
+    ONE_HEADS_HINTS,
+    (OF_ONE_HEAD, WITH_HEADS),
     hints_of_parts={"PaddedAttention": HEADS_HINTS},
-    parts=(
-        layer_part(
-            one_head(2, 3, 5, 7, 11),
-            one_head(3, 2, 7, 11, 5),
-            method="attend_backward",
-            plain=PLAIN,
-            reasons=REASONS,
-        ),
-        layer_part(
-            with_heads(2, 3, (7, 2, 6, 7, 4)),
-            with_heads(5, 2, (4, 11, 7)),
-            plain=HEADS_PLAIN,
-            reasons=HEADS_REASONS,
-            advise=advise,
-        ),
-    ),
-    source=lambda: exercise_file(
-        10,
-        "attention",
-        chapter(6),
-        TEXT,
-        [
-            class_source(DotProductAttention, BLANK),
-            function_source(dot_product_attention._probabilities),
-            function_source(dot_product_attention._transposed),
-            class_source(PaddedAttention, HEADS_BLANK),
-        ],
-        uses=["softmax_backward"],
-    ),
-    blanks=("DotProductAttention.attend_backward", "PaddedAttention.backward"),
+    uses=("softmax_backward",),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,9 @@ from npbert.core import IGNORED, Tape
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.layers.cross_entropy import _exponentials
 from npbert.learn.attempt import Failure, attempt
-from npbert.learn.chapters import chapter
-from npbert.learn.dtypes import another_dtype
-from npbert.learn.exercise import Exercise
-from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file, function_source
+from npbert.learn.exercise import CHAPTERS, Exercise
+from npbert.learn.layers import another_dtype, layer_part, sample
+from npbert.learn.source import Blank
 
 TEXT = """
 The loss says how surprised the model is by the right answers: for each row that has a label, −log of the probability
@@ -55,11 +52,10 @@ def backward(self, dloss, tape):
     onehot = np.zeros(p.shape)
     labels = each, targets
     onehot[labels] = 1
+    dscores = (p - onehot) * share
     dlogits = np.zeros((len(is_target), scores.shape[1]))
-    ones = np.zeros((len(is_target), scores.shape[1]))
-    np.add.at(dlogits, rows, p)
-    np.add.at(ones, rows, onehot)
-    return (dlogits - ones) * share
+    np.add.at(dlogits, rows, dscores)
+    return dlogits
 """
 REASONS = {
     "dlogits": "A row with a label has (p − onehot(label)) · dloss / n, as the loss is the mean over the n targets: of "
@@ -73,21 +69,19 @@ _OVERFLOW = (
 )
 
 
-def setting(classes: int, *labels: int) -> Setting:
-    """The loss, with logits of so many classes, and these labels."""
-    return Setting(
-        SoftmaxCrossEntropy,
-        lambda cls, init: cls(),
-        lambda rng: (rng.standard_normal((len(labels), classes)), np.array(labels)),
-    )
+def labelled(*labels: int, classes: int) -> Setting:
+    """The loss, with these labels, and logits of so many classes."""
+    return sample(SoftmaxCrossEntropy, lambda rng: (rng.standard_normal((len(labels), classes)), np.array(labels)))
 
 
-SOME = setting(5, IGNORED, 4, 0, 2, IGNORED, 4, 2, 3, IGNORED, 4, IGNORED)
-ALL = setting(4, 3, 0, 3, 2, 0, 3, 1)  # each row is a target: what forward keeps as scores are the caller's logits
+SOME = labelled(IGNORED, 4, 0, 2, IGNORED, 4, 2, 3, IGNORED, 4, IGNORED, classes=5)
+ALL = labelled(
+    3, 0, 3, 2, 0, 3, 1, classes=4
+)  # each row is a target: what forward keeps as scores are the caller's logits
 
 
 def overflows(layer_class: type[Any]) -> str:
-    """What is said of a right answer that is NaN where scores are large; and of the dtype."""
+    """A remark on a right answer that is NaN where scores are large; and on the dtype."""
     layer, (logits, labels), _ = SOME.make(layer_class)
 
     def dlogits() -> Any:
@@ -101,25 +95,11 @@ def overflows(layer_class: type[Any]) -> str:
 
 
 def advise(failure: Failure) -> str:
-    """Where a softmax is called for."""
+    """Advice where a softmax is called for."""
     if failure.kind != "NameError" or "'softmax'" not in failure.message:
         return ""
     return "What it takes is there already: p = np.exp(scores - largest) / total."
 
 
-EXERCISE = Exercise(
-    number=5,
-    slug="cross_entropy",
-    title="softmax with cross-entropy",
-    chapter=chapter(4),
-    hints=HINTS,
-    parts=(replace(layer_part(SOME, ALL, plain=PLAIN, reasons=REASONS, advise=advise), remarks=overflows),),
-    source=lambda: exercise_file(
-        5,
-        "softmax with cross-entropy",
-        chapter(4),
-        TEXT,
-        [class_source(SoftmaxCrossEntropy, BLANK), function_source(_exponentials)],
-    ),
-    blanks=("SoftmaxCrossEntropy.backward",),
-)
+PART = layer_part((SOME, ALL), BLANK, PLAIN, REASONS, helpers=(_exponentials,), advise=advise, remarks=overflows)
+EXERCISE = Exercise("softmax with cross-entropy", CHAPTERS[4], TEXT, HINTS, (PART,))

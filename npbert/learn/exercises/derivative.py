@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import Finding
 from npbert.gradcheck.explain.reasons import KINDS
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Message
-from npbert.learn.exercises.numerical_derivative import central_difference, complex_step
+from npbert.learn.exercise import CHAPTERS, Exercise, Message
 from npbert.learn.numbers import Numbers, NumbersPart
-from npbert.learn.source import exercise_file, function_source
+from npbert.learn.source import Blank
 
 TEXT = """
 Before you write derivatives, you need somebody who tells you whether they are right. A computer can ask the function
@@ -24,15 +23,21 @@ calculus, so it can check what you will derive by hand.
 f takes an array and returns one number. Return the array of its derivatives, one for each number of x, of the shape of
 x. np.ndindex(x.shape) gives the places of all numbers of an array of any shape.
 """
-CENTRAL_TEXT = """Return ∂f/∂x, of the shape of x: for each number of x the slope of f between x − h and x + h.
+CENTRAL_BLANK = Blank(
+    "central_difference",
+    """Return ∂f/∂x, of the shape of x: for each number of x the slope of f between x − h and x + h.
 
-Move one number of x at a time, a step h up and a step h down, and leave x as it was.
-"""
-COMPLEX_TEXT = """Return ∂f/∂x, of the shape of x: Im f(x + ih) / h for each number of x.
+    Move one number of x at a time, a step h up and a step h down, and leave x as it was.
+    """,
+)
+COMPLEX_BLANK = Blank(
+    "complex_step",
+    """Return ∂f/∂x, of the shape of x: Im f(x + ih) / h for each number of x.
 
-f can be given complex numbers. For a small h, f(x + ih) = f(x) + ih f′(x) − …, so the slope stands in the imaginary
-part. Nothing is subtracted, so no digits are lost, and h can be as small as you like.
-"""
+    f can be given complex numbers. For a small h, f(x + ih) = f(x) + ih f′(x) − …, so the slope stands in the imaginary
+    part. Nothing is subtracted, so no digits are lost, and h can be as small as you like.
+    """,
+)
 HINTS = (
     "Two points, one h above and one h below: they are 2h apart. All other numbers stay where they are.",
     "For each `index` of np.ndindex(x.shape) make a copy of x, move copy[index], call f with the copy, and put what "
@@ -75,6 +80,30 @@ COMPLEX_REASONS = {
 SHAPES = ((2, 3), (5,), (3, 2, 4))
 
 
+Function = Callable[[Array], Any]
+
+
+def central_difference(f: Function, x: Array, h: float = 1e-5) -> Array:
+    """∂f/∂x ≈ (f(x + h) − f(x − h)) / 2h, with one number of x moved at a time."""
+    gradient = np.zeros(x.shape)
+    for index in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[index] += h
+        down[index] -= h
+        gradient[index] = (f(up) - f(down)) / (2 * h)
+    return gradient
+
+
+def complex_step(f: Function, x: Array, h: float = 1e-30) -> Array:
+    """∂f/∂x = Im f(x + ih) / h, with one number of x moved at a time, along the imaginary axis."""
+    gradient = np.zeros(x.shape)
+    for index in np.ndindex(x.shape):
+        moved = x.astype(complex)
+        moved[index] += 1j * h
+        gradient[index] = f(moved).imag / h
+    return gradient
+
+
 def numbers(derivative: Any, seed: int, h: float) -> Numbers:
     """The gradient of a function at an x of another shape for each seed; x when it is done; and where f was asked."""
     rng = np.random.default_rng(seed)
@@ -95,7 +124,7 @@ def numbers(derivative: Any, seed: int, h: float) -> Numbers:
 
 
 def first(given: Numbers, right: Numbers) -> Message | None:
-    """What is to be said where x is another one, or where what is returned is no array of real numbers like x."""
+    """The message where x was changed, or where the result is not an array of real numbers shaped like x."""
     gradient, wanted = given["the gradient"], right["the gradient"]
     if not np.allclose(given[AFTER], right[AFTER], rtol=0, atol=1e-9):
         put_back = Finding("missing line", AFTER, "", "", "x[index] = start", KINDS["missing line"].cause)
@@ -136,12 +165,12 @@ def first_of_complex(given: Numbers, right: Numbers) -> Message | None:
         "The gradient is 0, as if no number was ever moved along the imaginary axis.",
         "x + h stays on the real axis, where f is real: it is moved by 1j * h. And an array of real numbers keeps no "
         "imaginary part: moved = x.astype(complex) does.",
-        (Finding("factor", "the gradient", "", "", "", KINDS["factor"].cause),),
+        (Finding("missing factor", "the gradient", "", "", "", KINDS["missing factor"].cause),),
     )
 
 
 def untouched(derivative: Callable[..., Any]) -> Message | None:
-    """Whether x is after the call what it was, to the last bit."""
+    """Judge that the call leaves x as it was, to the last bit."""
     x = np.random.default_rng(0).uniform(0.3, 1.7, 99)
     before = x.copy()
     derivative(lambda z: z.sum(), x)
@@ -155,40 +184,37 @@ def untouched(derivative: Callable[..., Any]) -> Message | None:
     )
 
 
-def part(right: Any, plain: str, reasons: dict[str, str], h: float, tolerance: float) -> NumbersPart:
+def part(right: Any, blank: Blank, h: float, **options: Any) -> NumbersPart:
     """One of the two derivatives, by steps of h: so large that nobody takes what was not divided by it for 0."""
     return NumbersPart(
-        right.__name__,
-        right,
-        lambda derivative, seed: numbers(derivative, seed, h),
-        plain=plain,
-        reasons=reasons,
-        prove=untouched,
-        tolerance=tolerance,
-        first=first_of_complex if right is complex_step else first,
+        right=right, blank=blank, numbers=lambda thing, seed: numbers(thing, seed, h), prove=untouched, **options
     )
 
 
 EXERCISE = Exercise(
-    number=1,
-    slug="derivative",
     title="the numerical derivative",
-    chapter=chapter(9),
+    chapter=CHAPTERS[9],
     hints=HINTS,
     parts=(
-        part(central_difference, CENTRAL_PLAIN, CENTRAL_REASONS, 1e-5, 1e-7),
-        part(complex_step, COMPLEX_PLAIN, COMPLEX_REASONS, 1e-12, 1e-11),
+        part(
+            central_difference,
+            CENTRAL_BLANK,
+            1e-5,
+            above="Function = Callable[[Array], Any]",
+            plain=CENTRAL_PLAIN,
+            reasons=CENTRAL_REASONS,
+            tolerance=1e-7,
+            first=first,
+        ),
+        part(
+            complex_step,
+            COMPLEX_BLANK,
+            1e-12,
+            plain=COMPLEX_PLAIN,
+            reasons=COMPLEX_REASONS,
+            tolerance=1e-11,
+            first=first_of_complex,
+        ),
     ),
-    source=lambda: exercise_file(
-        1,
-        "the numerical derivative",
-        chapter(9),
-        TEXT,
-        [
-            "Function = Callable[[Array], Any]",
-            function_source(central_difference, CENTRAL_TEXT),
-            function_source(complex_step, COMPLEX_TEXT),
-        ],
-    ),
-    blanks=("central_difference", "complex_step"),
+    text=TEXT,
 )

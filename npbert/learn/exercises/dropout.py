@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from npbert.catalogue import Setting
 from npbert.layers import Dropout
 from npbert.learn.attempt import Failure
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
-from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file
+from npbert.learn.exercise import CHAPTERS, Exercise
+from npbert.learn.layers import layer_part, normal, sample
+from npbert.learn.source import Blank
 
 TEXT = """
 While training, dropout sets each number to 0 with probability p, and multiplies the others by 1/(1 − p), so that the
@@ -44,13 +42,8 @@ REASONS = {
 }
 
 
-def setting(p: float, *shape: int) -> Setting:
-    """A Dropout of this p, which is not 0.5, and an x of this shape."""
-    return Setting(Dropout, lambda cls, init: cls(p), lambda rng: (rng.standard_normal(shape),))
-
-
 def advise(failure: Failure) -> str:
-    """Where backward has put something on the tape, or takes a mask that is not there."""
+    """Advice where backward puts something on the tape, or takes a mask that is not there."""
     if "NoneType" in failure.message and "mask" in failure.code:
         return "mask is None when nothing is dropped: y is x then, and dx is dy."
     if failure.kind != "TapeError" or "still holds" not in failure.message:
@@ -58,13 +51,6 @@ def advise(failure: Failure) -> str:
     return "Backward takes what forward kept off the tape, and puts nothing on it. Does it call self.forward?"
 
 
-EXERCISE = Exercise(
-    number=8,
-    slug="dropout",
-    title="dropout",
-    chapter=chapter(7),
-    hints=HINTS,
-    parts=(layer_part(setting(0.3, 11, 7), setting(0.2, 5, 9), plain=PLAIN, reasons=REASONS, advise=advise),),
-    source=lambda: exercise_file(8, "dropout", chapter(7), TEXT, [class_source(Dropout, BLANK)]),
-    blanks=("Dropout.backward",),
-)
+SAMPLES = sample(Dropout, normal(11, 7), 0.3), sample(Dropout, normal(5, 9), 0.2)
+PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, advise=advise)
+EXERCISE = Exercise("dropout", CHAPTERS[7], TEXT, HINTS, (PART,))

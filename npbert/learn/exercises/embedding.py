@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from npbert.catalogue import Setting
 from npbert.layers import Embedding
 from npbert.learn.attempt import Failure
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
-from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file
+from npbert.learn.exercise import CHAPTERS, Exercise
+from npbert.learn.layers import layer_part, permuted, sample
+from npbert.learn.source import Blank
 
 TEXT = """
 An embedding is a table with a vector for each word: y[n] is the row of the table whose number is ids[n]. Some words
@@ -49,17 +45,8 @@ REASONS = {
 }
 
 
-def setting(words: int, features: int, *ids: int) -> Setting:
-    """A table of this size, and ids, of which some are there several times, in a random order."""
-    return Setting(
-        Embedding,
-        lambda cls, init: cls(words, features, init),
-        lambda rng: (rng.permutation(np.array(ids)),),
-    )
-
-
 def advise(failure: Failure) -> str:
-    """Where an id was taken for a place, or dW has a row for each id."""
+    """Advice where an id was taken for a place, or dW has a row for each id."""
     if "a gradient of shape" in failure.message:
         return (
             "dW has a row for each word of the table, as W, and dy has a row for each n. So begin with dW = "
@@ -70,22 +57,9 @@ def advise(failure: Failure) -> str:
     return "An id is a row of the table; dy has a row for each place n in ids. So dy[n] belongs to row ids[n] of dW."
 
 
-EXERCISE = Exercise(
-    number=6,
-    slug="embedding",
-    title="Embedding",
-    chapter=chapter(7),
-    hints=HINTS,
-    parts=(
-        layer_part(
-            setting(11, 3, 5, 0, 5, 10, 2, 5, 0),  # the first and the last row are among them
-            setting(7, 4, 6, 3, 6, 0, 3),
-            plain=PLAIN,
-            reasons=REASONS,
-            names={"weight": "dW"},
-            advise=advise,
-        ),
-    ),
-    source=lambda: exercise_file(6, "Embedding", chapter(7), TEXT, [class_source(Embedding, BLANK)]),
-    blanks=("Embedding.backward",),
+SAMPLES = (
+    sample(Embedding, permuted(5, 0, 5, 10, 2, 5, 0), 11, 3),  # the first and the last row are among them
+    sample(Embedding, permuted(6, 3, 6, 0, 3), 7, 4),
 )
+PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, names={"weight": "dW"}, advise=advise)
+EXERCISE = Exercise("Embedding", CHAPTERS[7], TEXT, HINTS, (PART,))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,10 +20,9 @@ from npbert.layers import (
     MeanSquaredError,
     SoftmaxCrossEntropy,
 )
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Message, Part
+from npbert.learn.exercise import CHAPTERS, Exercise, Message, Part
 from npbert.learn.layers import layer_part
-from npbert.learn.source import exercise_file
+from npbert.learn.source import Blank
 
 UNKNOWN, FINE = "?", "right"
 
@@ -116,28 +114,25 @@ def class_text(letter: str) -> str:
     return f"# its forward: {place}.py\nclass {letter.upper()}({name}):\n{inside}"
 
 
-def source() -> str:
-    """The text of the file."""
-    answers = "\n".join(f'    "{letter}": "{UNKNOWN}",  # {each.right.__name__}' for letter, each in SUSPECTS.items())
-    helper = 'def _transposed(x):\n    """The last two axes swapped."""\n    return x.swapaxes(-1, -2)'
-    things = [helper, *map(class_text, SUSPECTS), f"ANSWERS = {{\n{answers}\n}}\n"]
-    return exercise_file(15, "find the bug", chapter(9), TEXT, things)
-
-
 def broken(letter: str) -> type[Any]:
     """The class, made from the text of the file."""
     variables: dict[str, Any] = {}
-    exec(compile(source(), f"<{letter}>", "exec"), variables)
+    exec(compile(EXERCISE.source(), f"<{letter}>", "exec"), variables)
     found: type[Any] = variables[letter.upper()]
     return found
 
 
-@dataclass(frozen=True)
 class AnswersPart(Part):
     """The dictionary of answers."""
 
-    name: str = "ANSWERS"
-    right: Any = field(default_factory=lambda: {letter: answer(letter) for letter in SUSPECTS})
+    name = "ANSWERS"
+
+    def sources(self) -> list[str]:
+        answers = "\n".join(
+            f'    "{letter}": "{UNKNOWN}",  # {each.right.__name__}' for letter, each in SUSPECTS.items()
+        )
+        helper = 'def _transposed(x):\n    """The last two axes swapped."""\n    return x.swapaxes(-1, -2)'
+        return [helper, *map(class_text, SUSPECTS), f"ANSWERS = {{\n{answers}\n}}\n"]
 
     def judge(self, thing: Any) -> Message | None:
         if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
@@ -162,7 +157,7 @@ class AnswersPart(Part):
 
 
 def _told(letter: str, given: str, right: str) -> str:
-    """What is wrong with one answer, without giving the right one away."""
+    """Judge one answer, without giving the right one away."""
     name = SUSPECTS[letter].right.__name__
     names = [f"{letter}{number}" for number in range(1, len(lines_of(letter)))]
     if given not in (FINE, *names):
@@ -175,14 +170,11 @@ def _told(letter: str, given: str, right: str) -> str:
 
 
 def _what_is_wrong(letter: str) -> str:
-    """What is true of the numbers that a broken layer gives."""
+    """A statement that is true of the numbers that a broken layer gives."""
     suspect = SUSPECTS[letter]
-    part = layer_part(CATALOGUE[_BLOCK.get(letter, suspect.right.__name__)], method=suspect.method, reasons={})
+    part = layer_part([CATALOGUE[suspect.right.__name__]], Blank(suspect.method, ""))
     found = part.judge(broken(letter))
     return f"Its numbers say: {found.says}" if found else ""
-
-
-_BLOCK = {"j": "FeedForward, gelu"}
 
 
 def show() -> str:
@@ -199,14 +191,5 @@ def show() -> str:
     return "\n\n".join(shown)
 
 
-EXERCISE = Exercise(
-    number=15,
-    slug="find_the_bug",
-    title="find the bug",
-    chapter=chapter(9),
-    hints=HINTS,
-    parts=(AnswersPart(),),
-    source=source,
-    blanks=("ANSWERS",),
-    shown=show,
-)
+PART = AnswersPart(right={letter: answer(letter) for letter in SUSPECTS}, blank=Blank("ANSWERS", ""))
+EXERCISE = Exercise("find the bug", CHAPTERS[9], TEXT, HINTS, (PART,), shown=show)

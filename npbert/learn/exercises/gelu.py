@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from npbert.catalogue import Setting
 from npbert.compute import Array
-from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import Finding
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.layers import GELU, TanhGELU
 from npbert.layers.gelu import _cdf
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Message
+from npbert.learn.exercise import CHAPTERS, Exercise, Message
 from npbert.learn.layers import layer_part
-from npbert.learn.layers_run import layer_numbers
+from npbert.learn.layers_run import layer_numbers, returning
 from npbert.learn.numbers import Numbers
-from npbert.learn.source import Blank, class_source, exercise_file, function_source
+from npbert.learn.source import Blank
 
 TEXT = """
 An activation takes each number by itself: y = f(x). So dx = dy · f′(x), and all that is to be found is the slope f′(x),
@@ -66,29 +63,11 @@ def setting(*shape: int) -> Setting:
         x[0, 0] = 0
         return (x,)
 
-    return Setting(GELU, checked, inputs)
-
-
-def checked(cls: type[Any], init: Any) -> Any:
-    """A layer that says so when value_and_slope does not return two arrays like x."""
-
-    def value_and_slope(self: Any, x: Array) -> Any:
-        found = cls.value_and_slope(self, x)
-        if not isinstance(found, tuple | list) or len(found) != 2:
-            given = "nothing" if found is None else "one array" if isinstance(found, np.ndarray) else "something else"
-            raise GradientError(f"value_and_slope returns {given}, wanted two arrays: return y, slope")
-        for name, part in zip(("y", "slope"), found, strict=True):
-            if np.shape(part) != x.shape:
-                raise GradientError(f"the {name} of value_and_slope has the shape {np.shape(part)}, wanted {x.shape}")
-            if np.asarray(part).dtype.itemsize < x.dtype.itemsize:
-                raise GradientError(f"the {name} of value_and_slope is {np.asarray(part).dtype}, and x is {x.dtype}")
-        return tuple(found)
-
-    return type(cls.__name__, (cls,), {"value_and_slope": value_and_slope})()
+    return Setting(GELU, lambda cls, init: returning(cls, "value_and_slope", {"y": 1, "slope": 1})(), inputs)
 
 
 def first(given: Numbers, right: Numbers) -> Message | None:
-    """Where the slope is that of another function, which no small change of it shows."""
+    """The message where the slope is that of another function, which no small change of it shows."""
     broken = PART.first(given, right)
     if broken is not None or not np.allclose(given["dx"], layer_numbers(SETTINGS[0], OfTanh, 0, {})["dx"], rtol=1e-9):
         return broken
@@ -109,20 +88,5 @@ class OfTanh(GELU):
 
 
 SETTINGS = setting(7, 5), setting(4, 9)
-PART = layer_part(*SETTINGS, method="value_and_slope", plain=PLAIN, reasons=REASONS)
-EXERCISE = Exercise(
-    number=3,
-    slug="gelu",
-    title="GELU",
-    chapter=chapter(1),
-    hints=HINTS,
-    parts=(replace(PART, first=first),),
-    source=lambda: exercise_file(
-        3,
-        "GELU",
-        chapter(1),
-        TEXT,
-        [class_source(GELU, BLANK), function_source(_cdf)],
-    ),
-    blanks=("GELU.value_and_slope",),
-)
+PART = layer_part(SETTINGS, BLANK, PLAIN, REASONS, helpers=(_cdf,))
+EXERCISE = Exercise("GELU", CHAPTERS[1], TEXT, HINTS, (replace(PART, first=first),))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from npbert.catalogue import Setting
 from npbert.layers import LayerNorm
-from npbert.learn.attempt import Failure
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
-from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file
+from npbert.learn.exercise import CHAPTERS, Exercise
+from npbert.learn.layers import layer_part, normal, sample
+from npbert.learn.source import Blank
 
 TEXT = """
 LayerNorm brings every row to mean 0 and variance 1, then scales and shifts it: y = γ x̂ + β with x̂ = (x − μ) / σ.
@@ -44,7 +41,8 @@ def backward(self, dy, tape):
     dbeta = dy.sum(axis=0)
     self.gamma.add_grad(dgamma)
     self.beta.add_grad(dbeta)
-    dx = all_roads(dy * self.gamma.value)
+    dx_hat = dy * self.gamma.value
+    dx = all_roads(dx_hat)
     return dx
 """
 REASONS = {
@@ -55,40 +53,9 @@ REASONS = {
 }
 
 
-def setting(rows: int, features: int, eps: float) -> Setting:
-    """A LayerNorm of this size, and its x. eps is so large that it is seen where it is forgotten."""
-    return Setting(
-        LayerNorm,
-        lambda cls, init: cls(features, init, eps=eps),
-        lambda rng: (rng.standard_normal((rows, features)) + 0.3,),
-    )
-
-
-def advise(failure: Failure) -> str:
-    """Where a gradient has another shape than γ and β."""
-    if "a gradient of shape" not in failure.message:
-        return ""
-    return "dγ and dβ have one number for each column, (D,), as γ and β: they are sums over the rows, .sum(axis=0)."
-
-
-EXERCISE = Exercise(
-    number=7,
-    slug="layer_norm",
-    title="LayerNorm",
-    chapter=chapter(5),
-    hints=HINTS,
-    parts=(
-        layer_part(
-            setting(7, 5, 1e-2),
-            setting(4, 11, 1e-1),
-            plain=PLAIN,
-            reasons=REASONS,
-            names={"gamma": "dγ", "beta": "dβ"},
-            advise=advise,
-        ),
-    ),
-    source=lambda: exercise_file(
-        7, "LayerNorm", chapter(5), TEXT, [class_source(LayerNorm, BLANK, without=("three_roads",))]
-    ),
-    blanks=("LayerNorm.backward",),
+SAMPLES = (
+    sample(LayerNorm, normal(7, 5), 5, eps=1e-2),  # so large that it is seen where it is forgotten
+    sample(LayerNorm, normal(4, 11), 11, eps=1e-1),
 )
+PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, without=("three_roads",), names={"gamma": "dγ", "beta": "dβ"})
+EXERCISE = Exercise("LayerNorm", CHAPTERS[5], TEXT, HINTS, (PART,))

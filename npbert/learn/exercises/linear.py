@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from npbert.catalogue import Setting
 from npbert.layers import Linear
-from npbert.learn.attempt import Failure
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
-from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file
+from npbert.learn.exercise import CHAPTERS, Exercise
+from npbert.learn.layers import layer_part, normal, sample
+from npbert.learn.source import Blank
 
 TEXT = """
 Most of what BERT computes is this layer: each row of x is multiplied by a matrix, and a bias is added. Number by
@@ -53,38 +50,6 @@ REASONS = {
 }
 
 
-def setting(rows: int, in_features: int, out_features: int) -> Setting:
-    """A Linear of this size, and its x."""
-    return Setting(
-        Linear,
-        lambda cls, init: cls(in_features, out_features, init),
-        lambda rng: (rng.standard_normal((rows, in_features)),),
-    )
-
-
-def advise(failure: Failure) -> str:
-    """Where a gradient has another shape than its parameter."""
-    if "a gradient of shape" not in failure.message:
-        return ""
-    return "A gradient has the shape of what it is the gradient of: dW is (I, O), as W, and db is (O,), as b."
-
-
-EXERCISE = Exercise(
-    number=2,
-    slug="linear",
-    title="Linear",
-    chapter=chapter(2),
-    hints=HINTS,
-    parts=(
-        layer_part(
-            setting(7, 5, 3),
-            setting(4, 6, 11),
-            plain=PLAIN,
-            reasons=REASONS,
-            names={"weight": "dW", "bias": "db"},
-            advise=advise,
-        ),
-    ),
-    source=lambda: exercise_file(2, "Linear", chapter(2), TEXT, [class_source(Linear, BLANK)]),
-    blanks=("Linear.backward",),
-)
+SAMPLES = sample(Linear, normal(7, 5), 5, 3), sample(Linear, normal(4, 6), 6, 11)
+PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, names={"weight": "dW", "bias": "db"})
+EXERCISE = Exercise("Linear", CHAPTERS[2], TEXT, HINTS, (PART,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,8 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Vocabulary, load_dialogue
 from npbert.data.masking import mask_words
-from npbert.learn.attempt import Failure, attempt
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise, Message, Part
-from npbert.learn.source import exercise_file, function_source
+from npbert.learn.exercise import CHAPTERS, Exercise, Message, Part
+from npbert.learn.source import Blank
 
 TEXT = """
 BERT learns from text alone: some words are hidden, and it has to guess them. This is not a backward, but much of what
@@ -24,14 +22,18 @@ Of the words that are chosen, 80 % become [MASK]. 10 % become a random word, and
 asked for them, too, and cannot know which words it will be asked for, so it keeps a good vector for every one. The
 label of a chosen word is its true id; all other labels are −100 (IGNORED), and no loss is computed there.
 """
-BLANK = """Return (masked, labels), two lists or arrays as long as input_ids, which stays as it is.
+BLANK = Blank(
+    "mask_words",
+    """Return (masked, labels), two lists or arrays as long as input_ids, which stays as it is.
 
-candidates: the places of ordinary words, which may be chosen (never [CLS], [SEP] or [PAD]).
-count: how many to choose
+    candidates: the places of ordinary words, which may be chosen (never [CLS], [SEP] or [PAD]).
+    count: how many to choose
 
-For the random word: vocabulary.word_ids, an array of all ordinary words. For [MASK]: vocabulary.mask_id. Draw from
-rng alone. whole_words may be left out: it is False here.
-"""
+    For the random word: vocabulary.word_ids, an array of all ordinary words. For [MASK]: vocabulary.mask_id. Draw from
+    rng alone. whole_words may be left out: it is False here.
+    """,
+    given=5,
+)
 HINTS = (
     "rng.choice(candidates, size=count, replace=False) gives `count` different places. Copy the ids first: "
     "masked = list(input_ids).",
@@ -48,45 +50,28 @@ _COUNTED = ((0.4, 9, 9), (0.4, 20, 11), (0.2, 20, 6), (1.0, 99, 21))
 _CHOICE = "rng.choice(candidates, size=count, replace=False) gives `count` different places, all with the same chance."
 _LABELS = "The label of a word that is chosen is its true id, input_ids[place]; all others are IGNORED, −100."
 _SHARES = (
-    "Draw one number for each chosen word: below 0.8 it becomes [MASK], from there to 0.9 a random word, and from 0.9 "
-    "on it stays."
+    "Draw one number for each chosen word: below 0.8 it is [MASK], from there to 0.9 a random word, else it stays."
 )
-_WORDS = (
-    "It is any ordinary word, drawn anew for each place, all with the same chance: rng.choice(vocabulary.word_ids)."
-)
+_WORDS = "It is any ordinary word, drawn anew for each place, all equally likely: rng.choice(vocabulary.word_ids)."
 
 
-@dataclass(frozen=True)
 class MaskingPart(Part):
     """mask_words, judged by its draws."""
 
-    name: str = "mask_words"
-    right: Any = field(default=mask_words)
-
     def judge(self, thing: Any) -> Message | None:
-        code = getattr(thing, "__code__", None)
-        found = attempt(lambda: broken_promise(thing), code.co_filename if code else None)
-        if isinstance(found, Failure):
-            if found.is_blank:
-                raise NotImplementedError(found.line)
-            return found.finding
-        return found
-
-
-def broken_promise(thing: Any) -> Message | None:
-    """The first promise of mask_words that is broken, measured beside what is wanted."""
-    vocabulary = load_dialogue(9).vocabulary
-    words = [int(word) for word in vocabulary.word_ids]
-    ids = [vocabulary.cls_id, *words[:12], vocabulary.sep_id, *words[5:14], vocabulary.sep_id, *[vocabulary.pad_id] * 4]
-    ask = _Asked(thing, vocabulary, ids)
-    found = _form(ask) or _count(ask)
-    if found:
-        return found
-    draws = ask.draws(CALLS, *_COUNTED[0][:2])
-    found = _wrong_labels(draws) or _wrong_choice(draws) or _wrong_words(draws) or _wrong_shares(draws)
-    few = Vocabulary("ab")  # of two words, a random one is now and then the true one
-    two = _Asked(thing, few, [few.cls_id, *few.word_ids.tolist() * 6, few.sep_id])
-    return found or _wrong_shares(two.draws(600, 1.0, 99))
+        """The first promise of mask_words that is broken, measured beside what is wanted."""
+        words = load_dialogue(9).vocabulary
+        ids = [int(word) for word in words.word_ids]
+        ids = [words.cls_id, *ids[:12], words.sep_id, *ids[5:14], words.sep_id, *[words.pad_id] * 4]
+        ask = _Asked(thing, words, ids)
+        found = _wrong_form(ask) or _wrong_count(ask)
+        if found:
+            return found
+        draws = ask.draws(CALLS, *_COUNTED[0][:2])
+        found = _wrong_labels(draws) or _wrong_choice(draws) or _wrong_words(draws) or _wrong_shares(draws)
+        few = Vocabulary("ab")  # of two words, a random one is now and then the true one
+        two = _Asked(thing, few, [few.cls_id, *few.word_ids.tolist() * 6, few.sep_id])
+        return found or _wrong_shares(two.draws(600, 1.0, 99))
 
 
 @dataclass(frozen=True)
@@ -98,7 +83,7 @@ class _Asked:
     ids: list[int]
 
     def __call__(self, seed: int, probability: float, most: int) -> tuple[Any, list[int]]:
-        """What it returns, and what then stands in the list that it was given."""
+        """The returned values, and the contents of the given list after the call."""
         given, rng = list(self.ids), np.random.default_rng(seed)
         return self.thing(given, self.vocabulary, rng, probability=probability, max_predictions=most), given
 
@@ -110,7 +95,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class Draws:
-    """What came out of many calls, (calls, T) each: what stands there, the labels, and which places have one."""
+    """The results of many calls, (calls, T) each: the ids, the labels, and which places have a label."""
 
     vocabulary: Vocabulary
     ids: Array
@@ -124,8 +109,8 @@ class Draws:
         return np.array([(of & self.chosen).sum() for of in (is_mask, ~is_mask & ~stays, stays)]) / self.chosen.sum()
 
 
-def _form(ask: _Asked) -> Message | None:
-    """What is returned, whatever its numbers are; and that nothing but rng is drawn from."""
+def _wrong_form(ask: _Asked) -> Message | None:
+    """Judge the shape and types of the result; and that nothing but rng is drawn from."""
     (probability, most, _), length = _COUNTED[0], len(ask.ids)
     result, given = ask(0, probability, most)
     if result is None:
@@ -140,8 +125,7 @@ def _form(ask: _Asked) -> Message | None:
         if np.asarray(part).dtype.kind not in "iu":
             return Message(
                 f"{name} holds {np.asarray(part).dtype}, wanted whole numbers: an id is one.",
-                "They are used as places in tables. np.zeros and np.full make floats, unless they are given whole "
-                "numbers or dtype=int.",
+                "np.zeros and np.full make floats, unless they are given whole numbers or dtype=int.",
             )
     if given != ask.ids:
         return Message(
@@ -150,32 +134,28 @@ def _form(ask: _Asked) -> Message | None:
         )
     other = [[list(part) for part in ask(seed, probability, most)[0]] for seed in range(9)]
     if other[0] != [list(part) for part in result]:
-        return Message(
-            "The same generator gives another result the second time.",
-            "Draw from rng alone, and not from np.random or a generator of your own.",
-        )
+        says = "The same generator gives another result the second time."
+        return Message(says, "Draw from rng alone, and not from np.random or a generator of your own.")
     if all(each == other[0] for each in other):
         return Message("Whatever the generator, the result is the same.", "Draw from rng: it is another in each call.")
     return None
 
 
-def _count(ask: _Asked) -> Message | None:
-    """How many places have a label."""
+def _wrong_count(ask: _Asked) -> Message | None:
+    """Judge how many places have a label."""
     for probability, most, wanted in _COUNTED:
         found = {int(np.sum(np.asarray(ask(seed, probability, most)[0][1]) != IGNORED)) for seed in range(60)}
         if found != {wanted}:
             shown = f"from {min(found)} to {max(found)}" if len(found) > 1 else str(min(found))
-            return Message(
-                f"In some calls {shown} of the {len(ask.ids)} places have a label, wanted {wanted} each time.",
-                f"`count` is {wanted} there. {_CHOICE} Each of them has a label, even where its word stays as it is. "
-                f"{_LABELS}",
-            )
+            says = f"In some calls {shown} of the {len(ask.ids)} places have a label, wanted {wanted} each time."
+            each = "Each of them has a label, even where its word stays as it is."
+            return Message(says, f"`count` is {wanted} there. {_CHOICE} {each} {_LABELS}")
     return None
 
 
 def _wrong_labels(draws: Draws) -> Message | None:
-    """Whether each label is the true word, and nothing is replaced without one."""
-    for wrong, what in (
+    """Judge that each label is the true word, and that nothing is replaced without one."""
+    for wrong, says in (
         (draws.chosen & (draws.labels != draws.ids), "Some labels are not the true word."),
         (~draws.chosen & (draws.masked != draws.ids), "Some words are replaced, and have no label."),
     ):
@@ -183,21 +163,21 @@ def _wrong_labels(draws: Draws) -> Message | None:
             call, place = np.argwhere(wrong)[0]
             stands, label, true = draws.masked[call, place], draws.labels[call, place], draws.ids[place]
             example = f"At place {place}, where {true} stood, masked has {stands}, and the label is {label}."
-            return Message(what, f"{example} {_LABELS}")
+            return Message(says, f"{example} {_LABELS}")
     return None
 
 
 def _wrong_choice(draws: Draws) -> Message | None:
-    """Whether the candidates are chosen equally often, each on its own, and nothing else is."""
+    """Judge that the candidates are chosen equally often, each on its own, and nothing else is."""
     is_word, calls = draws.vocabulary.is_word[draws.ids], len(draws.chosen)
     if draws.chosen[:, ~is_word].any():
         return Message("[CLS], [SEP] or [PAD] is chosen for masking.", f"There is nothing to guess. {_CHOICE}")
     among = draws.chosen[:, is_word]
     number, wanted = among.shape[1], int(among[0].sum())
     share = wanted / number
-    if _is_off(among.mean(axis=0), share, calls).any():
-        least, most = among.mean(axis=0).min(), among.mean(axis=0).max()
-        found = f"from {least:.0%} of the calls to {most:.0%}, wanted {share:.0%} for each"
+    each = among.mean(axis=0)
+    if _is_off(each, share, calls).any():
+        found = f"from {each.min():.0%} of the calls to {each.max():.0%}, wanted {share:.0%} for each"
         return Message("Not every candidate is chosen equally often.", f"They are chosen in {found}. {_CHOICE}")
     together = (among.T.astype(float) @ among / calls)[~np.eye(number, dtype=bool)]
     share *= (wanted - 1) / (number - 1)
@@ -208,7 +188,7 @@ def _wrong_choice(draws: Draws) -> Message | None:
 
 
 def _wrong_words(draws: Draws) -> Message | None:
-    """Whether the random words are ordinary ones, all of them, drawn anew for each place."""
+    """Judge that the random words are ordinary ones, all of them, drawn anew for each place."""
     words = draws.vocabulary.word_ids
     drawn = draws.chosen & (draws.masked != draws.vocabulary.mask_id) & (draws.masked != draws.ids)
     found = draws.masked[drawn]
@@ -221,11 +201,8 @@ def _wrong_words(draws: Draws) -> Message | None:
     wanted = (1 - true) / (1 - true).sum()  # a word that is the true one does not show
     if _is_off(times, wanted, len(found)).any():
         says = f"Of {len(words)} words {np.count_nonzero(times)} are ever drawn as the random word"
-        return Message(
-            f"{says}, and not all equally often.",
-            f"They are drawn in {times.min():.1%} to {times.max():.1%} of all cases, wanted about "
-            f"{1 / len(words):.1%}. {_WORDS}",
-        )
+        often = f"in {times.min():.1%} to {times.max():.1%} of all cases, wanted about {1 / len(words):.1%}"
+        return Message(f"{says}, and not all equally often.", f"They are drawn {often}. {_WORDS}")
     several = [set(row[at]) for row, at in zip(draws.masked, drawn, strict=True) if at.sum() > 1]
     if len(several) > 50 and all(len(each) == 1 for each in several):
         return Message("All random words of a call are the same one.", _WORDS)
@@ -233,7 +210,7 @@ def _wrong_words(draws: Draws) -> Message | None:
 
 
 def _wrong_shares(draws: Draws) -> Message | None:
-    """Whether 80, 10 and 10 % are [MASK], a random word, and the word itself, as chance has it for each place."""
+    """Judge that 80, 10 and 10 % are [MASK], a random word, and the word itself, by chance at each place."""
     number, chosen, found = len(draws.vocabulary.word_ids), int(draws.chosen.sum()), draws.shares()
     others = 0.1 * (1 - 1 / number)
     wanted = np.array([0.8, others, 0.2 - others])
@@ -245,10 +222,8 @@ def _wrong_shares(draws: Draws) -> Message | None:
     is_mask = (draws.masked == draws.vocabulary.mask_id) & draws.chosen
     masks, wanted_spread = is_mask.sum(axis=1), 0.8 * 0.2 * draws.chosen[0].sum()
     if not 0.7 < masks.var() / wanted_spread < 1.4:
-        return Message(
-            f"Of the words of a call {masks.min()} to {masks.max()} become [MASK], which is not as chance has it.",
-            f"The variance is {masks.var():.2f}, wanted {wanted_spread:.2f}. {_SHARES}",
-        )
+        says = f"Of the words of a call {masks.min()} to {masks.max()} become [MASK], which is not as chance has it."
+        return Message(says, f"The variance is {masks.var():.2f}, wanted {wanted_spread:.2f}. {_SHARES}")
     times = draws.chosen.sum(axis=0)
     of_place = is_mask.sum(axis=0)[times > 0] / times[times > 0]
     if _is_off(of_place, 0.8, times[times > 0]).any():
@@ -258,19 +233,9 @@ def _wrong_shares(draws: Draws) -> Message | None:
 
 
 def _is_off(found: Array, wanted: Any, count: Any) -> Array:
-    """Whether a share is farther from what is wanted than chance allows. count: of how many it is the share."""
+    """True if a share is farther from the wanted one than chance allows. count: the cases it is a share of."""
     return np.abs(found - wanted) > SIGMAS * np.sqrt(wanted * (1 - np.asarray(wanted)) / count) + 1e-9
 
 
-EXERCISE = Exercise(
-    number=12,
-    slug="masking",
-    title="masking, 80/10/10",
-    chapter=chapter(7),
-    hints=HINTS,
-    parts=(MaskingPart(),),
-    source=lambda: exercise_file(
-        12, "masking, 80/10/10", chapter(7), TEXT, [function_source(mask_words, BLANK, given=5)], uses=["IGNORED"]
-    ),
-    blanks=("mask_words",),
-)
+PART = MaskingPart(right=mask_words, blank=BLANK)
+EXERCISE = Exercise("masking, 80/10/10", CHAPTERS[7], TEXT, HINTS, (PART,), uses=("IGNORED",))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from npbert.catalogue import Setting
 from npbert.layers import Softmax
 from npbert.layers.softmax import softmax
 from npbert.learn.attempt import Failure
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
-from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file, function_source
+from npbert.learn.exercise import CHAPTERS, Exercise
+from npbert.learn.layers import layer_part, normal, sample
+from npbert.learn.source import Blank
 
 TEXT = """
 Softmax makes a probability distribution of each row of numbers. Unlike an activation it mixes the numbers of a row:
@@ -47,13 +45,8 @@ REASONS = {
 }
 
 
-def setting(*shape: int) -> Setting:
-    """A Softmax, and an x of this shape, of two axes or more."""
-    return Setting(Softmax, lambda cls, init: cls(), lambda rng: (rng.standard_normal(shape),))
-
-
 def advise(failure: Failure) -> str:
-    """Where it stops at three axes, which two do not."""
+    """Advice where it stops at three axes, but not at two."""
     return (
         "Softmax takes (..., T), any number of axes; attention gives it four. Along the last axis is axis=-1. And a "
         "loop goes over all rows with `for place in np.ndindex(p.shape[:-1])`: then p[place] is a row."
@@ -62,15 +55,6 @@ def advise(failure: Failure) -> str:
     )
 
 
-EXERCISE = Exercise(
-    number=4,
-    slug="softmax",
-    title="softmax",
-    chapter=chapter(4),
-    hints=HINTS,
-    parts=(layer_part(setting(7, 5), setting(3, 4, 11), plain=PLAIN, reasons=REASONS, advise=advise),),
-    source=lambda: exercise_file(
-        4, "softmax", chapter(4), TEXT, [class_source(Softmax, BLANK), function_source(softmax)]
-    ),
-    blanks=("Softmax.backward",),
-)
+SAMPLES = sample(Softmax, normal(7, 5)), sample(Softmax, normal(3, 4, 11))
+PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, helpers=(softmax,), advise=advise)
+EXERCISE = Exercise("softmax", CHAPTERS[4], TEXT, HINTS, (PART,))

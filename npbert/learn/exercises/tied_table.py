@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Layer, Tape
-from npbert.learn.chapters import chapter
-from npbert.learn.exercise import Exercise
-from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank, class_source, exercise_file
+from npbert.layers.checks import check_like
+from npbert.learn.exercise import CHAPTERS, Exercise
+from npbert.learn.layers import layer_part, permuted, sample
+from npbert.learn.source import Blank
 
 TEXT = """
 BERT has one table of word vectors, and uses it twice: at the beginning it looks up the vector of each word, and at the
@@ -82,35 +81,15 @@ class TiedTable(Layer):
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """dE has two parts: a dlogitsᵀ h, as the decoder, and the rows of dh = a dlogits E, as the embedding."""
         ids, h = tape.take(self)
-        if dlogits.shape != (len(ids), len(self.bias.value)):
-            raise ValueError(f"dlogits is {dlogits.shape}, wanted {(len(ids), len(self.bias.value))}")
+        check_like(self, dlogits, (len(ids), len(self.bias.value)), h.dtype, name="dlogits")
         self.table.add_grad(self.scale * dlogits.T @ h)
         self.bias.add_grad(dlogits.sum(axis=0))
         np.add.at(self.table.grad, ids, self.scale * dlogits @ self.table.value)
 
 
-def setting(num_embeddings: int, features: int, ids: list[int]) -> Setting:
-    """A table of this size, of which these rows are read, in some order."""
-    return Setting(
-        TiedTable, lambda cls, init: cls(num_embeddings, features, init), lambda rng: (rng.permutation(ids),)
-    )
-
-
-EXERCISE = Exercise(
-    number=11,
-    slug="tied_table",
-    title="the tied table",
-    chapter=chapter(7),
-    hints=HINTS,
-    parts=(
-        layer_part(
-            setting(7, 3, [4, 1, 4, 6, 4]),
-            setting(11, 4, [10, 3, 3, 0, 8, 3, 10, 5, 1]),
-            plain=PLAIN,
-            reasons=REASONS,
-            names={"table": "dE", "bias": "dc"},
-        ),
-    ),
-    source=lambda: exercise_file(11, "the tied table", chapter(7), TEXT, [class_source(TiedTable, BLANK)]),
-    blanks=("TiedTable.backward",),
+SAMPLES = (
+    sample(TiedTable, permuted(4, 1, 4, 6, 4), 7, 3),
+    sample(TiedTable, permuted(10, 3, 3, 0, 8, 3, 10, 5, 1), 11, 4),
 )
+PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, names={"table": "dE", "bias": "dc"})
+EXERCISE = Exercise("the tied table", CHAPTERS[7], TEXT, HINTS, (PART,))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -13,10 +12,10 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer
-from npbert.files import FileError
+from npbert.files import FileError, model_folder
 from npbert.layers import SinusoidalPositions
-from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, head_of, plain_name
-from npbert.models.hugging_face.stored import Stored, stored_parameters
+from npbert.messages import LOGGER
+from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, Stored, head_of, plain_name, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, is_finite
 
 WEIGHTS_FILE = "model.safetensors"
@@ -38,6 +37,7 @@ def find_weights(folder: Path) -> Path:
     Raises: FileNotFoundError when it is not there; FileError when there is a pytorch_model.bin in its place: reading a
     pickle runs whatever code is in it, so npbert reads none, and says how to convert it.
     """
+    folder = model_folder(folder)
     path, pickle = folder / WEIGHTS_FILE, folder / "pytorch_model.bin"
     if path.is_file():
         return path
@@ -59,18 +59,15 @@ def load_model(
     new_head: bool | None = None,
     size: int = 0,
 ) -> Model:
-    """The model that `make(rng)` makes, with the parameters of the file.
+    """The model that `make(rng)` makes, with the parameters of the file. new_head, and what is said of a head that the
+    file does not have: as PreTrainedModel.from_pretrained.
 
-    size: how many numbers the model has, told from its configuration. Where the file has by far fewer, nothing is made:
-    a wrong configuration could ask for more than there is memory.
+    size: how many numbers the model has by its configuration. Where the file has by far fewer, nothing is made: a wrong
+    configuration could ask for more than there is memory.
 
     The `bert.` before names may be there or not, and `gamma` and `beta` of a LayerNorm stand for `weight` and `bias`.
-    Integers are ignored, and so are heads that the model does not have. A head that the file does not have is as its
-    constructor makes it, with numbers from `rng`, and a warning. new_head: True starts the heads of a task (all but
-    those of pre-training) anew even if the file has them; with False a head that the file does not have is missing like
-    any other tensor.
-
-    `make` is called a second time where a head is new, as it is known only then what is to be drawn.
+    Integers are ignored, and so are heads that the model does not have. `make` is called a second time where a head is
+    new, as it is known only then what is to be drawn.
 
     Raises: FileError that lists every tensor that is missing, unknown, of another shape or not what it is tied to, or
     that names one with a number that is not finite, or too large for the dtype of the model; ValueError for a model
@@ -81,7 +78,7 @@ def load_model(
     if size > 2 * held + SMALL:
         raise FileError(f"{path} holds {held:,} numbers, but by its config.json the model has {size:,}")
     in_file = _plain_names(file)
-    from npbert.core.draws import ChosenDraws  # here: numpy.random is a tenth of the time of the import
+    from npbert.models.hugging_face.draws import ChosenDraws  # here: numpy.random is a tenth of the time of the import
 
     draws = ChosenDraws(copy.deepcopy(rng.bit_generator))
     model = make(draws)
@@ -95,20 +92,20 @@ def load_model(
         chosen = {number for number, parameter in enumerate(draws.made) if id(parameter) in drawn}
         model = make(ChosenDraws(rng.bit_generator, chosen))
     for name, stored in stored_parameters(model).items():
-        if name in new:
-            continue
-        with np.errstate(over="ignore"):  # what is too large becomes infinite
-            stored.fill(file.read(in_file[name]))
-        if not is_finite(stored.parameter.value):
-            dtype = stored.parameter.value.dtype
-            raise FileError(f"{path}: {in_file[name]} holds a number that is not finite, or too large for {dtype}")
+        if name not in new:
+            with np.errstate(over="ignore"):  # what is too large becomes infinite
+                stored.tensor[...] = file.read(in_file[name])
+            values = stored.parameter.value
+            if not is_finite(values):
+                what = f"a number that is not finite, or too large for {values.dtype}"
+                raise FileError(f"{path}: {in_file[name]} holds {what}")
     if new:
-        warnings.warn(f"not from {path}, but new: {', '.join(new)}", stacklevel=3)
+        LOGGER.info("the head is new, and has to be trained: %s (not from %s)", ", ".join(new), path)
     return model
 
 
 def _new_parameters(wanted: dict[str, Stored], in_file: dict[str, str], new_head: bool | None) -> dict[str, Stored]:
-    """Those of the heads that are to start anew."""
+    """Those of the heads that are to start anew: True means all but those of pre-training, False none."""
     if new_head is False:
         return {}
     heads = {stored.head for stored in wanted.values() if stored.head}
@@ -135,7 +132,12 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored
     A tensor that nothing is filled from is the head of another model; or else a mistake, in a part that the model has,
     or where something is missing.
     """
-    problems = [f"missing: {name} {stored.tensor.shape}" for name, stored in wanted.items() if name not in in_file]
+    integers = {plain_name(name): f", but {name} is of {kind}" for name, kind in file.integers.items()}
+    problems = [
+        f"missing: {name} {stored.tensor.shape}{integers.get(name, '')}"
+        for name, stored in wanted.items()
+        if name not in in_file
+    ]
     is_complete, parts = not problems, {None} | {stored.head for stored in wanted.values()}
     for plain, name in in_file.items():
         shape = file.shapes[name]

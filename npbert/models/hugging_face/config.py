@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from npbert.files import FileError, read_json_object, write_json
+from npbert.files import HOW_TO_DOWNLOAD, FileError, model_folder, read_json_object, write_json
 from npbert.models.config import BertConfig
 
 CONFIG_FILE = "config.json"
@@ -26,25 +26,26 @@ _UNSUPPORTED = {  # settings under which Hugging Face's BERT computes something 
 def load_config(folder: str | Path) -> BertConfig:
     """The configuration in `folder`/config.json; what a field lacks there has its default.
 
-    Raises: FileError that names the file: no valid JSON, another architecture (`model_type`), a field of a wrong type
+    Raises: FileError that names the file: not valid JSON, another architecture (`model_type`), a field of a wrong type
     or value, or a setting that npbert does not have (a decoder, an untied one, relative positions, several labels at
     once); FileNotFoundError when there is no such folder or file.
     """
-    path = Path(folder) / CONFIG_FILE
+    path = model_folder(folder) / CONFIG_FILE
     if not path.is_file():
         what = f"it has no {CONFIG_FILE}" if path.parent.is_dir() else "there is no such folder"
-        inside = path.parent / "model"  # where a run of training keeps its model
-        hint = f"did you mean {inside}?" if inside.is_dir() else "npbert reads from disk and downloads nothing"
+        hint = HOW_TO_DOWNLOAD
         if path.parent.is_file():
-            what, hint = "it is a file, and a folder is wanted", f"did you mean {path.parent.parent}?"
-        raise FileNotFoundError(f"{folder} is no checkpoint: {what} ({hint})")
+            what, hint = "it is a file, and a folder is wanted", f"did you mean {Path(folder).absolute().parent}?"
+        raise FileNotFoundError(f"{folder} is not a checkpoint: {what} ({hint})")
     stored = read_json_object(path)
     if stored.get("model_type", "bert") != "bert":
         raise FileError(f"{path}: model_type is {stored['model_type']!r}, wanted 'bert'")
     for name, wanted in _UNSUPPORTED.items():
         allowed = wanted if isinstance(wanted, tuple) else (wanted,)
         if stored.get(name, allowed[0]) not in allowed:
-            raise FileError(f"{path}: {name} is {stored[name]!r}, and npbert has only {allowed[0]!r}")
+            only = " or ".join(repr(value) for value in allowed if value is not None)
+            hint = "; it chooses one label for a text, not several" if name == "problem_type" else ""
+            raise FileError(f"{path}: {name} is {stored[name]!r}, and npbert has only {only}{hint}")
     known = {field.name for field in fields(BertConfig)} - {"id2label", "num_labels"}
     values = {name: value for name, value in stored.items() if name in known}
     try:

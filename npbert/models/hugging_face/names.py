@@ -1,4 +1,4 @@
-"""What npbert calls a tensor, and what Hugging Face calls it: the one table, read in both directions.
+"""The names that npbert and Hugging Face have for a tensor: the one table, and how each parameter is kept in a file.
 
 A model with a head calls its BERT `bert` on both sides, and so puts `bert.` before the names of the first two groups.
 """
@@ -6,51 +6,43 @@ A model with a head calls its BERT `bert` on both sides, and so puts `bert.` bef
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-# A row a tensor; {} is the number of the layer.
-# T: Hugging Face keeps the weight of a Linear as (out, in), the transpose of npbert's.
+from npbert.compute import Array
+from npbert.core import Layer, Parameter, named_parts
+from npbert.layers import LayerNorm, Linear
+
+# A row a layer, or a single parameter; {} is the number of the BERT layer.
+# linear: a weight and a bias. Hugging Face keeps the weight as (out, in), the transpose of npbert's.
+# norm: npbert's gamma and beta, which are weight and bias there. table: a weight alone.
 _TABLE = """
-    embeddings.word_embeddings.weight            embeddings.word_embeddings.weight
-    embeddings.position_embeddings.weight        embeddings.position_embeddings.weight
-    embeddings.token_type_embeddings.weight      embeddings.token_type_embeddings.weight
-    embeddings.layer_norm.gamma                  embeddings.LayerNorm.weight
-    embeddings.layer_norm.beta                   embeddings.LayerNorm.bias
-    encoder.layers.{}.attention.query.weight     encoder.layer.{}.attention.self.query.weight           T
-    encoder.layers.{}.attention.query.bias       encoder.layer.{}.attention.self.query.bias
-    encoder.layers.{}.attention.key.weight       encoder.layer.{}.attention.self.key.weight             T
-    encoder.layers.{}.attention.key.bias         encoder.layer.{}.attention.self.key.bias
-    encoder.layers.{}.attention.value.weight     encoder.layer.{}.attention.self.value.weight           T
-    encoder.layers.{}.attention.value.bias       encoder.layer.{}.attention.self.value.bias
-    encoder.layers.{}.attention.output.weight    encoder.layer.{}.attention.output.dense.weight         T
-    encoder.layers.{}.attention.output.bias      encoder.layer.{}.attention.output.dense.bias
-    encoder.layers.{}.attention_norm.gamma       encoder.layer.{}.attention.output.LayerNorm.weight
-    encoder.layers.{}.attention_norm.beta        encoder.layer.{}.attention.output.LayerNorm.bias
-    encoder.layers.{}.feed_forward.intermediate.weight  encoder.layer.{}.intermediate.dense.weight      T
-    encoder.layers.{}.feed_forward.intermediate.bias    encoder.layer.{}.intermediate.dense.bias
-    encoder.layers.{}.feed_forward.output.weight        encoder.layer.{}.output.dense.weight            T
-    encoder.layers.{}.feed_forward.output.bias          encoder.layer.{}.output.dense.bias
-    encoder.layers.{}.output_norm.gamma          encoder.layer.{}.output.LayerNorm.weight
-    encoder.layers.{}.output_norm.beta           encoder.layer.{}.output.LayerNorm.bias
+    table   embeddings.word_embeddings                 embeddings.word_embeddings
+    table   embeddings.position_embeddings             embeddings.position_embeddings
+    table   embeddings.token_type_embeddings           embeddings.token_type_embeddings
+    norm    embeddings.layer_norm                      embeddings.LayerNorm
+    linear  encoder.layers.{}.attention.query          encoder.layer.{}.attention.self.query
+    linear  encoder.layers.{}.attention.key            encoder.layer.{}.attention.self.key
+    linear  encoder.layers.{}.attention.value          encoder.layer.{}.attention.self.value
+    linear  encoder.layers.{}.attention.output         encoder.layer.{}.attention.output.dense
+    norm    encoder.layers.{}.attention_norm           encoder.layer.{}.attention.output.LayerNorm
+    linear  encoder.layers.{}.feed_forward.intermediate  encoder.layer.{}.intermediate.dense
+    linear  encoder.layers.{}.feed_forward.output      encoder.layer.{}.output.dense
+    norm    encoder.layers.{}.output_norm              encoder.layer.{}.output.LayerNorm
 
-    pooler.dense.weight                          pooler.dense.weight                                    T
-    pooler.dense.bias                            pooler.dense.bias
-
-    predictions.dense.weight                     cls.predictions.transform.dense.weight                 T
-    predictions.dense.bias                       cls.predictions.transform.dense.bias
-    predictions.layer_norm.gamma                 cls.predictions.transform.LayerNorm.weight
-    predictions.layer_norm.beta                  cls.predictions.transform.LayerNorm.bias
-    predictions.bias                             cls.predictions.bias
-
-    seq_relationship.weight                      cls.seq_relationship.weight                            T
-    seq_relationship.bias                        cls.seq_relationship.bias
-
-    classifier.weight                            classifier.weight                                      T
-    classifier.bias                              classifier.bias
-
-    qa_outputs.weight                            qa_outputs.weight                                      T
-    qa_outputs.bias                              qa_outputs.bias
+    linear  pooler.dense                               pooler.dense
+    linear  predictions.dense                          cls.predictions.transform.dense
+    norm    predictions.layer_norm                     cls.predictions.transform.LayerNorm
+    bias    predictions                                cls.predictions
+    linear  seq_relationship                           cls.seq_relationship
+    linear  classifier                                 classifier
+    linear  qa_outputs                                 qa_outputs
 """
+_PARAMETERS = {  # of each kind: npbert's name, Hugging Face's, and whether the axes are swapped
+    "table": [("weight", "weight", False)],
+    "bias": [("bias", "bias", False)],
+    "linear": [("weight", "weight", True), ("bias", "bias", False)],
+    "norm": [("gamma", "weight", False), ("beta", "bias", False)],
+}
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 
 
@@ -61,7 +53,11 @@ class TensorName(NamedTuple):
     transposed: bool
 
 
-NAMES = {row[0]: TensorName(row[1], row[2:] == ["T"]) for row in map(str.split, _TABLE.splitlines()) if row}
+NAMES = {
+    f"{ours}.{name}": TensorName(f"{theirs}.{their_name}", transposed)
+    for kind, ours, theirs in filter(None, map(str.split, _TABLE.splitlines()))
+    for name, their_name, transposed in _PARAMETERS[kind]
+}
 
 TIED = {
     "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
@@ -70,7 +66,7 @@ TIED = {
 """Tensors that some files hold a second time."""
 
 IN_TORCH = {"gamma": "weight", "beta": "bias"}
-"""What torch calls the parameters of a LayerNorm; files of the first years call them as npbert does."""
+"""Torch's names of the parameters of a LayerNorm; files of the first years call them as npbert does."""
 
 
 def to_hugging_face(name: str) -> TensorName:
@@ -101,3 +97,52 @@ def head_of(name: str) -> str | None:
 
 HEAD_TENSORS = {row.name for name, row in NAMES.items() if head_of(name)} | set(TIED)
 """The plain names of all tensors of all heads."""
+
+
+class Stored(NamedTuple):
+    """A parameter, the head that it is part of (None for BERT itself), its name in the file, and whether its axes are
+    swapped there."""
+
+    parameter: Parameter
+    head: str | None
+    name: str
+    transposed: bool
+
+    @property
+    def tensor(self) -> Array:
+        """The values as the file has them: a view, into which they can be read."""
+        return self.parameter.value.T if self.transposed else self.parameter.value
+
+
+def stored_parameters(model: Layer) -> dict[str, Stored]:
+    """Every parameter of the model, by its plain name in a file.
+
+    BERT and its published heads are called as in Hugging Face's table (names.py). Every other parameter keeps its own
+    name and shape, with one exception: what a Linear, a LayerNorm or an Embedding holds is stored as torch has it, as
+    `weight` (out, in) and `bias`. So a torch module with attributes of the same names can load it.
+
+    Raises: ValueError that names two parameters which would have one name in the file.
+    """
+    parts: dict[str, Any] = dict(named_parts(model))
+    ours: dict[str, str] = {}
+    stored: dict[str, Stored] = {}
+    for name, parameter in model.named_parameters():
+        owner, _, attribute = name.rpartition(".")
+        in_file = _name_in_file(name, parts.get(owner), attribute)
+        plain = plain_name(in_file.name)
+        if plain in stored:
+            raise ValueError(
+                f"{type(model).__name__}: {ours[plain]} and {name} would both be called {plain} in a file, so one of "
+                "them needs another name"
+            )
+        ours[plain], stored[plain] = name, Stored(parameter, head_of(name), *in_file)
+    return stored
+
+
+def _name_in_file(name: str, owner: Any, attribute: str) -> TensorName:
+    try:
+        return to_hugging_face(name)
+    except KeyError:
+        if isinstance(owner, LayerNorm):
+            name = name.removesuffix(attribute) + IN_TORCH.get(attribute, attribute)
+        return TensorName(name, transposed=isinstance(owner, Linear) and attribute == "weight")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +23,7 @@ class TensorFile:
     """The float tensors of a file: `shapes` and `dtypes` ("F32", say) by name, and `read(name)`; and the strings in its
     head, `metadata`.
 
-    Integers are buffers of other libraries, and left out.
+    Integers are buffers of other libraries, and left out; `integers` has their names and kinds.
 
     Raises: FileNotFoundError; FileError that names the file when it is cut short, damaged or of another format, or
     holds numbers of a kind that npbert does not read.
@@ -36,37 +38,34 @@ class TensorFile:
         except safetensors.SafetensorError as error:
             raise FileError(f"{path} is damaged, cut short or no safetensors file: {error}") from error
         self.metadata: dict[str, str] = self._file.metadata() or {}
-        slices = {name: self._file.get_slice(name) for name in self._file.keys()}  # noqa: SIM118  it is no dict
+        slices = {name: self._file.get_slice(name) for name in self._file.keys()}  # noqa: SIM118  it is not a dict
         self.dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
-        self.shapes = {
-            name: tuple(slice_.get_shape())
-            for name, slice_ in slices.items()
-            if self.dtypes[name][0] not in "IU" and self.dtypes[name] != "BOOL"
-        }
+        self.integers = {name: kind for name, kind in self.dtypes.items() if kind[0] in "IU" or kind == "BOOL"}
+        self.shapes = {name: tuple(slice_.get_shape()) for name, slice_ in slices.items() if name not in self.integers}
         for name in self.shapes:
             if self.dtypes[name] not in FLOATS:
                 raise FileError(f"{path}: {name} is {self.dtypes[name]}, wanted one of {', '.join(FLOATS)}")
 
     def read(self, name: str) -> Array:
         """The tensor called `name`, in float16, float32 or float64 as it is stored; bfloat16 as float32."""
-        if self.dtypes[name] == "BF16":
-            return _widened(self._raw[name]["data"]).reshape(self.shapes[name])
+        if self.dtypes[name] == "BF16":  # NumPy has no bfloat16, so the library cannot make arrays of it
+            start, count = self._places[name], math.prod(self.shapes[name])
+            halves = np.fromfile(self.path, "<u2", count, offset=start)  # the upper half of each float32
+            return (halves.astype(np.uint32) << 16).view(np.float32).reshape(self.shapes[name])
         array: Array = self._file.get_tensor(name)
         return array
 
     @cached_property
-    def _raw(self) -> dict[str, dict[str, Any]]:
-        """All tensors as bytes: NumPy has no bfloat16, so the library cannot make arrays of it."""
-        return dict(import_extra("safetensors", extra="hf").deserialize(self.path.read_bytes()))
-
-
-def _widened(data: bytes) -> Array:
-    """bfloat16 is the upper half of a float32."""
-    return (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32)
+    def _places(self) -> dict[str, int]:
+        """Where in the file each tensor begins, by the head of the file: the library has looked it through."""
+        with self.path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            head = json.loads(file.read(size))
+        return {name: 8 + size + head[name]["data_offsets"][0] for name in self.shapes}
 
 
 def is_finite(array: Array) -> bool:
-    """Whether all its numbers are. Their sum says so in half the time, unless it is too large itself."""
+    """True when all numbers are finite. Their sum says so in half the time, unless it is too large itself."""
     with np.errstate(all="ignore"):
         return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
 
@@ -81,4 +80,4 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: dict[str, 
     try:
         library.save_file(contiguous, path, metadata=metadata)
     except import_extra("safetensors", extra="hf").SafetensorError as error:
-        raise OSError(f"{path} could not be written: {error}") from error
+        raise OSError(errno.EIO, f"it could not be written: {error}", str(path)) from error

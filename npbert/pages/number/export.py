@@ -1,13 +1,14 @@
-"""What the page gets to know: the model's numbers, some masked sentences, and the lines of npbert that compute them."""
+"""The data of the page: the model's numbers, some masked sentences, and the lines of npbert that compute them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from npbert.core import IGNORED
+from npbert.data import Example
 from npbert.layers import SinusoidalPositions
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.number.source import source_lines
@@ -26,25 +27,12 @@ CONFIG = (
 OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01}
 """AdamW, as npbert.optim has it when it is given nothing else."""
 HEADS = ("bert.pooler.", "seq_relationship.")
-"""What only the loss of the next sentence reads, and so the page does not."""
-
-
-class MaskedSentence(Protocol):
-    """T ids, types and labels, as `npbert.data.Example` has them; a label is IGNORED where nothing is predicted."""
-
-    @property
-    def input_ids(self) -> Sequence[int]: ...
-
-    @property
-    def token_type_ids(self) -> Sequence[int]: ...
-
-    @property
-    def labels(self) -> Sequence[int]: ...
+"""The parts that only the loss of the next sentence reads, and so the page does not."""
 
 
 def export(
     model: BertForMaskedLM | BertForPreTraining,
-    examples: Sequence[MaskedSentence],
+    examples: Sequence[Example],
     vocabulary: Sequence[str],
     *,
     title: str = "Follow one number back",
@@ -117,7 +105,7 @@ def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:
 
 
 def _sentence(
-    model: BertForMaskedLM | BertForPreTraining, example: MaskedSentence, vocabulary: Sequence[str]
+    model: BertForMaskedLM | BertForPreTraining, example: Example, vocabulary: Sequence[str]
 ) -> dict[str, Any]:
     """One example: its lists, checked, and its text. Two sentences stand beside each other with | between them."""
     config = model.config

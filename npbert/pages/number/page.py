@@ -1,16 +1,28 @@
-"""The page itself: one HTML file with the data, the look and all of its program, which opens from disk."""
+"""The page itself: one HTML file with the data, the look and all of its program, which opens from disk. Its sentences
+come from text, where [MASK] stands for a word to be guessed, or from a toy dialogue."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from npbert.files import atomic_write
+import numpy as np
+
+from npbert.core import IGNORED
+from npbert.data import IS_NEXT, Dialogue, Example, join_pair, mask_each_word
+from npbert.data.tokenizer import SPECIAL, Tokenizer
+from npbert.files import write_where_asked
+from npbert.messages import did_you_mean
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import json_script, module_script, page, resource
-from npbert.pages.number.export import MaskedSentence, export
+from npbert.pages.number.export import MOST_TOKENS, export
+
+if TYPE_CHECKING:
+    from npbert.inference import FillMask
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
@@ -18,11 +30,14 @@ STYLES = ("top", "steps", "heat", "legend", "follow", "curves", "fit")
 TITLE = "Follow one number back"
 GLOSSARY = "<!-- glossary.html -->"
 _IMPORTED = re.compile(r'^(?:import|export) .*from "(.*)";$', re.MULTILINE)
+MASK = SPECIAL["mask_id"]
+LENGTH = 5
+"""So many words of a dialogue's line fit on a screen."""
 
 
 def write_number_page(
     model: BertForMaskedLM | BertForPreTraining,
-    examples: Sequence[MaskedSentence],
+    examples: Sequence[Example],
     vocabulary: Sequence[str],
     path: str | Path,
     *,
@@ -39,8 +54,8 @@ def write_number_page(
     examples that do not fit it; OSError when the file cannot be written.
     """
     text = number_page(export(model, examples, vocabulary, title=title, optimizer=optimizer))
-    with atomic_write(Path(path)) as written:
-        written.write_text(text, encoding="utf-8")
+    with write_where_asked(Path(path)) as file:
+        file.write_text(text, encoding="utf-8")
 
 
 def number_page(data: dict[str, Any]) -> str:
@@ -55,27 +70,76 @@ def number_page(data: dict[str, Any]) -> str:
 
 def modules(start: str) -> list[str]:
     """The paths of a module and of all that it imports, each after those that it needs, by their paths in pages/."""
-    found: dict[str, None] = {}
-    on_the_way: set[str] = set()
+    found: list[str] = []
+    visited: set[str] = set()
 
     def visit(path: str) -> None:
-        if path in on_the_way:
-            return
-        on_the_way.add(path)
-        for imported in _IMPORTED.findall(resource(path)):
-            visit(_joined(PurePosixPath(path).parent, imported))
-        found[path] = None
+        if path not in visited:
+            visited.add(path)
+            for imported in _IMPORTED.findall(resource(path)):
+                visit(posixpath.normpath(posixpath.join(posixpath.dirname(path), imported)))
+            found.append(path)
 
     visit(start)
-    return list(found)
+    return found
 
 
-def _joined(folder: PurePosixPath, path: str) -> str:
-    """number/js/ui and ../math/index.js -> number/js/math/index.js"""
-    parts: list[str] = []
-    for part in (folder / path).parts:
-        if part == "..":
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
+def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str] = ()) -> list[Example]:
+    """An example for each text, in which the answers stand for its [MASK]s, from the first text to the last.
+
+    answers: a token for every [MASK] of all texts. Without any, the model's own best guess is taken for the answer.
+
+    Raises: ValueError for a text without [MASK] or too long for the page or the model, for more or fewer answers than
+    there are [MASK]s, and for an answer that is not a token of the vocabulary.
+    """
+    tokenizer = task.tokenizer
+    encodings = tokenizer.encode(texts)
+    longest = min(MOST_TOKENS, task.model.config.max_position_embeddings)
+    for text, encoding in zip(texts, encodings, strict=True):
+        if len(encoding.ids) > longest:
+            raise ValueError(f"{text[:60]!r} has {len(encoding.ids)} tokens, wanted at most {longest}")
+    guesses = [guess.token for masks in task(texts, top_k=1) for (guess,) in masks]
+    if answers and len(answers) != len(guesses):
+        given = f"{len(answers)} answer{'s' * (len(answers) > 1)}"
+        raise ValueError(f"{given} for {len(guesses)} {MASK}: wanted one for each, or none")
+    vocabulary = {token: index for index, token in enumerate(vocabulary_of(tokenizer))}
+    if unknown := [answer for answer in answers if answer not in vocabulary]:
+        hint = did_you_mean(unknown[0], list(vocabulary))
+        raise ValueError(f"the answer {unknown[0]!r} is not a token of the model's vocabulary{hint}")
+    right = iter(answers or guesses)
+    examples = []
+    for encoding in encodings:
+        labels = [vocabulary[next(right)] if index == tokenizer.mask_id else IGNORED for index in encoding.ids]
+        examples.append(Example(encoding.ids, encoding.type_ids, labels, 0))
+    return examples
+
+
+def vocabulary_of(tokenizer: Tokenizer) -> list[str]:
+    """The V tokens by id."""
+    return tokenizer.decode(range(len(tokenizer)))
+
+
+def write_dialogue_page(
+    model: BertForMaskedLM | BertForPreTraining, dialogue: Dialogue, path: str | Path, rng: np.random.Generator
+) -> None:
+    """Write the page that shows all of the model, with each line of the dialogue, in which one word is masked: first a
+    line of about five words, which fits on a screen. Of the last line, two words are masked.
+
+    Raises: what write_number_page raises.
+    """
+    examples = []
+    lines = sorted(dialogue.lines, key=lambda line: abs(len(line) - LENGTH))
+    for line in lines:
+        input_ids, token_type_ids = join_pair(line, None, dialogue.vocabulary)
+        example = Example(input_ids, token_type_ids, [IGNORED] * len(input_ids), IS_NEXT)
+        masked = mask_each_word(example, dialogue.vocabulary)
+        examples.append(masked[rng.integers(len(masked))])
+    if len(masked) > 1:  # of the last line, for a mean over several masked words
+        examples[-1] = _both(*(masked[index] for index in rng.choice(len(masked), 2, replace=False)))
+    write_number_page(model, examples, dialogue.vocabulary.tokens, path, optimizer={"lr": 1e-2})
+
+
+def _both(one: Example, other: Example) -> Example:
+    """The example in which both words are masked: each of the two has one of them."""
+    ids = [b if one.labels[n] == IGNORED else one.input_ids[n] for n, b in enumerate(other.input_ids)]
+    return replace(one, input_ids=ids, labels=np.maximum(one.labels, other.labels).tolist())

@@ -1,4 +1,4 @@
-"""Which lines of npbert compute each step of the page: found by running the model once, and looking on."""
+"""The lines of npbert that compute each step of the page, found by running the model once and looking on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, MaskedLMHead, MultiHeadAttention
-from npbert.core import Layer, Tape
-from npbert.core.parts import named_parts
+from npbert.core import Layer, Tape, named_parts
 from npbert.data import Batch
 from npbert.layers import (
     DotProductAttention,
@@ -28,7 +27,7 @@ Road: TypeAlias = tuple[tuple[Call, list[int]], ...]
 """Calls within one another, the outermost first, each with the lines of it that count."""
 
 NOT_SHOWN = ("bert.gather", "bert.pooler", "bert.encoder.gather", "seq_relationship")
-"""What the page leaves out: it has no next-sentence head, and computes all rows in all layers."""
+"""The parts that the page leaves out: it has no next-sentence head, and computes all rows in all layers."""
 
 LEAVES = (Linear, LayerNorm, Elementwise, Embedding, SinusoidalPositions, Gather)
 """Layers that are one step of the page."""
@@ -83,7 +82,7 @@ def _steps(call: Call, outer: Road, names: dict[int, str], phase: str) -> Iterat
 
 
 def _between(call: Call, part: str, names: dict[int, str]) -> Iterator[tuple[str, str, Road]]:
-    """What a layer that is put together computes itself, between its parts: sums, forks, and the product of a head."""
+    """The sums, the forks and the product of a head: what a layer made of parts computes itself, between them."""
 
     def at(*wanted: str) -> list[int]:
         """The lines that call these parts."""
@@ -154,9 +153,9 @@ def _frame(call: Call, lines: Iterable[int]) -> dict[str, Any]:
     """A function with the lines of it that count: its head, and a check of what was handed in, compute nothing."""
     name, last = functions_in(call.file)[call.first]
     text = text_of(call.file)
-    shown = [line for line in dict.fromkeys(lines) if line > call.first]
-    shown = [line for line in shown if not text[line - 1].strip().startswith("check_")]
-    return {"file": _short(call.file), "function": name, "from": call.first, "to": last, "lines": shown}
+    inside = [line for line in dict.fromkeys(lines) if line > call.first]
+    inside = [line for line in inside if not text[line - 1].strip().startswith("check_")]
+    return {"file": _short(call.file), "function": name, "from": call.first, "to": last, "lines": inside}
 
 
 def _files(steps: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

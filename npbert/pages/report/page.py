@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from npbert.files import FileError, atomic_write
-from npbert.pages.html import escape, page, resource
-from npbert.pages.report.masked import masked_section
-from npbert.pages.report.parts import number, paragraph, section, table, text
-from npbert.pages.report.pictures import PERCENTS, answers_section, attention_section, curves_section, layers_section
+import numpy as np
+
+from npbert.extras import import_extra
+from npbert.files import FileError, atomic_write, write_where_asked
+from npbert.inference import find_entities
+from npbert.pages.html import page, resource, templates
+from npbert.pages.report.pictures import PERCENTS, answers, attention, curves, layers
 from npbert.pages.report.run import Run, read_run
-from npbert.pages.report.wrong import wrong_section
-from npbert.training.run_folder import MODEL_FOLDER
+from npbert.training.state import MODEL_FOLDER
+
+_SETTINGS = ("corpus", "train", "held_out", "model", "max_length", "batch_size", "learning_rate", "seed")
+_KINDS = {"masked", "labels", "numbers", "choices", "tags", "answers"}
+_STEPS = 6
+REPORT_FILE = "report.html"
 
 
-def write_report(folder: str | Path, path: str | Path) -> None:
-    """Write the report of the run in `folder` to `path`; the file is whole or not there at all. (Extras: train, plot.)
+def write_report(folder: str | Path, path: str | Path | None = None) -> None:
+    """Write the report of the run in `folder` to `path`, by default report.html in that folder; the file is whole
+    or not there at all. (Extras: train, plot.)
 
     Raises: what read_run and report_page raise; OSError.
     """
     whole = report_page(read_run(folder))
-    with atomic_write(Path(path)) as written:
-        written.write_text(whole, encoding="utf-8")
+    with write_where_asked(Path(path)) if path else atomic_write(Path(folder) / REPORT_FILE) as file:
+        file.write_text(whole, encoding="utf-8")
 
 
 def report_page(run: Run) -> str:
@@ -29,63 +39,109 @@ def report_page(run: Run) -> str:
 
     Raises: FileError for a file of the run with something else in it than a run writes.
     """
-    sections = [_summary(run), curves_section(run), layers_section(run)]
+    title = f"A run: {run.folder.resolve().name}"
+    known = {
+        "title": title,
+        "run": run,
+        "is_pretraining": "corpus" in run.settings,
+        "settings": {name: run.settings[name] for name in _SETTINGS if run.settings.get(name) not in (None, "", [])},
+        "numbers": _numbers(run),
+        "model_folder": MODEL_FOLDER,
+        "curves": curves(run),
+        "layers": layers(run),
+    }
+    template = _environment().get_template("report.html")
     try:
-        if run.shown and run.shown[-1]["kind"] == "masked":
-            sections.append(masked_section([row for row in run.shown if row["kind"] == "masked"]))
-        elif run.shown:
-            sections += [answers_section(run.shown[-1]), wrong_section(run.shown[-1])]
-        sections.append(attention_section(run))
+        body = template.render(known | _examples(run.report_rows), attention=[attention(run)])
     except FileError:
         raise
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
+    except (
+        TypeError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        import_extra("jinja2", extra="train").UndefinedError,
+    ) as error:
         raise FileError(f"{run.folder}: shown.jsonl has a row that is not as a run writes it: {error!r}") from error
-    title = f"A run: {run.folder.resolve().name}"
-    body = f"<h1>{text(title)}</h1>\n{_state(run)}\n" + "\n".join(filter(None, sections))
-    return page(title, f"<main>{body}</main>", style=resource("report/report.css"))
+    return page(title, body, style=resource("report/report.css"))
 
 
-def _state(run: Run) -> str:
-    if run.ended:
-        return paragraph(f"It has ended, after {run.step:,} steps.")
-    return paragraph(
-        f"It had not ended when this page was made: it was at step {run.step:,}. It may still be running, or have been "
-        f"stopped; run npbert report again to update it."
-    )
+def _environment() -> Any:
+    made = templates("report", "train")
+    made.filters |= {"percent": percent, "number": _number, "commas": "{:,}".format}
+    made.globals |= {"parts_of_tagged": parts_of_tagged, "parts_of_excerpt": parts_of_excerpt}
+    return made
 
 
-def _summary(run: Run) -> str:
-    """What the run learned from, and how good the model was, at first and at last."""
-    settings = run.settings
-    kind = "Pre-training" if "corpus" in settings else f"Fine-tuning, {settings.get('task', '')}"
-    names = ("corpus", "train", "held_out", "model", "max_length", "batch_size", "learning_rate", "seed")
-    known = {name: settings[name] for name in names if settings.get(name) not in (None, "", [])}
-    items = "".join(
-        f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{_value(value)}</dd>" for name, value in known.items()
-    )
-    best = f"The model in {MODEL_FOLDER}/ is that of step {run.best_step:,}." if run.best_step else ""
-    return section("run", kind, f"<dl>{items}</dl>", _numbers(run), paragraph(best) if best else "")
-
-
-def _numbers(run: Run) -> str:
-    """The numbers of the first evaluation, of the best and of the last, and the baselines."""
+def _numbers(run: Run) -> list[list[str]]:
+    """The numbers of the first evaluation, of the best and of the last, and the baselines, below their head."""
     judged = {row["step"]: row for row in run.metrics if any(name.startswith("eval_") for name in row)}
     if not judged:
-        return ""
+        return []
     steps = list(judged)
     chosen = sorted({steps[0], steps[-1], run.best_step if run.best_step in judged else steps[-1]})
     head = ["held out", *(f"step {step:,}{' (the best)' if step == run.best_step else ''}" for step in chosen)]
     if run.baselines:
         head.append("knowing frequencies" if "corpus" in run.settings else "always the same answer")
-    percents = run.kind == "answers"
-    rows = []
+    rows = [head]
     for name in (name.removeprefix("eval_") for name in judged[steps[-1]] if name.startswith("eval_")):
-        unit = " (percent)" if percents and name in PERCENTS else ""
-        baseline = [number(run.baselines.get(name))] if run.baselines else []
-        values = [number(judged[step].get(f"eval_{name}")) for step in chosen]
-        rows.append([f"{escape(name.replace('_', ' '))}{unit}", *values, *baseline])
-    return table(head, rows, kind="numbers")
+        unit = " (percent)" if run.kind == "answers" and name in PERCENTS else ""
+        values = [judged[step].get(f"eval_{name}") for step in chosen]
+        values += [run.baselines.get(name)] if run.baselines else []
+        rows.append([f"{name.replace('_', ' ')}{unit}", *map(_number, values)])
+    return rows
 
 
-def _value(value: object) -> str:
-    return ", ".join(map(text, value)) if isinstance(value, list) else text(value)
+def _examples(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The guesses for hidden words of some steps, or the answers that were wrong at the last. rows: of shown.jsonl."""
+    if not rows:
+        return {"kind": ""}
+    last = rows[-1]
+    if last["kind"] not in _KINDS:
+        raise ValueError(f"kind is {last['kind']!r}")
+    known = {"kind": last["kind"], "last": last, "is_always_the_same": False}
+    if last["kind"] == "masked":
+        of_kind = [row for row in rows if row["kind"] == "masked"]
+        places = np.unique(np.linspace(0, len(of_kind) - 1, _STEPS).round().astype(int))
+        return known | {"masked": [of_kind[place] for place in places]}
+    if last["kind"] == "labels":
+        known["is_always_the_same"] = sum(any(column) for column in zip(*last["counts"], strict=True)) == 1
+    return known | {"answers": answers(last)}
+
+
+def parts_of_tagged(words: Sequence[str], tags: Sequence[str]) -> Iterator[tuple[str, str | None, bool]]:
+    """(words, type, whether they are a name) of each part; where tags make no names, each word with its tag."""
+    if len(words) != len(tags):
+        raise ValueError(f"{len(words)} words have {len(tags)} tags")
+    try:
+        spans = {entity.start: entity for entity in find_entities(tags)}
+    except ValueError:
+        yield from ((word, tag, False) for word, tag in zip(words, tags, strict=True))
+        return
+    place = 0
+    while place < len(words):
+        span = spans.get(place)
+        end = span.end if span else place + 1
+        yield " ".join(words[place:end]), span.type if span else None, bool(span)
+        place = end
+
+
+def parts_of_excerpt(passage: str, true: Sequence[int], said: Sequence[int]) -> Iterator[tuple[str, bool, bool]]:
+    """(text, whether it is true, whether the model said it) of each part of a passage."""
+    places = groupby(range(len(passage)), lambda place: (true[0] <= place < true[1], said[0] <= place < said[1]))
+    for (is_true, is_said), group in places:
+        yield "".join(passage[place] for place in group), is_true, is_said
+
+
+def percent(share: float | None) -> str:
+    """A probability: 12%, 0.4%, or less than 0.1%."""
+    if share is None:
+        return "–"
+    if 0 < share < 0.001:
+        return "<\N{NO-BREAK SPACE}0.1%"
+    return f"{share:.1%}" if 0 < share < 0.0995 else f"{share:.0%}"
+
+
+def _number(value: float | None) -> str:
+    """A number with four digits."""
+    return "–" if value is None else f"{value:.4g}"

@@ -1,4 +1,4 @@
-"""Run: all that a run of training has left, read and looked over."""
+"""The files that a run of training has left, read and looked over."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.files import FileError
+from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
 from npbert.plots.curves import baselines_in, best_step_in
-from npbert.rows import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_rows
 from npbert.training.plot import PLOT_FILE
-from npbert.training.run_folder import MODEL_FOLDER
 from npbert.training.settings import SETTINGS_FILE, read_settings
+from npbert.training.state import MODEL_FOLDER
 
 
 class Run(NamedTuple):
-    """The folder of a run, its settings by name, and the rows of its three files; `ended`: whether it is over."""
+    """The folder of a run, its settings by name, and the rows of its three files. ended: whether it is over."""
 
     folder: Path
     settings: dict[str, Any]
     metrics: list[dict[str, Any]]
     layers: list[dict[str, Any]]
-    shown: list[dict[str, Any]]
+    report_rows: list[dict[str, Any]]
     ended: bool
 
     @property
     def step(self) -> int:
-        """How far it is, as far as it says."""
+        """The last step of which there is a number."""
         return max(row["step"] for row in self.metrics)
 
     @property
     def kind(self) -> str:
-        """What kind of answers the model gave last, as shown.jsonl calls it, or ""."""
-        return str(self.shown[-1].get("kind", "")) if self.shown else ""
+        """The kind of the answers that the model gave last, as shown.jsonl calls it, or ""."""
+        return str(self.report_rows[-1].get("kind", "")) if self.report_rows else ""
 
     @property
     def best_step(self) -> int | None:
-        """Of which step the model in model/ is, if the run has written that down."""
-        return best_step_in(self.shown)
+        """The step of the model in model/, if the run has written that down."""
+        return best_step_in(self.report_rows)
 
     @property
     def baselines(self) -> dict[str, float]:
-        """What knowing next to nothing gives on the held-out set, by name, if the run has written that down."""
-        return baselines_in(self.shown)
+        """The numbers that knowing next to nothing gives on the held-out set, if the run has written them down."""
+        return baselines_in(self.report_rows)
 
     @property
     def model(self) -> Path:
@@ -60,10 +60,11 @@ def read_run(folder: str | Path) -> Run:
         missing = "it is a file" if folder.exists() else "there is no such folder"
         what = f"it has no {SETTINGS_FILE}" if folder.is_dir() else missing
         raise FileError(f"{folder} is not the folder of a run: {what}; npbert pretrain and npbert finetune make one")
-    metrics, layers, shown = (read_rows(folder / name) for name in (METRICS_FILE, LAYERS_FILE, SHOWN_FILE))
+    metrics, layers, report_rows = (read_json_lines(folder / name) for name in (METRICS_FILE, LAYERS_FILE, SHOWN_FILE))
     if not metrics:
         raise FileError(f"{folder / METRICS_FILE} has no numbers yet: there is nothing to report")
     for name, value in ((name, value) for row in metrics for name, value in row.items()):
         if not isinstance(value, int | float | None):
             raise FileError(f"{folder / METRICS_FILE}: {name} is {value!r}, wanted a number")
-    return Run(folder, read_settings(folder / SETTINGS_FILE), metrics, layers, shown, (folder / PLOT_FILE).exists())
+    settings, ended = read_settings(folder / SETTINGS_FILE), (folder / PLOT_FILE).exists()
+    return Run(folder, settings, metrics, layers, report_rows, ended)

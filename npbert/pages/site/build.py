@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import ast
 import errno
-import json
+import posixpath
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.messages import LOGGER
 from npbert.pages.html import resource
 from npbert.pages.site.chapters import chapter_page, pictures_of
-from npbert.pages.site.check_links import broken_links
-from npbert.pages.site.contents import contents_page
-from npbert.pages.site.frame import framed
-from npbert.pages.site.library import Library, root_of_checkout
-from npbert.pages.site.planted import read_bugs
-from npbert.pages.site.proof_panel import Panels
-from npbert.pages.site.proofs import Proof, prove
-from npbert.pages.site.reference import reference_pages
+from npbert.pages.site.contents import contents_page, reference_pages, search_index
+from npbert.pages.site.library import Library
+from npbert.pages.site.panels import Panels, Proof, prove, read_bugs
+from npbert.pages.site.rendering import framed
 from npbert.pages.site.source_page import source_page
-from npbert.pages.site.statements import Function
+from npbert.pages.site.sources import PACKAGE
 
 _LIST = "site-files.txt"
+_ANCHOR = re.compile(r'\sid="([^"]*)"')
+_LINK = re.compile(r'\s(?:href|src)="([^"]*)"')
 _STYLE = ["look.css", *(f"site/{name}.css" for name in ("site", "columns", "code", "text", "small"))]
 
 
@@ -39,14 +39,14 @@ def build_site(folder: Path, *, root: Path | None = None, proofs: list[Proof] | 
     proofs: what `prove` found, None to find out now, in so many processes.
 
     Raises: FileExistsError when the folder holds anything else, or OSError when it cannot be written, both before the
-    check; FileError for a link that leads nowhere, with file and line; MissingExtraError without markdown-it-py;
+    check; FileError for a link that leads nowhere, with file and line; MissingExtraError without the extra `site`;
     GradientError when a derivative is wrong.
     """
     _check_folder(folder)
     _check_place(folder)
-    library = Library(root or root_of_checkout())
-    if library.chapters:
-        import_extra("markdown_it", extra="site")  # before the work of a minute
+    for module in ("jinja2", "pygments", "markdown_it"):  # before the work of a minute
+        import_extra(module, extra="site")
+    library = Library(root or PACKAGE.parent)
     if proofs is None:
         LOGGER.info("checking every derivative, which takes up to a minute, then writing")
     files = site_files(library, prove(processes) if proofs is None else proofs)
@@ -57,38 +57,47 @@ def build_site(folder: Path, *, root: Path | None = None, proofs: list[Proof] | 
 
 def site_files(library: Library, proofs: list[Proof]) -> dict[str, bytes]:
     """Every file of the site by its path. Raises: as build_site."""
-    bugs = read_bugs(library.root, library.definitions)
+    bugs = read_bugs(library.root)
     panels = Panels(library, proofs, bugs)
     pages = [contents_page(library, proofs, len(bugs))]
     pages += [chapter_page(library, chapter) for chapter in library.chapters]
     pages += [source_page(library, source, panels) for source in library.sources]
     pages += reference_pages(library)
     around = zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True)
-    shown = {page.path: framed(page, before, after) for before, page, after in around}
+    html = {page.path: framed(page, before, after) for before, page, after in around}
     shared = {
         "site.css": "\n".join(map(resource, _STYLE)),
         "site.js": resource("site/site.js"),
-        "names.js": _names(library),
+        "search.js": search_index(library, pages),
     }
-    files = {path: text.encode() for path, text in {**shown, **shared}.items()} | pictures_of(library)
-    wrong = broken_links(shown, set(files) - set(shown))
+    files = {path: text.encode() for path, text in {**html, **shared}.items()} | pictures_of(library)
+    wrong = broken_links(html, set(files) - set(html))
     if wrong:
         raise FileError(f"{len(wrong)} links of the site are broken; the first: {wrong[0]}")
     return files
 
 
-def _names(library: Library) -> str:
-    """What the search finds: names with the places of their definitions, and chapters."""
-    found = [[chapter.title, "chapter", chapter.page] for chapter in library.chapters]
-    for source in library.sources:
-        if source.stem != "__init__":
-            found.append([source.path.removeprefix("npbert/"), "file", source.page])
-    for definition in library.definitions.all():
-        node = definition.node
-        if isinstance(node, ast.ClassDef | Function) and not re.search(r"(^|\.)_", definition.name):
-            kind = "class" if isinstance(node, ast.ClassDef) else "function"
-            found.append([definition.name, kind, definition.address])
-    return f"const NAMES = {json.dumps(found, ensure_ascii=False, separators=(',', ':'))};\n"
+def broken_links(pages: Mapping[str, str], files: set[str]) -> list[str]:
+    """The links that lead nowhere or outside, a line for each. pages: HTML by path. files: the paths of all else.
+
+    In the site's HTML every address stands in double quotes, and in a text there are none: they are escaped.
+    """
+    anchors, wrong = {}, []
+    for path, text in pages.items():
+        named = Counter(map(unescape, _ANCHOR.findall(text)))
+        wrong += [f"{path}: two places are called {anchor}" for anchor, times in sorted(named.items()) if times > 1]
+        anchors[path] = set(named)
+    for path, text in pages.items():
+        for link in dict.fromkeys(map(unescape, _LINK.findall(text))):
+            address, _, anchor = unquote(link).partition("#")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), address)) if address else path
+            if ":" in address or address.startswith("/") or target.startswith(".."):
+                wrong.append(f"{path}: {link} leads outside")
+            elif target not in pages and target not in files:
+                wrong.append(f"{path}: {link} leads nowhere")
+            elif anchor and anchor not in anchors.get(target, ()):
+                wrong.append(f"{path}: {link}: there is no such place on that page")
+    return wrong
 
 
 def _check_folder(folder: Path) -> None:
@@ -102,7 +111,7 @@ def _check_folder(folder: Path) -> None:
     strange = next((name for name in names if name not in known), None)  # of a whole disk, the first is enough
     if strange is not None:
         raise FileExistsError(
-            errno.EEXIST, f"holds {strange}, which is no part of a site: give a new folder", str(folder)
+            errno.EEXIST, f"holds {strange}, which is not a part of a site: give a new folder", str(folder)
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import posixpath
 import re
 import textwrap
@@ -13,11 +12,9 @@ import npbert
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.pages.html import escape
-from npbert.pages.site.code import highlighted
-from npbert.pages.site.diff import diff_html
-from npbert.pages.site.frame import Page
 from npbert.pages.site.library import Chapter, Library, relative
 from npbert.pages.site.names import Name, Place
+from npbert.pages.site.rendering import Page, diff_html, highlighted
 
 _OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
@@ -31,11 +28,10 @@ def chapter_page(library: Library, chapter: Chapter) -> Page:
 
 
 class _Renderer:
-    """One chapter: what is shown otherwise than markdown-it does by itself."""
+    """One chapter, with the rules of its own for what markdown-it would show otherwise."""
 
     def __init__(self, library: Library, chapter: Chapter) -> None:
         self.library, self.chapter = library, chapter
-        self.pictures: set[str] = set()
         self.headings: set[str] = set()
         self._open: list[str] = []
         markdown = import_extra("markdown_it", extra="site").MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -52,30 +48,30 @@ class _Renderer:
 
     def _fence(self, token: Any, tokens: list[Any], index: int) -> str:
         kind, _, file = token.info.strip().partition(" ")
-        text = token.content.rstrip("\n")
+        text = textwrap.dedent(token.content.rstrip("\n")) if kind == "python" else token.content.rstrip("\n")
         if kind == "diff":
-            marked = [(line[:1] if line[:1] in "+-" else " ", line[1:]) for line in text.split("\n")]
-            return self._figure(file, diff_html(marked), "change to try in ", token)
-        if kind == "python":
-            text = textwrap.dedent(text)
-            lines = highlighted(text, self._to, {} if file.endswith(".py") else _public_names(text, self.library))
-            shown = f'<pre class="python" translate="no">{chr(10).join(lines)}</pre>'
-            return self._figure(file, shown, "", token, text) if file.endswith(".py") else shown
-        return f'<pre class="{"output" if kind == "text" else "plain"}" translate="no">{escape(text)}</pre>'
+            code = diff_html((line[:1] if line[:1] in "+-" else " ", line[1:]) for line in text.split("\n"))
+        elif kind == "python":
+            names = {} if file.endswith(".py") else _public_names(text, self.library)
+            code = "\n".join(highlighted(text, self._to, names))
+            code = f'<pre class="python" translate="no">{code}</pre>'
+        else:
+            code = f'<pre class="{"output" if kind == "text" else "plain"}" translate="no">{escape(text)}</pre>'
+        return self._figure(file, code, text, kind, token) if file.endswith(".py") else code
 
-    def _figure(self, file: str, shown: str, before: str, token: Any, quoted: str = "") -> str:
-        """A block from a file, under a line that leads there."""
+    def _figure(self, file: str, code: str, text: str, kind: str, token: Any) -> str:
+        """A block from a file, under a link to it: to its first line, if that is where it was taken from."""
         source = self.library.by_path.get(file)
         if source is None:
             raise self._broken(token, f"there is no file {file}")
-        first = next((line.strip() for line in quoted.split("\n") if line.strip()), "")
-        lines = [number for number, line in enumerate(source.lines, 1) if line.strip() == first and first]
+        first = text.strip().partition("\n")[0].strip()
+        lines = [number for number, line in enumerate(source.lines, 1) if line.strip() == first]
         address = f"{source.page}#L{lines[0]}" if len(lines) == 1 else source.page
-        head = f'<figcaption>{before}<a href="{escape(self._to(address))}">{escape(file)}</a></figcaption>'
-        return f"<figure>{head}{shown}</figure>"
+        before = "change to try in " if kind == "diff" else ""
+        return f"<figure><figcaption>{before}{self._link(address, escape(file))}</figcaption>{code}</figure>"
 
     def _code_block(self, token: Any, tokens: list[Any], index: int) -> str:
-        """What is indented is a formula."""
+        """A formula, which stands indented."""
         lines = [re.split(r" {3,}", line.strip()) for line in token.content.strip("\n").split("\n")]
         if all(lines) and not any(line.startswith(" ") for line in token.content.split("\n")):
             rows = "".join(
@@ -89,7 +85,7 @@ class _Renderer:
         name = token.content.removeprefix("npbert.")
         public = name in npbert.__all__ and not any(each.type == "link_open" for each in tokens[:index][-1:])
         found = self.library.definitions.find("npbert", name) if public else None
-        return f'<a href="{escape(self._to(found.address))}">{code}</a>' if found else code
+        return self._link(found.address, code) if found else code
 
     def _link_open(self, token: Any, tokens: list[Any], index: int) -> str:
         href = str(token.attrs.get("href", ""))
@@ -105,18 +101,18 @@ class _Renderer:
     def _address(self, href: str, token: Any) -> str:
         """The page in the site of a file that a chapter links to."""
         path, _, anchor = href.partition("#")
-        there = posixpath.normpath(posixpath.join("docs", path)) if path else self.chapter.path
-        pages = {chapter.path: chapter.page for chapter in self.library.chapters}
-        pages |= {source.path: source.page for source in self.library.sources} | {"README.md": "index.html"}
-        if there not in pages:
+        file = posixpath.normpath(posixpath.join("docs", path)) if path else self.chapter.path
+        pages = {each.path: each.page for each in self.library.chapters}
+        pages |= {each.path: each.page for each in self.library.sources}
+        page = "index.html" if file == "README.md" else pages.get(file)
+        if page is None:
             raise self._broken(token, f"there is no page for {href}")
-        return f"{pages[there]}#{anchor}" if anchor else pages[there]
+        return f"{page}#{anchor}" if anchor else page
 
     def _image(self, token: Any, tokens: list[Any], index: int) -> str:
         path = posixpath.normpath(posixpath.join("docs", str(token.attrs.get("src", ""))))
         if not (self.library.root / path).is_file() or path.startswith(".."):
             raise self._broken(token, f"there is no picture {path}")
-        self.pictures.add(path)
         return f'<img src="{escape(self._to(path))}" alt="{escape(token.content)}">'
 
     def _heading_open(self, token: Any, tokens: list[Any], index: int) -> str:
@@ -129,14 +125,17 @@ class _Renderer:
     def _to(self, address: str) -> str:
         return relative(self.chapter.page, address)
 
+    def _link(self, address: str, html: str) -> str:
+        return f'<a href="{escape(self._to(address))}">{html}</a>'
+
     def _broken(self, token: Any, why: str) -> FileError:
         line = f", line {token.map[0] + 1}" if token.map else ""
         return FileError(f"{self.chapter.path}{line}: {why}")
 
 
-def _rule(shown: Any) -> Any:
+def _rule(method: Any) -> Any:
     """A method of ours, as markdown-it calls it."""
-    return lambda _renderer, tokens, index, _options, _env: shown(tokens[index], tokens, index)
+    return lambda _renderer, tokens, index, _options, _env: method(tokens[index], tokens, index)
 
 
 def pictures_of(library: Library) -> dict[str, bytes]:
@@ -147,17 +146,11 @@ def pictures_of(library: Library) -> dict[str, bytes]:
 
 
 def _public_names(text: str, library: Library) -> Mapping[Place, Name]:
-    """The names of npbert that an example imports, wherever they stand in it."""
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return {}
-    lines, found = text.split("\n"), {}
-    for node in ast.walk(tree):
-        word = node.name if isinstance(node, ast.alias) else node.id if isinstance(node, ast.Name) else ""
-        if word in npbert.__all__ and isinstance(node, ast.alias | ast.Name):
-            definition = library.definitions.find("npbert", word)
-            column = len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
+    """The names of npbert in an example, by their places."""
+    found = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        for word in re.finditer(r"(?<![\w.])\w+", line):
+            definition = library.definitions.find("npbert", word[0]) if word[0] in npbert.__all__ else None
             if definition:
-                found[node.lineno, column] = Name(definition.address)
+                found[number, word.start()] = Name(definition.address)
     return found

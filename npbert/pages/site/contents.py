@@ -1,99 +1,211 @@
-"""The first page: the chapters, the files in reading order, and the reference."""
+"""What there is: the first page; all that the search finds; and the reference, every public name with its signature."""
 
 from __future__ import annotations
 
+import ast
+import json
 import re
+from collections.abc import Iterator
+from html import unescape
 from itertools import groupby
+from typing import Any
 
-from npbert.pages.html import escape
+from npbert.pages.site.definitions import Definition
 from npbert.pages.site.docstring import Texts
-from npbert.pages.site.frame import Page
-from npbert.pages.site.library import Library
-from npbert.pages.site.proofs import Proof, in_words
-from npbert.pages.site.reference import public_names, reference_path, rooms_with_names
-from npbert.pages.site.sources import Source
+from npbert.pages.site.library import Library, relative
+from npbert.pages.site.panels import Proof, in_words
+from npbert.pages.site.rendering import Page, highlighted, render
+from npbert.pages.site.sources import Function, Source
 
+_PATH = "index.html"
 _PICTURE = "docs/pictures/encoder_layer.svg"
-_NO_CHAPTERS = "The chapters stand in docs/ of the repository and of the sdist, which are not here."
+_SPECIAL = ("__call__", "__len__", "__getitem__", "__iter__")
 
 
 def contents_page(library: Library, proofs: list[Proof], num_bugs: int) -> Page:
-    """index.html: what there is, in the order to read it in."""
-    bugs = f" Beside the backwards stand {num_bugs} planted bugs, which the checks reject." if num_bugs else ""
-    checked = f"<p>When this site was made, every backward was checked: {in_words(proofs)}{bugs}</p>" if proofs else ""
-    body = (
-        f"<header><h1>npbert, to read</h1><div class=lead><p>BERT in NumPy, with every derivative written by hand. "
-        f"Here is its source in the order to read it in, each forward beside the backward that undoes it.</p>"
-        f"{checked}</div>{_picture(library)}</header>"
-        f'<section class="part" id="chapters"><h2>1. The chapters</h2>{_chapters(library)}</section>'
-        f'<section class="part" id="source"><h2>2. The source</h2>{_rooms(library)}</section>'
-        f'<section class="part" id="api"><h2>3. The reference</h2>{_reference(library)}</section>'
-    )
-    return Page("index.html", "npbert, to read", "contents", body)
-
-
-def _picture(library: Library) -> str:
-    """Forward and backward through an encoder layer, where the repository is at hand."""
-    if not (library.root / _PICTURE).is_file():
-        return ""
-    alt = "Above, forward runs through an encoder layer; below, backward runs back; between them is the tape."
-    return f'<a href="npbert/blocks/encoder_layer.html"><img src="{_PICTURE}" alt="{alt}"></a>'
-
-
-def _chapters(library: Library) -> str:
-    if not library.chapters:
-        return f'<p class="quiet">{_NO_CHAPTERS}</p>'
-    first, *others = library.chapters
-    told = dict(re.findall(r"\]\(([\w-]+\.md)\):\s*((?:[^\n]+\n?)+?)(?=\d+\. |\n|\Z)", first.text))
-    items = []
-    for chapter in others:
-        said = " ".join(told.get(chapter.path.removeprefix("docs/"), "").split())
-        title = re.sub(r"^\d+\. ", "", chapter.title)
-        number = f"<b>{chapter.number}</b>" if chapter.number else "<b>+</b>"
-        items.append(
-            f'<li>{number}<a href="{escape(chapter.page)}">{escape(title)}</a>'
-            f"<p>{escape(said[:1].upper() + said[1:])}</p></li>"
-        )
-    start = f'<p><a href="{escape(first.page)}">How to read them</a></p>'
-    return f'{start}<ol class="chapters">{"".join(items)}</ol>'
-
-
-def _rooms(library: Library) -> str:
-    sections = [
-        '<p>Begin with <a href="npbert/__init__.html">npbert itself</a>: '
-        "it says what the letters N, D, H and so on mean.</p>"
-    ]
+    """index.html: all that there is, in the order to read it in."""
     own = [source for source in library.sources if source.path.startswith("npbert/")]
-    top = [source for source in own if not source.room]
-    for room, sources in groupby(
-        [source for source in own if source.room], key=lambda source: source.room.split("/")[0]
-    ):
-        sections.append(_room(library, room, list(sources)))
-    beside = [source for source in library.sources if source not in own]
-    last = _room(library, "npbert", [*top, *beside], said="What stands in no room.")
-    return f'<div class="rooms">{"".join(sections)}{last}</div>'
+    in_rooms = groupby((source for source in own if source.room), key=lambda source: source.room.split("/")[0])
+    outside = [source for source in library.sources if source not in own or not source.room]
+    body = render(
+        "contents",
+        _PATH,
+        checked=in_words(proofs) if proofs else "",
+        num_bugs=num_bugs,
+        picture=_PICTURE if (library.root / _PICTURE).is_file() else "",
+        first=library.chapters[0] if library.chapters else None,
+        chapters=_chapters(library),
+        rooms=[_room(library, room, list(sources)) for room, sources in in_rooms],
+        outside=[_file(library, source, "npbert") for source in outside],
+        reference=[(room.module, reference_path(room), public_names(room)) for room in rooms_with_names(library)],
+    )
+    return Page(_PATH, "npbert, to read", "contents", body)
 
 
-def _room(library: Library, room: str, sources: list[Source], said: str = "") -> str:
+def _chapters(library: Library) -> list[tuple[str, str, str, str]]:
+    """(number or +, page, title, what docs/README.md says of it) of each chapter."""
+    if not library.chapters:
+        return []
+    first, *others = library.chapters
+    said = dict(re.findall(r"\]\(([\w-]+\.md)\):\s*((?:[^\n]+\n?)+?)(?=\d+\. |\n|\Z)", first.text))
+    found = []
+    for chapter in others:
+        words = " ".join(said.get(chapter.path.removeprefix("docs/"), "").split())
+        title = re.sub(r"^\d+\. ", "", chapter.title)
+        found.append((str(chapter.number or "+"), chapter.page, title, words[:1].upper() + words[1:]))
+    return found
+
+
+def _room(library: Library, room: str, sources: list[Source]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
+    """Its name, its page, its summary as HTML, and its files."""
     first, *files = sources
-    texts = Texts(library, first, "index.html")
-    told = said or texts.inline(first.summary, 1)
-    title = f'<a href="{escape(first.page)}">{escape(room)}/</a>' if not said else f"{escape(room)}/"
-    shown = "".join(_file(library, source, room) for source in (sources if said else files))
-    return f'<section class="room" id="room-{escape(room)}"><h3>{title}</h3><p>{told}</p><ul>{shown}</ul></section>'
+    summary = Texts(library, first, _PATH).inline(first.summary, 1)
+    return room, first.page, summary, [_file(library, source, room) for source in files]
 
 
-def _file(library: Library, source: Source, room: str) -> str:
+def _file(library: Library, source: Source, room: str) -> tuple[str, str, str]:
+    """The name of a file within a room, its page, and its summary as HTML."""
     name = source.path.removeprefix("npbert/").removeprefix(f"{room}/").removesuffix(".py")
     name = f"{name.removesuffix('/__init__')}/" if name.endswith("/__init__") else name
-    said = Texts(library, source, "index.html").inline(source.summary, 1)
-    return f'<li><a href="{escape(source.page)}">{escape(name)}</a> <span>{said}</span></li>'
+    return name, source.page, Texts(library, source, _PATH).inline(source.summary, 1)
 
 
-def _reference(library: Library) -> str:
-    rows = []
-    for room in rooms_with_names(library):
-        page = reference_path(room)
-        names = ", ".join(f'<a href="{escape(page)}#{escape(name)}">{escape(name)}</a>' for name in public_names(room))
-        rows.append(f'<dt><a href="{escape(page)}">{escape(room.module)}</a></dt><dd>{names}</dd>')
-    return f'<dl class="reference">{"".join(rows)}</dl>'
+def search_index(library: Library, pages: list[Page]) -> str:
+    """search.js: [name, kind, page and place, first sentence] of each chapter, heading, file, class and function.
+
+    The chapters come first, then the library; the exercises and the tests come last.
+    """
+    found = [*_headings(pages), *_names(library)]
+    late = [entry for entry in found if entry[2].startswith(("npbert/learn/exercises/", "tests/"))]
+    entries = [entry for entry in found if entry not in late] + late
+    listed = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+    return f"const ENTRIES = {listed};\nconst FIRST_LATE = {len(found) - len(late)};\n"
+
+
+_HEADING = re.compile(r'<h([1-4]) id="([^"]*)">(.*?)</h\1>\s*(?:<p>(.*?)</p>)?', re.DOTALL)
+
+
+def _headings(pages: list[Page]) -> Iterator[tuple[str, str, str, str]]:
+    for page in pages:
+        if page.kind == "chapter":
+            for level, anchor, title, text in _HEADING.findall(page.body):
+                name, words = (unescape(re.sub("<[^>]*>", "", html)) for html in (title, text))
+                kind, place = ("chapter", page.path) if level == "1" else (page.title, f"{page.path}#{anchor}")
+                yield name, kind, place, _first_sentence(words)
+
+
+def _names(library: Library) -> Iterator[tuple[str, str, str, str]]:
+    for source in library.sources:
+        if source.stem != "__init__":
+            yield source.path.removeprefix("npbert/"), "file", source.page, _first_sentence(source.summary)
+    for definition in library.definitions.all():
+        node = definition.node
+        if isinstance(node, ast.ClassDef | Function) and not re.search(r"(^|\.)_", definition.name):
+            words = _first_sentence(ast.get_docstring(node) or "")
+            yield definition.name, definition.source.path, definition.address, words
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.!?]) ", " ".join(text.partition("\n\n")[0].split()))[0]
+
+
+def public_names(source: Source) -> list[str]:
+    """The names that `__all__` of a file lists, in its order."""
+    listed: list[str] = []
+    for node in source.tree.body:
+        if isinstance(node, ast.Assign | ast.AugAssign) and ast.unparse(node).startswith("__all__ "):
+            listed += ast.literal_eval(node.value)
+    return listed
+
+
+def rooms_with_names(library: Library) -> list[Source]:
+    """The files whose public names have a page of the reference, npbert itself first."""
+    rooms = [source for source in library.sources if source.stem == "__init__" and public_names(source)]
+    return sorted(rooms, key=lambda source: source.module != "npbert")
+
+
+def reference_path(source: Source) -> str:
+    """The path of the page of a room."""
+    return f"api/{source.module}.html"
+
+
+def reference_pages(library: Library) -> list[Page]:
+    """A page for each room. A name that is public in several is described in the first, and linked from the others."""
+    described: dict[int, str] = {}
+    return [_reference_page(library, room, described) for room in rooms_with_names(library)]
+
+
+def _reference_page(library: Library, room: Source, described: dict[int, str]) -> Page:
+    """The page of a room. described: the address of each description by the id of its node; those here are added."""
+    path = reference_path(room)
+    entries = []
+    for name in public_names(room):
+        definition, here = library.definitions.find(room.module, name), f"{path}#{name}"
+        address = described.setdefault(id(definition.node), here) if definition else here
+        entry = _entry(library, path, definition) if definition and address == here else {}
+        entries.append({"name": name, "elsewhere": address if address != here else "", **entry})
+    text = Texts(library, room, path).docstring(room.tree)
+    body = render("reference", path, module=room.module, text=text, entries=entries)
+    return Page(path, f"{room.module}: what is public", "api", body)
+
+
+def _entry(library: Library, path: str, definition: Definition) -> dict[str, Any]:
+    """The description of a class, a function, a module or a value."""
+    texts = Texts(library, definition.source, path)
+    members = []
+    for node in _methods(definition.node):
+        member = Definition(definition.source, f"{definition.name}.{node.name}", node)
+        members.append((member.name, _signature_html(member, path), texts.docstring(node, definition)))
+    return {
+        "source": definition.source.path,
+        "address": definition.address,
+        "signature": _signature_html(definition, path),
+        "text": texts.docstring(definition.node, definition) or _text_below(texts, definition),
+        "members": members,
+    }
+
+
+def _text_below(texts: Texts, definition: Definition) -> str:
+    """The text that stands below a value."""
+    body = definition.source.tree.body
+    after = body[body.index(definition.node) + 1 :] if definition.node in body else []
+    if after and isinstance(after[0], ast.Expr) and isinstance(after[0].value, ast.Constant):
+        return texts.html(str(after[0].value.value), after[0].lineno)
+    return ""
+
+
+def _signature_html(definition: Definition, path: str) -> str:
+    return "\n".join(highlighted(signature(definition), lambda address: relative(path, address)))
+
+
+def _methods(node: ast.AST) -> Iterator[Function]:
+    """The public methods of a class, without setters and mere types; what makes it is in its signature."""
+    for each in getattr(node, "body", []):
+        if isinstance(each, Function) and (not each.name.startswith("_") or each.name in _SPECIAL):
+            decorators = {ast.unparse(decorator).rpartition(".")[2] for decorator in each.decorator_list}
+            if not decorators & {"setter", "overload"}:
+                yield each
+
+
+def signature(definition: Definition) -> str:
+    """The way it is called: a function with its arguments, a class with those of its __init__ or its fields."""
+    node = definition.node
+    if isinstance(node, Function):
+        decorators = [f"@{name}\n" for name in map(ast.unparse, node.decorator_list) if re.fullmatch(r"\w+", name)]
+        returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+        return f"{''.join(decorators)}def {node.name}({_arguments(node)}){returns}"
+    if isinstance(node, ast.ClassDef):
+        bases = f"({', '.join(map(ast.unparse, node.bases))})" if node.bases else ""
+        made = next((each for each in node.body if isinstance(each, Function) and each.name == "__init__"), None)
+        fields = [ast.unparse(each) for each in node.body if isinstance(each, ast.AnnAssign)]
+        lines = [f"__init__({_arguments(made)})"] if made else fields
+        return f"class {node.name}{bases}" + "".join(f"\n    {line}" for line in lines)
+    if isinstance(node, ast.Module):
+        return f"import {definition.source.module}"
+    return ast.unparse(node)
+
+
+def _arguments(node: Function) -> str:
+    """The arguments without self."""
+    text = ast.unparse(node.args)
+    return re.sub(r"^(?:self|cls)(?:, |$)", "", text)

@@ -1,4 +1,4 @@
-"""Where each name is defined, found from the syntax alone: nothing is imported for it."""
+"""The definition of each name, found from the syntax alone: nothing is imported for it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
-from npbert.pages.site.sources import Source
-from npbert.pages.site.statements import Function, arguments, defined_in, imported_in, last_assigned
+from npbert.pages.site.sources import Function, Source, arguments, defined_in, imported_in, last_assigned
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A class, a function, an attribute or a value: where it is, and what it is called there, as `Linear.backward`."""
+    """A class, a function, an attribute or a value: its file, and its name there, as `Linear.backward`."""
 
     source: Source
     name: str
@@ -26,7 +26,7 @@ class Definition:
 
     @property
     def anchor(self) -> str:
-        """What its page calls it: classes and functions by their names, all else by its line."""
+        """The place on its page: classes and functions by their names, all else by its line."""
         return self.name if isinstance(self.node, ast.ClassDef | Function) else f"L{self.line}"
 
     @property
@@ -35,22 +35,29 @@ class Definition:
         return f"{self.source.page}#{self.anchor}" if self.name else self.source.page
 
 
-class Definitions:
-    """All that is defined in these files, and in those that another has read, and what leads to it."""
+class Scope(NamedTuple):
+    """The place of an expression: a module, and there perhaps a class, and a function or method."""
 
-    def __init__(self, sources: Iterable[Source], known: Definitions | None = None) -> None:
-        new = {source.module: source for source in sources}
-        self.sources: dict[str, Source] = {**known.sources, **new} if known else new
-        self._defined: dict[tuple[str, str], Definition] = dict(known._defined) if known else {}
-        self._imported: dict[tuple[str, str], tuple[str, str]] = dict(known._imported) if known else {}
-        for source in new.values():
+    module: str
+    owner: Definition | None = None
+    function: Function | None = None
+
+
+class Definitions:
+    """All that is defined in these files, and what leads to it."""
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        self.sources = {source.module: source for source in sources}
+        self._defined: dict[tuple[str, str], Definition] = {}
+        self._imported: dict[tuple[str, str], tuple[str, str]] = {}
+        for source in self.sources.values():
             for name, node in defined_in(source.tree.body, ""):
                 self._defined.setdefault((source.module, name), Definition(source, name, node))
             for name, module, what in imported_in(source.tree):
                 self._imported[source.module, name] = module, what
 
     def find(self, module: str, name: str) -> Definition | None:
-        """What `name`, dotted perhaps, means in a module: through imports, base classes and the types of attributes."""
+        """The meaning of a name, `a.b` perhaps, in a module: through imports, base classes and types of attributes."""
         first, _, rest = name.partition(".")
         found = self._find(module, first, 0)
         if found is None or not rest:
@@ -72,7 +79,7 @@ class Definitions:
         return Definition(source, "", source.tree) if source else None
 
     def member(self, owner: Definition, name: str) -> Definition | None:
-        """What `name` means in a class: of its own, or of the classes that it is made from."""
+        """The meaning of `name` in a class: of its own, or of the classes that it is made from."""
         first, _, rest = name.partition(".")
         for each in self.lineage(owner):
             found = self._defined.get((each.source.module, f"{each.name}.{first}"))
@@ -101,16 +108,15 @@ class Definitions:
         if isinstance(node, ast.AnnAssign):
             return self.annotated(module, node.annotation)
         if isinstance(node, ast.Assign):
-            owner, function = self._around(definition)
-            return self.kind(module, node.value, owner, function)
+            return self._class_of(node.value, self._scope(definition))
         return None
 
-    def _around(self, definition: Definition) -> tuple[Definition | None, Function | None]:
+    def _scope(self, definition: Definition) -> Scope:
         """The class and the method that an attribute is assigned in."""
         owner = self._defined.get((definition.source.module, definition.name.rpartition(".")[0]))
         methods = [node for node in getattr(owner and owner.node, "body", []) if isinstance(node, Function)]
-        line = definition.line
-        return owner, next((node for node in methods if node.lineno <= line <= (node.end_lineno or 0)), None)
+        around = (node for node in methods if node.lineno <= definition.line <= (node.end_lineno or 0))
+        return Scope(definition.source.module, owner, next(around, None))
 
     def annotated(self, module: str, annotation: ast.expr | None) -> Definition | None:
         """The class of npbert that an annotation names, None beside it or not."""
@@ -121,10 +127,9 @@ class Definitions:
             return found if found and isinstance(found.node, ast.ClassDef) else None
         return None
 
-    def kind(
-        self, module: str, value: ast.AST, owner: Definition | None, function: Function | None
-    ) -> Definition | None:
-        """The class of an expression in a function (a method, where `owner` is a class), as far as it can be seen."""
+    def _class_of(self, value: ast.AST, scope: Scope) -> Definition | None:
+        """The class of an expression, as far as it can be seen."""
+        module, owner, function = scope
         if isinstance(value, ast.Name):
             if value.id in ("self", "cls") and owner:
                 return owner
@@ -133,29 +138,26 @@ class Definitions:
                     return self.annotated(module, argument.annotation)
             assigned = last_assigned(function, value) if function else None
             if assigned is not None:
-                return self.kind(module, assigned, owner, function)
+                return self._class_of(assigned, scope)
             found = self.find(module, value.id)
             return self.type_of(found) if found and not isinstance(found.node, ast.ClassDef | Function) else None
         if isinstance(value, ast.Attribute):
-            holder = self.kind(module, value.value, owner, function)
+            holder = self._class_of(value.value, scope)
             found = self.member(holder, value.attr) if holder else None
             return self.type_of(found) if found and not isinstance(found.node, ast.ClassDef) else None
         if isinstance(value, ast.Call):
-            called = self.meant(module, value.func, owner, function)
+            called = self.meant(value.func, scope)
             return self.type_of(called) if called else None
         return None
 
-    def meant(
-        self, module: str, value: ast.AST, owner: Definition | None, function: Function | None
-    ) -> Definition | None:
-        """What a name or an attribute leads to."""
+    def meant(self, value: ast.AST, scope: Scope) -> Definition | None:
+        """The definition that a name or an attribute leads to."""
         if isinstance(value, ast.Name):
-            return self.find(module, value.id)
+            return self.find(scope.module, value.id)
         if isinstance(value, ast.Attribute):
-            holder = self.kind(module, value.value, owner, function)
-            if holder:
+            if holder := self._class_of(value.value, scope):
                 return self.member(holder, value.attr)
-            around = self.meant(module, value.value, owner, function)
+            around = self.meant(value.value, scope)
             if around and not around.name:
                 return self.find(around.source.module, value.attr)
             if around and isinstance(around.node, ast.ClassDef):

@@ -1,18 +1,18 @@
-"""What the pages speak of: the files, their names, the chapters and the exercises, and how to link to them."""
+"""The things that the pages speak of: files, names, chapters and exercises, and how to link to them."""
 
 from __future__ import annotations
 
-import ast
 import posixpath
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from npbert.files import FileError
+from npbert.learn.exercises import EXERCISES
 from npbert.pages.site.definitions import Definition, Definitions
-from npbert.pages.site.sources import PACKAGE, Source, read_package, read_source
+from npbert.pages.site.sources import Source, read_package, read_source
 
-_LINKED = re.compile(r"\]\(\.\./((?!npbert/)[\w/]+\.py)\)")
+_LINKED = re.compile(r"\]\(((?!\.\./npbert/)[\w./]+\.py)\)")
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,6 @@ class Chapter:
         return f"{self.path.removesuffix('.md')}.html"
 
 
-@dataclass(frozen=True)
-class Exercise:
-    """An exercise of `npbert learn`."""
-
-    number: int
-    title: str
-
-
 class Library:
     """All that there is to show of npbert and of the folder `root` that it is in: its chapters and other files.
 
@@ -47,12 +39,13 @@ class Library:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.chapters = read_chapters(root / "docs")
-        self.sources = read_package(root)
-        linked = sorted({path for chapter in self.chapters for path in _LINKED.findall(chapter.text)})
-        self.sources += [Source(path, read_source(root / path)) for path in linked if (root / path).is_file()]
+        found = [path for chapter in self.chapters for path in _LINKED.findall(chapter.text)]
+        linked = sorted({posixpath.normpath(f"docs/{path}") for path in found})
+        beside = [Source(path, read_source(root / path)) for path in linked if (root / path).is_file()]
+        self.sources = [*read_package(root), *beside]
         self.definitions = Definitions(self.sources)
         self.by_path = {source.path: source for source in self.sources}
-        self.exercises = {exercise.number: exercise for exercise in map(_exercise, self.sources) if exercise}
+        self.exercises = EXERCISES
 
     def chapter(self, number: int) -> Chapter | None:
         """The chapter of this number."""
@@ -64,13 +57,13 @@ class Library:
         return [chapter for chapter, text in beside.items() if f"](../{source.path})" in text]
 
     def mentioned(self, words: str, source: Source, owner: Definition | None) -> Definition | None:
-        """What a name in a docstring of this file (of this class) means: a class, a function, or a module."""
+        """The class, function or module that a name in a docstring of this file (of this class) means."""
         if words.startswith("npbert."):
             return self.definitions.find("npbert", words.removeprefix("npbert."))
         found = self.definitions.member(owner, words) if owner else None
         found = found or self.definitions.find(source.module, words)
         first, _, rest = words.partition(".")
-        named = self.definitions.by_name.get(first, [])
+        named = [each for each in self.definitions.by_name.get(first, []) if each.source.path.startswith("npbert/")]
         if found is None and first[:1].isupper() and len(named) == 1:
             found = self.definitions.member(named[0], rest) if rest else named[0]
         return found
@@ -87,11 +80,6 @@ def relative(page: str, address: str) -> str:
     if path == page and anchor:
         return f"#{anchor}"
     return posixpath.relpath(path, posixpath.dirname(page) or ".") + hash_sign + anchor
-
-
-def root_of_checkout() -> Path:
-    """The folder that npbert's own folder is in: the repository, or wherever it is installed."""
-    return PACKAGE.parent
 
 
 def read_chapters(docs: Path) -> list[Chapter]:
@@ -114,16 +102,3 @@ def _read_chapter(path: Path) -> Chapter:
     title = text.partition("\n")[0].removeprefix("# ")
     number = re.match(r"(\d+)\. ", title)
     return Chapter(int(number[1]) if number else 0, title, f"docs/{path.name}", text)
-
-
-def _exercise(source: Source) -> Exercise | None:
-    """What a file of npbert/learn/exercises says of the exercise in it."""
-    if source.room != "learn/exercises":
-        return None
-    for node in source.tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            given = {word.arg: word.value for word in node.value.keywords}
-            number, title = given.get("number"), given.get("title")
-            if isinstance(number, ast.Constant) and isinstance(title, ast.Constant):
-                return Exercise(int(str(number.value)), str(title.value))
-    return None

@@ -1,14 +1,24 @@
-"""What each name in a file leads to, and what shape it has: for the links and the hints in its code."""
+"""The names in a file: where each leads, and what shape it has, as docstrings and comments beside the code declare."""
 
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
+from functools import cache
 
-from npbert.pages.site.definitions import Definition, Definitions
-from npbert.pages.site.shapes import Shapes, shape_of, shapes_of
-from npbert.pages.site.sources import Source
-from npbert.pages.site.statements import Function
+from npbert.pages.site.definitions import Definition, Definitions, Scope
+from npbert.pages.site.sources import Function, Source, assignments
+
+Shapes = dict[str, str]
+"""By variable, its shape: "(N, D)"."""
+
+_GREEK = {"x̂": "x_hat", "σ": "sigma", "μ": "mu", "γ": "gamma", "β": "beta", "W₁": "w1", "W₂": "w2"}
+_SIZE = r"(?:…|\.\.\.|n|d|[A-Z]|\d+|[A-Z] [·/] [A-Z]|\d ?· ?[A-Z]|M or T|heads)"
+_DIMS = rf"\({_SIZE}(?:, ?{_SIZE})*,?\)"
+_WORD = "[^\\W\\d_][\\w\N{COMBINING CIRCUMFLEX ACCENT}′]*"
+_DECLARED = re.compile(rf"((?:{_WORD})(?: {_WORD})?(?:, {_WORD})*(?: and {_WORD})?)[:]? ({_DIMS})")
+_IN_COMMENT = re.compile(rf".*  #.*?({_DIMS})")
 
 Place = tuple[int, int]
 """Line, from 1, and column, from 0."""
@@ -46,9 +56,8 @@ class _Finder(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         before = self.owner
-        found = self.definitions.find(self.source.module, node.name) if self.function is None else None
         if self.function is None:
-            self.owner = found
+            self.owner = self.definitions.find(self.source.module, node.name)
         self.generic_visit(node)
         self.owner = before
 
@@ -64,22 +73,20 @@ class _Finder(ast.NodeVisitor):
 
     def visit_arg(self, node: ast.arg) -> None:
         self.generic_visit(node)
-        if node.arg in self.locals and node.arg not in ("self", "cls"):
-            self._local(node, node.arg, node.col_offset)
+        self._local(node, node.arg)
 
     def visit_Name(self, node: ast.Name) -> None:
         if node.id in self.locals:
-            if node.id not in ("self", "cls"):
-                self._local(node, node.id, node.col_offset)
+            self._local(node, node.id)
         else:
             self._add(node.lineno, node.col_offset, node.id, self.definitions.find(self.source.module, node.id))
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self.generic_visit(node)
-        found = self.definitions.meant(self.source.module, node, self.owner, self.function)
-        shape = ""
-        if isinstance(node.value, ast.Name) and node.value.id == "self":
-            shape = shape_of(node.attr, self.shapes) if not _is_called(found) else ""
+        found = self.definitions.meant(node, Scope(self.source.module, self.owner, self.function))
+        is_own = isinstance(node.value, ast.Name) and node.value.id == "self"
+        has_shape = is_own and not (found and isinstance(found.node, Function))
+        shape = shape_of(node.attr, self.shapes) if has_shape else ""
         column = (node.end_col_offset or 0) - len(node.attr.encode())
         self._add(node.end_lineno or node.lineno, column, node.attr, found, shape)
 
@@ -94,36 +101,86 @@ class _Finder(ast.NodeVisitor):
             column = line.find(f" {node.module} ") + 1 + len(module.module) - len(last)
             self._add(node.lineno, column, last, Definition(module, "", module.tree))
 
-    def _local(self, node: ast.expr | ast.arg, name: str, column: int) -> None:
-        address = f"{self.source.page}#L{self.locals[name]}"
-        self._put(node.lineno, column, name, Name(address, shape_of(name, self.shapes), local=True))
+    def _local(self, node: ast.expr | ast.arg, name: str) -> None:
+        if name in self.locals and name not in ("self", "cls"):
+            address = f"{self.source.page}#L{self.locals[name]}"
+            self._put(node.lineno, node.col_offset, name, Name(address, shape_of(name, self.shapes), local=True))
 
     def _add(self, line: int, column: int, name: str, found: Definition | None, shape: str = "") -> None:
         if found:
             self._put(line, column, name, Name(found.address, shape))
 
     def _put(self, line: int, column: int, text: str, name: Name) -> None:
-        """Columns are those of bytes in a syntax tree, of characters in a line. (In f-strings of Python 3.11 they are
-        not to be trusted.)"""
-        encoded = self.source.lines[line - 1].encode()
-        column = len(encoded[:column].decode(errors="replace"))
+        """(In f-strings of Python 3.11 the columns of a syntax tree are not to be trusted.)"""
+        column = self.source.column(line, column)
         if self.source.lines[line - 1].startswith(text, column):
             self.found[line, column] = name
 
 
 def _locals_of(function: Function) -> dict[str, int]:
     """The variables of a function and the functions in it, each with the line in which it is first given a value."""
-    lines: dict[str, int] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.arg):
-            lines[node.arg] = min(node.lineno, lines.get(node.arg, node.lineno))
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            lines[node.id] = min(node.lineno, lines.get(node.id, node.lineno))
-        elif isinstance(node, Function) and node is not function:
-            lines[node.name] = node.lineno
-    return lines
+    nodes = list(ast.walk(function))
+    given = [(node.lineno, node.arg) for node in nodes if isinstance(node, ast.arg)]
+    given += [
+        (node.lineno, node.id) for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    given += [(node.lineno, node.name) for node in nodes if isinstance(node, Function) and node is not function]
+    return {name: line for line, name in sorted(given, reverse=True)}
 
 
-def _is_called(definition: Definition | None) -> bool:
-    """Whether it is a function or a part with a forward of its own, which have no shape."""
-    return definition is not None and isinstance(definition.node, Function)
+def declared(text: str) -> Shapes:
+    """The shapes that a text declares, variable by variable: "x (N, I)   weight W (I, O)" or "k, v (N, D)"."""
+    found: Shapes = {}
+    for names, dims in _DECLARED.findall(text):
+        for name in re.findall(_WORD, names):
+            found.setdefault(name, dims)
+            if name in _GREEK:
+                found.setdefault(_GREEK[name], dims)
+    for name in [name for name in found if len(name) == 1]:  # the papers' capitals are small letters in code
+        found.setdefault(name.lower(), found[name])
+    return found
+
+
+def commented(source: Source, function: Function) -> Shapes:
+    """The shapes in the comments behind assignments: `mu = …  # (N, 1)`."""
+    found: Shapes = {}
+    for node in assignments(function):
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            line = source.lines[(node.end_lineno or node.lineno) - 1]
+            if comment := _IN_COMMENT.match(line):
+                found.setdefault(node.targets[0].id, comment[1])
+    return found
+
+
+def shapes_of(source: Source, owner: ast.ClassDef | None, function: Function) -> Shapes:
+    """The shapes of the variables of a function: what is nearest has the last word.
+
+    Near is what its own docstring and comments say, then those of the function that it is the backward of, then the
+    docstring of its class, then the class's other methods. A gradient, dx, has the shape of x.
+    """
+    texts = [_both(source, function)]
+    around = owner.body if owner else source.tree.body
+    functions = [node for node in around if isinstance(node, Function) and node is not function]
+    undone = function.name.removesuffix("_backward")
+    texts += [_both(source, node) for node in functions if node.name == undone != function.name]
+    if owner:
+        texts.append(declared(ast.get_docstring(owner) or ""))
+        texts += [_both(source, node) for node in functions if not node.name.endswith("_backward")]
+    found: Shapes = {}
+    for text in reversed(texts):
+        found |= text
+    return found
+
+
+def shape_of(name: str, shapes: Shapes) -> str:
+    """The shape of a variable, "" where nobody says it."""
+    if name in shapes:
+        return shapes[name]
+    if name.startswith("d") and len(name) > 1:
+        return shape_of(name[1:], shapes)
+    return ""
+
+
+@cache
+def _both(source: Source, function: Function) -> Shapes:
+    return {**declared(ast.get_docstring(function) or ""), **commented(source, function)}

@@ -1,4 +1,4 @@
-"""What a backward undoes: which functions stand beside each other, and which of their lines belong together."""
+"""Each backward with what it undoes: functions that stand beside each other, and lines that belong together."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from npbert.pages.site.names import Place
-from npbert.pages.site.sources import Source
-from npbert.pages.site.statements import Function
+from npbert.pages.site.sources import Function, Source, defined_in
 
 _SIDES = (("forward", "backward"), ("value", "value_and_slope"))
 
@@ -46,7 +45,8 @@ def give_helpers(pairs: list[Pair], functions: Iterable[Function], users: Iterab
     functions: those to give away. users: everything in the file that may use them.
     """
     given: set[str] = set()
-    everything = [(node, _used_in(node)) for user in users for node in _functions_in(user)] if pairs else []
+    functions_in = [node for _, node in defined_in(users, "") if isinstance(node, Function)] if pairs else []
+    everything = [(node, _used_in(node)) for node in functions_in]
     paired = {function.name for pair in pairs for function in (pair.forward, pair.backward)}
     for function in functions:
         if function.name in paired:
@@ -58,14 +58,6 @@ def give_helpers(pairs: list[Pair], functions: Iterable[Function], users: Iterab
                     helpers.append(function)
                     given.add(function.name)
     return given
-
-
-def _functions_in(node: ast.stmt) -> Iterator[Function]:
-    if isinstance(node, Function):
-        yield node
-    elif isinstance(node, ast.ClassDef):
-        for each in node.body:
-            yield from _functions_in(each)
 
 
 def _used_in(function: Function) -> set[str]:
@@ -90,34 +82,25 @@ def undone(source: Source, pair: Pair) -> list[Undone]:
     """The calls of a pair that belong together, numbered in the order of forward: backward has them in reverse."""
     done = [step for function in pair.left for step in _steps(source, function, "forward", "keep", "")]
     back = [step for function in pair.right for step in _steps(source, function, "backward", "take", "_backward")]
-    matched: list[tuple[Place, Place]] = []
-    open_steps = list(done)
+    matched: dict[int, Place] = {}
     for what, place in back:
-        index = next((n for n in reversed(range(len(open_steps))) if open_steps[n][0] == what), None)
-        if index is not None:
-            matched.append((open_steps.pop(index)[1], place))
-    order = {place: number for number, (_, place) in enumerate(done)}
-    matched.sort(key=lambda both: order[both[0]])
-    return [Undone(number, *both) for number, both in enumerate(matched, 1)]
+        numbers = [n for n, (other, _) in enumerate(done) if other == what and n not in matched]
+        if numbers:
+            matched[numbers[-1]] = place
+    return [Undone(number, done[n][1], matched[n]) for number, n in enumerate(sorted(matched), 1)]
 
 
 def _steps(source: Source, function: Function, call: str, tape: str, suffix: str) -> Iterator[tuple[str, Place]]:
     """(what is called, where) in the order in which it happens: arguments come before the call that they are for."""
     for node in _in_order(function):
-        if not isinstance(node, ast.Call):
+        if not (isinstance(node, ast.Call) and isinstance(called := node.func, ast.Name | ast.Attribute)):
             continue
-        called = node.func
         if isinstance(called, ast.Attribute) and called.attr in (call, tape):
-            on_tape = called.attr == tape
-            if on_tape and ast.unparse(called.value) != "tape":
-                continue
-            what = "the tape" if on_tape else ast.unparse(called.value)
-            if what != "super()":
-                yield what, _place(source, called)
-        elif suffix and isinstance(called, ast.Name | ast.Attribute) and _name(called).endswith(suffix):
+            owner = ast.unparse(called.value)
+            if owner != "super()" and (called.attr == call or owner == "tape"):
+                yield owner, _place(source, called)
+        elif _name(called).endswith(suffix):
             yield _name(called).removesuffix(suffix), _place(source, called)
-        elif not suffix and isinstance(called, ast.Name | ast.Attribute):
-            yield _name(called), _place(source, called)
 
 
 def _name(called: ast.Name | ast.Attribute) -> str:
@@ -133,5 +116,4 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
 def _place(source: Source, called: ast.Name | ast.Attribute) -> Place:
     """Of the name that is called, in characters."""
     line = called.end_lineno or called.lineno
-    encoded = source.lines[line - 1].encode()[: called.end_col_offset]
-    return line, len(encoded.decode()) - len(_name(called))
+    return line, source.column(line, called.end_col_offset or 0) - len(_name(called))

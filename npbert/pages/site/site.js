@@ -10,10 +10,10 @@ hint.hidden = true;
 hint.setAttribute("role", "status");
 document.body.append(hint);
 
-let told = null;
+let pointed = null;
 
 function showShape(link) {
-  told = link;
+  pointed = link;
   hint.textContent = link.dataset.shape;
   hint.hidden = false;
   const place = link.getBoundingClientRect();
@@ -24,7 +24,7 @@ function showShape(link) {
 }
 
 function hideShape() {
-  told = null;
+  pointed = null;
   hint.hidden = true;
 }
 
@@ -65,45 +65,49 @@ for (const [enter, leave] of [["mouseover", "mouseout"], ["focusin", "focusout"]
     }
   });
 }
-document.addEventListener("scroll", () => told && showShape(told), { passive: true });
+document.addEventListener("scroll", () => pointed && showShape(pointed), { passive: true });
 
-// ---- the search over names
+// ---- the search: all words, in any order, in names first, then in first sentences
 const search = document.getElementById("page-search");
 const found = document.getElementById("page-found");
 let chosen = -1;
 
-function matches(words) {
-  const wanted = words.toLowerCase();
-  const rank = ([name]) => {
-    const last = name.toLowerCase().split(/[./]/).pop();
-    return last === wanted ? 0 : last.startsWith(wanted) ? 1 : name.toLowerCase().includes(wanted) ? 2 : 3;
-  };
-  return NAMES.map((entry, place) => [rank(entry), entry[0].length, place, entry])
-    .filter(([rank]) => rank < 3)
-    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+const plain = (text) => text.toLowerCase().replace(/[\s_.]+/g, " ").trim();
+
+function rank(typed, [name, , , sentence]) {
+  const last = name.replace(/\.py$/, "").split(/[./]/).pop();
+  const [wanted, whole] = [typed, last].map((text) => plain(text).replaceAll(" ", ""));
+  const has = (text) => plain(typed).split(" ").every((word) => plain(text).includes(word));
+  return [last === typed, whole === wanted, whole.startsWith(wanted), has(name), has(`${name} ${sentence}`)].indexOf(true);
+}
+
+function matches(typed) {
+  return ENTRIES.map((entry, place) => [place >= FIRST_LATE, rank(typed, entry), entry[0].length, place, entry])
+    .filter((each) => each[1] >= 0)
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3])
     .slice(0, 12)
-    .map((ranked) => ranked[3]);
+    .map((each) => each[4]);
 }
 
 function showMatches() {
-  const words = search.value.trim();
-  const list = words ? matches(words) : [];
+  const typed = search.value.trim();
+  const list = plain(typed) ? matches(typed) : [];
   chosen = list.length ? 0 : -1;
   found.replaceChildren(
-    ...list.map(([name, kind, page]) => {
+    ...list.map(([name, kind, page, sentence]) => {
       const link = document.createElement("a");
       const what = document.createElement("small");
       link.href = root + page;
       link.textContent = name;
-      what.textContent = kind === "chapter" || kind === "file" ? kind : page.split("#")[0].replace(".html", ".py");
+      what.textContent = sentence ? `${kind}: ${sentence}` : kind;
       link.append(what);
       return link;
     }),
   );
-  if (words && !list.length) {
-    found.textContent = "no name like this";
+  if (typed && !list.length) {
+    found.textContent = "nothing like this";
   }
-  found.hidden = !words;
+  found.hidden = !typed;
   choose(chosen);
 }
 

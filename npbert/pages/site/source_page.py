@@ -1,24 +1,38 @@
-"""The page of a file: what it says on the left and its code on the right; a backward beside its forward."""
+"""The page of a file: its docstrings on the left and its code on the right; a backward beside its forward."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
 
-from npbert.pages.html import escape
-from npbert.pages.site.blocks import Blocks, start_of
 from npbert.pages.site.definitions import Definition
-from npbert.pages.site.frame import Page
+from npbert.pages.site.docstring import Texts
 from npbert.pages.site.library import Library, relative
-from npbert.pages.site.pairs import Pair, give_helpers, pairs_in
-from npbert.pages.site.proof_panel import Panels
-from npbert.pages.site.sources import Source
-from npbert.pages.site.statements import Function
+from npbert.pages.site.names import Place, names_in
+from npbert.pages.site.pairs import Pair, Undone, give_helpers, pairs_in, undone
+from npbert.pages.site.panels import Panels
+from npbert.pages.site.rendering import Page, highlighted, listing, render
+from npbert.pages.site.sources import Function, Source, first_line
+
+Piece = dict[str, Any]
+"""A part of the page, as source.html shows it: its `kind` is imports, code, class, pair or panel."""
 
 
 def source_page(library: Library, source: Source, panels: Panels) -> Page:
     """The page of one file."""
-    return Page(source.page, source.path, "file", _File(library, source, panels).body())
+    beside = [each for each in library.sources if each.path.startswith("npbert/") and each.room == source.room]
+    body = render(
+        "source",
+        source.page,
+        source=source,
+        text=Texts(library, source, source.page).docstring(source.tree),
+        chapters=library.chapters_about(source),
+        beside=beside,
+        pieces=list(_File(library, source, panels).pieces()),
+    )
+    return Page(source.page, source.path, "file", body)
 
 
 class _File:
@@ -26,123 +40,154 @@ class _File:
 
     def __init__(self, library: Library, source: Source, panels: Panels) -> None:
         self.library, self.source, self.panels = library, source, panels
+        self.texts = Texts(library, source, source.page)
+        self.anchors: set[str] = set()
         body = source.tree.body
-        self.of_class = {id(node): pairs_in(node.body) for node in body if isinstance(node, ast.ClassDef)}
-        self.of_file = pairs_in(body)
-        self.given: set[str] = set()
-        for node in body:
-            if isinstance(node, ast.ClassDef):
-                own = [each for each in node.body if isinstance(each, Function)]
-                outside = [each for each in body if isinstance(each, Function) and not self._is_paired(each)]
-                self.given |= give_helpers(self.of_class[id(node)], [*own, *outside], body)
-        self.given |= give_helpers(self.of_file, [each for each in body if isinstance(each, Function)], body)
-        pairs = [pair for each in [*self.of_class.values(), self.of_file] for pair in each]
-        self.blocks = Blocks(library, source, pairs)
-        self.starts: dict[int, int] = {}
-        self._find_starts(body, 0)
+        functions = [node for node in body if isinstance(node, Function)]
+        classes = [node for node in body if isinstance(node, ast.ClassDef)]
+        self.pairs: dict[ast.AST | None, list[Pair]] = {node: pairs_in(node.body) for node in classes}
+        of_file = self.pairs[None] = pairs_in(body)
+        outside = [node for node in functions if not any(node in (pair.forward, pair.backward) for pair in of_file)]
+        self.helpers = give_helpers(of_file, functions, body)
+        for node in classes:
+            own = [each for each in node.body if isinstance(each, Function)]
+            self.helpers |= give_helpers(self.pairs[node], [*own, *outside], body)
+        marks: dict[Place, str] = {}
+        for number, pair in enumerate(pair for pairs in self.pairs.values() for pair in pairs):
+            for both in undone(source, pair):
+                marks.update(_marks(number, both))
+        names = names_in(source, library.definitions)
+        self.html = highlighted(source.text, lambda address: relative(source.page, address), names, marks)
+        self.docstrings = _docstring_lines(source.tree)
 
-    def _is_paired(self, node: Function) -> bool:
-        return any(node in (pair.forward, pair.backward) for pair in self.of_file)
-
-    def _find_starts(self, body: list[ast.stmt], above: int) -> None:
-        """The line where each piece begins."""
-        for node in body:
-            self.starts[id(node)] = start_of(self.source, node, above)
-            if isinstance(node, ast.ClassDef):
-                self._find_starts(node.body, node.lineno)
-            above = node.end_lineno or above
-
-    def body(self) -> str:
-        return f"{self._head()}{''.join(self._pieces())}"
-
-    def _head(self) -> str:
-        source, page = self.source, self.source.page
-        room = source.room.split("/")[0]
-        beside = [each for each in self.library.sources if each.path.startswith("npbert/") and each.room == source.room]
-        chips = "".join(
-            f'<li{" class=here" if each is source else ""}><a href="{escape(relative(page, each.page))}"'
-            f"{' aria-current=page' if each is source else ''}>{escape(each.stem)}</a></li>"
-            for each in beside
-        )
-        where = f"{source.room}/" if room else ""
-        text = self.blocks.texts.of(source.tree)
-        chapters = ", ".join(
-            f'<a href="{escape(relative(page, chapter.page))}">{escape(chapter.title)}</a>'
-            for chapter in self.library.chapters_about(source)
-        )
-        told = f'<p class="quiet">Read beside it: {chapters}</p>' if chapters else ""
-        name, home = f"{source.stem}.py", escape(relative(page, "index.html"))
-        return (
-            f'<header><p class="crumbs"><a href="{home}#source">the source</a> / '
-            f'<a href="{home}#room-{escape(room or "npbert")}">{escape(where or "npbert")}</a></p>'
-            f"<h1>{escape(name)}</h1><div class=lead>{text}</div>{told}"
-            f'<details class="room"><summary>{escape(source.room or "npbert")}: {len(beside)} files</summary>'
-            f"<ul>{chips}</ul></details></header>"
-        )
-
-    def _pieces(self) -> Iterator[str]:
-        """The statements of the file: those that are neither class nor function in blocks."""
-        waiting: list[ast.stmt] = []
-        body = self.source.tree.body
-        if body and _is_docstring(body[0]):
-            body = body[1:]
-        for node in body:
-            if isinstance(node, ast.ClassDef | Function) or (waiting and _is_import(node) != _is_import(waiting[-1])):
-                yield self._statements(waiting)
-                waiting = []
-            if isinstance(node, ast.ClassDef):
-                yield self._class(node)
-            elif isinstance(node, Function):
-                yield self._function(node, None, self.of_file)
+    def pieces(self) -> Iterator[Piece]:
+        """The classes, the functions, and what stands between them."""
+        body = [node for node in self.source.tree.body if node.lineno not in self.docstrings]
+        for _, group in groupby(body, _group):
+            first, *more = group
+            if isinstance(first, ast.ClassDef):
+                yield self._class(first)
+            elif isinstance(first, Function):
+                yield from self._function(first, None)
             else:
-                waiting.append(node)
-        yield self._statements(waiting)
+                code = self._code(first, (more or [first])[-1].end_lineno)
+                is_import = isinstance(first, ast.Import | ast.ImportFrom)
+                yield {"kind": "imports", "code": code} if is_import else self._code_piece("", code)
 
-    def _statements(self, nodes: list[ast.stmt]) -> str:
-        if not nodes:
-            return ""
-        code = self.blocks.code(self.starts[id(nodes[0])], nodes[-1].end_lineno or 0)
-        if _is_import(nodes[0]):
-            return f'<details class="imports"><summary>imports</summary>{code}</details>'
-        return self.blocks.beside("", code)
-
-    def _function(self, node: Function, owner: Definition | None, pairs: list[Pair]) -> str:
-        for pair in pairs:
-            if node is pair.forward:
-                return self.blocks.pair(pair, owner, lambda each: self.starts[id(each)])
-            if node is pair.backward:
-                return ""
-        if node.name in self.given:
-            return ""
-        shown = self.blocks.function(node, self.starts[id(node)], owner)
-        thing = self.library.definitions.find(self.source.module, node.name) if owner is None else None
-        return shown + (self.panels.of(thing, self.source.page) if thing else "")
-
-    def _class(self, node: ast.ClassDef) -> str:
+    def _class(self, node: ast.ClassDef) -> Piece:
+        """A class: what makes it, then its methods, with its panel below the last pair."""
         owner = self.library.definitions.find(self.source.module, node.name)
-        pairs = self.of_class[id(node)]
-        head = [each for each in node.body if not isinstance(each, Function) or each.name == "__init__"]
-        first = next((n for n, each in enumerate(node.body) if each not in head), len(node.body))
-        last = (node.body[first - 1].end_lineno if first else None) or node.lineno
-        methods = [each.name for each in node.body[:first] if isinstance(each, Function)]
-        shown = self.blocks.code(self.starts[id(node)], last)
-        anchors = "".join(f'<span id="{escape(f"{node.name}.{name}")}"></span>' for name in methods)
-        shown = f"<div>{anchors}{shown}</div>"
-        out = [self.blocks.beside(self.blocks.texts.of(node, owner), shown, node.name, "class")]
-        for each in node.body[first:]:
+        is_head = [not isinstance(each, Function) or each.name == "__init__" for each in node.body]
+        count = (*is_head, False).index(False)
+        head, rest = node.body[:count], node.body[count:]
+        code = self._code(node, head[-1].end_lineno if head else node.lineno)
+        inside = [f"{node.name}.{each.name}" for each in head if isinstance(each, Function)]
+        pieces = [self._code_piece(self.texts.docstring(node, owner), code, node.name, "class", inside)]
+        for each in rest:
             if isinstance(each, Function):
-                out.append(self._function(each, owner, pairs))
+                pieces += self._function(each, owner)
             else:
-                out.append(self.blocks.beside("", self.blocks.code(self.starts[id(each)], each.end_lineno or 0)))
-        panel = self.panels.of(owner, self.source.page) if owner else ""
-        at = max((n for n, part in enumerate(out) if 'class="pair"' in part), default=len(out) - 1)
-        out.insert(at + 1, panel)
-        return f'<article aria-label="{escape(node.name)}"><h2>{escape(node.name)}</h2>{"".join(out)}</article>'
+                pieces.append(self._code_piece("", self._code(each)))
+        last = max((n for n, piece in enumerate(pieces) if piece["kind"] == "pair"), default=len(pieces) - 1)
+        pieces[last + 1 : last + 1] = self._panel(owner)
+        return {"kind": "class", "name": node.name, "pieces": pieces}
+
+    def _function(self, node: Function, owner: Definition | None) -> Iterator[Piece]:
+        """A function, with its backward and its panel if it has them; nothing for one that stands beside another."""
+        for pair in self.pairs[owner.node if owner else None]:
+            if node is pair.forward:
+                yield self._pair(pair, owner)
+            if node in (pair.forward, pair.backward):
+                return
+        if node.name not in self.helpers:
+            name = f"{owner.name}.{node.name}" if owner else node.name
+            yield self._code_piece(self.texts.docstring(node, owner), self._code(node), name)
+            if owner is None:
+                yield from self._panel(self.library.definitions.find(self.source.module, name))
+
+    def _panel(self, thing: Definition | None) -> Iterator[Piece]:
+        panel = self.panels.panel(thing) if thing else None
+        if panel:
+            yield {"kind": "panel", "panel": panel}
+
+    def _code_piece(
+        self, text: str, code: str, name: str = "", look: str = "", inside: list[str] | None = None
+    ) -> Piece:
+        """A text with its code on the right. name: its anchor. inside: the anchors of what is in it."""
+        anchor = "" if name in self.anchors else name  # a property and its setter have one name
+        self.anchors.add(name)
+        return {"kind": "code", "text": text, "code": code, "anchor": anchor, "look": look, "inside": inside or []}
+
+    def _pair(self, pair: Pair, owner: Definition | None) -> Piece:
+        """Forward on the left, backward on the right, and what serves them below."""
+        first, more = self.texts.first_and_rest(pair.forward, owner)
+        is_again = False
+        if not first and owner:  # forward says nothing, as it is what the class says
+            formula, _ = self.texts.first_and_rest(owner.node, owner)
+            first, is_again = (formula if 'class="formula"' in formula else ""), True
+        second, why = self.texts.first_and_rest(pair.backward, owner)
+        sides = []
+        for nodes in (pair.left, pair.right):
+            names = [self._name(node, owner) for node in nodes]
+            codes = [self._code(node) for node in nodes]
+            texts = [self.texts.docstring(node, owner) for node in nodes]
+            sides.append({"name": nodes[0].name, "helpers": list(zip(names, texts, codes, strict=True))})
+        tops = (first, second)
+        return {"kind": "pair", "tops": tops, "is_again": is_again, "sides": sides, "why": more + why}
+
+    def _name(self, node: Function, owner: Definition | None) -> str:
+        """The anchor of a function, which may stand outside of the class that it serves."""
+        in_class = owner is not None and node in getattr(owner.node, "body", [])
+        return f"{owner.name}.{node.name}" if owner and in_class else node.name
+
+    def _code(self, first: ast.stmt, end: int | None = None) -> str:
+        """The lines from a statement, with the comments above it, to its own end or another, without their docstrings.
+
+        No empty line stands at the ends, and no two below each other.
+        """
+        lines = self.source.lines
+        begin = first_line(first)
+        while begin > 1 and lines[begin - 2].lstrip().startswith("#"):
+            begin -= 1
+        rows: list[tuple[int, str, str]] = []
+        for number in range(begin, (end or first.end_lineno or 0) + 1):
+            is_empty = not lines[number - 1].strip()
+            is_second = is_empty and (not rows or not rows[-1][1].strip() or number - 1 in self.docstrings)
+            if number not in self.docstrings and not is_second:
+                rows.append((number, lines[number - 1], self.html[number - 1]))
+        while rows and not rows[-1][1].strip():
+            rows.pop()
+        return listing(rows) if rows else ""
 
 
-def _is_import(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom)
+def _group(node: ast.stmt) -> object:
+    """Equal for statements that stand in one piece: imports, and all else that is neither class nor function."""
+    return node if isinstance(node, ast.ClassDef | Function) else isinstance(node, ast.Import | ast.ImportFrom)
 
 
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def _docstring_lines(tree: ast.Module) -> set[int]:
+    """The lines of every docstring of the module, its classes and functions: they stand beside the code."""
+    found: set[int] = set()
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Module | ast.ClassDef):
+            nodes += [each for each in node.body if isinstance(each, ast.ClassDef | Function)]
+        if isinstance(node, ast.Module | ast.ClassDef | Function) and ast.get_docstring(node) is not None:
+            text = node.body[0]
+            if len(node.body) > 1 or isinstance(node, ast.Module) or text.lineno > node.lineno:
+                found |= set(range(text.lineno, (text.end_lineno or 0) + 1))
+    return found
+
+
+def _marks(pair: int, both: Undone) -> dict[Place, str]:
+    """The numbers before two calls that belong together: each is a link to the other."""
+    done, back = f"u{pair}-{both.number}", f"d{pair}-{both.number}"
+    return {
+        both.forward: _mark(done, back, both.number, f"undone in line {both.backward[0]}"),
+        both.backward: _mark(back, done, both.number, f"undoes line {both.forward[0]}"),
+    }
+
+
+def _mark(anchor: str, other: str, number: int, title: str) -> str:
+    return f'<a class="mark" id="{anchor}" href="#{other}" title="{title}" aria-label="{title}">{number}</a>'

@@ -1,17 +1,19 @@
-"""The files that are shown: their text, their syntax tree, and the order to read them in."""
+"""The files that are shown: their text, the order to read them in, and the names that their statements give."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import npbert
 from npbert.files import FileError, read_text
 
 PACKAGE = Path(npbert.__file__).resolve().parent
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ROOM = re.compile(r"^[├└]── (\w+)(?:/|\.py)(.*?)(?=^[├└`]|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -63,6 +65,10 @@ class Source:
         """The first paragraph of its docstring, on one line."""
         return " ".join((ast.get_docstring(self.tree) or "").partition("\n\n")[0].split())
 
+    def column(self, line: int, byte: int) -> int:
+        """The column in characters of a column in bytes, as a syntax tree counts."""
+        return len(self.lines[line - 1].encode()[:byte].decode(errors="replace"))
+
     def part(self, node: ast.AST) -> str:
         """The source of a node as it stands, without its indentation."""
         first, last = first_line(node), getattr(node, "end_lineno", 0)
@@ -87,15 +93,8 @@ def read_package(root: Path) -> list[Source]:
     paths = [path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts]
     sources = [Source(f"npbert/{path.relative_to(PACKAGE).as_posix()}", read_source(path)) for path in paths]
     readme = root / "README.md"
-    named = reading_order(read_source(readme)) if readme.is_file() else _order_of_names()
-    places = {path: place for place, path in enumerate(_all_named(named, sources))}
-    places["npbert/__init__.py"] = -1
-    return sorted(sources, key=lambda source: (places.get(source.path, len(places)), _by_name(source)))
-
-
-def reading_order(readme: str) -> dict[str, str]:
-    """The rooms in the order of the README's tree, each with the words that stand there."""
-    return dict(_ROOM.findall(readme))
+    rooms = dict(_ROOM.findall(read_source(readme))) if readme.is_file() else _order_of_names()
+    return sorted(sources, key=partial(_place, rooms=rooms))
 
 
 def _order_of_names() -> dict[str, str]:
@@ -108,32 +107,93 @@ def _order_of_names() -> dict[str, str]:
     return rooms
 
 
-def _all_named(rooms: dict[str, str], sources: list[Source]) -> list[str]:
-    """The paths of the files of these rooms: first what the room is, then its files as the text names them."""
-    paths: list[str] = []
-    for room, text in rooms.items():
-        own = [source for source in sources if f"{source.room}/".startswith(f"{room}/")]
-        paths += sorted((source.path for source in own), key=partial(_place, text=text))
-        paths += [source.path for source in sources if source.path == f"npbert/{room}.py"]
-    return paths
+def _place(source: Source, rooms: dict[str, str]) -> tuple[object, ...]:
+    """The place of a file in the reading order. rooms: in order, each with the words that name its files.
 
-
-def _place(path: str, text: str) -> tuple[int, int, str]:
-    """Where the text of a room names a file: those of a folder in it stand where the folder does.
-
-    A name that is also a word of the text is named last.
+    The files of a folder in a room stand where the words name the folder. A name that is also a word is named last.
     """
-    *folders, name = path.removesuffix(".py").split("/")[2:] or [""]
+    room, *folders, name = f"{source.room or source.stem}/{source.stem}".split("/")
+    order, text = ["__init__", *rooms], rooms.get(room, "")
     begin = text.find(f"{folders[0]}/") if folders else 0
     if begin < 0:
         begin = len(text)
-    following = re.compile(r"\b\w+/").search(text, begin + 1 + len(folders[0]) + 1 if folders else 0)
+    following = re.compile(r"\b\w+/").search(text, begin + len(folders[0]) + 2 if folders else 0)
     part = text[begin : following.start() if following else len(text)]
-    if name == "__init__":
-        return begin, -1, ""
-    found = [match.start() for match in re.finditer(rf"\b{name}\b", part)]
-    return (begin, found[-1] if found else len(part), name)
+    named = [-1] if name == "__init__" else [match.start() for match in re.finditer(rf"\b{name}\b", part)]
+    in_part = named[-1] if named else len(part)
+    return order.index(room) if room in order else len(order), begin, source.room, in_part, name
 
 
-def _by_name(source: Source) -> tuple[str, bool, str]:
-    return (source.room, source.stem != "__init__", source.stem)
+def statements_in(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements inside a node, the outermost first; ast.walk would go through all expressions, too."""
+    found = [node]
+    while found:
+        found = [inner for each in found for part in _PARTS for inner in getattr(each, part, ())]
+        yield from found
+
+
+_PARTS = ("body", "handlers", "cases", "orelse", "finalbody")
+
+
+def defined_in(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.AST]]:
+    """(name, node) of what these statements define, and the attributes that methods set on `self`."""
+    for node in body:
+        if isinstance(node, ast.ClassDef | Function):
+            yield f"{prefix}{node.name}", node
+        if isinstance(node, ast.ClassDef):
+            yield from defined_in(node.body, f"{prefix}{node.name}.")
+            for method in node.body:
+                yield from _set_on_self(method, f"{prefix}{node.name}.") if isinstance(method, Function) else ()
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            yield from defined_in(node.body, prefix)
+        else:
+            yield from ((f"{prefix}{target.id}", node) for target in _targets(node) if isinstance(target, ast.Name))
+
+
+def _set_on_self(method: Function, prefix: str) -> Iterator[tuple[str, ast.AST]]:
+    for node in statements_in(method):
+        for target in _targets(node):
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+                yield f"{prefix}{target.attr}", node
+
+
+def _targets(node: ast.AST) -> Iterator[ast.expr]:
+    """The expressions that a statement gives a value to."""
+    given = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    for target in given:
+        yield from target.elts if isinstance(target, ast.Tuple) else [target]
+
+
+def imported_in(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
+    """(name here, module, name there) of each import of ours; the last is "" for a module."""
+    for node in statements_in(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((alias.asname or alias.name, node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                yield (alias.asname, alias.name, "") if alias.asname else (first, first, "")
+
+
+def arguments(function: Function) -> list[ast.arg]:
+    """The arguments of a function, but for * and **."""
+    given = function.args
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs]
+
+
+@cache
+def assignments(function: Function) -> list[ast.Assign]:
+    """The assignments anywhere in a function. They are looked at again for each name in it, so they are found once."""
+    return [node for node in statements_in(function) if isinstance(node, ast.Assign)]
+
+
+def last_assigned(function: Function, name: ast.Name) -> ast.expr | None:
+    """The value that a local variable was given last, above where it is used."""
+    values = [
+        node.value
+        for node in assignments(function)
+        if node.lineno < name.lineno
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id == name.id
+    ]
+    return values[-1] if values else None

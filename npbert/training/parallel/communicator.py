@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from npbert.compute import Array
+from npbert.training.parallel.tree import TreeSum
 
 Edges = Sequence[int]
-"""Where the shares of a flat array begin and end: process k has array[edges[k] : edges[k + 1]]."""
+"""The ends of the shares of a flat array: process k has array[edges[k] : edges[k + 1]]."""
 
 
 class Communicator:
@@ -18,9 +23,9 @@ class Communicator:
     Every method is called by all processes, in the same order; each waits until the others are there.
 
     What training needs is a sum. The gradient of a batch is the sum of those of its parts (accumulate.py has each part
-    weigh as much as it has targets), so the processes add up theirs, in one array, once a step: all-reduce, in MPI's
-    words. It is made here in two halves, `scatter_sum` and `spread`, so that the optimiser can do its work between
-    them, each process on its own share of the parameters.
+    weigh as much as it has targets), so the processes add up theirs once a step: all-reduce, in MPI's words. It is made
+    here in two halves, `scatter_sum` and `spread`, so that the optimiser can do its work between them, each process on
+    its own share of the parameters.
 
     None of it has a backward. Summing comes after the last backward, and it *is* a backward: that of giving every
     process a copy of the parameters. What is used at many places gets the sum of what comes back from them, as a tied
@@ -33,11 +38,13 @@ class Communicator:
     size = 1
 
     def gather(self, value: Any) -> list[Any]:
-        """What each process gives, in the order of the processes: numbers, strings, lists and dicts, as in JSON."""
+        """The values that the processes give, in their order: numbers, strings, lists and dicts, as in JSON."""
         return [value]
 
-    def scatter_sum(self, array: Array, edges: Edges) -> None:
-        """array[own share] = Σ over the processes of array[own share]. (Reduce-scatter; the rest is left as it is.)"""
+    def scatter_sum(self, sums: TreeSum, array: Array, edges: Edges) -> None:
+        """array[own share] = Σ over all parts, of which `sums` holds those of this process, each of them one array like
+        this. (Reduce-scatter; the rest may hold anything then.)"""
+        array[:] = sums.whole[0]
 
     def spread(self, array: Array, edges: Edges) -> None:
         """Every process gets the shares of the others: the whole array is the same everywhere then. (All-gather.)"""
@@ -56,14 +63,47 @@ class Communicator:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the process that writes files and speaks."""
+        """True for the process that writes files and speaks."""
         return self.rank == 0
 
-    def own(self, items: Sequence[Any]) -> Sequence[Any]:
-        """Those of the items that are this process's share: neighbours, as many as others have or one more."""
-        edges = [len(items) * rank // self.size for rank in (self.rank, self.rank + 1)]
-        return items[edges[0] : edges[1]]
+    def own(self, items: Sequence[Any], rank: int | None = None) -> Sequence[Any]:
+        """Those of the items that are this process's share: neighbours, as many as others have or one more. rank: of
+        another process, for its share."""
+        rank = self.rank if rank is None else rank
+        return items[len(items) * rank // self.size : len(items) * (rank + 1) // self.size]
 
 
 ALONE = Communicator()
 """One process that trains by itself, as without a launcher."""
+
+
+def shared_out(
+    communicator: Communicator,
+    items: Sequence[Any],
+    groups: Sequence[Sequence[int]],
+    compute: Callable[[Sequence[Any]], Iterable[Array]],
+) -> list[Array]:
+    """compute(items), an array for each item, all of one dtype. With N processes, each computes every N-th group of
+    them, and gets the results of the others.
+
+    groups: the numbers of the items that `compute` takes together. They stay together, as another batch may give its
+    numbers other last bits.
+    """
+    if communicator.size == 1:
+        return list(compute(items))
+    rank, size = communicator.rank, communicator.size
+    own = [array for group in groups[rank::size] for array in compute([items[number] for number in group])]
+    described = communicator.gather([[array.dtype.str, array.shape] for array in own])  # by process
+    shapes = [shape for theirs in described for _, shape in theirs]
+    edges = np.cumsum([0, *(sum(math.prod(shape) for _, shape in theirs) for theirs in described)]).tolist()
+    # All numbers in a row: those of process 0, then those of process 1 …
+    row = np.empty(edges[-1], next((dtype for theirs in described for dtype, _ in theirs), float))
+    if own:
+        row[edges[rank] : edges[rank + 1]] = np.concatenate([array.ravel() for array in own])
+    communicator.spread(row, edges)
+    numbers = [number for other in range(size) for group in groups[other::size] for number in group]
+    starts = np.cumsum([0, *map(math.prod, shapes)])
+    results = [row] * len(items)
+    for number, shape, (start, end) in zip(numbers, shapes, pairwise(starts), strict=True):
+        results[number] = row[start:end].reshape(shape)
+    return results

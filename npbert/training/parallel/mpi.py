@@ -1,28 +1,29 @@
-"""MPI: the processes that a launcher (mpirun, mpiexec, srun) has started, on one machine or on many."""
+"""MPI: the processes that a launcher (mpirun, mpiexec, srun) has started, on one machine or many, and their cores."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
+import platform
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
+from npbert.compute import Array, set_num_threads
 from npbert.extras import MissingExtraError, import_extra
+from npbert.launched import launched, launched_rank
 from npbert.messages import LOGGER, in_words
 from npbert.training.parallel.communicator import ALONE, Communicator, Edges
+from npbert.training.parallel.tree import TreeSum, nodes_of
 
-SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
-RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID")
-"""Where launchers say how many processes they have started, and which of them this is."""
-
+CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 PATIENCE = 2.0
 """For how many seconds a process that fails waits for the others to fail, too."""
 
@@ -43,13 +44,13 @@ def world() -> Communicator:
     try:
         mpi = import_extra("mpi4py.MPI", extra="mpi")
     except MissingExtraError:
-        _quieten(os.environ)
+        _quieten()
         raise
     except RuntimeError as error:  # mpi4py is there, but finds no library of MPI
-        _quieten(os.environ)
+        _quieten()
         raise LauncherError(f"mpi4py finds no MPI: {error}; pip install mpich is one") from error
     if count and mpi.COMM_WORLD.size != count:
-        _quieten(os.environ)
+        _quieten()
         library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
         raise LauncherError(
             f"the launcher has started {count} processes, and mpi4py sees {mpi.COMM_WORLD.size}, as its library "
@@ -58,28 +59,9 @@ def world() -> Communicator:
     return MPICommunicator(mpi.COMM_WORLD.Dup(), mpi) if mpi.COMM_WORLD.size > 1 else ALONE
 
 
-def launched(environment: Mapping[str, str] = os.environ) -> int:
-    """How many processes a launcher has started, with this one: 1 without a launcher, 0 when it does not say."""
-    count = next((environment[name] for name in SIZES if environment.get(name, "").isdecimal()), "")
-    return int(count) if count else 0 if "PMIX_RANK" in environment else 1
-
-
-def launched_rank(environment: Mapping[str, str] = os.environ) -> int:
-    """Which of the processes of a launcher this is, as far as the launcher says: 0 is the first."""
-    rank = next((environment[name] for name in RANKS if environment.get(name, "").isdecimal()), "0")
-    return int(rank)
-
-
-def launch_command(count: int, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """How to start `count` processes with the launcher that has started these: srun, where they are a step of Slurm's;
-    else mpiexec, which comes with every MPI."""
-    by_slurm = environment.get("SLURM_STEP_NUM_TASKS") == str(launched(environment))
-    return ["srun" if by_slurm else "mpiexec", "-n", str(count)]
-
-
-def _quieten(environment: Mapping[str, str]) -> None:
-    """What is wrong for all processes is said by the first alone."""
-    if launched_rank(environment):
+def _quieten() -> None:
+    """Let the first process alone say what is wrong for all."""
+    if launched_rank():
         LOGGER.setLevel("CRITICAL")
 
 
@@ -100,15 +82,23 @@ class MPICommunicator(Communicator):
         ends = np.cumsum(lengths)
         return [json.loads(each.tobytes()) for each in np.split(everything, ends[:-1])]
 
-    def scatter_sum(self, array: Array, edges: Edges) -> None:
-        """In round k, each process hands the process k places on the share that is that one's: so the order of the sum
-        is fixed, nobody holds more than one share besides the array, and each byte is sent once."""
-        shares = self._shares(array, edges)
-        own = shares[self.rank]
-        received = np.empty_like(own)
+    def scatter_sum(self, sums: TreeSum, array: Array, edges: Edges) -> None:
+        """In round k, each process hands the process k places on the share that is that one's, of each sum that waits
+        for others: one, where it has one part. What comes goes into the tree at once, so few shares wait."""
+        total, own = TreeSum(sums.count), slice(edges[self.rank], edges[self.rank + 1])
+        rows = [row for (row,) in sums.waiting.values()]
+        for node, row in zip(sums.waiting, rows, strict=True):
+            total.add(node, [row[own]])
         for to, source in self._rounds():
-            self._comm.Sendrecv(shares[to], to, recvbuf=received, source=source)
-            own += received
+            theirs = nodes_of(self.own(range(sums.count), source), sums.count)
+            received = [np.empty_like(array[own]) for _ in theirs]
+            requests = [self._comm.Irecv(share, source) for share in received]
+            for row in rows:
+                self._comm.Send(row[edges[to] : edges[to + 1]], to)
+            self._mpi.Request.Waitall(requests)
+            for node, share in zip(theirs, received, strict=True):
+                total.add(node, [share])
+        array[own] = total.whole[0]
 
     def spread(self, array: Array, edges: Edges) -> None:
         """In round k, each process hands the process k places on its own share: so MPICH took half the time of its
@@ -149,10 +139,47 @@ class MPICommunicator(Communicator):
         sys.stderr.flush()
 
     def _all_fail(self) -> bool:
-        """Whether the others come here, too, as when a setting is wrong; alone, one would wait for them forever."""
+        """True if the others come here, too, as when a setting is wrong; alone, one would wait for them forever."""
         everybody, end = self._failures.Ibarrier(), time.monotonic() + PATIENCE
         while not everybody.Test():
             if time.monotonic() > end:
                 return False
             time.sleep(0.01)
         return True
+
+
+def launch_command(count: int, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The command that starts `count` processes as these were started: by srun, where they are a step of Slurm's;
+    else mpiexec, which comes with every MPI."""
+    by_slurm = environment.get("SLURM_STEP_NUM_TASKS") == str(launched(environment))
+    return ["srun" if by_slurm else "mpiexec", "-n", str(count)]
+
+
+def share_cores(communicator: Communicator) -> None:
+    """Compute on as many threads as there are cores for this process, those shared with others counted in part; unless
+    an environment variable says on how many.
+
+    Warns: on process 0, when processes have less than a core each.
+    """
+    if communicator.size == 1:
+        return
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+    everyone = [(node, set(theirs)) for node, theirs in communicator.gather([platform.node(), cores])]
+    room = [_room(everyone, rank) for rank in range(communicator.size)]
+    if not any(name in os.environ for name in CHOSEN_BY):
+        set_num_threads(max(1, int(room[communicator.rank] + 1e-9)))
+    if communicator.is_first and min(room) < 1 - 1e-9:
+        rank = room.index(min(room))
+        node, theirs = everyone[rank]
+        count = sum(name == node and bool(cores & theirs) for name, cores in everyone)
+        warnings.warn(
+            f"{count} processes share {len(theirs)} core{'s' * (len(theirs) > 1)} of {node}, and wait for each other: "
+            "start fewer, or see how the launcher binds them (mpiexec --bind-to none)",
+            stacklevel=3,
+        )
+
+
+def _room(everyone: list[tuple[str, set[int]]], rank: int) -> float:
+    """The cores that there are for a process: half of one that two may use counts for each."""
+    node, cores = everyone[rank]
+    return sum(1 / sum(name == node and core in theirs for name, theirs in everyone) for core in cores)

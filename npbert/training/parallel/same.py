@@ -1,61 +1,65 @@
-"""Whether all processes train the same model on the same data, in a folder that they share: or else they stop."""
+"""Checks that all processes train the same model on the same data, in a folder that they share: else they stop."""
 
 from __future__ import annotations
 
 import json
 import secrets
 import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from npbert.compute import Array
+import npbert
 from npbert.data.batch import Batch
-from npbert.files import FileError
-from npbert.messages import counted
+from npbert.files import FileError, atomic_write
+from npbert.messages import counted, in_words
 from npbert.training.parallel.communicator import Communicator
 from npbert.training.settings import Settings
 
 TOKEN_FILE = ".processes"
 
 
-def check_parts(communicator: Communicator, parts: int, *, begun: Path | None = None) -> None:
-    """Raise ValueError for more processes than parts of a batch. begun: the folder of a run, whose parts stay."""
+def check_parts(communicator: Communicator, parts: int, folder: Path, *, has_state: bool) -> None:
+    """Raise ValueError for more processes than parts of a batch. folder: of the run, whose parts stay once it has a
+    state."""
     if parts >= communicator.size:
         return
     most, started = "1 process" if parts == 1 else f"{parts} processes", communicator.size
-    if begun is None:
+    if not has_state:
         raise ValueError(f"--parts is {parts}, so at most {most} can share the work; {started} were started")
     raise ValueError(
-        f"the run in {begun} was begun with {counted(parts, 'part')}, so it can only ever have {most}, and {started} "
+        f"the run in {folder} was begun with {counted(parts, 'part')}, so it can only ever have {most}, and {started} "
         f"were started. A run that is begun with --parts {started} can have up to {started}."
     )
 
 
-def check_same_run(communicator: Communicator, model: Any, settings: Settings) -> None:
-    """Raise ValueError on all processes unless they have the same settings, and models of the same values."""
+def check_same_run(communicator: Communicator, model: Any, settings: Settings, judged_by: Sequence[Path] = ()) -> None:
+    """Raise ValueError on all processes unless they have the same version of npbert and the same settings, models of
+    the same values, and the same bytes in the files that the model is judged by."""
     if communicator.size == 1:
         return
-    values = {name: sha256(parameter.value).hexdigest() for name, parameter in model.named_parameters()}
-    for kind, own in (("setting", asdict(settings)), ("parameter", values)):
-        everyone = communicator.gather(own)
-        for rank, theirs in enumerate(everyone):
-            for name in sorted(theirs.keys() | everyone[0].keys()):
-                first, other = everyone[0].get(name), theirs.get(name)
-                if first != other:
-                    what = f"of {name}" if kind == "parameter" else f"for {name}: {other!r} and not {first!r}"
-                    raise ValueError(f"process {rank} has another value than process 0 {what}")
+    shown = {"version of npbert": npbert.__version__}
+    shown |= {f"value for {name}": repr(value) for name, value in asdict(settings).items()}
+    sums = {f"value of {name}": sha256(parameter.value).hexdigest() for name, parameter in model.named_parameters()}
+    sums |= {f"held-out file {path}": sha256(path.read_bytes()).hexdigest() for path in judged_by}
+    everyone = communicator.gather({**shown, **sums})
+    for rank, theirs in enumerate(everyone):
+        for name in {**theirs, **everyone[0]}:
+            first, other = everyone[0].get(name), theirs.get(name)
+            if first != other:
+                values = f": {other} and not {first}" if name in shown else ""
+                raise ValueError(f"process {rank} has another {name} than process 0{values}")
 
 
 def check_same_batch(communicator: Communicator, batch: Batch) -> None:
     """Raise ValueError on all processes unless each has read the same batch."""
     if communicator.size == 1:
         return
-    arrays: list[Array] = [array for _, array in sorted(vars(batch).items()) if array is not None]
     checksum = 0
-    for array in arrays:
-        checksum = zlib.crc32(array.tobytes(), checksum)
+    for _, array in sorted(vars(batch).items()):
+        checksum = zlib.crc32(b"" if array is None else array.tobytes(), checksum)
     found = communicator.gather(checksum)
     for rank, theirs in enumerate(found):
         if theirs != found[0]:
@@ -68,7 +72,8 @@ def check_same_folder(communicator: Communicator, folder: Path) -> None:
         return
     path, token = folder / TOKEN_FILE, secrets.token_hex(8) if communicator.is_first else ""
     if communicator.is_first:
-        path.write_text(json.dumps(token), encoding="utf-8")
+        with atomic_write(path) as written:
+            written.write_text(json.dumps(token), encoding="utf-8")
     places = communicator.gather([token, str(folder.resolve())])
     token, place = places[0]
     seen = communicator.gather(path.is_file() and json.loads(path.read_text(encoding="utf-8")) == token)
@@ -84,3 +89,22 @@ def check_same_folder(communicator: Communicator, folder: Path) -> None:
             f"process {rank} does not see the files that process 0 writes to {place}: a run on several "
             "machines needs a folder that all of them share"
         )
+
+
+def done_by_the_first(communicator: Communicator, work: Callable[[], object]) -> None:
+    """work(), on process 0 alone.
+
+    Raises: on process 0 what `work` raises, of OSError, ValueError and ImportError; FileError in the same words on the
+    others.
+    """
+    error: Exception | None = None
+    if communicator.is_first:
+        try:
+            work()
+        except (OSError, ValueError, ImportError) as failed:
+            error = failed
+    said = communicator.gather(error and in_words(error))[0]
+    if error:
+        raise error
+    if said:
+        raise FileError(said)

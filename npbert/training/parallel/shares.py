@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
-from types import EllipsisType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.compute import Array
+from npbert.compute import Array, in_blocks
 from npbert.core import Parameter
 from npbert.optim import Optimizer, global_norm
+from npbert.optim.clipping import block_squares
 from npbert.training.parallel.communicator import Communicator
+from npbert.training.parallel.tree import TreeSum
 
 
 class Piece(NamedTuple):
-    """Rows of a parameter (of a vector, numbers), as a parameter of its own, whose value is a view of theirs."""
+    """A stretch of the numbers of a parameter, as a parameter of its own with as many axes, whose value is a view of
+    theirs."""
 
     name: str
-    rows: slice | EllipsisType
+    stretch: slice
     parameter: Parameter
 
 
@@ -31,7 +32,8 @@ class Shares:
     needs another's. So each process keeps the memory of its share alone, and does its share of the work. (Rajbhandari
     et al. 2020, "ZeRO", section 5.1, its first stage.) A step then is:
 
-        zero_gradients, and forward and backward of the own parts
+        zero_gradients, forward, backward and gradients, for each of the own parts
+        hold             the sums of the gradients of these parts
         sum_gradients    each process gets the sum of the gradients of its share: the first half of an all-reduce
         an optimizer's step on `parameters`
         spread_values    each process gets the values of the other shares: the second half
@@ -50,31 +52,48 @@ class Shares:
         self._places = list(map(slice, [0, *ends], ends))
         if communicator.size == 1:
             self.edges = [0, ends[-1]]
-            self._values = self._gradients = np.empty(0)
-            self.own = [Piece(name, ..., parameter) for name, parameter in self._all.items()]
+            self.own = [Piece(name, slice(None), parameter) for name, parameter in self._all.items()]
             return
         self.edges = _edges(list(self._all.values()), communicator.size)
         self._values = self._lay_in_a_row()
-        self._gradients = np.zeros_like(self._values)
+        self._gradients = self._row = np.zeros_like(self._values)
         self.own = self._pieces(communicator.rank)
 
     @property
     def parameters(self) -> list[Parameter]:
-        """What this process updates: for an optimiser."""
+        """The parameters that this process updates: for an optimiser."""
         return [piece.parameter for piece in self.own]
 
-    def zero_gradients(self) -> None:
-        """Set every gradient of the model to 0; with several processes, backward writes them into one row."""
-        several = self.communicator.size > 1
-        places = self._views(self._gradients) if several else itertools.repeat(None)
-        for parameter, place in zip(self._all.values(), places, strict=several):
+    def zero_gradients(self, *, apart: bool = False) -> None:
+        """Set every gradient of the model to 0; with several processes, backward writes them into one row. apart: in
+        memory of their own, as those that there are will be needed."""
+        places: list[Array | None] = [None] * len(self._all)
+        if self.communicator.size > 1:
+            self._row = np.empty_like(self._gradients) if apart else self._gradients
+            places = [*self._views(self._row)]
+        for parameter, place in zip(self._all.values(), places, strict=True):
             parameter.zero_grad(place)
 
+    def gradients(self) -> list[Array]:
+        """The gradients of the model: an array for each parameter, or with several processes, one row of them all."""
+        found = [parameter.grad for parameter in self._all.values()]  # 0 where no backward has been, also in the row
+        return found if self.communicator.size == 1 else [self._row]
+
+    def hold(self, sums: TreeSum) -> None:
+        """Make the sum of these `gradients`, of all the own parts, the model's."""
+        alone = self.communicator.size == 1
+        gradients = sums.whole if alone else self._views(self._gradients)
+        for parameter, gradient in zip(self._all.values(), gradients, strict=True):
+            parameter.zero_grad()
+            parameter.add_grad(gradient)
+        self._sums = TreeSum(1) if alone else sums
+
     def sum_gradients(self) -> None:
-        """The gradients of the own pieces are the sums over all processes."""
-        for parameter in self._all.values():
-            _ = parameter.grad  # is 0 from here on if no backward has reached it, whatever the row held there
-        self.communicator.scatter_sum(self._gradients, self.edges)
+        """The gradients of the own pieces are the sums over all parts, whichever process has them."""
+        if self.communicator.size == 1:
+            return
+        self.communicator.scatter_sum(self._sums, self._gradients, self.edges)
+        self._sums = TreeSum(1)  # which gives memory back
         if not self.shared_out:
             self.communicator.spread(self._gradients, self.edges)
 
@@ -85,13 +104,12 @@ class Shares:
             self.communicator.spread(self._gradients, self.edges)
 
     def global_norm(self) -> float:
-        """The norm of the summed gradient, of all parameters: one number, the same on every process."""
-        if self.communicator.size == 1:
+        """The norm of the summed gradient, of all parameters: one number, the same on every process, and with any
+        number of them, as a share ends where a block does."""
+        if not self.shared_out:
             return global_norm(self.parameters)
-        rank = self.communicator.rank
-        share = Parameter(self._values[self.edges[rank] : self.edges[rank + 1]])
-        share.add_grad(self._gradients[self.edges[rank] : self.edges[rank + 1]])
-        return math.hypot(*self.communicator.gather(global_norm([share])))
+        everyone = self.communicator.gather(block_squares(self.parameters).tolist())
+        return math.sqrt(np.concatenate(everyone).sum())
 
     def spread_values(self) -> None:
         """The values of all shares are the same on all processes again."""
@@ -105,7 +123,8 @@ class Shares:
         for kind, arrays in optimizer.moments().items():
             if not self.shared_out:
                 for parameter, array in zip(optimizer.parameters, arrays, strict=True):
-                    found[f"{kind}.{names[parameter]}"] = array
+                    name = names[parameter]
+                    found[f"{kind}.{name}"] = array.reshape(self._all[name].value.shape)
                 continue
             whole = self.communicator.collect(np.concatenate([array.reshape(-1) for array in arrays]), self.edges)
             if whole is not None:
@@ -114,9 +133,8 @@ class Shares:
 
     def like_moments(self, optimizer: Optimizer) -> dict[str, Array]:
         """Arrays of the names, shapes and dtypes that `moments` gives on process 0; their numbers mean nothing."""
-        names = {piece.parameter: piece.name for piece in self.own}
-        updated = self._all if self.shared_out else {names[p]: p for p in optimizer.parameters}
-        return {f"{kind}.{name}": p.value for kind in optimizer.moments() for name, p in updated.items()}
+        updated = [piece.name for piece in self.own if piece.parameter in optimizer.parameters]
+        return {f"{kind}.{name}": self._all[name].value for kind in optimizer.moments() for name in updated}
 
     def _lay_in_a_row(self) -> Array:
         """All values in one array, of which those of the parameters become views: it is sent as it is."""
@@ -140,26 +158,18 @@ class Shares:
         pieces = []
         gradients = self._views(self._gradients)
         for (name, parameter), place, gradient in zip(self._all.items(), self._places, gradients, strict=True):
-            begin, end = max(first, place.start), min(last, place.stop)
-            if begin < end:
-                width = _width(parameter)
-                rows = slice((begin - place.start) // width, (end - place.start) // width) if gradient.ndim else ...
-                piece = Parameter(parameter.value[rows])
-                piece.add_grad(gradient[rows])
-                pieces.append(Piece(name, rows, piece))
+            begin, end = (min(max(edge, first), last) - place.start for edge in (place.start, place.stop))
+            shape = *(1,) * (gradient.ndim - 1), -1  # a matrix stays one, which decays
+            piece = Parameter(parameter.value.reshape(-1)[begin:end].reshape(shape))
+            piece.add_grad(gradient.reshape(-1)[begin:end].reshape(shape))
+            pieces.append(Piece(name, slice(begin, end), piece))
         return pieces
 
 
 def _edges(parameters: Sequence[Parameter], count: int) -> list[int]:
-    """Where shares of about one size begin and end, at the beginning of a row: so a piece of a matrix is a matrix."""
-    starts = [0]
-    for parameter in parameters:
-        width = _width(parameter)
-        starts += range(starts[-1] + width, starts[-1] + parameter.value.size + 1, width)
-    wanted = [starts[-1] * number // count for number in range(count + 1)]
-    return [starts[i] for i in np.searchsorted(starts, wanted)]
-
-
-def _width(parameter: Parameter) -> int:
-    """How many numbers a row has."""
-    return math.prod(parameter.value.shape[1:])
+    """The ends of shares of about one size, each at the beginning of a block, as `block_squares` has them."""
+    sizes = [block.size for parameter in parameters for (block,) in in_blocks(parameter.value)]
+    starts = np.cumsum([0, *sizes])
+    wanted = starts[-1] * np.arange(count + 1) // count
+    found: list[int] = starts[np.searchsorted(starts, wanted)].tolist()
+    return found

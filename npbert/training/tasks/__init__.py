@@ -1,13 +1,10 @@
 """The paper's kinds of tasks, by name."""
 
-from collections.abc import Sequence
-
-from npbert.data.tokenizer import Tokenizer
-from npbert.suggest import did_you_mean
+from npbert.messages import did_you_mean
 from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
-from npbert.training.tasks.task import FinetuneTask, TaskSettings
+from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, labels_of
 from npbert.training.tasks.text import TextClassification, TextRegression
 
 TASKS: dict[str, type[FinetuneTask]] = {
@@ -33,10 +30,10 @@ ALIASES = {
     "qa": "squad",
     "question-answering": "squad",
 }
-"""What else people call the tasks."""
+"""Other names that people have for the tasks."""
 
 
-def make_task(settings: TaskSettings, tokenizer: Tokenizer, labels: Sequence[str] | None = None) -> FinetuneTask:
+def task_class(settings: TaskSettings) -> type[FinetuneTask]:
     """The task that the settings name. Raises: ValueError when there is none of that name, or it has no positive."""
     name = settings.task.lower().replace("_", "-")
     kind = TASKS.get(ALIASES.get(name, name))
@@ -45,15 +42,18 @@ def make_task(settings: TaskSettings, tokenizer: Tokenizer, labels: Sequence[str
         raise ValueError(f"task is {settings.task!r}, wanted one of {', '.join(TASKS)}{meant}")
     if settings.positive and kind is not TextClassification:
         raise ValueError(f"positive is {settings.positive!r}, but only a classification has a positive label")
-    return kind(settings, tokenizer, labels)
+    return kind
 
 
 __all__ = [
     "TASKS",
     "ALIASES",
-    "make_task",
-    "FinetuneTask",
+    "task_class",
     "TaskSettings",
+    "FinetuneTask",
+    "Labelled",
+    "Example",
+    "labels_of",
     "TextClassification",
     "TextRegression",
     "MultipleChoice",

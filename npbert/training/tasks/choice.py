@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import Any
 
 import numpy as np
 
@@ -11,89 +12,77 @@ from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding
 from npbert.files import FileError
-from npbert.layers import Softmax, SoftmaxCrossEntropy
+from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import accuracy
-from npbert.training.parallel import shared_out
-from npbert.training.tasks.header import how_to_say
-from npbert.training.tasks.shown import cut, short, surest
-from npbert.training.tasks.task import FinetuneTask
-
-
-class Choice(NamedTuple):
-    """A text with each of its choices, as tokens, the number of the right one, and all of it as text."""
-
-    encodings: list[Encoding]
-    label: int
-    text: str
-    choices: tuple[str, ...]
+from npbert.training.tasks.report_rows import cut, wrong_rows
+from npbert.training.tasks.table import may_be_header, options_for_header, read_rows
+from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, targets_of
 
 
 class MultipleChoice(FinetuneTask):
-    """The number, from 0, of the right choice; every row has as many choices. (Devlin et al. 2018, section 4.4.)"""
+    """The number, from 0, of the right choice; every row has as many choices. (Devlin et al. 2018, section 4.4.)
+
+    What is given is a text and its choices.
+    """
 
     model_class = BertForMultipleChoice
     metrics = ("accuracy", "loss")
     goal = "accuracy"
 
-    def read(self, path: str) -> list[Choice]:
-        settings, count = self.settings, len(self.settings.choices)
+    @classmethod
+    def read(
+        cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
+    ) -> tuple[list[Labelled], None]:
+        count = len(settings.choices)
         if count < 2:
             raise ValueError(f"choices has {count} columns, wanted at least 2")
         columns = [("label", settings.label or "1"), ("text", settings.text)]
         columns += [("choices", choice) for choice in settings.choices]
-        rows = self.read_rows(path, columns)
-        texts = [(row.values[1], choice) for row in rows for choice in row.values[2:]]
-        encodings = self.tokenizer.encode(texts, max_length=settings.max_length)
-        self.warn_of_cuts(encodings, path)
-        examples = []
-        for index, row in enumerate(rows):
-            label = row.values[0]
+        found = []
+        for index, row in enumerate(read_rows(path, settings, columns)):
+            label, text, *choices = row.values
             if not label.isdecimal() or int(label) >= count:
-                hint = f"; {how_to_say(row, columns)}" if self.may_be_header(index, columns) else ""
+                hint = f"; {options_for_header(row, columns)}" if may_be_header(index, settings, columns) else ""
                 raise FileError(
                     f"{row.place}: the label is {label!r}, wanted the number of a choice, 0 to {count - 1}{hint}"
                 )
-            of_row = encodings[index * count : (index + 1) * count]
-            examples.append(Choice(of_row, int(label), row.values[1], row.values[2:]))
-        return examples
+            found.append(Labelled((text, choices), int(label)))
+        return found, None
 
-    def collate(self, examples: Sequence[Choice]) -> Batch:
-        flat = self.tokenizer.batch([encoding for example in examples for encoding in example.encodings])
-        shape = len(examples), -1, flat.input_ids.shape[1]
-        return Batch(
-            flat.input_ids.reshape(shape),
-            flat.token_type_ids.reshape(shape),
-            flat.attention_mask.reshape(shape),
-            np.array([example.label for example in examples]),
-        )
+    def encode(self, texts: Iterable[Any], path: str = "") -> list[Any]:
+        """A list of encodings for each text with its choices: of the text with each of them."""
+        texts = list(texts)
+        pairs = [pair for text, choices in texts for pair in zip(repeat(text), choices, strict=False)]
+        encodings = iter(super().encode(pairs, path))
+        return [[next(encodings) for _ in choices] for _, choices in texts]
 
-    def predict(self, model: Any, examples: Sequence[Choice]) -> Array:
-        """What the model says of each choice of each example, (N, C)."""
-        size = self.settings.batch_size
+    def logits(self, encodings: Sequence[list[Encoding]]) -> list[Array]:
+        """For each text an array (C,): a score for each of its choices."""
+        batches = (self.batch([encodings[number] for number in group]) for group in self.groups(encodings))
+        return [row for batch in batches for row in self.model(batch)]
 
-        def compute(own: Sequence[Choice]) -> Array:
-            batches = [self.collate(own[start : start + size]) for start in range(0, len(own), size)]
-            return np.concatenate([model(batch) for batch in batches])
+    def groups(self, encodings: Sequence[list[Encoding]]) -> list[Sequence[int]]:
+        size, numbers = self.settings.batch_size, range(len(encodings))
+        return [numbers[start : start + size] for start in numbers[::size]]
 
-        return np.stack(shared_out(self.communicator, examples, compute))
+    def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
+        scores, labels = np.stack(logits), targets_of(examples)
+        loss = float(SoftmaxCrossEntropy().forward(scores, labels))
+        return {"accuracy": accuracy(scores.argmax(axis=1), labels), "loss": loss}
 
-    def judge(self, said: Array, examples: Sequence[Choice]) -> dict[str, float]:
-        labels = np.array([example.label for example in examples])
-        loss = float(SoftmaxCrossEntropy().forward(said, labels))
-        return {"accuracy": accuracy(said.argmax(axis=1), labels), "loss": loss}
+    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
+        labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
 
-    def show(self, said: Array, examples: Sequence[Choice]) -> dict[str, Any]:
-        labels, best = np.array([example.label for example in examples]), said.argmax(axis=1)
-        scores = Softmax()(said).max(axis=1)
-        worst = [
-            {
-                "text": cut(examples[number].text),
-                "choices": [cut(choice) for choice in examples[number].choices],
-                "true": examples[number].label,
-                "predicted": int(best[number]),
-                "probability": short(scores[number]),
-            }
-            for number in surest(best != labels, scores)
-        ]
-        return {"kind": "choices", "examples": len(examples), "wrong": int((best != labels).sum()), "worst": worst}
+        def describe(number: int) -> dict[str, Any]:
+            text, choices = examples[number].given
+            given = {"text": cut(text), "choices": list(map(cut, choices))}
+            return {**given, "true": int(labels[number]), "predicted": int(best[number])}
+
+        return {"kind": "choices", **wrong_rows(logits, labels, describe)}
+
+    def batch(self, encodings: Sequence[list[Encoding]]) -> Batch:
+        flat = self.tokenizer.batch([encoding for choices in encodings for encoding in choices])
+        shape = len(encodings), -1, flat.input_ids.shape[1]
+        arrays = (flat.input_ids, flat.token_type_ids, flat.attention_mask)
+        return Batch(*(array.reshape(shape) for array in arrays))

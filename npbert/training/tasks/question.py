@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,93 +13,80 @@ from npbert.data.batch import Batch
 from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.data.tokenizer import Encoding
 from npbert.inference import Answer, AnswerSpan
-from npbert.models import BertForQuestionAnswering
-from npbert.training.metrics import exact_match, squad_scores
-from npbert.training.parallel import shared_out
-from npbert.training.tasks.shown import cut, short, surest
-from npbert.training.tasks.task import FinetuneTask
+from npbert.training.log import short
+from npbert.training.span_metrics import exact_match, squad_scores
+from npbert.training.tasks.report_rows import cut, surest
+from npbert.training.tasks.task import Example, FinetuneTask, TaskSettings
 
 _AROUND, _ANSWERS = 160, 5
-"""How many characters of a passage are shown before and after an answer, and how many answers that count as right."""
+"""The characters of a passage that a report shows before and after an answer, and the most right answers."""
 
 
-class Window(NamedTuple):
-    """A question and a part of its passage, as tokens, and the first and the last token of the answer: 0 and 0, the
-    place of [CLS], where the answer is not in this part."""
+class Answered(NamedTuple):
+    """A question, the model's best answer to it, and the loss of each window of its passage."""
 
-    encoding: Encoding
-    start: int
-    end: int
-
-
-class Said(NamedTuple):
-    """The best answer to a question, and the loss of each of its windows."""
-
+    question: Question
     span: AnswerSpan
     losses: list[float]
 
 
-class QuestionAnswering(FinetuneTask):
+class QuestionAnswering(FinetuneTask, Answer):
     """The answer is a span of the passage. (Devlin et al. 2018, section 4.2; windows as in its code.)
 
-    `read` gives questions; `windows` turns them into what is learned from.
+    A row is a question, and an example a window of its passage; the target is the first and the last token of the
+    answer: 0 and 0, the place of [CLS], where the answer is not in this window.
     """
 
-    model_class = BertForQuestionAnswering
     metrics = ("exact_match", "f1", "loss")
     goal = "f1"
 
-    def read(self, path: str) -> list[Question]:
-        return read_squad(path)
+    @classmethod
+    def read(
+        cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
+    ) -> tuple[list[Question], None]:
+        return read_squad(path), None
 
-    def windows(self, model: Any, questions: Sequence[Question]) -> list[Window]:
+    def prepare(self, rows: Sequence[Question], path: str = "") -> list[Example]:
         """The windows of all questions, each with its share of the first gold answer."""
+        windows = self.all_windows([row.question for row in rows], [row.passage for row in rows])
         return [
-            Window(encoding, *_find(encoding, question.answers[0]))
-            for question, of_one in zip(questions, self._windows(model, questions), strict=True)
-            for encoding in of_one
+            Example(encoding, question, _find(encoding, question.answers[0]))
+            for question, encodings in zip(rows, windows, strict=True)
+            for encoding in encodings
         ]
 
-    def collate(self, examples: Sequence[Window]) -> Batch:
+    def collate(self, examples: Sequence[Example]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])
-        batch.start_positions = np.array([example.start for example in examples])
-        batch.end_positions = np.array([example.end for example in examples])
+        batch.start_positions, batch.end_positions = np.array([example.target for example in examples]).T
         return batch
 
-    def predict(self, model: Any, examples: Sequence[Question]) -> list[Said]:
-        answer = self._answer(model)
-        windows = self._windows(model, examples)
-        all_windows = [window for of_one in windows for window in of_one]
-        logits = iter(shared_out(self.communicator, all_windows, answer.logits))
-        predictions = []
-        for row, of_one in zip(examples, windows, strict=True):
-            scores = list(islice(logits, len(of_one)))
-            losses = [_loss(score, _find(window, row.answers[0])) for window, score in zip(of_one, scores, strict=True)]
-            predictions.append(Said(answer.best(of_one, scores, row.passage, 1)[0], losses))
-        return predictions
+    def predict(self, examples: Sequence[Example]) -> list[Answered]:
+        """The best answer to each question, from all of its windows."""
+        answered = []
+        pairs = zip(examples, super().predict(examples), strict=True)
+        for _, windows in groupby(pairs, lambda pair: id(pair[0].given)):
+            window_examples, logits = zip(*windows, strict=True)
+            question, encodings = window_examples[0].given, [example.encoding for example in window_examples]
+            losses = [_loss(scores, example.target) for example, scores in zip(window_examples, logits, strict=True)]
+            answered.append(Answered(question, self.best(encodings, logits, question.passage, 1)[0], losses))
+        return answered
 
-    def judge(self, said: list[Said], examples: Sequence[Question]) -> dict[str, float]:
-        predictions = {row.id: one.span.text for row, one in zip(examples, said, strict=True)}
-        gold = {row.id: [answer.text for answer in row.answers] for row in examples}
-        loss = float(np.mean([loss for one in said for loss in one.losses]))
+    def judge(self, answered: Sequence[Answered], examples: Sequence[Example]) -> dict[str, float]:
+        predictions = {question.id: span.text for question, span, _ in answered}
+        gold = {question.id: [answer.text for answer in question.answers] for question, *_ in answered}
+        loss = float(np.mean([loss for each in answered for loss in each.losses]))
         return {**squad_scores(predictions, gold)._asdict(), "loss": loss}
 
-    def show(self, said: list[Said], examples: Sequence[Question]) -> dict[str, Any]:
+    def report_row(self, answered: Sequence[Answered], examples: Sequence[Example]) -> dict[str, Any]:
         wrong = np.array(
             [
-                exact_match(one.span.text, [answer.text for answer in row.answers]) == 0
-                for row, one in zip(examples, said, strict=True)
+                exact_match(span.text, [answer.text for answer in question.answers]) == 0
+                for question, span, _ in answered
             ]
         )
-        chosen = surest(wrong, np.array([one.span.score for one in said]))
-        worst = [_shown(examples[number], said[number].span) for number in chosen]
-        return {"kind": "answers", "examples": len(examples), "wrong": int(wrong.sum()), "worst": worst}
-
-    def _windows(self, model: Any, rows: Sequence[Question]) -> list[list[Encoding]]:
-        return self._answer(model).all_windows([row.question for row in rows], [row.passage for row in rows])
-
-    def _answer(self, model: Any) -> Answer:
-        return Answer(model, self.tokenizer, max_length=self.settings.max_length)
+        chosen = surest(wrong, np.array([span.score for _, span, _ in answered]))
+        worst = [_describe(answered[number].question, answered[number].span) for number in chosen]
+        return {"kind": "answers", "examples": len(answered), "wrong": int(wrong.sum()), "worst": worst}
 
 
 def _loss(logits: Array, answer: tuple[int, int]) -> float:
@@ -121,7 +108,7 @@ def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:
     return (inside[0], inside[-1]) if is_whole else (0, 0)
 
 
-def _shown(question: Question, span: AnswerSpan) -> dict[str, Any]:
+def _describe(question: Question, span: AnswerSpan) -> dict[str, Any]:
     """A question with what is right and what the model says, and the passage around the right answer: `true` and
     `predicted` are where the answers begin and end in it."""
     (text, start), passage = question.answers[0], question.passage

@@ -3,71 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data.batch import Batch
+from npbert.data.batch import Batch, pad_rows
 from npbert.data.conll import TaggedSentence, column_number, read_conll
-from npbert.data.padding import pad_rows
-from npbert.data.tokenizer import Encoding
 from npbert.files import FileError
 from npbert.inference import Tag, find_entities, first_tokens
 from npbert.layers import SoftmaxCrossEntropy
-from npbert.models import BertForTokenClassification
-from npbert.training.metrics import accuracy, entity_scores
-from npbert.training.parallel import shared_out
-from npbert.training.tasks.shown import confusion, cut, surest
-from npbert.training.tasks.task import FinetuneTask
+from npbert.training.metrics import accuracy
+from npbert.training.span_metrics import entity_scores
+from npbert.training.tasks.report_rows import confusion, cut, surest
+from npbert.training.tasks.table import find_labels, number_of
+from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings
 
 OUTSIDE = "O"
 _WORDS = 80
-"""How much of a sentence is shown."""
+"""The most words of a sentence that a report shows."""
 
 
-class TaggedTokens(NamedTuple):
-    """A sentence as tokens, the numbers of its words' tags, and the words."""
-
-    encoding: Encoding
-    tags: list[int]
-    words: list[str]
-
-
-class Tagging(FinetuneTask):
+class Tagging(FinetuneTask, Tag):
     """The first token of each word carries its tag; entities are judged as a whole. (Devlin et al. 2018, section 5.3.)
 
-    Words that a sentence loses to max_length count as predicted to be outside.
+    What is given are the words of a sentence, and the target is the numbers of their tags. Words that a sentence loses
+    to max_length count as predicted to be outside.
     """
 
-    model_class = BertForTokenClassification
     metrics: ClassVar[tuple[str, ...]] = ("precision", "recall", "f1", "accuracy", "loss")
     goal = "f1"
     unseen: ClassVar[tuple[str, ...]] = (OUTSIDE,)
     """Tags that are labels even if no word of the file has them."""
 
-    def read(self, path: str) -> list[TaggedTokens]:
-        word_column, tag_column = (
-            column_number("text", self.settings.text),
-            column_number("label", self.settings.label or "-1"),
-        )
+    @classmethod
+    def read(
+        cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
+    ) -> tuple[list[Labelled], tuple[str, ...]]:
+        word_column = column_number("text", settings.text)
+        tag_column = column_number("label", settings.label or "-1")
         sentences = read_conll(path, word_column=word_column, tag_column=tag_column)
-        self.check_tags(sentences)
-        self.learn_labels([*self.unseen, *(tag for sentence in sentences for tag in sentence.tags)], path)
-        encodings = self.tokenizer.encode_words(
-            [sentence.words for sentence in sentences], max_length=self.settings.max_length
-        )
-        self.warn_of_cuts(encodings, path)
+        cls.check_tags(sentences)
+        known = tuple(labels or find_labels([*cls.unseen, *(tag for each in sentences for tag in each.tags)], path))
         return [
-            TaggedTokens(
-                encoding, [self.number_of(tag, f"{sentence.place} on") for tag in sentence.tags], sentence.words
-            )
-            for encoding, sentence in zip(encodings, sentences, strict=True)
-        ]
+            Labelled(each.words, [number_of(tag, known, f"{each.place} on") for tag in each.tags]) for each in sentences
+        ], known
 
-    def check_tags(self, sentences: Sequence[TaggedSentence]) -> None:
-        """Raise FileError for a tag that is none: here, and not when a trained model is judged."""
+    @staticmethod
+    def check_tags(sentences: Sequence[TaggedSentence]) -> None:
+        """Raise FileError for a tag that is not one: here, and not when a trained model is judged."""
         for sentence in sentences:
             try:
                 find_entities(sentence.tags)
@@ -76,10 +61,10 @@ class Tagging(FinetuneTask):
                     f"{sentence.place} on: {error}; for tags of another kind there is --task pos"
                 ) from error
 
-    def collate(self, examples: Sequence[TaggedTokens]) -> Batch:
+    def collate(self, examples: Sequence[Example]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])
         rows = []
-        for encoding, tags, _ in examples:
+        for encoding, _, tags in examples:
             row = [IGNORED] * len(encoding.ids)
             for token, word in first_tokens(encoding):
                 row[token] = tags[word]
@@ -87,51 +72,50 @@ class Tagging(FinetuneTask):
         batch.labels = pad_rows(rows, IGNORED)
         return batch
 
-    def predict(self, model: Any, examples: Sequence[TaggedTokens]) -> list[Array]:
-        """What the model says of the W words of each example that it sees, (W, C)."""
-        encodings = [example.encoding for example in examples]
-        return shared_out(self.communicator, encodings, Tag(model, self.tokenizer).logits)
-
-    def judge(self, said: list[Array], examples: Sequence[TaggedTokens]) -> dict[str, float]:
+    def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
         """The metrics of the tags; the loss is over the words that a model sees."""
-        labels = self.labels or ()
-        targets = [tags[word] for encoding, tags, _ in examples for _, word in first_tokens(encoding)]
-        loss = float(SoftmaxCrossEntropy().forward(np.concatenate(said), np.array(targets)))
-        gold = [[labels[number] for number in example.tags] for example in examples]
-        return {**self.scores(self._tags(said, examples), gold), "loss": loss}
+        targets = [tags[word] for encoding, _, tags in examples for _, word in first_tokens(encoding)]
+        loss = float(SoftmaxCrossEntropy().forward(np.concatenate(logits), np.array(targets)))
+        return {**self.scores(*self._tags(logits, examples)), "loss": loss}
 
-    def show(self, said: list[Array], examples: Sequence[TaggedTokens]) -> dict[str, Any]:
-        labels, predicted = self.labels or (), self._tags(said, examples)
-        gold = [[labels[number] for number in example.tags] for example in examples]
+    def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
+        """The metrics of lists of tags."""
+        return {**entity_scores(predicted, gold)._asdict(), "accuracy": accuracy(*self._numbers(predicted, gold))}
+
+    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
+        predicted, gold = self._tags(logits, examples)
         wrong = np.array([ours != theirs for ours, theirs in zip(predicted, gold, strict=True)])
-        names = {tag: number for number, tag in enumerate(dict.fromkeys((*labels, OUTSIDE)))}
-        true, ours = (np.array([names[tag] for tags in of_all for tag in tags]) for of_all in (gold, predicted))
-        counts = confusion(true, ours, list(names))
         worst = [
             {
-                "words": [cut(word, 60) for word in examples[number].words[:_WORDS]],
+                "words": [cut(word, 60) for word in examples[number].given[:_WORDS]],
                 "true": gold[number][:_WORDS],
                 "predicted": predicted[number][:_WORDS],
             }
             for number in surest(wrong, np.array([-len(tags) for tags in gold]))
         ]
+        true, ours = self._numbers(gold, predicted)
+        counts = confusion(true, ours, self._names)
         return {"kind": "tags", "examples": len(examples), "wrong": int(wrong.sum()), "worst": worst, **counts}
 
-    def _tags(self, said: list[Array], examples: Sequence[TaggedTokens]) -> list[list[str]]:
-        """The most probable tag of each word; O for those that were cut off."""
-        labels, predicted = self.labels or (), []
-        for (encoding, numbers, _), scores in zip(examples, said, strict=True):
-            tags = [OUTSIDE] * len(numbers)
+    def _tags(self, logits: Sequence[Array], examples: Sequence[Example]) -> tuple[list[list[str]], list[list[str]]]:
+        """The most probable tag of each word, O for those that were cut off; and the right ones."""
+        labels, predicted = self.labels, []
+        for (encoding, words, _), scores in zip(examples, logits, strict=True):
+            tags = [OUTSIDE] * len(words)
             for (_, word), row in zip(first_tokens(encoding), scores, strict=True):
                 tags[word] = labels[int(row.argmax())]
             predicted.append(tags)
-        return predicted
+        return predicted, [[labels[number] for number in example.target] for example in examples]
 
-    def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
-        """The metrics of lists of tags."""
-        numbers = {tag: number for number, tag in enumerate((*(self.labels or ()), OUTSIDE))}  # it may be no label
-        flat = [np.array([numbers[tag] for tags in sentences for tag in tags]) for sentences in (predicted, gold)]
-        return {**entity_scores(predicted, gold)._asdict(), "accuracy": accuracy(*flat)}
+    @property
+    def _names(self) -> list[str]:
+        """The tags, and O, which may not be a label, but is what words have that were cut off."""
+        return list(dict.fromkeys((*self.labels, OUTSIDE)))
+
+    def _numbers(self, *sides: Sequence[Sequence[str]]) -> list[Array]:
+        """All tags of each side as numbers."""
+        numbers = {tag: number for number, tag in enumerate(self._names)}
+        return [np.array([numbers[tag] for tags in side for tag in tags]) for side in sides]
 
 
 class PartOfSpeech(Tagging):
@@ -141,9 +125,9 @@ class PartOfSpeech(Tagging):
     goal = "accuracy"
     unseen = ()
 
-    def check_tags(self, sentences: Sequence[TaggedSentence]) -> None:
+    @staticmethod
+    def check_tags(sentences: Sequence[TaggedSentence]) -> None:
         """Any tag will do."""
 
     def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
-        pairs = [pair for tags in zip(predicted, gold, strict=True) for pair in zip(*tags, strict=True)]
-        return {"accuracy": sum(ours == theirs for ours, theirs in pairs) / len(pairs)}
+        return {"accuracy": accuracy(*self._numbers(predicted, gold))}

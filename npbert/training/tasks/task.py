@@ -1,26 +1,26 @@
-"""FinetuneTask: what a kind of task must say of itself, so that a model can be trained on it and judged."""
+"""FinetuneTask: a Task that a model can be trained on and judged by."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
+from npbert.compute import Array
 from npbert.data.batch import Batch
-from npbert.data.tables import Row, read_table
-from npbert.data.tokenizer import Encoding, Tokenizer
-from npbert.files import FileError
-from npbert.models import TaskModel
-from npbert.training.parallel import ALONE, Communicator
+from npbert.data.tokenizer import Tokenizer
+from npbert.inference import Task, batches_by_length
+from npbert.models import BertConfig
+from npbert.training.metrics import ClassScores
+from npbert.training.parallel import ALONE, Communicator, shared_out
 from npbert.training.settings import Settings, setting
-from npbert.training.tasks.header import FIRST_ROWS, without_header
-from npbert.training.tasks.labels import find_labels, unknown_label
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSettings(Settings):
-    """What a file of labelled examples looks like, and how it becomes tokens.
+    """The form of a file of labelled examples, and how it becomes tokens.
 
     Raises: ValueError for a value that is not possible.
     """
@@ -29,16 +29,20 @@ class TaskSettings(Settings):
         "classification",
         "the kind of task: classification, regression, multiple-choice, tagging, pos or squad; usual names such "
         "as ner, sts or qa are understood, too",
+        value="TASK",
     )
     text: str = setting(
         "0",
         "the column of the text: its number, counted from 0, or its name; where files differ, several names "
         "with commas between them, as in sentence,content",
+        value="COLUMN",
     )
-    text_pair: str = setting("", "the column of the second text, where examples are pairs")
-    choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices")
+    text_pair: str = setting("", "the column of the second text, where examples are pairs", value="COLUMN")
+    choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
     label: str = setting(
-        "", "the column of the label (by default 1), or for tagging that of the tag (by default the last)"
+        "",
+        "the column of the label (by default 1), or for tagging that of the tag (by default the last)",
+        value="COLUMN",
     )
     delimiter: str = setting(
         "",
@@ -48,108 +52,144 @@ class TaskSettings(Settings):
         "",
         "where columns are numbers: header if the first row names them, example if it is one; by default "
         "npbert stops when it cannot tell",
+        value="WHAT",
     )
-    positive: str = setting("", "for classification: the label that f1 is about; by default the second of two")
-    max_length: int = setting(128, "how many tokens of an example the model reads; 384 is usual for squad")
+    positive: str = setting(
+        "", "for classification: the label that f1 is about; by default the second of two", value="LABEL"
+    )
+    max_length: int = setting(
+        128, "how many tokens of an example the model reads; 384 is usual for squad", value="TOKENS"
+    )
     batch_size: int = setting(32, "how many examples are in a batch")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check("max_length", 8)
         self.check("batch_size", 1)
-        if self.first_row not in FIRST_ROWS:
+        if self.first_row not in ("", "header", "example"):
             raise ValueError(f"first_row is {self.first_row!r}, wanted header or example")
 
 
-class FinetuneTask:
-    """A kind of task: how its files are read, what a batch is made of, and how good a model's answers are.
+class Labelled(NamedTuple):
+    """A row of a labelled file: what is given, a text say, and the target, what a model should say of it."""
 
-    labels: the names of the labels, where they are known before any file is read; else those of the first file.
-    communicator: the processes that `evaluate` shares out the examples to; all call it, and get the same numbers.
+    given: Any
+    target: Any
+
+
+class Example(NamedTuple):
+    """A row as tokens: what a model reads, what is given, and the target."""
+
+    encoding: Any
+    given: Any
+    target: Any
+
+
+class FinetuneTask(Task):
+    """A Task that a model can be trained on and judged by. It says how a file is read, what a batch is made of, and how
+    good the model's answers are; encoding the texts and running the model is what every Task does.
+
+    `rows, labels = read(path, settings)` comes first, as the labels say how large the model's head is; with the model,
+    `examples = task.prepare(rows)`, of which `collate` makes batches to learn from and `evaluate` gives the metrics.
+
+    communicator: the processes that share out the examples to be judged; all of them get the same numbers.
+    Raises: ValueError as Task.
     """
 
-    communicator: Communicator = ALONE
-
-    model_class: ClassVar[type[TaskModel]]
     metrics: ClassVar[tuple[str, ...]]
-    """What `evaluate` can give; `loss` is that of training, without dropout."""
+    """The names that `judge` gives; `loss` is that of training, without dropout."""
     goal: ClassVar[str]
     """The metric by which one model is better than another, unless another is chosen. Of the loss less is better."""
 
-    def __init__(self, settings: TaskSettings, tokenizer: Tokenizer, labels: Sequence[str] | None = None) -> None:
-        self.settings, self.tokenizer = settings, tokenizer
-        self.labels = None if labels is None else tuple(labels)
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Tokenizer,
+        settings: TaskSettings | None = None,
+        *,
+        communicator: Communicator = ALONE,
+    ) -> None:
+        self.settings, self.communicator = settings or TaskSettings(), communicator
+        super().__init__(model, tokenizer, max_length=settings.max_length if settings else None)
 
-    def read(self, path: str) -> list[Any]:
-        """The examples of a file. Raises: FileError that gives file and line; OSError."""
+    @classmethod
+    def read(
+        cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
+    ) -> tuple[list[Any], tuple[str, ...] | None]:
+        """The rows of a file, and the names of the labels; None where there are none. labels: those that are known, as
+        those of an earlier file. Raises: FileError that gives file and line; OSError."""
         raise NotImplementedError
 
-    def config(self) -> dict[str, Any]:
-        """What the configuration of a model for this task must say, once a file has been read."""
-        return {} if self.labels is None else {"num_labels": len(self.labels), "id2label": self.labels}
+    @classmethod
+    def config(cls, labels: Sequence[str] | None) -> dict[str, Any]:
+        """The entries that the configuration of a model for this task must have."""
+        return {} if labels is None else {"num_labels": len(labels), "id2label": tuple(labels)}
 
-    def collate(self, examples: Sequence[Any]) -> Batch:
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels, or where the model's configuration has none, their numbers."""
+        return labels_of(self.model.config)
+
+    def prepare(self, rows: Sequence[Any], path: str = "") -> list[Example]:
+        """The rows as tokens. path: of the file, for a warning of texts that are cut."""
+        encodings = self.encode([row.given for row in rows], path)
+        return [Example(encoding, *row) for encoding, row in zip(encodings, rows, strict=True)]
+
+    def collate(self, examples: Sequence[Example]) -> Batch:
         """A batch of the examples, with what is to be learned from them."""
-        raise NotImplementedError
+        batch = self.batch([example.encoding for example in examples])
+        batch.labels = targets_of(examples)
+        return batch
 
-    def predict(self, model: Any, examples: Sequence[Any]) -> Any:
-        """What the model says of the examples, for `judge` and `show`."""
-        raise NotImplementedError
+    def batch(self, encodings: Sequence[Any]) -> Batch:
+        """The batch of the encodings that the model reads."""
+        return self.tokenizer.batch(encodings)
 
-    def judge(self, said: Any, examples: Sequence[Any]) -> dict[str, float]:
+    def predict(self, examples: Sequence[Example]) -> Any:
+        """The logits of each example, for `judge` and `report_row`."""
+        encodings = [example.encoding for example in examples]
+        return shared_out(self.communicator, encodings, self.groups(encodings), self.logits)
+
+    def groups(self, encodings: Sequence[Any]) -> list[Sequence[int]]:
+        """The numbers of the encodings of each batch in which `logits` takes them, in the order in which it finds them
+        by themselves, too."""
+        return [numbers[::-1] for numbers in batches_by_length([len(encoding.ids) for encoding in encodings])]
+
+    def judge(self, logits: Any, examples: Sequence[Example]) -> dict[str, float]:
         """The metrics of the paper's tables for what `predict` gave."""
         raise NotImplementedError
 
-    def show(self, said: Any, examples: Sequence[Any]) -> dict[str, Any]:
-        """What a person would look at of what `predict` gave: a row for shown.jsonl. (shown.py says what is in it.)"""
+    def evaluate(self, examples: Sequence[Example]) -> dict[str, float]:
+        """The metrics of the model."""
+        return self.judge(self.predict(examples), examples)
+
+    def report_row(self, logits: Any, examples: Sequence[Example]) -> dict[str, Any]:
+        """A row for shown.jsonl: what a person would look at of what `predict` gave. (report_rows.py says what is in
+        it.)"""
         return {}
 
-    def evaluate(self, model: Any, examples: Sequence[Any]) -> dict[str, float]:
-        """The metrics of a model."""
-        return self.judge(self.predict(model, examples), examples)
-
-    def baselines(self, examples: Sequence[Any]) -> dict[str, float]:
-        """The metrics of a model that gives every example the same answer; none where that is no answer at all."""
+    def baselines(self, examples: Sequence[Example]) -> dict[str, float]:
+        """The metrics of a model that gives every example the same answer; none where that is not an answer at all."""
         return {}
 
-    def read_rows(self, path: str, columns: Sequence[tuple[str, str]]) -> list[Row]:
-        """The rows of a table. columns: (setting, column) for each value that a row has. Raises: as
-        read_table; FileError when first_row is header, and the first row is an example like all others.
-        """
-        names = [column for _, column in columns]
-        rows = read_table(path, names, delimiter=self.settings.delimiter)
-        if self.settings.first_row != "header" or not all(map(str.isdigit, names)):
-            return rows
-        return without_header(rows)
+    def class_scores(self, logits: Any, examples: Sequence[Example]) -> dict[str, ClassScores]:
+        """How well each label is found, for what `predict` gave; none where there are no labels."""
+        return {}
 
-    def may_be_header(self, index: int, columns: Sequence[tuple[str, str]]) -> bool:
-        """Whether the row with this number could name the columns, for all that the settings say."""
-        return index == 0 and not self.settings.first_row and all(column.isdigit() for _, column in columns)
-
-    def learn_labels(self, names: Sequence[str], path: str) -> None:
-        """Take these as the labels, unless they are known. Raises: as find_labels."""
-        if self.labels is None:
-            self.labels = find_labels(names, path)
-
-    def name_of(self, number: float) -> str:
-        """What a person calls the target with this number: the label, or the number itself."""
-        return self.labels[int(number)] if self.labels else str(number)
-
-    def number_of(self, label: str, place: str) -> int:
-        """The number of a label. Raises: FileError that gives its place when it never occurs in training."""
-        labels = self.labels or ()
-        if label in labels:
-            return labels.index(label)
-        raise FileError(f"{place}: {unknown_label(label, labels)}")
+    def name_of(self, target: Any) -> str:
+        """A name for a target that a person understands: that of a label, say."""
+        return str(target)
 
     def title_of(self, metric: str) -> str:
-        """What a table calls a metric that `evaluate` gives."""
+        """The name of a metric in a table."""
         return metric.replace("_", " ")
 
-    def warn_of_cuts(self, encodings: Sequence[Encoding], path: str) -> None:
-        """Say how many texts were too long, if any."""
-        cut = sum(bool(encoding.overflowing) for encoding in encodings)
-        if cut:
-            warnings.warn(
-                f"{path}: {cut} of {len(encodings)} texts cut to {self.settings.max_length} tokens", stacklevel=3
-            )
+
+def targets_of(examples: Sequence[Example]) -> Array:
+    """The targets of the examples (N,)."""
+    return np.array([example.target for example in examples])
+
+
+def labels_of(config: BertConfig) -> tuple[str, ...]:
+    """The names of a model's labels, or where its configuration has none, their numbers."""
+    return config.id2label or tuple(map(str, range(config.num_labels)))

@@ -4,51 +4,53 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
-from npbert.data.listed import listed
 from npbert.data.tables import Row
-from npbert.data.tokenizer import Encoding, Text
+from npbert.data.tokenizer import Text
 from npbert.files import FileError
-from npbert.inference import Task
-from npbert.layers import MeanSquaredError, Softmax, SoftmaxCrossEntropy
-from npbert.models import BertForSequenceClassification
-from npbert.training.metrics import METRICS, f1
-from npbert.training.parallel import shared_out
-from npbert.training.tasks.header import how_to_say, is_number, is_unlike_the_others
-from npbert.training.tasks.labels import are_measures
-from npbert.training.tasks.shown import MOST, confusion, cut, short, surest, texts_of
-from npbert.training.tasks.task import FinetuneTask
+from npbert.inference import Classify
+from npbert.layers import MeanSquaredError, SoftmaxCrossEntropy
+from npbert.messages import listed
+from npbert.training.log import short
+from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
+from npbert.training.tasks.report_rows import MOST, confusion, cut, wrong_rows
+from npbert.training.tasks.table import (
+    Columns,
+    are_measures,
+    find_labels,
+    is_number,
+    is_unlike_the_others,
+    may_be_header,
+    number_of,
+    options_for_header,
+    read_rows,
+)
+from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, targets_of
 
 _ENOUGH = 50  # examples, to say of a column that it holds no texts
 _POINTS = 400  # that a picture shows
 
-
-class LabelledText(NamedTuple):
-    """A text or a pair as tokens, the number of its label, or the number to be predicted, and the text itself."""
-
-    encoding: Encoding
-    label: float
-    text: Text
+Targets = tuple[Sequence[float], tuple[str, ...] | None]
 
 
-class TextClassification(FinetuneTask):
+class TextClassification(FinetuneTask, Classify):
     """A label for a text, or for a pair. (Devlin et al. 2018, section 4.1.)"""
 
-    model_class = BertForSequenceClassification
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro_f1", "matthews", "f1", "loss")
     goal = "accuracy"
 
-    def read(self, path: str) -> list[LabelledText]:
-        settings = self.settings
+    @classmethod
+    def read(
+        cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
+    ) -> tuple[list[Labelled], tuple[str, ...] | None]:
         columns = [("label", settings.label or "1"), ("text", settings.text)]
         columns += [("text_pair", settings.text_pair)] if settings.text_pair else []
-        rows = self.read_rows(path, columns)
-        numbers = self.targets(rows, columns)
+        rows = read_rows(path, settings, columns)
+        targets, found = cls.targets(rows, settings, columns, labels)
         texts: list[Text] = [row.values[1] if len(columns) == 2 else (row.values[1], row.values[2]) for row in rows]
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
             warnings.warn(
@@ -56,27 +58,29 @@ class TextClassification(FinetuneTask):
                 f"{listed([rows[0].values[1]])}; --text says which column the texts are in",
                 stacklevel=2,
             )
-        encodings = self.tokenizer.encode(texts, max_length=settings.max_length)
-        self.warn_of_cuts(encodings, path)
-        return [LabelledText(*parts) for parts in zip(encodings, numbers, texts, strict=True)]
+        return list(map(Labelled, texts, targets)), found
 
-    def targets(self, rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """The number to be predicted for each row, whose first value is its label. columns: as in read_rows.
+    @classmethod
+    def targets(
+        cls, rows: Sequence[Row], settings: TaskSettings, columns: Columns, labels: Sequence[str] | None
+    ) -> Targets:
+        """The number to be predicted for each row, whose first value is its label; and the labels.
 
-        Raises: FileError for a first row that looks like the names of the columns, or a label that is empty or unknown.
+        Raises: FileError for a first row that looks like the names of the columns, or a label that is empty or unknown;
+        ValueError where none of the labels is the positive one that was chosen.
         """
         names, first = [row.values[0] for row in rows], rows[0]
-        if self.may_be_header(0, columns):
-            if self.labels is None:
+        if may_be_header(0, settings, columns):
+            if labels is None:
                 is_unlike = is_unlike_the_others(names)
             else:
-                is_unlike = names[0] not in self.labels and set(names[1:]) <= set(self.labels)
-            said = f"{first.place}: no other row has the label {names[0]!r}; {how_to_say(first, columns)}"
+                is_unlike = names[0] not in labels and set(names[1:]) <= set(labels)
+            message = f"{first.place}: no other row has the label {names[0]!r}; {options_for_header(first, columns)}"
             if is_unlike:
-                raise FileError(said)
+                raise FileError(message)
             if is_unlike is None:
-                warnings.warn(said, stacklevel=3)
-        if self.labels is None and are_measures(set(names)):
+                warnings.warn(message, stacklevel=3)
+        if labels is None and are_measures(set(names)):
             warnings.warn(
                 f"{first.path}: the {len(set(names))} labels are numbers; --task regression learns them as numbers",
                 stacklevel=3,
@@ -84,62 +88,50 @@ class TextClassification(FinetuneTask):
         for row in rows:
             if not row.values[0].strip():
                 raise FileError(f"{row.place}: the label is empty")
-        self.learn_labels(names, first.path)
-        return [self.number_of(name, row.place) for name, row in zip(names, rows, strict=True)]
-
-    def learn_labels(self, names: Sequence[str], path: str) -> None:
-        super().learn_labels(names, path)
-        chosen, labels = self.settings.positive, self.labels or ()
-        if chosen and chosen not in labels:
-            raise ValueError(f"positive is {chosen!r}, wanted one of the labels: {listed(labels)}")
+        labels = find_labels(names, first.path) if labels is None else tuple(labels)
+        if settings.positive and settings.positive not in labels:
+            raise ValueError(f"positive is {settings.positive!r}, wanted one of the labels: {listed(labels)}")
+        return [number_of(name, labels, row.place) for name, row in zip(names, rows, strict=True)], labels
 
     @property
     def positive(self) -> int | None:
         """The number of the label that f1 is about, or None where there is none."""
-        chosen, labels = self.settings.positive, self.labels or ()
-        if chosen:
-            return labels.index(chosen)
-        return 1 if len(labels) == 2 else None
+        if self.settings.positive:
+            return self.labels.index(self.settings.positive)
+        return 1 if len(self.labels) == 2 else None
+
+    def name_of(self, target: float) -> str:
+        return self.labels[int(target)]
 
     def title_of(self, metric: str) -> str:
         positive = self.positive if metric == "f1" else None
         return super().title_of(metric) if positive is None else f"f1 (of {self.name_of(positive)!r})"
 
-    def collate(self, examples: Sequence[LabelledText]) -> Batch:
-        batch = self.tokenizer.batch([example.encoding for example in examples])
-        batch.labels = np.array([example.label for example in examples])
-        return batch
-
-    def predict(self, model: Any, examples: Sequence[LabelledText]) -> Array:
-        """What the model says of each example, (N, C)."""
-        task, encodings = Task(model, self.tokenizer), [example.encoding for example in examples]
-        return np.stack(shared_out(self.communicator, encodings, lambda own: task.run(own, lambda b, _: model(b))))
-
-    def judge(self, said: Array, examples: Sequence[LabelledText]) -> dict[str, float]:
-        labels = np.array([example.label for example in examples])
+    def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
+        scores, labels = np.stack(logits), targets_of(examples)
         return {
-            **self._metrics(said.argmax(axis=1), labels),
-            "loss": float(SoftmaxCrossEntropy().forward(said, labels)),
+            **self._metrics(scores.argmax(axis=1), labels),
+            "loss": float(SoftmaxCrossEntropy().forward(scores, labels)),
         }
 
-    def show(self, said: Array, examples: Sequence[LabelledText]) -> dict[str, Any]:
-        labels, best = np.array([example.label for example in examples]), said.argmax(axis=1)
-        scores = Softmax()(said).max(axis=1)
-        worst = [
-            {
-                "texts": texts_of(examples[number].text),
+    def class_scores(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, ClassScores]:
+        scores = class_scores(np.stack(logits).argmax(axis=1), targets_of(examples))
+        return {self.name_of(number): each for number, each in scores.items()}
+
+    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
+        labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
+
+        def describe(number: int) -> dict[str, Any]:
+            return {
+                "texts": _texts(examples[number].given),
                 "true": cut(self.name_of(labels[number])),
                 "predicted": cut(self.name_of(best[number])),
-                "probability": short(scores[number]),
             }
-            for number in surest(best != labels, scores)
-        ]
-        counts = confusion(labels, best, self.labels or ())
-        total = {"examples": len(examples), "wrong": int((best != labels).sum())}
-        return {"kind": "labels", **total, "worst": worst, **counts}
 
-    def baselines(self, examples: Sequence[LabelledText]) -> dict[str, float]:
-        labels = np.array([example.label for example in examples])
+        return {"kind": "labels", **wrong_rows(logits, labels, describe), **confusion(labels, best, self.labels)}
+
+    def baselines(self, examples: Sequence[Example]) -> dict[str, float]:
+        labels = targets_of(examples)
         counts = np.bincount(labels)
         shares = counts[counts > 0] / len(labels)
         return {**self._metrics(np.full_like(labels, counts.argmax()), labels), "loss": float(-shares @ np.log(shares))}
@@ -155,38 +147,59 @@ class TextRegression(TextClassification):
     metrics = ("pearson", "spearman", "loss")
     goal = "pearson"
 
-    def config(self) -> dict[str, Any]:
+    @classmethod
+    def config(cls, labels: Sequence[str] | None) -> dict[str, Any]:
         return {"num_labels": 1}
 
-    def baselines(self, examples: Sequence[LabelledText]) -> dict[str, float]:
-        return {"loss": float(np.var([example.label for example in examples]))}
+    @classmethod
+    def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
+        return cls.config(None)
 
-    def targets(self, rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Sequence[float]:
+    @classmethod
+    def targets(
+        cls, rows: Sequence[Row], settings: TaskSettings, columns: Columns, labels: Sequence[str] | None
+    ) -> Targets:
         for index, row in enumerate(rows):
-            value = row.values[0]
-            if not is_number(value):
-                hint = f"; {how_to_say(row, columns)}" if self.may_be_header(index, columns) else ""
-                raise FileError(f"{row.place}: {listed([value])} is no number{hint}")
-        return [float(row.values[0]) for row in rows]
+            if not is_number(row.values[0]):
+                hint = f"; {options_for_header(row, columns)}" if may_be_header(index, settings, columns) else ""
+                raise FileError(f"{row.place}: {listed([row.values[0]])} is not a number{hint}")
+        return [float(row.values[0]) for row in rows], None
 
-    def judge(self, said: Array, examples: Sequence[LabelledText]) -> dict[str, float]:
-        labels = np.array([example.label for example in examples])
-        predictions = np.asarray(said[:, 0], float)
-        metrics = {name: METRICS[name](predictions, labels) for name in ("pearson", "spearman")}
-        return {**metrics, "loss": float(MeanSquaredError().forward(predictions, labels))}
+    def class_scores(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, ClassScores]:
+        return {}
 
-    def show(self, said: Array, examples: Sequence[LabelledText]) -> dict[str, Any]:
+    def name_of(self, target: float) -> str:
+        return str(target)
+
+    def title_of(self, metric: str) -> str:
+        return metric
+
+    def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
+        predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
+        metrics = {name: METRICS[name](predictions, targets) for name in ("pearson", "spearman")}
+        return {**metrics, "loss": float(MeanSquaredError().forward(predictions, targets))}
+
+    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
         """Instead of wrong answers those that are furthest from the truth; and pairs of both, to be drawn."""
-        labels, best = np.array([example.label for example in examples]), said[:, 0].astype(float)
-        furthest = np.argsort(-np.abs(best - labels), kind="stable")[:MOST]
+        predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
+        furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]
         worst = [
             {
-                "texts": texts_of(examples[number].text),
-                "true": short(labels[number]),
-                "predicted": short(best[number]),
+                "texts": _texts(examples[number].given),
+                "true": short(targets[number]),
+                "predicted": short(predictions[number]),
             }
             for number in furthest
         ]
         every = -(-len(examples) // _POINTS)
-        pairs = [[short(true), short(ours)] for true, ours in zip(labels[::every], best[::every], strict=True)]
-        return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": pairs}
+        pairs = zip(targets[::every], predictions[::every], strict=True)
+        drawn = [[short(number) for number in pair] for pair in pairs]
+        return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": drawn}
+
+    def baselines(self, examples: Sequence[Example]) -> dict[str, float]:
+        return {"loss": float(np.var(targets_of(examples)))}
+
+
+def _texts(text: Text) -> list[str]:
+    """The text, or both of a pair, cut."""
+    return [cut(part) for part in ([text] if isinstance(text, str) else text)]

@@ -1,38 +1,31 @@
-"""Right and wrong answers as data, a file for each exercise, and the learners' files that are made of them.
+"""Right and wrong answers as data, a text file for each exercise, and the learners' files that are made of them.
 
-RIGHT: by the name of a blank, a right answer in small steps; "Class.method:in place" is another style of it.
-WRONG: (name, blank, before, after, …): what a mistake changes in the right text, in which each `before` stands once.
+    == right BLANK[: STYLE]        what stands in the place of the blank, in small steps or in another style
+    == wrong BLANK[: STYLE], …     NAME: BEFORE → AFTER for each mistake; a line "& BEFORE → AFTER" belongs to it
+
+Each BEFORE stands once in the right text. "⏎" is the end of a line, and a BEFORE of "…" is the whole text.
 """
 
 import ast
-import importlib
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import chain, combinations
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
 
-FULL = "in place of the whole text"  # (name, blank, FULL, text) leaves nothing of the right one
-
 
 class WrongAnswer(NamedTuple):
-    """name: of the mistake, after its blank where there are several. text: of a file. lines: where it is not right."""
+    """name: of the mistake, after its blank where there are several. text: of a file. lines: where it is not right.
+    part: the class or function in which they are."""
 
     name: str
     text: str
     lines: tuple[int, ...]
-
-
-def data_of(number: int) -> ModuleType:
-    """RIGHT and WRONG of an exercise."""
-    (path,) = Path(__file__).parent.glob(f"e{number:02}_*.py")
-    return importlib.import_module(f"{__name__}.{path.stem}")
+    part: str
 
 
 def file_with(exercise: Exercise, answers: Mapping[str, str]) -> str:
@@ -40,7 +33,7 @@ def file_with(exercise: Exercise, answers: Mapping[str, str]) -> str:
     text = exercise.source()
     for blank, body in answers.items():
         lines, node = text.splitlines(), ast.parse(text)
-        for name in blank.partition(":")[0].split("."):
+        for name in blank.split("."):
             node = next(each for each in node.body if name in (getattr(each, "name", ""), _assigned(each)))
         whole = (node.lineno, node.end_lineno - 1) if _assigned(node) else (node.body[-1].lineno - 1, node.end_lineno)
         indent = lines[whole[0]][: -len(lines[whole[0]].lstrip())]
@@ -53,41 +46,69 @@ def _assigned(node: ast.AST) -> str:
     return getattr(node.targets[0], "id", "") if isinstance(node, ast.Assign) else ""
 
 
-def right_answers(number: int) -> Iterator[str]:
-    """The text of a right file, for each style of each blank."""
-    yield from (_with(number, blank, text) for blank, text in data_of(number).RIGHT.items())
-
-
-def wrong_answers(number: int, at_once: int = 1) -> Iterator[WrongAnswer]:
-    """Those with each mistake; or, with at_once=2, with each two that can be made in one text."""
-    right, several = data_of(number).RIGHT, len(EXERCISES[number].blanks) > 1
-    for mistakes in combinations(data_of(number).WRONG, at_once):
-        names, (blank, *others), edits = zip(*((name, blank, edits) for name, blank, *edits in mistakes), strict=True)
-        wrong = _edited(right[blank], [*chain(*edits)]) if {blank}.issuperset(others) else None
-        assert wrong or at_once > 1, f"the edits of {names} overlap"
-        if wrong:
-            before, text = _with(number, blank, right[blank]), _with(number, blank, wrong)
-            name = f"{blank.partition(':')[0]}: " * several + " and ".join(names)
-            yield WrongAnswer(name, text, _changed(before.splitlines(), text.splitlines()))
+def answered(number: int, body: str) -> str:
+    """The file of an exercise with this in its first blank."""
+    return file_with(EXERCISES[number], {EXERCISES[number].blanks[0]: body})
 
 
 @cache
-def _with(number: int, blank: str, text: str) -> str:
-    """The file with right answers, but for this blank."""
-    answers = {name: right for name, right in data_of(number).RIGHT.items() if ":" not in name}
-    return file_with(EXERCISES[number], answers | {blank.partition(":")[0]: text})
+def right(number: int) -> dict[str, str]:
+    """By "BLANK" or "BLANK: STYLE", what is right there."""
+    return {of: "\n".join([*lines, ""]) for kind, of, lines in _sections(number) if kind == "right"}
 
 
-def _edited(text: str, edits: Sequence[str]) -> str | None:
-    """The text with each `before` replaced by its `after`; None where two of them are at one place."""
-    if FULL in edits:
-        return edits[1] if len(edits) == 2 else None
-    befores, afters, end = edits[::2], edits[1::2], len(text)
-    assert all(text.count(before) == 1 for before in befores), befores
-    for start, before, after in sorted(zip(map(text.index, befores), befores, afters, strict=True), reverse=True):
-        if start + len(before) > end:
-            return None
-        text, end = text[:start] + after + text[start + len(before) :], start
+def _in_small_steps(number: int) -> dict[str, str]:
+    return {blank: text for blank, text in right(number).items() if ":" not in blank}
+
+
+@cache
+def right_answer(number: int, style: str = "") -> str:
+    """The text of a right file: in small steps, but for one blank if its style is given."""
+    other = {style.partition(":")[0]: right(number)[style]} if style else {}
+    return file_with(EXERCISES[number], _in_small_steps(number) | other)
+
+
+def right_answers(number: int) -> Iterator[str]:
+    """The text of a right file, for each style of each blank."""
+    yield from (right_answer(number, style) for style in right(number))
+
+
+def wrong_answers(number: int) -> Iterator[WrongAnswer]:
+    """Those with each known mistake."""
+    for kind, of, lines in _sections(number):
+        for style in of.split(", ") if kind == "wrong" else ():
+            before, text = right_answer(number, style), right(number)[style]
+            for mistake in "\n".join(lines).replace("\n& ", "\0").splitlines():
+                name, _, edits = mistake.partition(": ")
+                blank = style.partition(":")[0]
+                wrong = file_with(
+                    EXERCISES[number], _in_small_steps(number) | {blank: _edited(text, edits.split("\0"))}
+                )
+                name = f"{blank}: {name}" if len(EXERCISES[number].blanks) > 1 else name
+                changed = _changed(before.splitlines(), wrong.splitlines())
+                yield WrongAnswer(name, wrong, changed, blank.partition(".")[0])
+
+
+def _sections(number: int) -> Iterator[tuple[str, str, list[str]]]:
+    """right or wrong, of what, and the lines."""
+    (path,) = Path(__file__).parent.glob(f"{number:02}_*.txt")
+    for section in path.read_text(encoding="utf-8").split("\n== ")[1:]:
+        head, *lines = section.rstrip().splitlines()
+        kind, _, of = head.partition(" ")
+        yield kind, of, lines
+
+
+def _edited(text: str, edits: list[str]) -> str:
+    """The text with each `before` replaced by its `after`."""
+    places = []
+    for edit in edits:
+        before, _, after = edit.replace("⏎", "\n").partition(" →")
+        if before == "…":
+            return after[1:]
+        assert text.count(before) == 1, before
+        places.append((text.index(before), before, after[1:]))
+    for start, before, after in sorted(places, reverse=True):
+        text = text[:start] + after + text[start + len(before) :]
     return text
 
 
@@ -98,3 +119,14 @@ def _changed(before: list[str], after: list[str]) -> tuple[int, ...]:
         there = start + bool("".join(after[start : start + 1]).strip())
         found += {"equal": [], "delete": [there]}.get(kind, range(start + 1, end + 1))
     return tuple(found)
+
+
+def write(number: int, folder: Path, *changes: tuple[str, str]) -> Path:
+    """Write a right answer into the folder, with changes (before, after) of its text; the file."""
+    text = right_answer(number)
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    path = folder / EXERCISES[number].file_name
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -8,11 +8,10 @@ import pytest
 from npbert import BertForSequenceClassification, BertModel, Init, Linear, check_directions
 from npbert.gradcheck import LossOf
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
-from tests.models.hugging_face.checkpoints import assert_loads, load, problems, random_float32, write_checkpoint
-from tests.models.own import NoBert, OwnParts, Score, TwoTower
+from tests.models.hugging_face.checkpoints import load, random_float32, write_checkpoint
+from tests.models.own import OwnParts, Score, TwoTower
 from tests.models.small import fixed_batch, random_model, small_config
 
-each_own = pytest.mark.parametrize("cls", [Score, TwoTower, OwnParts, NoBert])
 OWN_HEAD = {  # by name: shape in the file, and whether that is the transpose
     "norm.weight": ((6,), False),
     "norm.bias": ((6,), False),
@@ -28,16 +27,7 @@ OWN_PARTS = {
     "encoder.layers.1.feed_forward.linear.weight": ((6, 6), True),
     "encoder.layers.1.feed_forward.linear.bias": ((6,), False),
     "encoder.layers.1.feed_forward.gate": ((6, 6), False),
-    "encoder.layers.1.output_norm.g": ((6,), False),
 }
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@each_own
-def test_there_and_back_bit_for_bit(cls, dtype, tmp_path):
-    model = random_model(cls, dtype=dtype)
-    model.save_pretrained(tmp_path)
-    assert_loads(model, tmp_path, dtype=dtype)
 
 
 def test_the_models_are_right():
@@ -71,7 +61,7 @@ def test_a_head_that_the_file_lacks_is_as_its_constructor_makes_it_and_nothing_e
     rng, again = np.random.default_rng(3), np.random.default_rng(3)
     model, warned = load(Score, tmp_path, rng=rng, **options)
     names = ", ".join(OWN_HEAD)
-    assert warned == [f"not from {tmp_path / WEIGHTS_FILE}, but new: {names}"]
+    assert warned == [f"the head is new, and has to be trained: {names} (not from {tmp_path / WEIGHTS_FILE})"]
 
     out, offsets = again.normal(0, 0.3, (6, 1)), again.normal(0, 0.3, (3, 1))
     noise = again.uniform(1, 2, (1, 1))
@@ -84,12 +74,12 @@ def test_a_head_that_the_file_lacks_is_as_its_constructor_makes_it_and_nothing_e
         value = np.asarray({**stored, **wanted}[name], np.float32)
         np.testing.assert_array_equal(parameter.value, value, strict=True, err_msg=name)
 
-
-def test_where_nothing_is_new_nothing_is_drawn(tmp_path):
-    write_checkpoint(tmp_path, random_float32(Score))
-    rng = np.random.default_rng(3)
+    write_checkpoint(tmp_path, model)
     load(Score, tmp_path, rng=rng)
-    assert rng.bit_generator.state == np.random.default_rng(3).bit_generator.state
+    assert rng.bit_generator.state == again.bit_generator.state, "where nothing is new, nothing is drawn"
+    model, (warning,) = load(Score, tmp_path, new_head=True)
+    assert f": {names} (not from" in warning
+    assert model.temperature.value == 5
 
 
 def test_a_constructor_may_spawn_generators(tmp_path):
@@ -104,18 +94,6 @@ def test_a_constructor_may_spawn_generators(tmp_path):
     np.testing.assert_array_equal(first, again)
 
 
-def test_it_may_start_anew_or_be_forbidden_to(tmp_path):
-    write_checkpoint(tmp_path, random_float32(Score))
-    model, (warning,) = load(Score, tmp_path, new_head=True)
-    assert warning.endswith(", ".join(OWN_HEAD))
-    assert model.temperature.value == 5
-    write_checkpoint(tmp_path, random_float32(BertModel))
-    lines = [f"missing: {name} {shape}" for name, (shape, _) in OWN_HEAD.items()]
-    found = problems(Score, tmp_path, new_head=False)
-    assert found[: len(lines)] == lines
-    assert [line.partition(" (")[0] for line in found[len(lines) :]] == []
-
-
 def test_heads_that_a_model_does_not_have_are_passed_over(tmp_path):
     source = random_float32(Score)
     write_checkpoint(tmp_path, source, {"cls.another.weight": np.zeros(3, np.float32)})
@@ -124,37 +102,10 @@ def test_heads_that_a_model_does_not_have_are_passed_over(tmp_path):
     for one, another in zip(bert.parameters(), source.bert.parameters(), strict=True):
         np.testing.assert_array_equal(one.value, another.value)
     _, (warning,) = load(BertForSequenceClassification, tmp_path)
-    assert warning.endswith("but new: pooler.dense.weight, pooler.dense.bias, classifier.weight, classifier.bias")
-
-
-EXTRA = np.zeros((2, 3), np.float32)
-
-
-@pytest.mark.parametrize(
-    "name", ["bert.encoder.layer.1.gate", "embeddings.word_embedings.weight", "norm.scale", "noise.x"]
-)
-def test_what_is_unknown_in_a_part_that_the_model_has_is_a_mistake(name, tmp_path):
-    write_checkpoint(tmp_path, random_float32(Score), {name: EXTRA})
-    assert problems(Score, tmp_path) == [f"unknown: {name} (2, 3)"]
-
-
-def test_where_something_is_missing_all_that_is_unknown_is_listed(tmp_path):
-    write_checkpoint(
-        tmp_path, random_float32(Score), {"norm.weight": None, "nrom.weight": EXTRA, "classifier.bias": EXTRA}
+    assert (
+        "new, and has to be trained: pooler.dense.weight, pooler.dense.bias, classifier.weight, classifier.bias ("
+        in warning
     )
-    assert problems(Score, tmp_path) == ["missing: norm.weight (6,)", "unknown: nrom.weight (2, 3)"]
-
-
-def test_a_head_of_another_shape(tmp_path):
-    write_checkpoint(tmp_path, random_float32(Score), {"norm.bias": EXTRA})
-    line = "of another shape: norm.bias (2, 3), wanted (6,) (new_head=True starts this head anew)"
-    assert problems(Score, tmp_path) == [line]
-
-
-def test_a_part_of_bert_is_never_new(tmp_path):
-    write_checkpoint(tmp_path, random_float32(BertModel))
-    missing = [line for line in problems(OwnParts, tmp_path) if line.startswith("missing")]
-    assert [line.split()[1] for line in missing] == list(OWN_PARTS)[1:]
 
 
 def test_two_parameters_of_one_name_are_refused_when_they_are_saved_and_when_they_are_loaded(tmp_path):

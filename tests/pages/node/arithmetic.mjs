@@ -7,6 +7,8 @@ const [folder, questions, answers] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}.js`));
 const math = await load("index");
 const {realErf, complexErf} = await load("erf");
+const {shortNumber, percent} = await load("../ui/format");
+const {smoothed} = await load("../ui/smoothed");
 const asked = JSON.parse(readFileSync(questions));
 
 // A trace as JSON: arrays by name, steps as they are
@@ -70,7 +72,6 @@ function answered(data) {
     traces: traces.map(written),
     explained: traces.map(explained),
     unlit: traces[0].steps.filter((step) => math.linesOf(data, step).length === 0),
-    lines: math.linesOf(data, traces[0].steps.find(({kind}) => kind === "Linear")),
     differences: checked(model, data.examples[0], {sample: 12}),
     complex: checked(model, data.examples[0], {method: "complex", activations: true}),
   };
@@ -153,6 +154,9 @@ writeFileSync(answers, JSON.stringify({
   fresh: fresh(first),
   certain: certain(first),
   ignorant: ignorant(first),
+  short: [0.00949, 0.0096, 0.00096, 0.00094, -0.5, 0].map(shortNumber),
+  percent: [0.0002, 0, 0.0006, 0.5, 0.9999].map(percent),
+  smooth: smoothed([5, ...Array(60).fill(1)], 10),
   erf: asked.erf.map(realErf),
   complexErf: asked.complexErf.map(([re, im]) => complexErf(re, im)),
 }));

@@ -1,4 +1,4 @@
-"""A run in float64 that several processes share: `python -m tests.training.parallel.program FOLDER OPTIONS`.
+"""A run that several processes share: `python -m tests.training.parallel.program FOLDER OPTIONS`.
 
 OPTIONS is JSON: settings of the Trainer, and "act": {rank: [step, what]}, what one process does before a step.
 """
@@ -11,17 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from npbert.models.hugging_face.tensors import TensorFile
-from npbert.training import trainer as training
-from npbert.training.goal import Goal
+from npbert.training import session as training
+from npbert.training.judge import Goal
 from npbert.training.parallel import world
 from npbert.training.pretrain import evaluate_losses
-from npbert.training.state import STATE_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, task_data
 
-SAME = 1e-12  # of the largest number
 LONGEST = 600  # seconds that a process stays, unless it is ended
 SETTINGS = {"steps": 12, "learning_rate": 3e-3, "parts": 4, "save_every": 2, "evaluate_every": 4, "log_every": 3}
+SETTINGS["max_grad_norm"] = 0.1  # which clips every gradient
 
 
 def fail():
@@ -31,11 +29,11 @@ def fail():
 ACTS = {"stay": lambda: time.sleep(LONGEST), "fail": fail}
 
 
-def make(folder, communicator, *, act=None, wait=0.0, dtype="float64", seed=0, **settings):
+def make(folder, communicator, *, act=None, wait=0.0, batch=4, dtype="float32", seed=0, **settings):
     """A Trainer of a classifier, with dropout and a held-out set."""
     model, held_out = classifier(np.dtype(dtype)), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
     step, what = (act or {}).get(str(communicator.rank), (0, None))
-    data = task_data(step, ACTS.get(what))
+    data = task_data(step, ACTS.get(what), size=batch)
     if wait:
         batches = data.batches
         data.batches = lambda *where: (time.sleep(wait) or item for item in batches(*where))
@@ -49,17 +47,6 @@ def make(folder, communicator, *, act=None, wait=0.0, dtype="float64", seed=0, *
         communicator=communicator,
         **{**SETTINGS, **settings},
     )
-
-
-def assert_close(one, another):
-    """Two states agree: every parameter and every moment."""
-    files = [TensorFile(folder / STATE_FILE) for folder in (one, another)]
-    assert files[0].shapes == files[1].shapes
-    assert {dtype for file in files for dtype in file.dtypes.values()} == {"F64"}
-    for kind in ("value", "first_moments", "second_moments"):
-        names = [name for name in files[0].shapes if name.startswith(kind)]
-        ours, theirs = (np.concatenate([file.read(name).reshape(-1) for name in names]) for file in files)
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=SAME * np.abs(theirs).max(), err_msg=kind)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ import pytest
 
 from npbert.compute import num_threads, set_num_threads
 from npbert.extras import MissingExtraError
+from npbert.launched import launched
 from npbert.messages import LOGGER
 from npbert.training.parallel import LauncherError, launch_command, share_cores, world
-from npbert.training.parallel.cores import CHOSEN_BY
-from npbert.training.parallel.mpi import launched
+from npbert.training.parallel.mpi import CHOSEN_BY
 from tests.training.parallel.together import Threads
 
 ENVIRONMENTS = [

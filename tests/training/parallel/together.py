@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from npbert.training.parallel import ALONE, Communicator
+from npbert.training.parallel import ALONE, Communicator, TreeSum
 
 LONGEST = 300  # seconds that one waits for another: a hang fails
 
@@ -27,11 +27,13 @@ class Threads(Communicator):
     def gather(self, value):
         return [json.loads(each) for each in self.exchange(json.dumps(value))]
 
-    def scatter_sum(self, array, edges):
-        own = slice(*edges[self.rank : self.rank + 2])
-        everyone = self.exchange(array.copy())
-        for distance in range(1, self.size):
-            array[own] += everyone[(self.rank - distance) % self.size][own]
+    def scatter_sum(self, sums, array, edges):
+        own, total = slice(*edges[self.rank : self.rank + 2]), TreeSum(sums.count)
+        everyone = self.exchange({node: row.copy() for node, (row,) in sums.waiting.items()})
+        for distance in range(self.size):
+            for node, row in everyone[(self.rank - distance) % self.size].items():
+                total.add(node, [row[own].copy()])
+        array[own] = total.whole[0]
 
     def spread(self, array, edges):
         array[:] = np.concatenate(self.exchange(array[slice(*edges[self.rank : self.rank + 2])].copy()))

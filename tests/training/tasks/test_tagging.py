@@ -5,7 +5,7 @@ import pytest
 
 from npbert import IGNORED
 from npbert.training.tasks import Tagging
-from tests.training.tasks.tiny import Planted, words_of
+from tests.training.tasks.tiny import words_of
 
 SENTENCES = "Ann B-PER\nAnn I-PER\nplaying O\nin O\nRome B-LOC\n. O\n\nBob B-PER\nsings O\n"
 ONE_WORD_NAMES = SENTENCES.replace("Ann I-PER\n", "")
@@ -40,7 +40,7 @@ def scores(precision, recall, accuracy):
     return {"precision": precision, "recall": recall, "f1": f1, "accuracy": accuracy}
 
 
-@pytest.mark.filterwarnings("ignore:.* texts cut to 8 tokens")
+@pytest.mark.filterwarnings("ignore:.* longer than the 8 tokens")
 @pytest.mark.parametrize(
     ("content", "labels", "changes", "wanted"),
     [
@@ -68,7 +68,8 @@ def test_metrics_of_planted_tags(read, tokenizer, content, labels, changes, want
                     logits[row, place, labels.index(tag_of[word])] = 2
         return logits
 
-    metrics = task.evaluate(Planted(tokenizer, answer), examples)
+    task.model.answer = answer
+    metrics = task.evaluate(examples)
     assert 0 < metrics.pop("loss") < 3
     assert metrics == pytest.approx(wanted)
 

@@ -1,12 +1,13 @@
-"""Classification and regression: from a file to targets, and from logits to metrics."""
+"""Classification, regression and multiple choice: from a file to targets, and from logits to metrics."""
 
 import warnings
 
 import numpy as np
 import pytest
 
-from npbert.training.tasks import TextClassification, TextRegression
-from tests.training.tasks.tiny import Planted, words_of
+from npbert import Batch
+from npbert.training.tasks import MultipleChoice, TextClassification, TextRegression
+from tests.training.tasks.tiny import words_of
 
 
 @pytest.mark.parametrize(
@@ -26,9 +27,9 @@ def test_labels_are_sorted_and_learned_once(read, names, labels):
     task, examples = read(TextClassification, content)
     assert task.labels == labels
     assert task.collate(examples).labels.tolist() == [labels.index(name) for name in names]
-    assert task.config() == {"num_labels": len(labels), "id2label": labels}
+    assert task.config(task.labels) == {"num_labels": len(labels), "id2label": labels}
     _, (example,) = read(task, f"a\t{labels[1]}\n")
-    assert example.label == 1
+    assert example.target == 1
     given, _ = read(TextClassification, content, labels=labels[::-1])
     assert given.labels == labels[::-1], "names given keep their order"
 
@@ -36,7 +37,7 @@ def test_labels_are_sorted_and_learned_once(read, names, labels):
 def test_numbers_and_columns(read):
     task, examples = read(TextRegression, "a\t1\nb\t-2.5\nc\t1e3\nd\t 4 \n")
     assert task.collate(examples).labels.tolist() == [1, -2.5, 1000, 4]
-    assert task.config() == {"num_labels": 1}
+    assert task.config(task.labels) == {"num_labels": 1}
     columns = {"text": "first", "text_pair": "second", "label": "gold", "delimiter": "comma"}
     _, (example,) = read(TextClassification, 'gold,second,first\nyes,"a, b",c\n', **columns)
     assert example.encoding.tokens == ["[CLS]", "c", "[SEP]", "a", "[UNK]", "b", "[SEP]"]
@@ -54,31 +55,6 @@ def scores(accuracy, macro_f1, matthews, **others):
     return {"accuracy": accuracy, "macro_f1": macro_f1, "matthews": matthews, **others}
 
 
-@pytest.mark.parametrize(
-    ("gold", "said", "positive", "title", "score"),
-    [
-        ("nyynyn", "yyynyn", "", "f1 (of 'y')", 6 / 7),
-        ("nyynyn", "yyynyn", "n", "f1 (of 'n')", 4 / 5),
-        ("nyanya", "nyynya", "y", "f1 (of 'y')", 4 / 5),
-        ("nyanya", "nyynya", "", None, None),  # of three labels none is the positive one by itself
-    ],
-)
-def test_the_label_that_f1_is_about(read, tokenizer, gold, said, positive, title, score):
-    content = "".join(f"{text}\t{label}\n" for text, label in zip(TEXTS, gold, strict=True))
-    task, examples = read(TextClassification, content, positive=positive)
-    by_text = {text: task.labels.index(label) for text, label in zip(TEXTS, said, strict=True)}
-
-    def answer(batch):
-        return np.eye(len(task.labels))[[by_text[" ".join(words[1:-1])] for words in words_of(tokenizer, batch)]]
-
-    metrics = task.evaluate(Planted(tokenizer, answer), examples)
-    assert metrics.get("f1") == (score and pytest.approx(score))
-    assert title is None or task.title_of("f1") == title
-    assert task.title_of("macro_f1") == "macro f1"
-    with pytest.raises(ValueError, match="positive is 'x', wanted one of the labels: "):
-        read(TextClassification, content, positive="x")
-
-
 def loss_of(kind, logits, labels):
     if kind is TextRegression:
         return ((logits[:, 0] - labels.astype(float)) ** 2).mean()
@@ -86,29 +62,42 @@ def loss_of(kind, logits, labels):
     return (np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(len(labels)), numbers]).mean()
 
 
+NY, NYA = np.eye(2), np.eye(3)  # by the number of the label: n, y; and a, n, y
+
+
 @pytest.mark.parametrize(
-    ("kind", "labels", "logits", "wanted"),
+    ("kind", "labels", "positive", "logits", "wanted"),
     [
-        (TextClassification, "nyynyn", np.eye(2)[[0, 1, 1, 0, 1, 0]], scores(1, 1, 1, f1=1)),
-        (TextClassification, "nyynyn", -np.eye(2)[[0, 1, 1, 0, 1, 0]], scores(0, 0, -1, f1=0)),
-        (TextClassification, "nyynyn", np.eye(2)[[0, 1, 1, 1, 0, 0]], scores(4 / 6, 2 / 3, 1 / 3, f1=2 / 3)),
-        (TextClassification, "nyynyn", np.eye(2)[[1, 1, 1, 1, 1, 1]], scores(3 / 6, 1 / 3, 0, f1=2 / 3)),
-        (TextClassification, "012012", np.eye(3)[[0, 1, 2] * 2], scores(1, 1, 1)),  # f1 is for two classes
-        (TextRegression, "012345", LINE, {"pearson": -1, "spearman": -1}),
-        (TextRegression, "012345", CURVE, {"pearson": OF_CURVE, "spearman": 1}),
+        (TextClassification, "nyynyn", "", NY[[0, 1, 1, 0, 1, 0]], scores(1, 1, 1, f1=1)),
+        (TextClassification, "nyynyn", "", -NY[[0, 1, 1, 0, 1, 0]], scores(0, 0, -1, f1=0)),
+        (TextClassification, "nyynyn", "", NY[[0, 1, 1, 1, 0, 0]], scores(4 / 6, 2 / 3, 1 / 3, f1=2 / 3)),
+        (TextClassification, "nyynyn", "", NY[[1, 1, 1, 1, 1, 1]], scores(3 / 6, 1 / 3, 0, f1=2 / 3)),
+        (TextClassification, "nyynyn", "", NY[[1, 1, 1, 0, 1, 0]], scores(5 / 6, 29 / 35, 1 / 2**0.5, f1=6 / 7)),
+        (TextClassification, "nyynyn", "n", NY[[1, 1, 1, 0, 1, 0]], scores(5 / 6, 29 / 35, 1 / 2**0.5, f1=4 / 5)),
+        (TextClassification, "nyanya", "y", NYA[[1, 2, 2, 1, 2, 0]], scores(5 / 6, 37 / 45, 18 / 528**0.5, f1=4 / 5)),
+        (TextClassification, "012012", "", NYA[[0, 1, 2] * 2], scores(1, 1, 1)),  # of three, none is positive
+        (TextRegression, "012345", "", LINE, {"pearson": -1, "spearman": -1}),
+        (TextRegression, "012345", "", CURVE, {"pearson": OF_CURVE, "spearman": 1}),
     ],
 )
-def test_metrics_of_planted_logits(read, tokenizer, kind, labels, logits, wanted):
+def test_metrics_of_planted_logits(read, tokenizer, kind, labels, positive, logits, wanted):
     """Each text has its row of logits, whatever batch it comes in."""
-    task, examples = read(kind, "".join(f"{text}\t{label}\n" for text, label in zip(TEXTS, labels, strict=True)))
+    content = "".join(f"{text}\t{label}\n" for text, label in zip(TEXTS, labels, strict=True))
+    task, examples = read(kind, content, positive=positive)
     by_text = dict(zip(TEXTS, logits, strict=True))
 
     def answer(batch):
         return np.array([by_text[" ".join(words[1:-1])] for words in words_of(tokenizer, batch)], float)
 
-    metrics = task.evaluate(Planted(tokenizer, answer), examples)
+    task.model.answer = answer
+    metrics = task.evaluate(examples)
     assert metrics.pop("loss") == pytest.approx(loss_of(kind, np.array(logits, float), np.array(list(labels), str)))
     assert metrics == pytest.approx(wanted)
+    if kind is TextClassification:
+        assert task.title_of("f1") == (f"f1 (of '{positive or 'y'}')" if "f1" in wanted else "f1")
+        assert task.title_of("macro_f1") == "macro f1"
+        with pytest.raises(ValueError, match="positive is 'x', wanted one of the labels: "):
+            read(kind, content, positive="x")
 
 
 def test_the_baselines_are_those_of_always_the_same_answer(read):
@@ -131,3 +120,50 @@ def test_a_column_that_holds_no_texts_is_told(read):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read(TextClassification, "".join(f"a {number}\t{'xy'[number % 2]}\n" for number in range(60)))
+
+
+TABLE = "text\tone\ttwo\tthree\tgold\nann sings\ta b\tc\td e f\t2\nbob\td\te\tf\t0\nrome\ta\tb\tc\t1\n"
+COLUMNS = {"text": "text", "choices": ("one", "two", "three"), "label": "gold", "batch_size": 2}
+
+
+def rows_of(batch):
+    """Each example of a batch as a batch of its choices."""
+    return [Batch(*arrays) for arrays in zip(batch.input_ids, batch.token_type_ids, batch.attention_mask, strict=True)]
+
+
+def test_every_choice_comes_with_its_text(read, tokenizer):
+    task, examples = read(MultipleChoice, TABLE, **COLUMNS)
+    batch = task.collate(examples)
+    assert batch.input_ids.shape == batch.token_type_ids.shape == batch.attention_mask.shape == (3, 3, 8)
+    assert batch.labels.tolist() == [example.target for example in examples] == [2, 0, 1]
+    sentences = [[" ".join(words) for words in words_of(tokenizer, row)] for row in rows_of(batch)]
+    assert sentences[0] == [f"[CLS] ann sings [SEP] {choice} [SEP]" for choice in ("a b", "c", "d e f")]
+    assert sentences[1] == [f"[CLS] bob [SEP] {choice} [SEP]" for choice in "def"]
+    assert batch.token_type_ids[0, 2].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("best", "accuracy"), [("fdb", 1), ("fda", 2 / 3), ("fec", 1 / 3), ("aec", 0)])
+def test_accuracy_of_planted_scores(read, tokenizer, best, accuracy):
+    """The choice that holds the planted word has the highest score; the batches have 2 and 1 examples."""
+
+    def answer(batch):
+        sizes.append(len(batch.input_ids))
+        rows = [words_of(tokenizer, row) for row in rows_of(batch)]
+        return np.array([[float(wanted[words[1]] in words) for words in row] for row in rows])
+
+    task, examples = read(MultipleChoice, TABLE, **COLUMNS)
+    sizes, wanted = [], dict(zip(("ann", "bob", "rome"), best, strict=True))
+    right = round(3 * accuracy)
+    loss = np.log(2 + np.e) - right / 3  # of one logit that is 1 and two that are 0
+    task.model.answer = answer
+    assert task.evaluate(examples) == pytest.approx({"accuracy": accuracy, "loss": loss})
+    assert sizes == [2, 1]
+
+
+def test_columns_of_choices(read):
+    _, (example,) = read(MultipleChoice, "a,1,b,c\n", text="0", choices=("2", "3"), delimiter="comma")
+    assert [encoding.tokens[3] for encoding in example.encoding] == ["b", "c"]
+    assert example.target == 1, "by default it is in column 1"
+    for choices in ((), ("one",)):
+        with pytest.raises(ValueError, match=f"choices has {len(choices)} columns, wanted at least 2"):
+            read(MultipleChoice, TABLE, **{**COLUMNS, "choices": choices})

@@ -34,8 +34,10 @@ def tiny_config(**changes):
 class Planted:
     """In place of a model: what it says of a batch is what `answer` says."""
 
-    def __init__(self, tokenizer, answer=None):
-        self.config = SimpleNamespace(vocab_size=len(tokenizer), max_position_embeddings=512)
+    def __init__(self, tokenizer, answer=None, labels=None):
+        self.config = SimpleNamespace(
+            vocab_size=len(tokenizer), max_position_embeddings=512, num_labels=2, id2label=labels, label_names=labels
+        )
         self.answer = answer
 
     def __call__(self, batch):

@@ -1,0 +1,90 @@
+"""The commands that write pages: `npbert report`, `npbert page` and `npbert site`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from npbert.cli.parser import Parser, Run
+from npbert.cli.text import check_output, note
+from npbert.gradcheck import GradientError
+from npbert.inference import FillMask
+from npbert.messages import LOGGER
+from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page
+from npbert.pages.report import REPORT_FILE, write_report
+
+
+def add_report_command(command: Parser) -> Run:
+    """Write one HTML file about a run of npbert pretrain or finetune: its curves, the gradient
+    in each layer at each step, what the model guessed for hidden words as it learned,
+    where its heads look, and what it got wrong. It opens in any browser, without a network.
+    A run that is still going on is shown as far as it is.
+
+    examples:
+      npbert report run
+      npbert report run --output report.html"""
+    command.add_argument("folder", metavar="FOLDER", help="the folder of a run")
+    command.add_argument("--output", metavar="FILE", help="the file to write (default: FOLDER/report.html)")
+    return _report
+
+
+def _report(args: argparse.Namespace) -> int:
+    path = args.output or str(Path(args.folder) / REPORT_FILE)
+    if args.output or Path(args.folder).is_dir():
+        check_output(path)
+    write_report(args.folder, args.output)
+    note(f"{path} is written; open it in a browser")
+    return 0
+
+
+def add_page_command(command: Parser) -> Run:
+    """Write a page, one HTML file for a browser, that shows a small model whole: forward and
+    backward step by step, and where each number comes from. It needs no network.
+
+    examples:
+      npbert page folder "how are [MASK]" "i am [MASK]" --output page.html
+      npbert page folder "how are [MASK]" --answer you --output page.html
+
+    The model has to be small enough to be seen: up to 32 wide, 4 layers, 16 tokens, and
+    30,000 numbers in all. `python demo.py --size page --save toy` trains one."""
+    command.add_argument("folder", metavar="FOLDER", help="the folder of a run, or of a checkpoint, of a model "
+                         "with a masked-LM head")  # fmt: skip
+    command.add_argument("texts", metavar="TEXT", nargs="+", help="a line with [MASK]; the first is shown when the "
+                         "page opens, the others can be chosen, and it trains on all")  # fmt: skip
+    command.add_argument("--output", metavar="FILE", required=True, help="the page that is written")
+    command.add_argument("--answer", metavar="WORD", nargs="+", default=[], help="what is right at each [MASK], in the "
+                         "order of the texts; without it, the model's own best guess")  # fmt: skip
+    return _page
+
+
+def _page(args: argparse.Namespace) -> int:
+    check_output(args.output)
+    task = FillMask.from_pretrained(args.folder)
+    examples = masked_sentences(task, args.texts, args.answer)
+    write_number_page(task.model, examples, vocabulary_of(task.tokenizer), args.output)
+    note(f"{args.output} is written; open it in a browser")
+    return 0
+
+
+def add_site_command(command: Parser) -> Run:
+    """Make a web site to read npbert on, with no network: the chapters of docs/, the source
+    in reading order with each backward beside the forward that it undoes, and the reference.
+    Beside each backward stand its last check, made now, and the bugs that the tests plant."""
+    command.add_argument(
+        "folder", metavar="FOLDER", type=Path, help="where to write it: a new folder, or an earlier site"
+    )
+    return _site
+
+
+def _site(args: argparse.Namespace) -> int:
+    """Write the site. Returns 0, or 1 when a derivative is wrong."""
+    from npbert.pages.site import build_site  # what no other command needs
+
+    try:
+        count = build_site(args.folder, processes=min(os.cpu_count() or 1, 4))
+    except GradientError as error:
+        LOGGER.error("no site is made while a derivative is wrong: %s", error)
+        return 1
+    note(f"{count} pages; begin with {args.folder / 'index.html'}")
+    return 0

@@ -1,0 +1,81 @@
+"""The kind of a checkpoint: which head it holds, in words, for somebody who has taken it for another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from npbert.files import FileError, model_folder, read_json_object
+from npbert.models import BertConfig, load_config
+from npbert.models.hugging_face.checkpoint import find_weights
+from npbert.models.hugging_face.config import CONFIG_FILE
+from npbert.models.hugging_face.names import plain_name
+from npbert.models.hugging_face.tensors import TensorFile
+
+
+class _Kind(NamedTuple):
+    """A head that npbert knows: its name, the tensors that it is made of, and the command and the class that use it."""
+
+    name: str
+    tensors: tuple[str, ...]
+    use: tuple[str, ...]
+
+
+_CLASSIFIER, _POOLER, _WORDS = "classifier.weight", "pooler.dense.weight", "cls.predictions.transform.dense.weight"
+_FILL_MASK = ("fill-mask", "FillMask")
+_KINDS = {  # by the class; in this order the tensors of a file are looked at
+    "BertForQuestionAnswering": _Kind("a model that answers questions", ("qa_outputs.weight",), ("answer", "Answer")),
+    "BertForPreTraining": _Kind(
+        "a pre-trained BERT that fills in masked words", (_WORDS, "cls.seq_relationship.weight"), _FILL_MASK
+    ),
+    "BertForMaskedLM": _Kind("a model that fills in masked words", (_WORDS,), _FILL_MASK),
+    "BertForSequenceClassification": _Kind("a text classifier", (_CLASSIFIER, _POOLER), ("classify", "Classify")),
+    "BertForMultipleChoice": _Kind("a model for multiple choice", (_CLASSIFIER, _POOLER), ()),
+    "BertForTokenClassification": _Kind("a tagger", (_CLASSIFIER,), ("tag", "Tag")),
+}
+
+
+def check_holds(folder: str | Path, wanted: str) -> None:
+    """Raise FileError, which says what `folder` holds, when that is not a model of the class called `wanted`.
+
+    A checkpoint is of the class that config.json names in `architectures`, if the file has the tensors for it, and else
+    of the first class that its tensors make. A class that is not npbert's is not looked at: its tensors are compared
+    when they are loaded.
+
+    Raises: FileNotFoundError or FileError for a configuration or weights that are missing or damaged.
+    """
+    folder = model_folder(folder)
+    if wanted not in _KINDS:
+        return
+    config = load_config(folder)
+    tensors = {plain_name(name) for name in TensorFile(find_weights(folder)).shapes}
+    complete = [name for name, kind in _KINDS.items() if tensors.issuperset(kind.tensors)]
+    names: Any = read_json_object(folder / CONFIG_FILE).get("architectures")
+    architecture = str(names[0]) if isinstance(names, list) and names else None
+    fitting = {wanted, "BertForPreTraining"} if wanted == "BertForMaskedLM" else {wanted}
+    if wanted in complete and (architecture not in complete or architecture in fitting):
+        return
+    held = architecture if architecture in complete else next(iter(complete), None)
+    raise FileError(
+        f"{folder} holds {_describe(held, architecture, config)}, and not {_KINDS[wanted].name}; {_hint(held, wanted)}"
+    )
+
+
+def _describe(held: str | None, architecture: str | None, config: BertConfig) -> str:
+    if held is None:
+        is_other = architecture not in (None, "BertModel", *_KINDS)
+        return f"a model of the class {architecture}" if is_other else "a BERT without a head"
+    if held == "BertForSequenceClassification":
+        return "a regression" if config.num_labels == 1 else f"a text classifier with {config.num_labels} labels"
+    return f"a tagger with {config.num_labels} tags" if held == "BertForTokenClassification" else _KINDS[held].name
+
+
+def _hint(held: str | None, wanted: str) -> str:
+    pretrained = ("BertForPreTraining", "BertForMaskedLM")
+    if wanted not in pretrained and held in (None, *pretrained):
+        return "npbert finetune makes one from it"
+    if held is None:
+        return "npbert pretrain makes one from it"
+    if not _KINDS[held].use:
+        return "to judge it: npbert evaluate --task multiple-choice"
+    return "to use it: npbert {}, or npbert.{} in Python".format(*_KINDS[held].use)

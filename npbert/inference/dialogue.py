@@ -1,0 +1,57 @@
+"""The toy dialogue's model in use: what it answers, and how it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from npbert.core import IGNORED
+from npbert.data import IS_NEXT, Dialogue, Example, collate, join_pair, split_words, word_tokenizer
+from npbert.layers import Softmax
+from npbert.models import BertForPreTraining
+
+
+def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterator[str]:
+    """What the model makes of a text, in lines: the words for each [MASK]; of two lines with | between them, how
+    probably the second follows the first; and of one line without [MASK], which line follows it.
+
+    Raises: ValueError for a word that the model does not know, and for a line that is too long for it.
+    """
+    vocabulary, softmax = dialogue.vocabulary, Softmax()
+    words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
+    first, *second = map(vocabulary.encode, words)
+    candidates: Sequence[list[int] | None] = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
+    examples = []
+    for line in candidates:
+        input_ids, token_type_ids = join_pair(first, line, vocabulary)
+        labels = np.where(np.array(input_ids) == vocabulary.mask_id, 0, IGNORED)  # a label says: predict the word here
+        examples.append(Example(input_ids, token_type_ids, labels.tolist(), IS_NEXT))
+    output = model(collate(examples, pad_id=vocabulary.pad_id))
+    for probabilities in softmax(output.prediction_logits):
+        best = probabilities.argsort()[::-1][:3]
+        shares = zip(vocabulary.decode(best), probabilities[best], strict=True)
+        yield f"[MASK] is {', '.join(f'{word} ({share:.1%})' for word, share in shares)}"
+    follows = softmax(output.seq_relationship_logits)[:, IS_NEXT]
+    if second:
+        yield f"the second line follows the first: {follows[0]:.1%}"
+    elif len(candidates) > 1:
+        yield f"{dialogue.text[follows.argmax()]} ({follows.max():.1%})"
+
+
+def save_dialogue_model(model: BertForPreTraining, dialogue: Dialogue, folder: str | Path) -> None:
+    """Write the model and its words into a folder that `npbert` and transformers read. (Extra: hf.)
+
+    The model gets one token more, [UNK], for words that it does not know: the mean of all others.
+    Raises: FileExistsError for a folder that holds another model.
+    """
+    tokenizer = word_tokenizer(dialogue.vocabulary)
+    tokenizer.max_length = model.config.max_position_embeddings
+    larger = BertForPreTraining(replace(model.config, vocab_size=len(tokenizer)), rng=None)
+    for old, new in zip(model.parameters(), larger.parameters(), strict=True):
+        new.value[...] = old.value.mean(axis=0)
+        new.value[: len(old.value)] = old.value
+    tokenizer.save_pretrained(folder)
+    larger.save_pretrained(folder)

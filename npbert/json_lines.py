@@ -1,0 +1,86 @@
+"""JSON lines: a file with a row of JSON on each line, each with its step, that a run adds to and takes up again."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from npbert.files import FileError, atomic_write, naming, read_text
+
+METRICS_FILE, LAYERS_FILE, SHOWN_FILE = "metrics.jsonl", "layers.jsonl", "shown.jsonl"
+"""The files of rows in the folder of a run: its numbers, those of each layer, and what the model says of examples."""
+
+
+class JsonLines:
+    """The rows of the file at `path`, which is made when the first row is written. Those that are there already stay,
+    but for those of later steps than `after_step`: they are from a run that was killed after its last saved state.
+
+    reached: the last step of which there was a row; 0 where there was none.
+
+    Raises: FileError that gives file and line for a line that is not a row; OSError.
+    """
+
+    def __init__(self, path: Path, *, after_step: int) -> None:
+        self.path = path
+        rows = read_json_lines(path)
+        self.reached = max((row["step"] for row in rows), default=0)
+        if path.exists():
+            kept = (json.dumps(row) + "\n" for row in rows if row["step"] <= after_step)
+            with atomic_write(path) as written:
+                written.write_bytes("".join(kept).encode())
+
+    def write(self, step: int, row: dict[str, Any]) -> None:
+        """Add a row, in one write, so that a kill leaves the whole line or none of it. What is not finite is null.
+
+        Raises: OSError that names the file; also when the disk is full.
+        """
+        line = (json.dumps({"step": step, **finite_or_null(row)}, allow_nan=False) + "\n").encode()
+        if not self.path.exists():
+            with atomic_write(self.path):
+                pass  # an empty file, whose name survives a power cut
+        with naming(self.path), self.path.open("ab", buffering=0) as file:
+            while line:  # of a row for which the disk has no room, the second write says so
+                line = line[file.write(line) :]
+
+    def sync(self) -> None:
+        """See to it that all rows are on the disk. Raises: OSError that names the file."""
+        if self.path.exists():
+            with naming(self.path), self.path.open("ab") as file:
+                os.fsync(file.fileno())
+
+
+def read_json_lines(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file, as far as their lines are complete; none when there is no file.
+
+    Raises: FileError that gives file and line for a line that is not a row, or that holds a whole number of more than
+    64 bits, which no array takes; OSError.
+    """
+    if not path.is_file():
+        return []
+    rows = []
+    for number, line in enumerate(read_text(path).split("\n")[:-1], start=1):
+        try:
+            row = json.loads(line, parse_int=_whole_number)
+            rows.append({"step": int(row.pop("step")), **row})
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
+            raise FileError(f"{path}, line {number} is not a row of numbers with its step") from error
+    return rows
+
+
+def _whole_number(text: str) -> int:
+    number = int(text)
+    if abs(number) >= 2**63:
+        raise OverflowError
+    return number
+
+
+def finite_or_null(value: Any) -> Any:
+    """The value with None, JSON's null, for each number in it that is not finite: JSON has no word for those."""
+    if isinstance(value, dict):
+        return {name: finite_or_null(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite_or_null(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,65 @@
+"""Every parameter of a model with its shape and how many numbers it has, as rows, as a table to read, and by layer."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+
+from npbert.core import Layer, Parameter, named_parameters
+from npbert.models.bert import BertModel
+from npbert.models.config import BertConfig
+
+_GROUP = re.compile(r"(?:bert\.)?(?:.*?\d+(?=\.)|[^.]+)")
+"""All of a name up to its first number, or else its first word."""
+
+
+class ParameterRow(NamedTuple):
+    """A parameter: its dotted name, its shape, and how many numbers that is."""
+
+    name: str
+    shape: tuple[int, ...]
+    count: int  # type: ignore[assignment]  # in place of the method of tuples
+
+
+def parameter_rows(model: Layer | BertConfig) -> list[ParameterRow]:
+    """Every parameter of a model, or of the BertModel that a configuration describes, once even where it is shared."""
+    layer = model if isinstance(model, Layer) else BertModel(model, rng=None)
+    shapes = [(name, parameter.value.shape) for name, parameter in layer.named_parameters()]
+    return [ParameterRow(name, shape, math.prod(shape)) for name, shape in shapes]
+
+
+def parameter_table(model: Layer | BertConfig) -> str:
+    """`parameter_rows` as text, with sums for the embeddings, each layer, each head and the whole."""
+    rows = parameter_rows(model)
+    groups: dict[str, list[ParameterRow]] = {}
+    for row in rows:
+        groups.setdefault(_group(row.name), []).append(row)
+
+    width = max((len(row.name) + 2 for row in rows), default=0)
+    lines = []
+    for group, members in groups.items():
+        if [group] != [row.name for row in members]:  # a parameter that stands alone is its own sum
+            lines.append(f"{group:<{width}}  {'':>15}  {sum(row.count for row in members):>13,}")
+        lines += [f"  {row.name:<{width - 2}}  {row.shape!s:>15}  {row.count:>13,}" for row in members]
+    lines.append(f"{'total':<{width}}  {'':>15}  {sum(row.count for row in rows):>13,}")
+    return "\n".join(lines)
+
+
+def parameters_by_layer(model: Any) -> dict[str, list[Parameter]]:
+    """The parameters of a model by layer, from the input on: embeddings, layer 1, layer 2 …, pooler, and the heads.
+
+    "layer 3" is what `bert.encoder.layers.2` is called.
+    """
+    layers: dict[str, list[Parameter]] = {}
+    for name, parameter in named_parameters(model):
+        group = _group(name).removeprefix("bert.").replace("_", " ")
+        number = group.removeprefix("encoder.layers.")
+        layers.setdefault(group if number == group else f"layer {int(number) + 1}", []).append(parameter)
+    return layers
+
+
+def _group(name: str) -> str:
+    match = _GROUP.match(name)
+    assert match, "every parameter has a name"
+    return match[0]

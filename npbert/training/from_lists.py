@@ -1,0 +1,60 @@
+"""finetune: teach a BERT to label texts that are lists in a program, and not files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from npbert.data.tokenizer import Text
+from npbert.files import FileError, atomic_write
+from npbert.inference import Classify
+from npbert.training.finetune import FinetuneSettings, Finetuning
+
+__all__ = ["finetune"]
+
+
+def finetune(
+    texts: Sequence[Text],
+    labels: Sequence[Any],
+    *,
+    model: str | Path,
+    folder: str | Path,
+    held_out: tuple[Sequence[Text], Sequence[Any]] | None = None,
+    **settings: Any,
+) -> Classify:
+    """Teach the BERT in the folder `model` to give these texts these labels; return the best model, ready for texts.
+
+    texts: each a text, or a pair. labels: one for each text; floats are learned as numbers, in a regression. held_out:
+    other texts with their labels, to judge the model by. settings: of FinetuneSettings, as `epochs` or `learning_rate`.
+    The run is kept in `folder`, with its examples, for `npbert report`; a run that was stopped goes on. (Extra: train.)
+
+    Raises: ValueError for lists of different lengths, or none; FileError where `folder` has a run with other examples;
+    what FinetuneSettings and Finetuning raise.
+    """
+    files = {}
+    for name, (given, wanted) in {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}.items():
+        files[name] = Path(folder) / f"{name}.jsonl"
+        _write(files[name], list(given), list(wanted))
+    if any(isinstance(text, tuple | list) for text in texts):
+        settings.setdefault("text_pair", "text_pair")
+    if all(isinstance(label, float) for label in labels):
+        settings.setdefault("task", "regression")
+    settings.update(files, model=model, text="text", label="label")
+    Finetuning(FinetuneSettings(**settings), folder).trainer.train()
+    return Classify.from_pretrained(folder)
+
+
+def _write(path: Path, texts: list[Text], labels: list[Any]) -> None:
+    if len(texts) != len(labels) or not texts:
+        raise ValueError(f"{len(texts)} texts and {len(labels)} labels, wanted one for each, and at least one")
+    lines = []
+    for text, label in zip(texts, labels, strict=True):
+        pair = {"text": text} if isinstance(text, str) else dict(zip(("text", "text_pair"), text, strict=True))
+        lines.append(json.dumps({**pair, "label": str(label)}) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.read_text(encoding="utf-8") != "".join(lines):
+        raise FileError(f"{path} has other examples: a new run needs another folder")
+    with atomic_write(path) as written:
+        written.write_text("".join(lines), encoding="utf-8")

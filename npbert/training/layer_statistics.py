@@ -1,0 +1,67 @@
+"""Statistics of the layers of a model: how large the gradient of a step is in each, and how far the step moves it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.models import parameters_by_layer
+from npbert.optim import global_norm
+from npbert.training.log import Log, short
+from npbert.training.progress import Step, Watcher
+from npbert.training.settings import TrainerSettings
+
+_SAMPLE = 4096
+
+
+class LayerStatistics(Watcher):
+    """Writes a row of layers.jsonl for each step that is logged: by layer, the norm of its gradient, ‖g‖, and that of
+    the update beside that of the values, ‖Δw‖ / ‖w‖.
+
+    The second is an estimate, from at most 4,096 evenly spaced values of each parameter, so that it costs next to
+    nothing. It is NaN where all values are 0. Both have four digits.
+    """
+
+    def __init__(self, model: Any, settings: TrainerSettings, log: Log) -> None:
+        self._layers, self._settings, self._log = parameters_by_layer(model), settings, log
+
+    def before_update(self, step: Step) -> None:
+        if self._settings.is_logged(step.number):
+            self._norms = {name: short(global_norm(parameters)) for name, parameters in self._layers.items()}
+            self._before = self._samples()
+
+    def after(self, step: Step) -> None:
+        if not self._settings.is_logged(step.number):
+            return
+        ratios, after = {}, self._samples()
+        for name, before in self._before.items():
+            moved = _size([new - old for new, old in zip(after[name], before, strict=True)])
+            ratios[name] = short(moved / _size(before)) if _size(before) else math.nan
+        self._log.layers.write(step.number, {"gradient_norms": self._norms, "update_ratios": ratios})
+
+    def _samples(self) -> dict[str, list[Array]]:
+        """By layer, for each parameter, values of it: each times √n, where every n-th value was taken."""
+        return {name: [_sample(p.value, weighted=True) for p in layer] for name, layer in self._layers.items()}
+
+
+def histograms(model: Any) -> dict[str, Array]:
+    """By layer, values of its parameters and of their gradients: at most 4,096 of each parameter, evenly spaced."""
+    found = {}
+    for name, parameters in parameters_by_layer(model).items():
+        found[f"values/{name}"] = np.concatenate([_sample(parameter.value) for parameter in parameters])
+        found[f"gradients/{name}"] = np.concatenate([_sample(parameter.grad) for parameter in parameters])
+    return found
+
+
+def _sample(values: Array, *, weighted: bool = False) -> Array:
+    flat = values.reshape(-1)
+    step = -(-len(flat) // _SAMPLE) | 1  # odd, so that it does not stay in one column
+    sample = flat[::step].astype(float)
+    return sample * math.sqrt(len(flat) / len(sample)) if weighted else sample
+
+
+def _size(arrays: list[Array]) -> float:
+    return math.sqrt(sum(float(array @ array) for array in arrays))

@@ -1,0 +1,197 @@
+"""A session of training: the folder is this process's, the run goes on from its state, and what watches it is there."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import keep_freed_memory
+from npbert.files import FileError
+from npbert.training.finite import CheckFinite
+from npbert.training.judge import Judge
+from npbert.training.layer_statistics import LayerStatistics, histograms
+from npbert.training.log import Bar, Log, held_out_line
+from npbert.training.parallel import check_same_folder, check_same_run, done_by_the_first
+from npbert.training.plot import Pictures, draw_curves
+from npbert.training.progress import Averages, Step, Watcher
+from npbert.training.settings import save_settings, when_judged
+from npbert.training.state import has_tensors, run_folder
+
+
+@contextmanager
+def session(trainer: Any) -> Iterator[list[Watcher]]:
+    """While it lasts, a Trainer has its folder for itself, and goes on with the run in it; this gives what watches it.
+
+    Raises: as Trainer.train.
+    """
+    keep_freed_memory()
+    communicator, saved = trainer.communicator, trainer.saved
+    with communicator.ending_together(), ExitStack() as folder:
+        check_same_run(communicator, trainer.model, trainer.recorded, trainer.judged_by)
+        done_by_the_first(communicator, lambda: folder.enter_context(run_folder(trainer.folder, trainer.recorded)))
+        check_same_folder(communicator, trainer.folder)
+        news = _take_up(trainer) if saved.path.is_file() else ""
+        done_by_the_first(communicator, lambda: save_settings(trainer.recorded, trainer.folder))
+        with stop_when_asked() as is_asked, ExitStack() as files:
+            yield _watchers(trainer, is_asked, files, news)
+        saved.finish(trainer.progress, keep_state=trainer.settings.keep_state)
+        if communicator.is_first:
+            draw_curves(trainer.folder)
+
+
+def _take_up(trainer: Any) -> str:
+    """Go on from the state; return a line that says from where, and what another length changes.
+
+    Raises: as SavedRun.restore; FileError where the run is already further than it is to be, or has nothing left to go
+    on with.
+    """
+    progress = trainer.progress = trainer.saved.restore()
+    folder, step, total = trainer.folder, trainer.step, trainer.settings.steps
+    before = progress.total_steps or total
+    if total != before and total <= step:
+        raise FileError(f"{folder} holds a run that is at step {step} already: wanted more steps, not {total}")
+    if trainer.is_finished:
+        return f"the run in {folder} ended at step {step}; more steps, or more patience, make it longer"
+    if not has_tensors(trainer.saved.path):
+        raise FileError(f"the run in {folder} has ended, and its state was not kept: it cannot be made longer")
+    news = f"going on from step {step}"
+    if total != before:
+        rates = [trainer.learning_rate(steps) for steps in (before, total)]
+        news += (
+            f", up to step {total} instead of {before}: the next learning rate is {rates[1]:.3g} instead of "
+            f"{rates[0]:.3g}, and falls to 0 at the new end"
+        )
+        if trainer.evaluate is not None:
+            news += f"; the model is judged {when_judged(trainer.settings, 0)}"
+    progress.total_steps = total
+    return news
+
+
+def _watchers(trainer: Any, is_asked: Callable[[], bool], files: ExitStack, news: str) -> list[Watcher]:
+    """All that watches, in the order in which it is called. Process 0 alone writes and speaks."""
+    settings, step = trainer.settings, trainer.step
+    check, judge = CheckFinite(trainer.model, trainer.shares), Judge(trainer)
+    if not trainer.communicator.is_first:
+        return [check, judge, Saving(trainer, is_asked)]
+    log = files.enter_context(Log(trainer.folder, after_step=step, every=settings.log_every))
+    bar = files.enter_context(Bar(settings.steps, done=step))
+    if news:
+        bar.say(news)
+    return [
+        check,
+        LayerStatistics(trainer.model, settings, log),
+        Metrics(trainer, log, bar),
+        judge,
+        Evaluations(trainer, log, bar),
+        Saving(trainer, lambda: is_asked() or bar.is_closed, log),
+    ]
+
+
+@dataclass
+class Metrics(Watcher):
+    """Writes a row of metrics.jsonl, with the means since the row before, and shows them on the bar."""
+
+    trainer: Any
+    log: Log
+    bar: Bar
+
+    def after(self, step: Step) -> None:
+        progress = self.trainer.progress
+        progress.averages.add(self.trainer.kinds, step.losses)
+        self.bar.update()
+        if not self.trainer.settings.is_logged(step.number):
+            return
+        means = progress.averages.means()
+        row = {**means, "epoch": progress.epoch, "learning_rate": step.learning_rate}
+        row["gradient_norm"] = step.gradient_norm
+        self.log.write(step.number, row, tokens_per_second=step.tokens_per_second)
+        self.bar.show(means, step.tokens_per_second)
+        progress.averages = Averages()
+
+
+@dataclass
+class Evaluations(Watcher):
+    """Writes down what an evaluation gave, and what a person would look at: answers, histograms and pictures."""
+
+    trainer: Any
+    log: Log
+    bar: Bar
+
+    def __post_init__(self) -> None:
+        self.pictures = Pictures(self.trainer.folder, self.trainer.model, self.trainer.example)
+
+    def after(self, step: Step) -> None:
+        trainer, progress, number = self.trainer, self.trainer.progress, step.number
+        if not trainer.settings.is_judged(number):
+            return
+        if trainer.evaluate is not None:
+            self.log.write(number, {f"eval_{name}": value for name, value in progress.evaluation.items()})
+            self.bar.say(held_out_line(number, progress.evaluation))
+        with np.errstate(all="ignore"):  # where a model falls apart, the next step says so
+            shown = trainer.show() if trainer.show else {}
+        if shown:
+            self.log.shown.write(number, {**shown, "best_step": progress.best_step})
+        self.log.events.histograms(number, histograms(trainer.model))
+        self.log.events.images(number, self.pictures.draw(shown))
+
+
+@dataclass
+class Saving(Watcher):
+    """Saves the state every so many steps, at the end, and when asked to stop."""
+
+    trainer: Any
+    is_asked: Callable[[], bool]
+    log: Log | None = None
+
+    def after(self, step: Step) -> None:
+        """Raises: KeyboardInterrupt when somebody wants the run to stop, on all processes."""
+        trainer = self.trainer
+        if trainer.is_finished or self._stops() or step.number % trainer.settings.save_every == 0:
+            if self.log is not None:
+                self.log.sync()  # a state is never ahead of its log
+            trainer.saved.save(trainer.progress)
+            if self._stops() and not trainer.is_finished:
+                raise KeyboardInterrupt
+
+    def _stops(self) -> bool:
+        """True if any process was asked to stop: all decide alike, or one would wait for the others."""
+        return any(self.trainer.communicator.gather(self.is_asked()))
+
+
+@contextmanager
+def stop_when_asked() -> Iterator[Callable[[], bool]]:
+    """While it lasts, what would end the process only asks to stop: SIGINT (Ctrl-C), SIGTERM, SIGHUP (its terminal is
+    closed) and SIGXCPU (its time is up). It gives a function that says whether somebody has asked.
+
+    A second SIGINT or SIGTERM acts as ever. The system itself sends the others more than once, and they only ask each
+    time; where they are ignored, as under nohup, they still are.
+
+    Outside the main thread, where Python takes no signals, nobody asks.
+    """
+    asked: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    people = (signal.SIGINT, signal.SIGTERM)
+    system = [getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name)]  # Windows has none
+    taken = [*people, *(number for number in system if signal.getsignal(number) is not signal.SIG_IGN)]
+    before = {number: signal.getsignal(number) for number in taken}
+
+    def ask(number: int, _: Any) -> None:
+        asked.append(number)
+        if number in people:
+            signal.signal(number, before[signal.Signals(number)])
+
+    try:
+        for number in before:
+            signal.signal(number, ask)
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,121 @@
+"""Metrics of spans: entities, of which all words must be right, and the answers of SQuAD v1.1.
+
+The semantics of SQuAD's are those of the task's own script, evaluate-v1.1. (Rajpurkar et al. 2016, section 6.1.)
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from npbert.inference import find_entities
+from npbert.training.metrics import f1_from_counts, ratio
+
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:an?|the)\b")
+
+
+class EntityScores(NamedTuple):
+    """precision = hits / predicted   recall = hits / gold   f1, their harmonic mean; each is 0 where it is 0 / 0."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> EntityScores:
+    """Precision, recall and F1 over the entities of all sentences together (the micro average), from lists of tags.
+
+    A predicted entity is a hit when the gold has one of the same type, start and end; half an entity counts nothing.
+    (Tjong Kim Sang and De Meulder 2003, "Introduction to the CoNLL-2003 shared task", section 2.)
+
+    Raises: ValueError for no sentence, for another number of sentences or of a sentence's tags, or for what is not a
+    tag; TypeError for a string in place of a sentence's list of tags.
+    """
+    if len(predicted) != len(gold):
+        raise ValueError(f"predicted has {len(predicted)} sentences, but gold has {len(gold)}")
+    if not len(gold):
+        raise ValueError("predicted and gold are empty, wanted at least one sentence")
+    hits = num_predicted = num_gold = 0
+    for number, (predicted_tags, gold_tags) in enumerate(zip(predicted, gold, strict=True)):
+        if len(predicted_tags) != len(gold_tags):
+            raise ValueError(f"predicted[{number}] has {len(predicted_tags)} tags, but gold[{number}] {len(gold_tags)}")
+        predicted_entities, gold_entities = find_entities(predicted_tags), find_entities(gold_tags)
+        hits += len(set(predicted_entities) & set(gold_entities))
+        num_predicted += len(predicted_entities)
+        num_gold += len(gold_entities)
+    return EntityScores(
+        ratio(hits, num_predicted), ratio(hits, num_gold), f1_from_counts(hits, num_predicted, num_gold)
+    )
+
+
+class SquadScores(NamedTuple):
+    """The means over all questions, in per cent."""
+
+    exact_match: float
+    f1: float
+
+
+def normalize_answer(text: str) -> str:
+    """The text in lower case, without ASCII punctuation, then without a, an and the; words parted by one space.
+
+    In this order: "A.N. Other" becomes "other". Dashes and quotes beyond ASCII stay and part words: in "the–end" the
+    article goes.
+    """
+    bare = text.lower().translate(_WITHOUT_PUNCTUATION)
+    return " ".join(_ARTICLE.sub(" ", bare).split())
+
+
+def exact_match(prediction: str, answers: Sequence[str]) -> float:
+    """1 if the prediction is one of the gold answers after normalize_answer, else 0.
+
+    Raises: ValueError for no answer; TypeError for one string in place of a list.
+    """
+    _check_answers(answers)
+    return float(normalize_answer(prediction) in map(normalize_answer, answers))
+
+
+def token_f1(prediction: str, answers: Sequence[str]) -> float:
+    """F1 of the words that prediction and answer share, for the gold answer where it is highest.
+
+    F1 = 2 · shared / (words of the prediction + words of the answer), after normalize_answer. A word that comes twice
+    in both is shared twice. Two texts without words share none: F1 0, though their exact match is 1. (SQuAD v2.0's
+    script, and the libraries that follow it, give F1 1.)
+
+    Raises: ValueError for no answer; TypeError for one string in place of a list.
+    """
+    _check_answers(answers)
+    return max(_f1(normalize_answer(prediction).split(), normalize_answer(answer).split()) for answer in answers)
+
+
+def squad_scores(predictions: Mapping[str, str], answers: Mapping[str, Sequence[str]]) -> SquadScores:
+    """Exact match and F1 in per cent, from each question's id to its predicted text and to its gold answers.
+
+    A question without a prediction counts 0, and a prediction for an id that is not among the questions counts nothing.
+
+    Raises: ValueError for no question, or for a question without an answer; TypeError for a string in place of a
+    question's list of answers.
+    """
+    if not answers:
+        raise ValueError("answers is empty, wanted at least one question")
+    for question, golds in answers.items():
+        _check_answers(golds, name=f"answers[{question!r}]")
+    answered = [(predictions[question], golds) for question, golds in answers.items() if question in predictions]
+    total_exact = sum(exact_match(*pair) for pair in answered)
+    total_f1 = sum(token_f1(*pair) for pair in answered)
+    return SquadScores(100 * total_exact / len(answers), 100 * total_f1 / len(answers))
+
+
+def _f1(predicted: list[str], gold: list[str]) -> float:
+    shared = Counter(predicted) & Counter(gold)
+    return f1_from_counts(shared.total(), len(predicted), len(gold))
+
+
+def _check_answers(answers: Sequence[str], name: str = "answers") -> None:
+    if isinstance(answers, str):
+        raise TypeError(f"{name} is the string {answers!r}, wanted a list of gold answers")
+    if not answers:
+        raise ValueError(f"{name} is empty, wanted at least one gold answer")

@@ -1,0 +1,67 @@
+"""Rows of shown.jsonl, for a report of a model's answers: what it got wrong, and which labels it confused.
+
+`kind` says of which kind the task is, `examples` how many there were, `wrong` how many answers are wrong, `worst` the
+wrong ones that the model was surest of, at most `MOST`. The run adds `baselines`, what knowing next to nothing gives,
+by name, and `best_step`, the step of the model in model/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.layers import Softmax
+from npbert.training.log import short
+
+MOST, _LONGEST, _LABELS = 30, 400, 25
+
+
+def cut(text: str, longest: int = _LONGEST) -> str:
+    """The text, or its beginning and its end where it is longer than `longest` characters."""
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest * 2 // 3].rstrip()} … {text[-(longest // 3) :].lstrip()}"
+
+
+def surest(wrong: Array, sureness: Array) -> list[int]:
+    """The numbers of at most `MOST` wrong answers, those first that the model was surest of. (Both are (N,).)"""
+    numbers = np.flatnonzero(wrong)
+    found: list[int] = numbers[np.argsort(-sureness[numbers], kind="stable")][:MOST].tolist()
+    return found
+
+
+def wrong_rows(logits: Sequence[Array], labels: Array, describe: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+    """`examples`, `wrong` and `worst` of a classification, each of the worst with its probability.
+
+    logits: N arrays (C,)   labels (N,)   describe: what is said of the example with a number
+    """
+    scores = np.stack(logits)
+    wrong, probabilities = scores.argmax(axis=1) != labels, Softmax()(scores).max(axis=1)
+    worst = [
+        {**describe(number), "probability": short(probabilities[number])} for number in surest(wrong, probabilities)
+    ]
+    return {"examples": len(labels), "wrong": int(wrong.sum()), "worst": worst}
+
+
+def confusion(true: Array, predicted: Array, labels: Sequence[str]) -> dict[str, Any]:
+    """`labels`, and `counts`: how many examples with the label of a row were given that of a column.
+
+    Labels that are none of either are left out. Where there are more than 25, the rarest are one, "(others)".
+
+    true, predicted (N,): numbers of labels
+    """
+    size = len(labels)
+    often = np.bincount(true, minlength=size) + np.bincount(predicted, minlength=size)
+    kept = np.flatnonzero(often).tolist()
+    names = [cut(labels[number], 60) for number in kept]
+    if len(kept) > _LABELS:
+        kept = sorted(np.argsort(-often, kind="stable")[: _LABELS - 1].tolist())
+        names = [*(cut(labels[number], 60) for number in kept), "(others)"]
+    places = np.full(size, len(names) - 1)
+    places[kept] = range(len(kept))
+    counts = np.zeros((len(names), len(names)), int)
+    np.add.at(counts, (places[true], places[predicted]), 1)
+    return {"labels": names, "counts": counts.tolist()}

@@ -1,0 +1,87 @@
+"""Layers and tapes as text: paths, settings, shapes and counts."""
+
+import re
+
+import numpy as np
+import pytest
+
+from npbert import BertConfig, BertForPreTraining, Dropout, EncoderLayer, Init, Layer, Linear, Parameter, Tape
+from npbert import SinusoidalPositions as Positions
+from npbert.catalogue import CATALOGUE
+from tests.models.small import each_class, small_config
+
+DOUBLE = Init(None, dtype=np.float64)
+
+
+class Own(Layer):
+    """A layer as a user writes one, with all that it may hold."""
+
+    def __init__(self):
+        self.alpha, self.sizes, self.name, self.nothing, self._hidden = 0.5, [1, 2], "own", None, 3
+        self.tower = [Linear(2, 3, DOUBLE) for _ in range(3)]
+        self.mixed = [Linear(2, 3, DOUBLE), Dropout(0.5)]
+        self.heads = {"a": Linear(2, 2, DOUBLE), "none": 5}
+        self.weight, self.again, self.parent = Parameter(np.zeros(4)), self.heads["a"], self
+
+
+OWN = """\
+Own(alpha=0.5, name='own')  46 parameters of float64  weight (4,)
+  tower.*: 3 × Linear  9 parameters  weight (2, 3), bias (3,)
+  mixed.*: Linear  9 parameters  weight (2, 3), bias (3,)
+  mixed.*: Dropout(p=0.5)
+  heads.a: Linear  6 parameters  weight (2, 2), bias (2,)"""
+
+
+class Grid(Layer):
+    def __init__(self):
+        self.rows = [[Linear(2, 2, DOUBLE) for _ in range(3)] for _ in range(2)]
+
+
+LINES = {
+    OWN: Own(),
+    "Grid  36 parameters of float64\n  rows.*.*: 6 × Linear  6 parameters  weight (2, 2), bias (2,)": Grid(),
+    "GELU": CATALOGUE["GELU"].make()[0],
+    "Dropout(p=0.1)": Dropout(0.1),
+    "Linear  16 parameters of float32  weight (3, 4), bias (4,)": Linear(3, 4, Init(None)),
+    "SinusoidalPositions(table=(5, 4))": Positions(5, 4, Init(None)),
+}
+
+
+@pytest.mark.parametrize(("lines", "layer"), LINES.items(), ids=lambda value: type(value).__name__)
+def test_a_layer(lines, layer):
+    assert repr(layer) == lines
+
+
+@each_class
+def test_a_model_fits_a_screen_and_a_shared_table_counts_once(cls):
+    model = cls(small_config(num_hidden_layers=24), rng=None)
+    lines = repr(model).splitlines()
+    assert len(lines) < 50
+    assert max(map(len, lines)) <= 120
+    count = sum(parameter.value.size for parameter in model.parameters())
+    assert lines[0] == f"{cls.__name__}  {count:,} parameters of float32"
+
+
+def test_a_bert():
+    text = repr(BertForPreTraining(BertConfig.preset("bert-tiny"), rng=None))
+    assert text.startswith("BertForPreTraining  4,433,468 parameters of float32\n")
+    assert "\n  bert.encoder.layers.*: 2 × EncoderLayer  198,272 parameters\n" in text
+    query = "bert.encoder.layers.*.attention.query: 2 × Linear  16,512 parameters  weight (128, 128), bias (128,)"
+    assert f"\n  {query}\n" in text
+
+
+def test_the_tape_of_an_encoder_layer_is_as_its_docstring_shows_it():
+    layer, tape, x = EncoderLayer(8, 2, 16, Init(None)), Tape(), np.zeros((5, 8), np.float32)
+    layer.forward(x, x, tape=tape)
+    shown = re.search(r"print\(tape\).*?\n\n(.*?)\n\n", EncoderLayer.__doc__, re.DOTALL)[1]
+    assert [line.strip() for line in shown.splitlines()] == repr(tape).splitlines()
+    assert len(tape) == 12
+
+
+def test_a_path_begins_at_the_layer_that_was_called():
+    model, inputs, rng = CATALOGUE["BertForMaskedLM"].make()
+    tape = Tape(rng)
+    model.forward(*inputs, tape=tape)
+    lines = repr(tape).splitlines()
+    assert "model.bert.encoder.layers.0.attention.key: x (8, 6)" in lines
+    assert lines[-1] == "model.bert.embeddings.word_embeddings: ids (8,)"

@@ -1,0 +1,80 @@
+"""Wrong gradients that shipped elsewhere, planted one by one: the checks must reject every one of them, and tell some.
+
+Each twin differs from the right layer by one mistake, and meets the same inputs. That the right ones are believed is in
+test_catalogue.py.
+"""
+
+import pytest
+
+from npbert.catalogue import CATALOGUE
+from npbert.core import TapeError
+from npbert.gradcheck import COMPLEX_STEP, REFUTED, GradientError, check_directions, check_gradients, prove
+from tests.planted import BETWEEN, BUGS, build, checks, remembering, right_of, twin
+
+LARGE = ("Encoder", "Checkpointed", "Bert")
+PLANTED = [(bug, block) for bug in BUGS for block in bug.blocks]
+WRONG = [(bug, block) for bug, block in PLANTED if not bug.message]
+
+SAID = {
+    ("scores_not_transposed", "MultiHeadAttention/dot_product"): ("transpose", "in dot_product ({name}), dk"),
+    ("scale_forgotten_in_dq", "DotProductAttention"): ("extra factor", "dq"),
+    ("kept_of_the_first_head", "DotProductAttention"): ("index", "dk, dq, dv"),
+    ("rows_mixed_up_in_backward", "DotProductAttention"): ("extra step", "dk"),
+    ("averaged_over_the_leading_axis", "Softmax"): ("extra factor", "dx"),
+    ("eps_out_of_the_derivative", "LayerNorm"): ("extra term", "dx"),
+    ("divided_by_all_rows", "SoftmaxCrossEntropy"): ("size", "dscores"),
+    ("last_repeated_row_wins", "Encoder, some rows read/gather"): ("repeated index", "in gather ({name}), dx"),
+    ("order_of_reading_lost", "Gather"): ("extra step", "dx"),
+    ("read_in_vain", "BertForPreTraining/model.gather"): ("zero", "in model.gather ({name}), dx"),
+    ("never_learned", "BertEmbeddings/position_embeddings"): ("zero", "in position_embeddings ({name}), dweight"),
+}
+"""Of some bugs the kind and the subject of the first finding. But for "zero", it is at a line that was edited."""
+
+
+def name_of(value):
+    return getattr(value, "name", value)
+
+
+@pytest.mark.parametrize(("bug", "block"), WRONG, ids=name_of)
+def test_a_wrong_derivative_is_refuted_and_its_part_named(bug, block):
+    layer, inputs, rng = build(bug, block)
+    if block.startswith(LARGE):
+        report = check_directions(layer, *inputs, rng=rng)
+        proof = prove(layer, *inputs, rng=rng) if block == bug.blocks[0] else None  # once is enough for each bug
+    else:
+        report = check_gradients(layer, *inputs, rng=rng, tolerances={COMPLEX_STEP: 1e-12})
+        proof = report.proof
+    part = block.partition("/")[2]
+    assert not report.ok
+    if proof is not None:
+        assert proof.verdict == REFUTED and proof.wrong
+        assert not part or proof.parts == (part,)
+    if (bug.name, block) in SAID:
+        first, (kind, subject) = report.diagnosis[0], SAID[bug.name, block]
+        assert (first.kind, first.subject) == (kind, subject.format(name=bug.name))
+        assert kind == "zero" or f"+ {first.place}" in [line for edit in bug.edits.values() for line in edit]
+
+
+@pytest.mark.parametrize(("bug", "block"), [each for each in PLANTED if each not in WRONG], ids=name_of)
+def test_a_broken_promise_is_said(bug, block):
+    layer, inputs, rng = build(bug, block)
+    with pytest.raises((GradientError, TapeError, ValueError)) as raised:
+        (check_directions if block.startswith(LARGE) else check_gradients)(layer, *inputs, rng=rng)
+    assert bug.message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in CATALOGUE if ".models." not in CATALOGUE[name].layer_class.__module__]
+)
+def test_a_tape_kept_on_self_is_seen(name):
+    layer, inputs, rng = CATALOGUE[name].make(remembering(CATALOGUE[name].layer_class))
+    with pytest.raises(GradientError, match=BETWEEN):
+        check_directions(layer, *inputs, rng=rng)
+
+
+@pytest.mark.parametrize("bug", [bug for bug in BUGS if bug.check], ids=name_of)
+def test_wrong_behaviour_is_rejected(bug):
+    check, right = getattr(checks, bug.check), right_of(bug)
+    check(right)
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        check(twin(right, bug))

@@ -1,0 +1,116 @@
+"""The metrics of one prediction an example, by their names: by hand, and against scikit-learn and SciPy."""
+
+import math
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from npbert.training import METRICS, f1
+from npbert.training.metrics import class_scores
+
+OF_CLASSES, OF_NUMBERS = ("accuracy", "f1", "macro_f1", "matthews"), ("pearson", "spearman")
+halves = st.integers(-6, 6).map(lambda number: number / 2)
+# Of 8 examples, 4 are positive; 3 of these and 2 others are predicted to be: TP 3, FN 1, FP 2, TN 2.
+TWO_CLASSES = [1, 1, 1, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0, 0, 0]
+# Of 6 examples 5 are right; classes 0, 1, 2 are predicted 3, 2, 1 times and labels 2, 3, 1 times.
+THREE_CLASSES = [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 2]
+X = np.linspace(-3, 3, 20, dtype=np.float32)
+BY_HAND = [
+    ("accuracy", TWO_CLASSES, 5 / 8),
+    ("f1", TWO_CLASSES, 2 * (3 / 5) * (3 / 4) / (3 / 5 + 3 / 4)),
+    ("f1 of 0", TWO_CLASSES, 2 * (2 / 3) * (2 / 4) / (2 / 3 + 2 / 4)),
+    ("macro_f1", TWO_CLASSES, (6 / 9 + 4 / 7) / 2),
+    ("matthews", TWO_CLASSES, (3 * 2 - 2 * 1) / math.sqrt(5 * 4 * 4 * 3)),
+    ("accuracy", THREE_CLASSES, 5 / 6),
+    ("macro_f1", THREE_CLASSES, (4 / 5 + 4 / 5 + 1) / 3),
+    ("macro_f1", ([0, 0, 1], [0, 0, 0]), (4 / 5 + 0) / 2),  # a class that is only predicted counts
+    ("matthews", THREE_CLASSES, (6 * 5 - (3 * 2 + 2 * 3 + 1 * 1)) / math.sqrt((36 - 14) * (36 - 14))),
+    ("matthews", [np.tile(side, 20_000) for side in THREE_CLASSES], 17 / 22),  # 64 bits would overflow
+    *((name, ([1, 1], [0, 0]), 0) for name in OF_CLASSES),
+    *((name, (np.arange(count) % 3, np.arange(count) % 3), 1) for name in OF_CLASSES for count in (2, 3, 1001)),
+    ("pearson", ([1, 2, 3], [0, 3, 3]), 3 / math.sqrt(2 * 6)),  # deviations −1, 0, 1 and −2, 1, 1
+    ("pearson", (X, 5 - 2 * X), -1),
+    ("spearman", ([0.1, 7, 7, 8], [1, 10, 100, 1000]), 4.5 / math.sqrt(4.5 * 5)),  # ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4
+    ("spearman", (X, -np.exp(X)), -1),
+]
+
+
+@pytest.mark.parametrize("dtype", [None, np.int8, np.uint8, np.uint64])
+@pytest.mark.parametrize(("name", "pair", "wanted"), BY_HAND)
+def test_by_hand(name, pair, wanted, dtype):
+    predictions, labels = pair
+    metric = partial(f1, positive=0) if name == "f1 of 0" else METRICS[name]
+    score = metric(np.array(predictions, dtype if name in OF_CLASSES else None), labels)
+    assert score == pytest.approx(wanted, rel=1e-12)
+    assert type(score) is float
+
+
+@pytest.mark.filterwarnings("ignore:A single label was found")
+@pytest.mark.parametrize("reference", ["sklearn.metrics"], indirect=True)
+@given(st.lists(st.tuples(st.integers(-2, 3), st.integers(-2, 3)), min_size=1, max_size=30), st.integers(-2, 4))
+@settings(max_examples=50)
+@example([(1, 1), (1, 1)], 1)
+@example([(1, 0), (1, 0)], 1)
+@example([(3, 0), (4, 1)], 2)
+def test_metrics_of_classes_equal_scikit_learn(reference, pairs, positive):
+    predictions, labels = zip(*pairs, strict=True)
+    zero = {"average": "macro", "zero_division": 0}
+    expected = {
+        "accuracy": reference.accuracy_score(labels, predictions),
+        "macro_f1": reference.f1_score(labels, predictions, **zero),
+        "matthews": reference.matthews_corrcoef(labels, predictions),
+    }
+    assert {name: METRICS[name](predictions, labels) for name in expected} == pytest.approx(expected, rel=1e-12)
+    of_positive = reference.f1_score(labels, predictions, labels=[positive], **zero)
+    assert f1(predictions, labels, positive) == pytest.approx(of_positive, rel=1e-12)
+
+
+@pytest.mark.parametrize("reference", ["scipy.stats"], indirect=True)
+@given(st.lists(st.tuples(halves, halves), min_size=2, max_size=30), st.sampled_from([-2, 0, 0.5]))
+@settings(max_examples=50)
+@example([(0.0, 3.0), (5.0, -3.0)], 0)
+def test_metrics_of_numbers_equal_scipy(reference, pairs, slope):
+    x, noise = np.array(pairs).T
+    y = slope * x + noise
+    assume(len(set(x)) > 1 < len(set(y)))
+    expected = {"pearson": reference.pearsonr(x, y).statistic, "spearman": reference.spearmanr(x, y).statistic}
+    assert {name: METRICS[name](x, y) for name in expected} == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+@pytest.mark.parametrize("pair", [([3, 3, 3], [1, 2, 4]), ([1, 2, 4], [0.1, 0.1, 0.1]), ([2, 2], [2, 2]), ([1.5], [2])])
+def test_a_constant_side_gives_nan_without_a_warning(name, pair):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert math.isnan(METRICS[name](*pair))
+
+
+WRONG = [
+    (METRICS, [1, 0, 1], [1, 0], ValueError, r"(predictions|x) has 3 values, but (labels|y) has 2"),
+    (METRICS, [], [], ValueError, "(predictions|x) is empty, wanted at least one example"),
+    (METRICS, [1], [], ValueError, "(labels|y) is empty"),
+    (METRICS, [[1, 0]], [[1, 0]], ValueError, r"(predictions|x) has shape \(1, 2\), wanted \(N,\)"),
+    (METRICS, 1, 1, ValueError, r"(predictions|x) has shape \(\), wanted \(N,\)"),
+    (OF_CLASSES, [0.2, 0.8], [0, 1], TypeError, "predictions must be an array of integers, got float64"),
+    (OF_CLASSES, [0, 1], ["0", "1"], TypeError, "labels must be an array of integers, got <U1"),
+    (OF_CLASSES, [0, 1, 1], [0, -100, -100], ValueError, "labels hold -100, which is not a class, 2 times"),
+    (OF_NUMBERS, [1, 2, 3], [0.5, math.nan, 2], ValueError, r"y\[1\] is nan, wanted finite numbers"),
+    (OF_NUMBERS, [1, 2, -math.inf], [1, 2, 3], ValueError, r"x\[2\] is -inf, wanted finite numbers"),
+    (OF_NUMBERS, ["1", "2"], [1, 2], TypeError, "x must hold integers or floats, got <U1"),
+]
+
+
+@pytest.mark.parametrize(("names", "predictions", "labels", "error", "message"), WRONG)
+def test_wrong_input(names, predictions, labels, error, message):
+    for name in names:
+        with pytest.raises(error, match=message):
+            METRICS[name](predictions, labels)
+
+
+def test_each_class_has_scores_of_its_own():
+    scores = class_scores([0, 0, 1, 3], [0, 1, 1, 2])
+    assert scores == {0: (0.5, 1, 2 / 3, 1), 1: (1, 0.5, 2 / 3, 2), 2: (0, 0, 0, 1), 3: (0, 0, 0, 0)}

@@ -44,7 +44,9 @@ def test_it_trains_as_the_library_does(monkeypatch):
     config = BertConfig(vocab_size=len(dialogue.vocabulary), max_position_embeddings=30, **sizes)
     model = BertForPreTraining(config, rng=rng, dtype=np.float64)
     recipe = demo.Recipe("", {}, epochs=10, steps=10, batch_size=16, learning_rate=2e-3)
-    demo.train(model, dialogue, recipe, Namespace(epochs=10, optimizer="adamw", learning_rate=2e-3), rng)
+    monkeypatch.setitem(demo.RECIPES, "small", recipe)
+    args = Namespace(size="small", epochs=10, optimizer="adamw", learning_rate=2e-3)
+    demo.train(model, dialogue, args, rng)
 
     bert, rng = read(), np.random.default_rng(7)
     ours = list(bert.train(bert.Bert(len(bert.WORDS), rng, D=32, H=4, F=64), 100, 2e-3, 0.1, rng))

@@ -68,17 +68,17 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
     multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread. So it is where `run`
     is called inside a piece: the other threads have pieces of their own.
 
-    An error of `work` comes out of `run`; items that were not begun by then are left.
+    An error of `work` comes out of `run`, a KeyboardInterrupt as well; items that were not begun by then are left, no
+    thread is at work on one, and BLAS has its threads again.
     """
     waiting = deque(items)
-    if len(waiting) < 2 or num_threads() == 1:
-        with blas_on_one_thread:
-            for item in waiting:
-                work(item)
-        return
+    helpers = min(num_threads(), len(waiting)) - 1
+    futures: list[Future[None]] = []
+    user = object()
 
     def drain() -> None:
-        _here.is_in_a_piece = True
+        was_in_a_piece = _here.is_in_a_piece
+        _here.is_in_a_piece = was_in_a_piece or helpers > 0
         try:
             while True:
                 try:
@@ -90,17 +90,25 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
             waiting.clear()
             raise
         finally:
-            _here.is_in_a_piece = False
+            _here.is_in_a_piece = was_in_a_piece
 
-    with blas_on_one_thread as is_held:
-        futures = _submit(drain, min(num_threads(), len(waiting)) - 1) if is_held else []
+    def end() -> list[BaseException]:
+        waiting.clear()
+        errors = [future.exception() for future in futures if not future.cancel()]
+        _release_blas(user)
+        return [*filter(None, errors)]
+
+    try:
+        if _hold_blas(user) and helpers > 0:
+            _submit(drain, helpers, futures)
+        drain()
+    finally:
         try:
-            drain()
+            errors = end()
         finally:
-            waiting.clear()
-            errors = [future.exception() for future in futures if not future.cancel()]
-        for error in filter(None, errors):
-            raise error
+            errors = end()  # again: a KeyboardInterrupt can come in the middle of the first
+    if errors:
+        raise errors[0]
 
 
 def slices(length: int, count: int) -> list[slice]:
@@ -109,34 +117,28 @@ def slices(length: int, count: int) -> list[slice]:
     return [slice(*pair) for pair in itertools.pairwise(edges)]
 
 
-class _BlasOnOneThread:
-    """While it is entered, by whatever thread, BLAS multiplies on the thread that calls it.
-
-    `with` gives False where BLAS is none that can be told so.
-    """
-
-    def __enter__(self) -> bool:
-        blas = blas_threads()
-        if blas is None:
-            return False
-        with _state.lock:
-            if _state.blas_users == 0:
-                _state.blas_count = blas.get()
-                blas.set(1)
-            _state.blas_users += 1
-        return True
-
-    def __exit__(self, *_: object) -> None:
-        blas = blas_threads()
-        if blas is None:
-            return
-        with _state.lock:
-            _state.blas_users -= 1
-            if _state.blas_users == 0:
-                blas.set(_state.blas_count)
+def _hold_blas(user: object) -> bool:
+    """Have BLAS multiply on the thread that calls it, until `user` releases it. False where it cannot be told so."""
+    blas = blas_threads()
+    if blas is None:
+        return False
+    with _state.lock:
+        is_first = not _state.blas_users
+        if is_first:
+            _state.blas_count = blas.get()
+        _state.blas_users.add(user)
+        if is_first:
+            blas.set(1)
+    return True
 
 
-blas_on_one_thread = _BlasOnOneThread()
+def _release_blas(user: object) -> None:
+    """The last user that releases BLAS gives it its threads back. To release it once more changes nothing."""
+    blas = blas_threads()
+    with _state.lock:
+        if blas and _state.blas_users == {user}:
+            blas.set(_state.blas_count)
+        _state.blas_users.discard(user)
 
 
 class _State:
@@ -146,7 +148,7 @@ class _State:
         self.count = count
         self.pool: ThreadPoolExecutor | None = None
         self.lock = threading.Lock()
-        self.blas_users = 0  # how many calls of `run` hold BLAS to one thread, and what it had before
+        self.blas_users: set[object] = set()  # those for whom BLAS is held to one thread, and what it had before
         self.blas_count = 1
 
 
@@ -156,10 +158,9 @@ class _Here(threading.local):
     is_in_a_piece = False
 
 
-def _submit(work: Callable[[], None], times: int) -> list[Future[None]]:
+def _submit(work: Callable[[], None], times: int, futures: list[Future[None]]) -> None:
     """Have other threads do `work`, with the caller's context: NumPy's errstate is part of it."""
     with _state.lock:
-        futures: list[Future[None]] = []
         # Once the main thread has ended, Python starts no more threads: what is left of the work is the caller's.
         with contextlib.suppress(RuntimeError):
             if _state.pool is None:
@@ -167,8 +168,8 @@ def _submit(work: Callable[[], None], times: int) -> list[Future[None]]:
 
                 helpers = max(1, (_state.count or 1) - 1)  # the count may have been set to 1 since the caller looked
                 _state.pool = ThreadPoolExecutor(helpers, thread_name_prefix="npbert")
-            futures.extend(_state.pool.submit(contextvars.copy_context().run, work) for _ in range(times))
-        return futures
+            for _ in range(times):
+                futures.append(_state.pool.submit(contextvars.copy_context().run, work))
 
 
 def _processors() -> int:

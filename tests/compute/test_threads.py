@@ -1,6 +1,8 @@
 """Threads: every item is done once, errors come out, and BLAS gets its own threads back."""
 
+import contextlib
 import re
+import sys
 import threading
 import time
 from collections import Counter
@@ -10,7 +12,6 @@ import pytest
 
 from npbert.compute import num_threads, run, set_num_threads, slices, threads
 from npbert.compute.blas import BlasThreads
-from npbert.compute.threads import blas_on_one_thread
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
 
@@ -38,8 +39,6 @@ def test_all_is_done_by_the_caller(why, monkeypatch):
     seen = []
     run(lambda item: seen.append(threading.current_thread()), range(50))
     assert seen == [threading.current_thread()] * 50
-    with blas_on_one_thread as is_held:
-        assert is_held is (why == "one thread")
     monkeypatch.setattr(threads._state, "count", None)
     blas = threads.blas_threads()
     assert num_threads() == (blas.get() if blas else threads._processors()) >= 1
@@ -158,7 +157,9 @@ def test_the_number_can_change_at_any_time():
     soon(lambda: run(lambda item: set_num_threads(1 + item % 4) or done.append(item), range(100)))
     assert sorted(done) == list(range(100))
     set_num_threads(1)
-    for future in threads._submit(lambda: done.append("late"), 1):
+    futures = []
+    threads._submit(lambda: done.append("late"), 1, futures)
+    for future in futures:
         future.result(100)
     assert done[-1] == "late"
 
@@ -192,28 +193,56 @@ def test_blas_has_one_thread_within_and_its_own_after_and_another_library_says_t
 def test_the_last_of_several_gives_blas_its_threads_back(count_of_blas):
     may_leave, is_there = threading.Event(), threading.Event()
 
-    def stay():
-        with blas_on_one_thread:
-            is_there.set()
-            may_leave.wait(100)
+    def stay(item):
+        is_there.set()
+        may_leave.wait(100)
 
-    other = threading.Thread(target=stay)
-    other.start()
-    with blas_on_one_thread:
+    def outlast(item):
         assert is_there.wait(100)
         may_leave.set()
         other.join()
         assert count_of_blas() == 1
-        with blas_on_one_thread:
-            assert count_of_blas() == 1
+        run(lambda item: None, [0])
         assert count_of_blas() == 1
+
+    other = threading.Thread(target=run, args=(stay, [0]))
+    other.start()
+    run(outlast, [0])
     assert count_of_blas() == BLAS_THREADS
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_interrupt_anywhere_leaves_blas_its_threads(count, count_of_blas):
+    """Python looks for an interrupt where a function begins and where one of C's has returned."""
+    moment = 0
+
+    def interrupt(frame, event, arg):
+        nonlocal left
+        if event in ("call", "c_return") and frame.f_code.co_filename == threads.__file__:
+            left -= 1
+            if left == -1:
+                raise KeyboardInterrupt
+
+    with on_threads(count):
+        while True:
+            left = moment
+            with contextlib.suppress(KeyboardInterrupt):
+                sys.setprofile(interrupt)
+                run(np.arange(4.0).take, range(4))
+            sys.setprofile(None)
+            assert count_of_blas() == BLAS_THREADS, f"interrupted at moment {moment}"
+            if left >= 0:
+                break
+            moment += 1
+        test_every_item_once(count, 500)
+    assert moment > 20
 
 
 def test_the_default_is_never_the_one_thread_that_blas_is_held_to(count_of_blas, monkeypatch):
     """Also when another thread enters between the two questions that are asked."""
     get, set_ = threads.blas_threads()
-    other = threading.Thread(target=blas_on_one_thread.__enter__)
+    may_leave = threading.Event()
+    other = threading.Thread(target=run, args=(lambda item: may_leave.wait(100), [0]))
 
     def get_while_another_thread_enters():
         if other.ident is None:
@@ -225,5 +254,5 @@ def test_the_default_is_never_the_one_thread_that_blas_is_held_to(count_of_blas,
     for _ in range(2):
         monkeypatch.setattr(threads._state, "count", None)
         assert num_threads() == BLAS_THREADS
+    may_leave.set()
     other.join()
-    blas_on_one_thread.__exit__()

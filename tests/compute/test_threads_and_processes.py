@@ -12,7 +12,6 @@ import pytest
 
 from npbert import GELU, Init, Linear, Tape, num_threads
 from npbert.compute import run, threads
-from npbert.compute.threads import blas_on_one_thread
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -151,8 +150,7 @@ class TestFork:
 
         def child():
             counts = [count_of_blas()]
-            with blas_on_one_thread:
-                counts.append(count_of_blas())
+            run(lambda item: counts.append(count_of_blas()), [0])
             return computed(), [*counts, count_of_blas()]
 
         other = threading.Thread(target=hold if who == "at the lock" else lambda: run(stay, range(2)))

@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
+import warnings
+from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from npbert.files import FileError, atomic_write, naming, read_text
+from npbert.files import FileError, atomic_write, naming
 
 METRICS_FILE, LAYERS_FILE, SHOWN_FILE = "metrics.jsonl", "layers.jsonl", "shown.jsonl"
 """The files of rows in the folder of a run: its numbers, those of each layer, and what the model says of examples."""
+
+MOST_ROWS = 5000
+"""More points than this, one beside the other, no picture shows."""
 
 
 class JsonLines:
@@ -25,12 +32,13 @@ class JsonLines:
 
     def __init__(self, path: Path, *, after_step: int) -> None:
         self.path = path
-        rows = read_json_lines(path)
-        self.reached = max((row["step"] for row in rows), default=0)
+        self.reached = 0
         if path.exists():
-            kept = (json.dumps(row) + "\n" for row in rows if row["step"] <= after_step)
-            with atomic_write(path) as written:
-                written.write_bytes("".join(kept).encode())
+            with atomic_write(path) as written, written.open("w", encoding="utf-8", newline="\n") as file:
+                for row in _rows(path):
+                    self.reached = max(self.reached, row["step"])
+                    if row["step"] <= after_step:
+                        file.write(json.dumps(row) + "\n")
 
     def write(self, step: int, row: dict[str, Any]) -> None:
         """Add a row, in one write, so that a kill leaves the whole line or none of it. What is not finite is null.
@@ -52,22 +60,56 @@ class JsonLines:
                 os.fsync(file.fileno())
 
 
-def read_json_lines(path: Path) -> list[dict[str, Any]]:
+def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str, Any]]:
     """The rows of a file, as far as their lines are complete; none when there is no file.
+
+    at_most: of how many rows with the same names a picture can make use. Of more, every second is left out, or three of
+    four, and so on, with a warning; the last one stays.
 
     Raises: FileError that gives file and line for a line that is not a row, or that holds a whole number of more than
     64 bits, which no array takes; OSError.
     """
+    kinds: dict[tuple[str, ...], _Kind] = {}
+    for number, row in enumerate(_rows(path)):
+        kinds.setdefault(tuple(row), _Kind(at_most or sys.maxsize)).add(number, row)
+    left_out = max((kind.every for kind in kinds.values()), default=1)
+    if left_out > 1:
+        count = sum(kind.count for kind in kinds.values())
+        warnings.warn(f"{path} has {count:,} rows, too many to draw: of most, one in {left_out} is read", stacklevel=2)
+    return [row for _, row in sorted((pair for kind in kinds.values() for pair in kind.rows()), key=itemgetter(0))]
+
+
+class _Kind:
+    """Rows with the same names, with their numbers in the file: all of them, or evenly chosen ones and the last."""
+
+    def __init__(self, at_most: int) -> None:
+        self.at_most, self.count, self.every = at_most, 0, 1
+        self.kept: list[tuple[int, dict[str, Any]]] = []
+
+    def add(self, number: int, row: dict[str, Any]) -> None:
+        self.last = (number, row)
+        if self.count % self.every == 0:
+            self.kept.append(self.last)
+        if len(self.kept) > self.at_most:
+            self.kept, self.every = self.kept[::2], self.every * 2
+        self.count += 1
+
+    def rows(self) -> list[tuple[int, dict[str, Any]]]:
+        return self.kept if self.kept[-1] is self.last else [*self.kept, self.last]
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
     if not path.is_file():
-        return []
-    rows = []
-    for number, line in enumerate(read_text(path).split("\n")[:-1], start=1):
-        try:
-            row = json.loads(line, parse_int=_whole_number)
-            rows.append({"step": int(row.pop("step")), **row})
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
-            raise FileError(f"{path}, line {number} is not a row of numbers with its step") from error
-    return rows
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                row = json.loads(line, parse_int=_whole_number)
+                yield {"step": int(row.pop("step")), **row}
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
+                raise FileError(f"{path}, line {number} is not a row of numbers with its step") from error
 
 
 def _whole_number(text: str) -> int:

@@ -160,16 +160,15 @@ class _Here(threading.local):
 
 def _submit(work: Callable[[], None], times: int, futures: list[Future[None]]) -> None:
     """Have other threads do `work`, with the caller's context: NumPy's errstate is part of it."""
-    with _state.lock:
-        # Once the main thread has ended, Python starts no more threads: what is left of the work is the caller's.
-        with contextlib.suppress(RuntimeError):
-            if _state.pool is None:
-                from concurrent.futures import ThreadPoolExecutor  # here: it is a twentieth of the time of the import
+    # Once the main thread has ended, Python starts no more threads: what is left of the work is the caller's.
+    with _state.lock, contextlib.suppress(RuntimeError):
+        if _state.pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # here: it is a twentieth of the time of the import
 
-                helpers = max(1, (_state.count or 1) - 1)  # the count may have been set to 1 since the caller looked
-                _state.pool = ThreadPoolExecutor(helpers, thread_name_prefix="npbert")
-            for _ in range(times):
-                futures.append(_state.pool.submit(contextvars.copy_context().run, work))
+            helpers = max(1, (_state.count or 1) - 1)  # the count may have been set to 1 since the caller looked
+            _state.pool = ThreadPoolExecutor(helpers, thread_name_prefix="npbert")
+        for _ in range(times):
+            futures.append(_state.pool.submit(contextvars.copy_context().run, work))
 
 
 def _processors() -> int:

@@ -24,6 +24,7 @@ from npbert.plots.drawing import (
 
 _NO_CURVES = ("step", "epoch")
 _TITLE = 40
+_MOST_PANELS = 30
 _LOOKS: dict[str, dict[str, Any]] = {
     "training": {"color": BLUE, "linewidth": 1.2},
     "held out": {"color": ORANGE, "linewidth": 2, "marker": "o", "markersize": 4},
@@ -45,7 +46,7 @@ def plot_curves(
     run: the folder of a run, or its rows, as metrics.jsonl has them; `eval_x` in a row is of a held-out set, `x` of
     training. names: only these. baselines: by name, what knowing next to nothing gives on the held-out set, as dashed
     lines. best_step: of which step the best model is; its numbers on the held-out set get a ring. For the folder of a
-    run, both are by default what it wrote down. (Extra: plot.)
+    run, both are by default what it wrote down. Of more than 30 numbers the first 30 have panels. (Extra: plot.)
 
     Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
     """
@@ -56,6 +57,8 @@ def plot_curves(
     names = [name for name in curve_names(rows) if names is None or name in names]
     if not names:
         raise FileError(f"{place}there are no numbers of a run to draw")
+    left_out = len(names) - _MOST_PANELS
+    names = names[:_MOST_PANELS]
     columns = min(3, len(names))
     lines = -(-len(names) // columns)
     figure = new_figure(3.6 * columns, 2.4 * lines + 0.3)
@@ -76,6 +79,8 @@ def plot_curves(
         axes.grid(alpha=0.3)
     if looks:
         figure.legend(looks.values(), looks, loc="outside upper left", ncols=len(looks))
+    if left_out > 0:
+        figure.supxlabel(f"and {left_out} numbers more, for which there is no room", size="small")
     return figure
 
 

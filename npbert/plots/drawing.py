@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from npbert.extras import import_extra
 from npbert.files import FileError, write_where_asked
-from npbert.json_lines import read_json_lines
+from npbert.json_lines import MOST_ROWS, read_json_lines
 from npbert.messages import printable
 
 Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
@@ -71,7 +71,7 @@ def new_panel(width: float, height: float) -> tuple[Any, Any]:
 def rows_of(run: Run, file: str) -> tuple[list[dict[str, Any]], str]:
     """The rows of a run, and the file that they are from for the beginning of an error. Raises: as read_json_lines."""
     if isinstance(run, str | Path):
-        return read_json_lines(Path(run) / file), f"{Path(run) / file}: "
+        return read_json_lines(Path(run) / file, at_most=MOST_ROWS), f"{Path(run) / file}: "
     return list(run), ""
 
 

@@ -42,6 +42,12 @@ def test_a_panel_a_name():
     assert [axes.get_title("left") for axes in plot_curves(ROWS, ["f1", "loss"]).axes] == ["loss", "f1"]
 
 
+def test_of_too_many_numbers_the_first_have_panels():
+    figure = plot_curves([{"step": 1, **{f"a{number}": number for number in range(300)}}])
+    assert len(figure.axes) == 30
+    assert figure.get_supxlabel() == "and 270 numbers more, for which there is no room"
+
+
 def test_steps_are_whole_numbers_and_one_alone_is_a_dot():
     for steps in ((1, 2, 3), (10,)):
         axes = plot_curves([{"step": step, "loss": 1.0} for step in steps]).axes[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.files import FileError
-from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
+from npbert.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, read_json_lines
 from npbert.plots.curves import baselines_in, best_step_in
 from npbert.training.plot import PLOT_FILE
 from npbert.training.settings import SETTINGS_FILE, read_settings
@@ -60,7 +60,8 @@ def read_run(folder: str | Path) -> Run:
         missing = "it is a file" if folder.exists() else "there is no such folder"
         what = f"it has no {SETTINGS_FILE}" if folder.is_dir() else missing
         raise FileError(f"{folder} is not the folder of a run: {what}; npbert pretrain and npbert finetune make one")
-    metrics, layers, report_rows = (read_json_lines(folder / name) for name in (METRICS_FILE, LAYERS_FILE, SHOWN_FILE))
+    files = (METRICS_FILE, LAYERS_FILE, SHOWN_FILE)
+    metrics, layers, report_rows = (read_json_lines(folder / name, at_most=MOST_ROWS) for name in files)
     if not metrics:
         raise FileError(f"{folder / METRICS_FILE} has no numbers yet: there is nothing to report")
     for name, value in ((name, value) for row in metrics for name, value in row.items()):

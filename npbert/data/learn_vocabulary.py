@@ -19,8 +19,10 @@ LONGEST_WORD = 100
 """The most characters that a word may have. WordPiece makes [UNK] of a longer one, so there is nothing to learn from
 it, and the time to learn would grow with the square of its length."""
 
-_PARTS = re.compile(r"(?s).{1,10000}(?=\s|$)|\S+")
-"""Parts of a line, cut at spaces: a line may be as long as a book."""
+_CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
+_PARTS = re.compile(rf"(?s).{{1,10000}}(?=\s|$)|\S{{1,10000}}(?=[{_CHINESE}])|\S+")
+"""Parts of a line, which may be as long as a book: cut at spaces, or else before a Chinese character, which is a word
+by itself."""
 
 _MOST = 2**31 - 1
 

@@ -163,7 +163,8 @@ class Tokenizer:
         """The texts, or pairs, as tokens; cut to `max_length` tokens, of a pair always the longer text first.
 
         Raises: TypeError for one string alone, and for what is neither text nor a pair; ValueError for a max_length
-        with no room for a token of each text; FileError where the file of the tokenizer cannot be used on a text.
+        with no room for a token of each text, and for half of a character; FileError where the file of the tokenizer
+        cannot be used on a text.
         """
         if isinstance(texts, str):
             raise TypeError(f"texts is one string, wanted a list of them: [{texts[:40]!r}]")
@@ -215,10 +216,15 @@ class Tokenizer:
 
         It could cut a text by itself, but keeps the length at which it does for all threads that use it.
         """
-        with panics_named(lambda: f"{self.path or 'the tokenizer'}: {failing_part(self._tokenizer, texts)}"):
-            encodings: list[Encoding] = self._tokenizer.encode_batch(
-                list(texts), is_pretokenized=are_words, add_special_tokens=False
-            )
+        try:
+            name = self.path or "the tokenizer"
+            with panics_named(lambda: f"{name}: {failing_part(self._tokenizer, texts)} cannot be used on this text"):
+                encodings: list[Encoding] = self._tokenizer.encode_batch(
+                    list(texts), is_pretokenized=are_words, add_special_tokens=False
+                )
+        except TypeError as error:
+            half = next(text for text in texts if "\\ud" in ascii(text))
+            raise ValueError(f"{half!a:.60} has half of a character in it (a lone surrogate), wanted text") from error
         return encodings
 
     def _joined(self, first: Encoding, second: Encoding | None, max_length: int | None) -> Encoding:

@@ -66,7 +66,8 @@ def read_library_tokenizer(path: Path) -> Any:
     text = read_text(path)
     if path.name == "vocab.txt":
         return library.BertWordPieceTokenizer(_vocabulary(text), **_normalizer(path.parent))
-    tokenizer = library.Tokenizer.from_str(text)
+    with panics_named(lambda: f"{path} is not a tokenizer of BERT"):
+        tokenizer = library.Tokenizer.from_str(text)
     growth = _growth(json.loads(text)["normalizer"] or {})
     if growth > MOST_GROWTH:
         raise ValueError(f"its normalizer can make a text {growth:,} times as long, wanted at most {MOST_GROWTH} times")
@@ -92,15 +93,15 @@ def _growth(normalizer: dict[str, Any]) -> int:
 
 
 @contextmanager
-def panics_named(part: Callable[[], str]) -> Iterator[None]:
-    """A panic of the library inside comes out as a FileError that names the `part`. (It is no Exception, so that
+def panics_named(words: Callable[[], str]) -> Iterator[None]:
+    """A panic of the library inside comes out as a FileError that begins with `words`. (It is no Exception, so that
     nobody catches it by chance, and its class can be imported from nowhere.)"""
     try:
         yield
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise FileError(f"{part()} cannot be used on this text: {error}") from None
+        raise FileError(f"{words()}: {error}") from None
 
 
 def failing_part(tokenizer: Any, texts: Sequence[Any]) -> str:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from npbert import Tokenizer
-from npbert.data.learn_vocabulary import LONGEST_WORD
+from npbert.data.learn_vocabulary import _PARTS, LONGEST_WORD
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
@@ -46,6 +46,17 @@ def test_words_too_long_for_wordpiece_are_passed_over(tmp_path, character, monke
 
 def test_one_long_line_is_as_good_as_many(tmp_path):
     assert tokens(learn(tmp_path, SENTENCES * 300)) == tokens(learn(tmp_path, SENTENCES.replace("\n", " ") * 300))
+
+
+def test_a_text_without_spaces_is_read_in_parts():
+    """Four million Chinese characters, each a word, took 2.6 GB at once. A word is never cut in two."""
+    text = "漢字かな" * 30_000 + "x" * 20_000 + "漢"
+    parts = _PARTS.findall(text)
+    assert "".join(parts) == text
+    assert [len(part) for part in parts if len(part) > 10_000] == [20_004]
+        "a word that long is passed over, and no piece of it is taken for one"
+    )
+    assert all(part[0] in "漢字" for part in parts)
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,12 @@ def test_no_room(tokenizer):
         tokenizer.encode([("the cat", "sat")], max_length=4)
 
 
+def test_half_a_character(tokenizer):
+    """As Python reads a byte of a command line that is not UTF-8."""
+    with pytest.raises(ValueError, match=r"'the \\udcff cat' has half of a character in it"):
+        tokenizer.encode(["right", "the \udcff cat"])
+
+
 @pytest.mark.parametrize("text", [None, 5, b"cat", ("a", "b", "c"), ("a",), ("a", 5), [["a"], ["b"]], ()])
 def test_what_is_no_text(tokenizer, text):
     with pytest.raises(TypeError, match=re.escape(f"text 1 is {text!r}, wanted a string or a pair of strings")):

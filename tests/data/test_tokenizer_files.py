@@ -141,6 +141,11 @@ def replace(content, **pattern):
     [
         ("pre_tokenizer", {"type": "FixedLength", "length": 0}, "its pre_tokenizer, FixedLength, cannot be used"),
         ("normalizer", {"type": "Precompiled", "precompiled_charsmap": "A" * 8}, "its normalizer, Precompiled, cannot"),
+        (
+            "normalizer",
+            {"type": "Precompiled", "precompiled_charsmap": "A" * 4},
+            "not a tokenizer of BERT: Precomp",
+        ),
         ("normalizer", {"type": "Sequence", "normalizers": [replace("a" * 100)] * 4}, "text 100,000,000 times as long"),
         ("normalizer", replace("a" * 256, Regex="x*"), "its normalizer can make a text 257 times as long"),
         ("normalizer", {"type": "Prepend", "prepend": "a" * 256}, "its normalizer can make a text 257 times as long"),

@@ -1,0 +1,331 @@
+"""Cases that are not in the bytes of a file: links, full disks, closed streams, signals, threads, learners' habits."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import npbert
+from npbert.cli import main
+from npbert.learn.exercises import EXERCISES
+from tests.fuzz.base import Base
+from tests.fuzz.kinds import Call, kind, use
+from tests.fuzz.mutate import DEEP, NASTY, Rng, pick, spoil_lines
+from tests.fuzz.outcome import Nonsense, Outcome, check_text, command
+from tests.learn.answers import right_answer
+
+SPECIAL = ("/dev/zero", "/dev/full", "/dev/null", "/proc/self/mem", "/dev/stdin", "missing", ".")
+HABITS = (
+    "while True: pass",
+    "import os, signal; os.killpg(0, signal.SIGKILL)",
+    "import os; os._exit(0)",
+    "raise SystemExit('right')",
+    "print('\\x1b[2J' * 10**6)",
+    "raise ValueError('x' * 10**8)",
+    "[0] * 10**12",
+    "import threading; threading.Thread(target=input).start()",
+    "import subprocess; subprocess.Popen(['sleep', '30'])",
+    "import sys; sys.setrecursionlimit(10**9); f = lambda: f(); f()",
+    "import numpy; numpy.add = None",
+)
+PIECES: dict[str, list[dict[str, Any]]] = {
+    "normalizer": [
+        *({"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")),
+        {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "lowercase": True},
+        {"type": "Replace", "pattern": {"Regex": "(a|a)*b"}, "content": "a" * 100},
+        {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"},
+        {"type": "Prepend", "prepend": "▁"},
+        {"type": "Strip", "strip_left": True, "strip_right": True},
+        {"type": "Precompiled", "precompiled_charsmap": "AAAA"},
+    ],
+    "pre_tokenizer": [
+        *({"type": name} for name in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit", "UnicodeScripts")),
+        {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+        {"type": "CharDelimiterSplit", "delimiter": "a"},
+        {"type": "Punctuation", "behavior": "Isolated"},
+        {"type": "Digits", "individual_digits": True},
+        {"type": "FixedLength", "length": 0},
+        {"type": "Split", "pattern": {"Regex": "(?=a)"}, "behavior": "MergedWithNext", "invert": False},
+    ],
+    "post_processor": [
+        {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+        {"type": "RobertaProcessing", "sep": ["x", 9], "cls": ["y", 9], "trim_offsets": True, "add_prefix_space": True},
+        {"type": "TemplateProcessing", "single": [], "pair": [], "special_tokens": {}},
+        {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+    ],
+    "truncation": [{"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 2}],
+    "padding": [
+        {
+            "strategy": {"Fixed": 10**6},
+            "direction": "Left",
+            "pad_to_multiple_of": 0,
+            "pad_id": 0,
+            "pad_type_id": 0,
+            "pad_token": "[PAD]",
+        }
+    ],
+}
+
+
+@kind(3)
+def tokenizer_parts(rng: Rng, base: Base, folder: Path) -> Call:
+    """A tokenizer.json whose parts are others than a BERT's, one or several in a row, right or slightly wrong."""
+    name = pick(rng, list(base.checkpoints))
+    copy = base.copy(base.checkpoints[name], folder)
+    path = copy / "tokenizer.json"
+    value = json.loads(path.read_bytes())
+    lists = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers", "post_processor": "processors"}
+    for part in rng.choice(list(PIECES), int(rng.integers(1, 4)), replace=False).tolist():
+        pieces = [dict(pick(rng, PIECES[part])) for _ in range(int(rng.integers(1, 4)))]
+        for piece in pieces:
+            if rng.random() < 0.3:
+                piece[pick(rng, list(piece))] = pick(rng, NASTY)
+        value[part] = {"type": "Sequence", lists[part]: pieces} if part in lists and len(pieces) > 1 else pieces[0]
+    path.write_text(json.dumps(value), encoding="utf-8", errors="replace")
+    return lambda: use(name, copy)
+
+
+@kind(0.7)
+def links(rng: Rng, base: Base, folder: Path) -> Call:
+    """A folder in which a link, a device or a folder stands in a file's place. What it leads to stays as it is."""
+    name = pick(rng, [*base.checkpoints, "run", "run", "run"])
+    copy = base.copy(base.run if name == "run" else base.checkpoints[name], folder)
+    outside = folder / "outside"
+    outside.write_bytes(b"not ours\n")
+    places = [path for path in copy.rglob("*") if path.is_file()]
+    if name == "run":
+        places += [copy / made for made in ("report.html", "curves.png", "tensorboard")]
+    for number in rng.choice(len(places), int(rng.integers(1, 3)), replace=False).tolist():
+        places[number].unlink(missing_ok=True)
+        if rng.random() < 0.3:
+            places[number].mkdir()
+        else:
+            places[number].symlink_to(pick(rng, [outside, outside, places[number], *SPECIAL]))
+    go_on = ("pretrain", copy, "--resume", "--steps", "6")
+    arguments = pick(rng, [go_on, ("report", copy), ("evaluate", copy, base.corpus)])
+
+    def call() -> Outcome:
+        result = command(*arguments, is_json=False) if name == "run" else use(name, copy)
+        if outside.read_bytes() != b"not ours\n":
+            raise Nonsense(f"a file outside was written through a link: {outside.read_bytes()[:80]!r}")
+        return result
+
+    return call
+
+
+@kind(0.15)
+def large(rng: Rng, base: Base, folder: Path) -> Call:
+    """Files and lines that are far larger than anybody's."""
+    file = folder / "large"
+    what = int(rng.integers(5))
+    if what < 2:
+        word = pick(rng, ["the cat sat ", "a", "[MASK] ", "é\u0301", "\t", "漢", '"'])
+        file.write_text(word * (1_000_000 // len(word)), encoding="utf-8")
+        if what == 0:
+            name = pick(rng, ["embed", "fill-mask", "classify", "tag"])
+            return lambda: command(name, base.checkpoints[name], file)
+        return lambda: command("vocab", file, "--output", folder / "v", "--size", "60", is_json=False)
+    name = pick(rng, ["classify", "tag", "embed"])
+    copy = base.copy(base.checkpoints[name], folder)
+    path = copy / ("config.json" if what == 2 else "tokenizer.json")
+    value = json.loads(path.read_bytes())
+    if what == 2:
+        value["id2label"] = {str(number): f"label {number % 1000}" for number in range(100_000)}
+    elif what == 3:
+        value["added_tokens"] += [{**value["added_tokens"][0], "id": i, "content": f"<{i}>"} for i in range(9, 20_000)]
+    path.write_text(DEEP * 200 if what == 4 else json.dumps(value), encoding="utf-8")
+    return lambda: use(name, copy)
+
+
+@kind(0.7)
+def full_disk(rng: Rng, base: Base, folder: Path) -> Call:
+    """No file may grow beyond a limit. What was there before is there afterwards, or the new file as a whole."""
+    output, before = folder / "output", b"from before\n"
+    embed = ["embed", base.checkpoints["embed"], base.corpus, "--output", output]
+    run = base.copy(base.run, folder)
+    given = pick(
+        rng,
+        [
+            embed,
+            [*embed[:-1], f"{output}.npy"],
+            ["plot", "curves", run, "--output", f"{output}.svg"],
+            ["vocab", base.corpus, "--output", output, "--size", "60"],
+            ["pretrain", run, "--resume", "--steps", "6"],
+            ["page", base.checkpoints["fill-mask"], "the [MASK]", "--output", output],
+        ],
+    )
+    if given[0] in ("embed", "page") and rng.random() < 0.5:
+        Path(given[-1]).write_bytes(before)
+    limit = int(10 ** rng.uniform(0, 5))
+
+    def call() -> Outcome:
+        usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, usual[1]))
+        try:
+            result = command(*given, is_json=False)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+        left = [path for path in folder.rglob(".*") if path.name != ".lock"]
+        if left:
+            raise Nonsense(f"left behind: {left}")
+        target = Path(given[-1])
+        if result.what == "refused" and target.is_file() and target.read_bytes() != before:
+            raise Nonsense(f"a part of a file stands there: {target.stat().st_size} bytes")
+        return result
+
+    return call
+
+
+@kind(0.15)
+def streams(rng: Rng, base: Base, folder: Path) -> Call:
+    """A program whose input or output is closed, full, or nobody's any more."""
+    name = pick(rng, ["embed", "classify", "tag", "fill-mask"])
+    given = pick(
+        rng, [[name, str(base.checkpoints[name])], ["--help"], [name, "--help"], ["params", "bert-tiny"], ["nonsense"]]
+    )
+    (folder / "in").write_text("the [MASK] sat .\n" * int(rng.integers(1, 300)), encoding="utf-8")
+    reading = pick(rng, ["<in", "<&-", "</dev/null", "<."])
+    writing = pick(rng, [">out", ">&-", ">/dev/full", "| head -c 20 >out", "| true"])
+    errors = pick(rng, ["2>err", "2>err", "2>err", "2>&-", "2>/dev/full"])
+    program = f'"{sys.executable}" -m npbert "$@" {reading} {errors} {writing}'
+    return lambda: _programs(["bash", "-c", program, "bash", *given], folder)
+
+
+@kind(0.05)
+def hang_ups(rng: Rng, base: Base, folder: Path) -> Call:
+    """A signal in the middle of training, alone or by two processes; then it goes on."""
+    run = folder / "new"
+    given = [sys.executable, "-m", "npbert", "pretrain", str(run), "--settings", str(base.run / "settings.toml")]
+    given += ["--steps", "2000", "--save-every", "1000", "--log-every", "500"]
+    if shutil.which("mpiexec") and rng.random() < 0.3:
+        given = ["mpiexec", "-n", "2", *given, "--parts", "2"]
+    number = pick(rng, [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+    wait = float(rng.uniform(0, 3))
+
+    def call() -> Outcome:
+        with (folder / "err").open("wb") as err:
+            process = subprocess.Popen(
+                given, cwd=folder, stdin=subprocess.DEVNULL, stdout=err, stderr=err, start_new_session=True
+            )
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(wait)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            process.wait(60)
+        said = (folder / "err").read_text(encoding="utf-8", errors="replace")
+        if "Traceback" in said and "npbert/training" in said:
+            raise Nonsense(said)
+        steps = [int(step) for step in re.findall(r"stopped at step (\d+)", said)]
+        if not (run / "state.safetensors").exists():
+            return Outcome("refused", said)
+        resumed = command("pretrain", run, "--resume", "--steps", str(max(steps, default=0) + 2), is_json=False)
+        return resumed if resumed.what == "accepted" else Outcome("nonsense", f"{said}\n{resumed.said}")
+
+    return call
+
+
+@kind(0.3)
+def threads(rng: Rng, base: Base, folder: Path) -> Call:
+    """Several threads with one model: each gets what it would get alone."""
+    embed = _embed(base.checkpoints["embed"])
+    words = ["the", "cat", "dog", "sat", "on", "[MASK]", "é", "unknown"]
+    texts = [" ".join(rng.choice(words, int(rng.integers(1, 30))).tolist()) for _ in range(12)]
+    lengths = [int(rng.integers(5, 16)) for _ in texts]
+
+    def one(text: str, length: int) -> object:
+        return embed([text]).tolist(), embed.tokenizer.encode([text], max_length=length)[0].ids
+
+    def call() -> None:
+        alone, together = [one(*given) for given in zip(texts, lengths, strict=True)], [None] * len(texts)
+
+        def work(first: int) -> None:
+            for place in range(first, len(texts), 3):
+                together[place] = one(texts[place], lengths[place])  # type: ignore[call-overload]
+
+        workers = [threading.Thread(target=work, args=(first,)) for first in range(3)]
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-5)
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        sys.setswitchinterval(before)
+        if together != alone:
+            raise Nonsense("threads that share a model get other numbers")
+
+    return call
+
+
+@kind(0.5)
+def pages(rng: Rng, base: Base, folder: Path) -> Call:
+    """Any text in a page: it stands there as text, and no part of it becomes HTML or script."""
+    marks = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!--", "&lt;", "{{ 7*7 }}", "]]>"]
+    texts = [
+        f"the [MASK] {pick(rng, [*marks, *map(str, NASTY)])}".replace("\0", "") for _ in range(int(rng.integers(1, 4)))
+    ]
+    output = folder / "page.html"
+
+    def call() -> Outcome:
+        result = command("page", base.checkpoints["fill-mask"], *texts, "--output", output, is_json=False)
+        page = output.read_text(encoding="utf-8") if output.exists() else ""
+        if "alert(1)</script>" in page or "<img src=x" in page:
+            raise Nonsense("a text has become a part of the page")
+        return result
+
+    return call
+
+
+@kind(0.03)
+def learn(rng: Rng, base: Base, folder: Path) -> Call:
+    """A learner's file, right once, with spoiled lines or with habits that no answer should have."""
+    exercise = pick(rng, list(EXERCISES.values()))
+    source = right_answer(exercise.number)
+    lines = source.splitlines(keepends=True)
+    file = folder / exercise.file_name
+    if rng.random() < 0.5:
+        file.write_bytes(spoil_lines(rng, source, " "))
+    else:
+        bodies = [place for place, line in enumerate(lines) if re.match(r" {4,}(return|\w+ =)", line)]
+        place = pick(rng, bodies[-9:])
+        indent = re.match(" *", lines[place])
+        lines.insert(place, f"{indent[0] if indent else ''}{pick(rng, HABITS)}\n")
+        file.write_text("".join(lines), encoding="utf-8")
+
+    def call() -> Outcome:
+        out = io.StringIO()
+        with mock.patch.multiple(sys, stdout=out, stderr=out):
+            status = main(["learn", "check", str(exercise.number), "--folder", str(folder)])
+        check_text(out.getvalue())
+        if status not in (0, 1, 2):
+            raise Nonsense(f"the status is {status}: {out.getvalue()}")
+        return Outcome("refused" if status else "accepted", out.getvalue())
+
+    return call
+
+
+@cache
+def _embed(folder: Path) -> Any:
+    return npbert.Embed.from_pretrained(folder)
+
+
+def _programs(arguments: list[str], folder: Path) -> Outcome:
+    status = subprocess.run(arguments, cwd=folder, timeout=60, check=False).returncode
+    said = (folder / "err").read_text(encoding="utf-8") if (folder / "err").exists() else ""
+    check_text(said)
+    if status not in (0, 1, 2):
+        raise Nonsense(f"the status is {status}: {said}")
+    return Outcome("refused" if status else "accepted", said)

@@ -54,8 +54,6 @@ def test_a_text_without_spaces_is_read_in_parts():
     parts = _PARTS.findall(text)
     assert "".join(parts) == text
     assert [len(part) for part in parts if len(part) > 10_000] == [20_004]
-        "a word that long is passed over, and no piece of it is taken for one"
-    )
     assert all(part[0] in "漢字" for part in parts)
 
 

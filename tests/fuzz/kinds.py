@@ -126,7 +126,8 @@ def tables(rng: Rng, base: Base, folder: Path) -> Call:
         path.write_bytes(spoil_lines(rng, text.replace("\t", separator), separator))
     if rng.random() < 0.2:
         columns[int(rng.integers(1, len(columns)))] = str(pick(rng, NASTY)).replace("\0", "")
-    return lambda: command("evaluate", base.checkpoints[head], path, "--task", task, *columns, is_json=False)
+    options = ["--task", task, "--max-length", "32", *columns]
+    return lambda: command("evaluate", base.checkpoints[head], path, *options, is_json=False)
 
 
 @kind(5)
@@ -134,7 +135,8 @@ def conll(rng: Rng, base: Base, folder: Path) -> Call:
     """Words and tags in columns."""
     path = folder / "tags.conll"
     path.write_bytes(spoil_lines(rng, CONLL, " "))
-    return lambda: command("evaluate", base.checkpoints["tag"], path, "--task", "tagging", is_json=False)
+    options = ["--task", "tagging", "--max-length", "32"]
+    return lambda: command("evaluate", base.checkpoints["tag"], path, *options, is_json=False)
 
 
 @kind(7)

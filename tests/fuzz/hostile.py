@@ -8,7 +8,6 @@ import json
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -211,8 +210,9 @@ def hang_ups(rng: Rng, base: Base, folder: Path) -> Call:
     run = folder / "new"
     given = [sys.executable, "-m", "npbert", "pretrain", str(run), "--settings", str(base.run / "settings.toml")]
     given += ["--steps", "2000", "--save-every", "1000", "--log-every", "500"]
-    if shutil.which("mpiexec") and rng.random() < 0.3:
-        given = ["mpiexec", "-n", "2", *given, "--parts", "2"]
+    mpiexec = Path(sys.executable).with_name("mpiexec")
+    if mpiexec.exists() and rng.random() < 0.3:
+        given = [str(mpiexec), "-n", "2", *given, "--parts", "2"]
     number = pick(rng, [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
     wait = float(rng.uniform(0, 3))
 

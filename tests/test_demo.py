@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import itertools
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,8 +42,11 @@ def demo(monkeypatch, capsys):
     return run
 
 
-def test_it_learns(demo):
+def test_it_learns(demo, monkeypatch):
+    seconds = itertools.count(0, 500)  # by a clock that goes on by 500 s each time that it is read
+    monkeypatch.setattr(sys.modules["demo"], "time", SimpleNamespace(perf_counter=lambda: next(seconds)))
     out = demo("--dialogue", 6, "--epochs", 11)
+    assert re.findall(r"(\d+) s, +(\d+) s left", out) == [("500", "50"), ("1000", "0")]
     losses = [float(loss) for loss in re.findall(r"MLM (\d\.\d+) ", out)]
     assert len(losses) == 2, "a line every 10 epochs, and one at the end"
     assert 0 < losses[1] < losses[0] < 3.367

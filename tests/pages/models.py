@@ -15,7 +15,7 @@ from npbert import (
 )
 from npbert.data import Example, collate
 
-VOCABULARY = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", *("how", "are", "you", "hello", "i", "am", "romeo", "and")]
+VOCABULARY = ["how", "[PAD]", "[CLS]", "[SEP]", "[MASK]", *("are", "you", "hello", "i", "am", "romeo", "and")]
 
 
 def example(text, vocabulary=VOCABULARY):
@@ -27,7 +27,7 @@ def example(text, vocabulary=VOCABULARY):
     hidden = [word.startswith("[") and word not in vocabulary for word in words]
     ids = [vocabulary.index(word if word in vocabulary else word.strip("[]")) for word in words]
     labels = [number if is_hidden else IGNORED for number, is_hidden in zip(ids, hidden, strict=True)]
-    shown = [3 if is_hidden else number for number, is_hidden in zip(ids, hidden, strict=True)]
+    shown = [vocabulary.index("[MASK]") if is_hidden else number for number, is_hidden in zip(ids, hidden, strict=True)]
     return Example(shown, kinds, labels, 0)
 
 

@@ -15,7 +15,7 @@ from npbert import (
 )
 from npbert.data import Example, collate
 
-VOCABULARY = ["how", "[PAD]", "[CLS]", "[SEP]", "[MASK]", *("are", "you", "hello", "i", "am", "romeo", "and")]
+VOCABULARY = ["you", "[PAD]", "[CLS]", "[SEP]", "[MASK]", *("how", "are", "hello", "i", "am", "romeo", "and")]
 
 
 def example(text, vocabulary=VOCABULARY):

@@ -59,12 +59,9 @@ def findings_of(part: NumbersPart, thing: Any, right: Sequence[Numbers], wrong: 
     plain = Code.parsed(part.plain.strip("\n"), code.scope) if part.plain else None
     mended = mend(code, oracle, forward=forward, right=plain, limit=LIMIT)
     left = set(mended.left)
-    paired = {name for step in mended.steps if not step.finding.is_clear for name in step.outputs}
-    broken = broken_from(plain, oracle, code, limit=LIMIT) if plain and (left or paired) else []
-    # One mistake explains more than two do, though it is told of another's backward.
-    simpler = {name for name in paired if broken and all(name in each.subject.split(", ") for each in broken)}
-    found = [step.finding for step in mended.steps if step.finding.is_clear or not set(step.outputs) <= simpler]
-    found += [each for each in broken if (left | simpler) & set(each.subject.split(", "))]
+    broken = broken_from(plain, oracle, code, limit=LIMIT) if plain and left else []
+    found = [step.finding for step in mended.steps]
+    found += [each for each in broken if left & set(each.subject.split(", "))]
     left -= {name for each in broken for name in each.subject.split(", ")}
     return Explained(list(dict.fromkeys(_without_echoes(each, wrong) for each in found)), left, mended.suspect)
 

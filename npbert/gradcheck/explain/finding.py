@@ -16,6 +16,11 @@ from npbert.gradcheck.explain.reasons import KINDS
 _COMPOUND = (ast.For, ast.While, ast.If, ast.With)
 
 
+def d(name: str) -> str:
+    """The gradient's name: dweight for weight."""
+    return f"d{name}" if name.isidentifier() else f"the gradient of {name}"
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that is wrong in the author's code, or that is true of the wrong numbers.
@@ -25,8 +30,7 @@ class Finding:
     wanted: what would stand in the place of `found`.   cause: why, in one or two sentences.
     line: in the author's file, 0 where it is not known.
     marked: the piece of the place where the numbers begin to be wrong, where `found` and `wanted` are not pieces of it,
-    but of the right backward.   is_alone: whether the edit is enough, and not one of two that are needed.
-    is_clear: whether it is known what the edit is for, which of two that need each other it may not be.
+    but of the right backward.
     """
 
     kind: str
@@ -37,8 +41,6 @@ class Finding:
     cause: str
     line: int = 0
     marked: str = ""
-    is_alone: bool = True
-    is_clear: bool = True
 
     @property
     def is_of_right_code(self) -> bool:
@@ -58,9 +60,7 @@ def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
     """What would make it right; "" where that is not known. of_several: others are shown beside it."""
     subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
     if not finding.is_of_right_code:
-        change = (
-            "these changes" if of_several else "this change" if finding.is_alone else "this change and the other one"
-        )
+        change = "these changes" if of_several else "this change"
         return f"With {change} {subject} {is_} right:\n{_changed(finding)}"
     given = finding.found or "nothing in its place"
     is_known = finding.found or finding.wanted

@@ -13,9 +13,8 @@ import numpy as np
 from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.finding import Finding
+from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import Step, mend
-from npbert.gradcheck.explain.names import Names
 from npbert.gradcheck.explain.samples import Sample, samples_of
 from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, nearness, quiet
 from npbert.gradcheck.function import ScalarFunction
@@ -44,8 +43,8 @@ class LayerOracle:
     Where all of them are right, the promises of a layer are outputs, too; the first sample is enough for them.
     """
 
-    def __init__(self, samples: Sequence[Sample], method: Method, names: Names) -> None:
-        self.samples, self.method, self.names = samples, method, names
+    def __init__(self, samples: Sequence[Sample], method: Method) -> None:
+        self.samples, self.method = samples, method
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """As the Protocol says."""
@@ -64,8 +63,8 @@ class LayerOracle:
             return FAILED
         given = call.backward()
         errors = relative_errors(given, sample.right)
-        arrays = {self.names.of(name): (given[name], right) for name, right in sample.right.items()}
-        right = {self.names.of(name) for name, error in errors.items() if (error <= sample.accuracy).all()}
+        arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
+        right = {d(name) for name, error in errors.items() if (error <= sample.accuracy).all()}
         wrong = {name: nearness(*pair) for name, pair in arrays.items() if name not in right}
         if tries_promises and not wrong:
             try:
@@ -87,8 +86,7 @@ def mended(function: ScalarFunction, limit: float = _LIMIT) -> list[Finding]:
         seconds = (end - time.process_time()) / min(2, len(methods) - count)
         if seconds < limit / 10 or not fewest:
             break
-        oracle = LayerOracle(samples, method, names_of(function))
-        found = mend(method.code, oracle, forward=method.forward, limit=seconds)
+        found = mend(method.code, LayerOracle(samples, method), forward=method.forward, limit=seconds)
         if found.steps and len(found.left) < fewest:
             best, fewest = found.steps, len(found.left)
     return list(map(_briefly, best))
@@ -99,12 +97,6 @@ def _briefly(step: Step) -> Finding:
     if step.outputs == (RAISES,):
         return replace(step.finding, subject="what backward gives")
     return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
-
-
-def names_of(function: ScalarFunction) -> Names:
-    """The author's own words for the gradients."""
-    own = (each.code for each in methods_of(function.layer) if each.name == "backward" and not each.path)
-    return Names(next(own, None), list(function.float_inputs))
 
 
 def methods_of(layer: Any) -> Iterator[Method]:

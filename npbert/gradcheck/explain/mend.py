@@ -5,7 +5,7 @@
         print(describe(step.finding, edit=True))
 
 Each wrong output is mended for itself: an edit counts when one more is right and none newly wrong, on every sample, and
-on a second call. Cheap edits come first, then what is looked up (a factor, a term), then two edits at once.
+on a second call. Cheap edits come first, then what is looked up (a factor, a term).
 
 broken_from is the same the other way round: a right code is "mended" until its numbers are the author's. What that
 takes is what the author's code lacks, though not a line of the two is alike.
@@ -22,7 +22,7 @@ from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.finding import Finding, finding_of, in_one_line, where
 from npbert.gradcheck.explain.places import places_in
-from npbert.gradcheck.explain.reasons import CHEAP, KINDS
+from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Search
 from npbert.gradcheck.explain.trace import Run, Trace, watched
 from npbert.gradcheck.explain.trial import (
@@ -42,8 +42,8 @@ LIMIT, LONGEST = 3.0, 5.0
 
 @dataclass(frozen=True)
 class Step:
-    """One edit. finding: what it says, and its `wanted` is the edit.   outputs: those that are right by it, and by the
-    other one where it takes two.   before, after: the code without the edit and with it"""
+    """One edit. finding: what it says, and its `wanted` is the edit.   outputs: those that are right by it.
+    before, after: the code without the edit and with it"""
 
     finding: Finding
     outputs: tuple[str, ...]
@@ -77,17 +77,14 @@ def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = 
         known: list[Edit] = []
         while wrong_in(now) and not trial.is_over:
             search = Search(code, trial, forward, now, trace)
-            way = search.nearest(known)
-            if not way:
+            best = search.best(known)
+            if not best:
                 break
             known = [edit for edit, _ in search.found]
-            outputs = tuple(sorted(wrong_in(now) - wrong_in(way[-1].after)))
-            made = [
-                Step(finding_of(edit, before, ", ".join(outputs)), outputs, before, after)
-                for edit, before, after, _ in way
-            ]
-            steps = _joined([*steps, *_needing_each_other(_joined(made, are_pair=True))])
-            code, now = way[-1].code, way[-1].after
+            edit, edited, after = best
+            outputs = tuple(sorted(wrong_in(now) - wrong_in(after)))
+            steps = _joined(steps, Step(finding_of(edit, code, ", ".join(outputs)), outputs, code, edited))
+            code, now = edited, after
         left = tuple(sorted(wrong_in(now)))
         if has_failed(start) and left:  # to make code run that then is wrong explains nothing
             return Mended((), left)
@@ -95,34 +92,15 @@ def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = 
     return Mended(tuple(steps), left, where(place, code) if place else {})
 
 
-def _joined(steps: list[Step], *, are_pair: bool = False) -> list[Step]:
-    """The steps, with two of one line made one, if they are a pair, or the later shows a line that has been changed."""
-    joined: list[Step] = []
-    for step in steps:
-        for at, earlier in enumerate(joined):
-            is_one = are_pair or earlier.finding.place != step.finding.place
-            finding = in_one_line(earlier.finding, step.finding, step.after) if is_one else None
-            if finding:
-                outputs = tuple(sorted({*earlier.outputs, *step.outputs}))
-                joined[at] = Step(finding, outputs, earlier.before, step.after)
-                break
-        else:
-            joined.append(step)
-    return joined
-
-
-def _needing_each_other(steps: list[Step]) -> list[Step]:
-    """Two steps say so. Where they differ and something is added, nobody knows what each is for."""
-    if len(steps) == 1:
-        return steps
-    kinds = {step.finding.kind for step in steps}
-    is_clear = len(kinds) == 1 or all(KINDS[kind].cost < CHEAP for kind in kinds)
-    told = []
-    for step, other in zip(steps, reversed(steps), strict=True):
-        cause = f"Line {other.finding.line} has to change with it: neither change is enough alone."
-        cause = step.finding.cause if is_clear else cause
-        told.append(replace(step, finding=replace(step.finding, cause=cause, is_alone=False, is_clear=is_clear)))
-    return told
+def _joined(steps: list[Step], step: Step) -> list[Step]:
+    """The steps and one more, which is joined with an earlier one if it shows a line that has been changed."""
+    for at, earlier in enumerate(steps):
+        is_changed = earlier.finding.place != step.finding.place
+        finding = in_one_line(earlier.finding, step.finding, step.after) if is_changed else None
+        if finding:
+            outputs = tuple(sorted({*earlier.outputs, *step.outputs}))
+            return [*steps[:at], Step(finding, outputs, earlier.before, step.after), *steps[at + 1 :]]
+    return [*steps, step]
 
 
 def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = 2.5) -> list[Finding]:

@@ -28,7 +28,7 @@ class Place:
     holder, role: the node that it hangs on, and as what.   hidden: its variables cannot be seen from outside.
     in_brackets: it is in a subscript.   looped: it was computed more than once.   seen, value, env: whether it was
     computed at all, what it was the first time, and the local variables then.   room: the shape that it is broadcast
-    to, by what it meets there.   more: so much more costs an edit of it.
+    to, by what it meets there.
     """
 
     trial: Trial
@@ -44,7 +44,6 @@ class Place:
     value: Any = None
     env: Mapping[str, Any] = field(default_factory=dict)
     room: tuple[int, ...] = ()
-    more: float = 0.0
 
     @property
     def is_index(self) -> bool:

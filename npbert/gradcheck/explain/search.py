@@ -6,7 +6,7 @@ import ast
 import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,18 +19,10 @@ from npbert.gradcheck.explain.trace import Event, Trace, Verdicts, watched
 from npbert.gradcheck.explain.trial import RAISES, Failed, Outlook, Trial, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_NEAR, _PAIRS = 40, 12  # edits that may be the first of a pair, and those that are
-_FAR = 3.0  # a single edit of a higher cost is weighed against two at once
-_MISNAMED = 0.5  # so much less costs an edit where a name stands for something else than in the right code
+_FAR = 3.0  # where only an edit of a higher cost is found, it is looked for elsewhere, too
 
-
-class Made(NamedTuple):
-    """An edit that was chosen, the code without it and with it, and what is wrong with that."""
-
-    edit: Edit
-    before: Code
-    code: Code
-    after: list[Outlook]
+Made = tuple[Edit, Code, list[Outlook]]
+"""An edit that was chosen, the code with it, and what is wrong then."""
 
 
 class Search:
@@ -43,25 +35,18 @@ class Search:
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
         self.vocabulary, self.everything = Vocabulary(code, forward), places_in(trial, code)
         self.places = [place for place in self.everything if place.role != WRITTEN]
-        self._near: list[tuple[float, Edit]] = []
         self.found: list[tuple[Edit, list[Outlook]]] = []
 
-    def nearest(self, known: Iterable[Edit] = ()) -> list[Made]:
-        """The best edit, or two at once where they are nearer to what stands there than any one.
+    def best(self, known: Iterable[Edit]) -> Made | None:
+        """The best edit, where there is one. Lines whose numbers are right are left for the last.
 
         known: what helped before the last edit was made; of these, one that still helps is taken at once
         """
         self._slowly(known)
-        one = self._chosen() or self.best()
-        if one and one[0].edit.cost <= _FAR:
-            return one
-        return min(filter(None, (one, self.pair())), key=lambda way: sum(made.edit.cost for made in way), default=[])
+        return self._chosen() or self._searched()
 
-    def best(self) -> list[Made]:
-        """The best single edit, where there is one. Lines whose numbers are right are left for the last."""
+    def _searched(self) -> Made | None:
         verdicts = self._verdicts(self._watched())
-        for place in self.places:
-            place.more -= _MISNAMED if id(place.statement) in verdicts.misnamed else 0
         statements = list(statement_edits(self.code))
         self._slowly(edit for edit in statements if edit.kind != "move")
         doubtful = [place for place in self.places if id(place.statement) not in verdicts.right]
@@ -73,14 +58,15 @@ class Search:
             self._missing(doubtful, verdicts)
         return self._chosen()
 
-    def _chosen(self) -> list[Made]:
+    def _chosen(self) -> Made | None:
         """The one that helps most, and is the nearest to what stands there."""
         for edit, _ in sorted(self.found, key=lambda each: (len(wrong_in(each[1])), *each[0].rank)):
             for each in (*self._above(edit), edit):
-                made = self._made(each)
-                if self._is_progress(made.after):
-                    return [made]
-        return []
+                code = self.code.edited(copy.deepcopy(each.changes))
+                after = self.trial.looks(code)
+                if self._is_progress(after):
+                    return each, code, after
+        return None
 
     def suspect(self) -> Place | None:
         """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""
@@ -92,24 +78,6 @@ class Search:
                 if not is_told or slopes_at(here, self.first, self.now[self.first]) != []:
                     return place
         return None
-
-    def pair(self) -> list[Made]:
-        """Two edits at once: the first is one of those that came nearest, by the lines that are right then."""
-        of_score: dict[float, Edit] = {}
-        for score, edit in sorted(self._near, key=lambda each: (-round(each[0], 6), each[1].cost)):
-            of_score.setdefault(round(score, 9), edit)
-        near = list(of_score.values())[:_NEAR]
-        if self.trace:
-            runs = {edit: watched(places_in(self.trial, self._edited(edit)), self.first) for edit in near}
-            near.sort(key=lambda edit: len(self._verdicts(runs[edit]).unknown))
-        for edit in near[:_PAIRS]:
-            made = self._made(edit)
-            wrong = wrong_in(made.after)
-            if not self.trial.is_over and not has_failed(made.after) and set() < wrong <= wrong_in(self.now):
-                second = Search(made.code, self.trial, self.forward, made.after, self.trace).best()
-                if second:
-                    return [made, *second]
-        return []
 
     def _watched(self) -> list[Event]:
         """What happens at the first sample; places that are not reached there are looked at in the others."""
@@ -138,13 +106,6 @@ class Search:
                     new = replaced(edit.new, {id(node): s.value for node in uses})
                     yield Edit(edit.kind, s.lineno, {id(s.value): new}, s.value, new, edit.more)
 
-    def _edited(self, edit: Edit) -> Code:
-        return self.code.edited(copy.deepcopy(edit.changes))
-
-    def _made(self, edit: Edit) -> Made:
-        code = self._edited(edit)
-        return Made(edit, self.code, code, self.trial.looks(code))
-
     def _may_be_wrong(self, place: Place) -> bool:
         """Whether an edit of the place may help: if it moves what is wrong, and nothing that is right."""
         now = self.now[self.first]
@@ -166,17 +127,16 @@ class Search:
     def _missing(self, places: list[Place], verdicts: Verdicts) -> None:
         """What is not a small change of what stands there: a factor, a term, a step, another expression.
 
-        It is looked for first where the numbers begin to be nobody's, and where a name stands for something else.
+        It is looked for first where the numbers begin to be nobody's.
         """
         values = [place for place in places if place.is_float and not (place.is_index or place.hidden)]
         values = [place for place in values if self._may_be_wrong(place)]
         here = {id(place.statement) for place in values}
         unknown = [id(place.statement) for place in verdicts.unknown if id(place.statement) in here]
-        first = {*unknown[:1], *verdicts.misnamed}
         for is_first in (True, False):
             others = []
             for place in values:
-                if (id(place.statement) in first) is is_first:
+                if (id(place.statement) in unknown[:1]) is is_first:
                     is_told = RAISES not in self.now[self.first].wrong and not self.trial.is_over
                     slopes = slopes_at(place, self.first, self.now[self.first]) if is_told else None
                     self._tried(place, looked_up(place, slopes, self.vocabulary) if slopes else ())
@@ -219,8 +179,6 @@ class Search:
         if RAISES in then.wrong:
             return False
         if not (then.right if RAISES in now.wrong else set(then.wrong) < set(now.wrong)):
-            if set(then.wrong) <= set(now.wrong):
-                self._near.append((sum(then.wrong.values()) + len(then.right), edit))
             return False
         after = [then if k == self.first else look(k) for k in range(len(self.now) - 1)]
         after.append(look(0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from npbert.gradcheck.explain.needed import guesses, looked_up, slopes_at
 from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, give_room, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.trace import Event, Trace, Verdicts, watched
-from npbert.gradcheck.explain.trial import RAISES, Failed, Outlook, Trial, has_failed, wrong_in
+from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _FAR = 3.0  # where only an edit of a higher cost is found, it is looked for elsewhere, too
@@ -42,16 +42,16 @@ class Search:
 
         known: what helped before the last edit was made; of these, one that still helps is taken at once
         """
-        self._slowly(known)
+        self._tried(known)
         return self._chosen() or self._searched()
 
     def _searched(self) -> Made | None:
         verdicts = self._verdicts(self._watched())
         statements = list(statement_edits(self.code))
-        self._slowly(edit for edit in statements if edit.kind != "move")
+        self._tried(edit for edit in statements if edit.kind != "move")
         doubtful = [place for place in self.places if id(place.statement) not in verdicts.right]
         self._changed(doubtful)
-        self._slowly(edit for edit in statements if edit.kind == "move")
+        self._tried(edit for edit in statements if edit.kind == "move")
         if not self.found:
             self._changed([place for place in self.places if id(place.statement) in verdicts.right])
         if not self.found:
@@ -122,7 +122,7 @@ class Search:
         """The small edits of what stands in these places, where they may be wrong."""
         for place in places:
             if self._may_be_wrong(place):
-                self._tried(place, (edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP))
+                self._tried((edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP), place)
 
     def _missing(self, places: list[Place], verdicts: Verdicts) -> None:
         """What is not a small change of what stands there: a factor, a term, a step, another expression.
@@ -139,52 +139,32 @@ class Search:
                 if (id(place.statement) in unknown[:1]) is is_first:
                     is_told = RAISES not in self.now[self.first].wrong and not self.trial.is_over
                     slopes = slopes_at(place, self.first, self.now[self.first]) if is_told else None
-                    self._tried(place, looked_up(place, slopes, self.vocabulary) if slopes else ())
+                    self._tried(looked_up(place, slopes, self.vocabulary) if slopes else (), place)
                     others += [place] if slopes is None or place.looped else []
             for place in [] if self.found else others:
-                self._tried(place, guesses(place, self.vocabulary))
+                self._tried(guesses(place, self.vocabulary), place)
             if any(edit.cost <= _FAR for edit, _ in self.found):
                 return
 
-    def _tried(self, place: Place, edits: Iterable[Edit]) -> None:
-        """Each edit of the expression in the place; one whose value is known not to help costs no whole run."""
-        if place.hidden or not place.seen:
-            self._slowly(edits)
-            return
-        known: set[Any] = set() if place.looped else {fingerprint(place.value)}
+    def _tried(self, edits: Iterable[Edit], place: Place | None = None) -> None:
+        """Each edit, but for those that give a place a value which is known not to help. What helps is noted."""
+        known = {fingerprint(place.value)} if place and place.seen and not (place.hidden or place.looped) else set()
         for edit in itertools.takewhile(lambda _: not self.trial.is_over, edits):
-            values: list[Any] = []
-            compute = place.giving(edit.new)
-
-            def give(env: Any, values: list[Any] = values, compute: Any = compute) -> Any:
-                value = compute(env)
-                values.append(None if values else fingerprint(value))
-                if values[0] in known:
-                    raise Failed
-                return value
-
-            is_near = self._judged(edit, lambda k, give=give: place.look(k, give))  # type: ignore[misc]
-            if not is_near and not place.looped:
-                known.update(values[:1])
-
-    def _slowly(self, edits: Iterable[Edit]) -> None:
-        """Each edit, by compiling the function anew."""
-        for edit in itertools.takewhile(lambda _: not self.trial.is_over, edits):
+            if place and known:
+                try:
+                    value = fingerprint(place.giving(edit.new)(place.env))
+                except Exception:  # of the author's code, edited
+                    continue
+                if value in known:
+                    continue
             function = self.trial.compiled(self.code.edited(edit.changes))
-            self._judged(edit, lambda k, function=function: self.trial.look(function, k))  # type: ignore[misc]
-
-    def _judged(self, edit: Edit, look: Callable[[int], Outlook]) -> bool:
-        """Whether the edit helps at the first sample; it is noted where it does at all of them."""
-        now, then = self.now[self.first], look(self.first)
-        if RAISES in then.wrong:
-            return False
-        if not (then.right if RAISES in now.wrong else set(then.wrong) < set(now.wrong)):
-            return False
-        after = [then if k == self.first else look(k) for k in range(len(self.now) - 1)]
-        after.append(look(0))
-        if self._is_progress(after):
-            self.found.append((edit, after))
-        return True
+            now, then = self.now[self.first], self.trial.look(function, self.first)
+            if RAISES not in then.wrong and (then.right if RAISES in now.wrong else set(then.wrong) < set(now.wrong)):
+                after = [self.trial.look(function, k) for k in [*range(len(self.now) - 1), 0]]
+                if self._is_progress(after):
+                    self.found.append((edit, after))
+            elif place and known:
+                known.add(value)
 
     def _is_progress(self, after: list[Outlook]) -> bool:
         """Whether some output that was wrong is right at every sample now, and none is newly wrong."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain import FAILED, Code, Finding, Outlook, broken_from, mend, nearness
+from npbert.gradcheck.explain import FAILED, Code, Finding, Outlook, broken_from, mend
 
 if TYPE_CHECKING:
     from npbert.learn.numbers import NumbersPart
@@ -96,12 +96,12 @@ class _Oracle:
             given = self.part.numbers(candidate, self.samples[k])
         except Exception:  # of what the edited code returned
             return FAILED
-        wrong = self._with_consequences(self.part.wrong_names(given, right))
+        wrong = set(self._with_consequences(self.part.wrong_names(given, right)))
         fitting = [name for name in right if _fits(given.get(name), right[name])]
         arrays = {name: (np.asarray(given[name], float), np.asarray(right[name], float)) for name in fitting}
         if any(name not in arrays for name in wrong):
             return FAILED
-        return Outlook({name: nearness(*arrays[name]) for name in wrong}, set(right) - set(wrong), arrays)
+        return Outlook(wrong, set(right) - wrong, arrays)
 
     def _with_consequences(self, wrong: list[str]) -> list[str]:
         """While a thing is wrong, what is made of it is not believed: of a wrong dx, `dx when nothing is dropped`."""

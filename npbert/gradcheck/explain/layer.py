@@ -16,10 +16,10 @@ from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import Step, mend
 from npbert.gradcheck.explain.samples import Sample, samples_of
-from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, nearness, quiet
+from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, quiet
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple
-from npbert.gradcheck.report import PromiseError, relative_errors
+from npbert.gradcheck.report import PromiseError, compared
 
 MOST_NUMBERS = 3000
 """A layer with more numbers is not searched for an edit: that would take minutes."""
@@ -62,15 +62,14 @@ class LayerOracle:
         if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
             return FAILED
         given = call.backward()
-        errors = relative_errors(given, sample.right)
         arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
-        right = {d(name) for name, error in errors.items() if (error <= sample.accuracy).all()}
-        wrong = {name: nearness(*pair) for name, pair in arrays.items() if name not in right}
+        wrong = {d(each.name) for each in compared("", given, sample.right, sample.accuracy) if each.count}
+        right = set(arrays) - wrong
         if tries_promises and not wrong:
             try:
                 promised_gradients(sample.function)
             except PromiseError as error:
-                wrong = dict.fromkeys(error.subjects, 0.0)
+                wrong = set(error.subjects)
         return Outlook(wrong, right, arrays)
 
 

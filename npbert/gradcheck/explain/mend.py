@@ -32,7 +32,6 @@ from npbert.gradcheck.explain.trial import (
     Trial,
     has_failed,
     is_equal,
-    nearness,
     quiet,
     wrong_in,
 )
@@ -144,8 +143,8 @@ class _Imitated:
         if not set(self.names) <= set(seen.arrays):
             return FAILED
         arrays = {name: (seen.arrays[name][0], wanted[name]) for name in self.names}
-        wrong = {name: nearness(*pair) for name, pair in arrays.items() if not is_equal(*pair)}
-        return Outlook(wrong, frozenset(self.names) - set(wrong), arrays)
+        wrong = {name for name, pair in arrays.items() if not is_equal(*pair)}
+        return Outlook(wrong, set(self.names) - wrong, arrays)
 
 
 def _turned(finding: Finding) -> Finding:

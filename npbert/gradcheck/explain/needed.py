@@ -41,7 +41,7 @@ def slopes_at(place: Place, k: int, now: Outlook) -> list[Slopes] | None:
     """Of each wrong output that moves with the expression, where some value closes the gap; None: it is not linear."""
     value = _moved_by(place)
     start = place.put(k, value if value.ndim else float(value)).arrays
-    names = [name for name in now.wrong if name in start and start[name][0].shape == start[name][1].shape]
+    names = [name for name in sorted(now.wrong) if name in start and start[name][0].shape == start[name][1].shape]
     if not names or not 0 < value.size <= _LARGEST:
         return None
 

@@ -62,7 +62,7 @@ def watched(places: list[Place], k: int) -> list[Event]:
 
 class Verdicts(NamedTuple):
     """right: the ids of statements that compute something, and all of it as in the right run.   unknown: the places of
-    what is in no right run, in order."""
+    what is in no right run, or not by that name, in order."""
 
     right: frozenset[int] = frozenset()
     unknown: tuple[Place, ...] = ()
@@ -83,12 +83,12 @@ class Trace:
                 found = [(place, array) for array in telling(value)]
                 is_last = place.role == WRITTEN  # what is written into grows: it counts as it is in the end, and alone
                 results[place.statement] = found if is_last else results.get(place.statement, []) + found
-        unknown = [[place for place, array in found if not right.has(array)] for found in results.values()]
+        unknown = [[place for place, array in found if right.lacks(place, array)] for found in results.values()]
         fine = [
             id(statement)
             for statement, found in results.items()
             if found and not isinstance(statement, ast.Return)
-            if all(right.has(array, exactly=True) for _, array in found)
+            if all(right.has(array, exactly=True) and not right.lacks(place, array) for place, array in found)
         ]
         return Verdicts(frozenset(fine), tuple(places[0] for places in unknown if places))
 
@@ -115,12 +115,26 @@ class Run:
     """The numbers that come up in a run."""
 
     def __init__(self, events: Iterable[Event]) -> None:
-        self._marks = {mark for _, value in events for array in telling(value) for mark in _marks(array)}
+        found = [(place, array) for place, value in events for array in telling(value)]
+        self._marks = {mark for _, array in found for mark in _marks(array)}
+        self._names = {_name_of(place) for place, _ in found} - {""}
+        self._named = {(_name_of(place), _size(array)) for place, array in found}
 
     def has(self, array: Array, *, exactly: bool = False) -> bool:
         """Whether the array came up: as it is, or in any shape, order of axes and sign."""
         exact, turned = itertools.islice(_marks(array), 2)
         return (exact if exactly else turned) in self._marks
+
+    def lacks(self, place: Place, array: Array) -> bool:
+        """Whether the array never came up, or the name that it is given in this place stands for others."""
+        name = _name_of(place)
+        return not self.has(array) or (name in self._names and (name, _size(array)) not in self._named)
+
+
+def _name_of(place: Place) -> str:
+    """The name that its value is given; "" where it is given none."""
+    target = place.statement.targets[0] if isinstance(place.statement, ast.Assign) and place.is_whole else None
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def telling(value: Any) -> Iterator[Array]:

@@ -118,22 +118,6 @@ def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
     return place, place, _header(replaced(road[0], edit.changes))
 
 
-def in_one_line(one: Finding, other: Finding, after: Code) -> Finding | None:
-    """Two edits of one line, told as one. None where they are of different lines, or one changes no expression.
-
-    after: the code with both of them
-    """
-    if one.line != other.line or not (one.wanted and other.wanted) or "move" in (one.kind, other.kind):
-        return None
-    statements = (each for each in ast.walk(after.tree) if isinstance(each, ast.stmt))
-    statement = next((each for each in statements if getattr(each, "lineno", 0) == one.line), None)
-    if statement is None:
-        return None
-    subject = ", ".join(dict.fromkeys([*one.subject.split(", "), *other.subject.split(", ")]))
-    kind, place = one.kind if one.kind == other.kind else "expression", one.place
-    return Finding(kind, subject, place, place, _header(statement), KINDS[kind].cause, one.line)
-
-
 def where(place: Place, code: Code) -> dict[str, Any]:
     """line, place and marked of a finding: where the place is in the author's file."""
     node: Any = getattr(place.statement, "value", place.expr) if place.role == WRITTEN else place.expr

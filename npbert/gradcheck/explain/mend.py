@@ -19,8 +19,7 @@ from typing import Any
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.edits import Edit
-from npbert.gradcheck.explain.finding import Finding, finding_of, in_one_line, where
+from npbert.gradcheck.explain.finding import Finding, finding_of, where
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Search
@@ -73,33 +72,19 @@ def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = 
     steps: list[Step] = []
     with quiet():
         start = now = trial.looks(code)
-        known: list[Edit] = []
         while wrong_in(now) and not trial.is_over:
-            search = Search(code, trial, forward, now, trace)
-            best = search.best(known)
+            best = Search(code, trial, forward, now, trace).best()
             if not best:
                 break
-            known = [edit for edit, _ in search.found]
             edit, edited, after = best
             outputs = tuple(sorted(wrong_in(now) - wrong_in(after)))
-            steps = _joined(steps, Step(finding_of(edit, code, ", ".join(outputs)), outputs, code, edited))
+            steps.append(Step(finding_of(edit, code, ", ".join(outputs)), outputs, code, edited))
             code, now = edited, after
         left = tuple(sorted(wrong_in(now)))
         if has_failed(start) and left:  # to make code run that then is wrong explains nothing
             return Mended((), left)
         place = Search(code, trial, forward, now, trace).suspect() if left and trace else None
     return Mended(tuple(steps), left, where(place, code) if place else {})
-
-
-def _joined(steps: list[Step], step: Step) -> list[Step]:
-    """The steps and one more, which is joined with an earlier one if it shows a line that has been changed."""
-    for at, earlier in enumerate(steps):
-        is_changed = earlier.finding.place != step.finding.place
-        finding = in_one_line(earlier.finding, step.finding, step.after) if is_changed else None
-        if finding:
-            outputs = tuple(sorted({*earlier.outputs, *step.outputs}))
-            return [*steps[:at], Step(finding, outputs, earlier.before, step.after), *steps[at + 1 :]]
-    return [*steps, step]
 
 
 def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = 2.5) -> list[Finding]:

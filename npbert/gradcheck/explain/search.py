@@ -37,15 +37,8 @@ class Search:
         self.places = [place for place in self.everything if place.role != WRITTEN]
         self.found: list[tuple[Edit, list[Outlook]]] = []
 
-    def best(self, known: Iterable[Edit]) -> Made | None:
-        """The best edit, where there is one. Lines whose numbers are right are left for the last.
-
-        known: what helped before the last edit was made; of these, one that still helps is taken at once
-        """
-        self._tried(known)
-        return self._chosen() or self._searched()
-
-    def _searched(self) -> Made | None:
+    def best(self) -> Made | None:
+        """The best edit, where there is one. Lines whose numbers are right are left for the last."""
         verdicts = self._verdicts(self._watched())
         statements = list(statement_edits(self.code))
         self._tried(edit for edit in statements if edit.kind != "move")

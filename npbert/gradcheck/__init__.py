@@ -10,7 +10,7 @@
 - The complex step: S(x + ih) = S(x) + ih S′(x) − …, so the derivative is Im S(x + ih) / h, right to the last digit. It
   needs a forward that complex numbers flow through: no `abs`, no `np.var`. (Squire & Trapp 1998.)
 
-When one is wrong, the report begins with what is wrong, in words: `Report.diagnosis`; `explain` works on any two arrays.
+When one is wrong, the report says how, in words: `Report.diagnosis`. `explain` works on any two arrays.
 
 The estimates are taken at the point that the layer and the inputs are at, so that point should hide nothing:
 `randomize` sees to it. Finite differences reach 0.003 to either side; a kink nearer than that makes them wrong.

@@ -53,12 +53,12 @@ _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missi
 """Kinds that speak of numbers that are computed with, and say nothing of a range, an axis or an index."""
 
 
-def edit_of(place: Place, kind: str, new: ast.expr, more: float = 0.0) -> Edit:
+def edit_of(place: Place, kind: str, new: ast.expr) -> Edit:
     """The edit that puts another expression in a place. Where a name is only handed on, it is not missing anything."""
     if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
         kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
     is_late = isinstance(place.statement, ast.Return) or KINDS[kind].cost > CHEAP
-    more += _HANDED_ON if is_late and place.is_handed_on else 0.0
+    more = _HANDED_ON if is_late and place.is_handed_on else 0.0
     if not hasattr(new, "lineno"):  # what is edited next may be a piece of it
         ast.fix_missing_locations(ast.copy_location(new, place.expr))
     return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new, more)

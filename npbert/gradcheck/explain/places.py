@@ -27,8 +27,7 @@ class Place:
 
     holder, role: the node that it hangs on, and as what.   hidden: its variables cannot be seen from outside.
     in_brackets: it is in a subscript.   looped: it was computed more than once.   seen, value, env: whether it was
-    computed at all, what it was the first time, and the local variables then.   room: the shape that it is broadcast
-    to, by what it meets there.
+    computed at all, what it was the first time, and the local variables then.
     """
 
     trial: Trial
@@ -43,7 +42,6 @@ class Place:
     seen: bool = False
     value: Any = None
     env: Mapping[str, Any] = field(default_factory=dict)
-    room: tuple[int, ...] = ()
 
     @property
     def is_index(self) -> bool:
@@ -108,10 +106,6 @@ class Place:
         """Run sample k with the value that `give` makes of the local variables, whenever the place is reached."""
         self._give = give
         return self.trial.look(self._function, k)
-
-    def put(self, k: int, value: Any) -> Outlook:
-        """With this value, or this factor where the place is looped; what stands there is computed all the same."""
-        return self.look(k, lambda env: self.original(env) * value if self.looped else (self.original(env), value)[1])
 
 
 def places_in(trial: Trial, code: Code) -> list[Place]:
@@ -214,15 +208,3 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return type(value), tuple(map(fingerprint, value))
     return (type(value), repr(value)) if isinstance(value, bool | int | float | str | np.generic) else id(value)
-
-
-def give_room(places: list[Place]) -> None:
-    """Notes at each place of floats what it is broadcast to."""
-    arrays: dict[int, Place] = {}
-    for place in places:
-        if place.is_float:
-            place.room, holder = np.shape(place.value), arrays.get(id(place.holder))
-            op = getattr(place.holder, "op", ast.Pow())
-            if holder and not isinstance(op, ast.MatMult | ast.Pow) and broadcasts(place.value, holder.value):
-                place.room = holder.room
-            arrays[id(place.expr)] = place

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, replaced, text_of
+from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
-from npbert.gradcheck.explain.needed import guesses, looked_up, slopes_at
-from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, give_room, places_in
+from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.trace import Event, Trace, Verdicts, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
@@ -54,11 +52,10 @@ class Search:
     def _chosen(self) -> Made | None:
         """The one that helps most, and is the nearest to what stands there."""
         for edit, _ in sorted(self.found, key=lambda each: (len(wrong_in(each[1])), *each[0].rank)):
-            for each in (*self._above(edit), edit):
-                code = self.code.edited(copy.deepcopy(each.changes))
-                after = self.trial.looks(code)
-                if self._is_progress(after):
-                    return each, code, after
+            code = self.code.edited(copy.deepcopy(edit.changes))
+            after = self.trial.looks(code)
+            if self._is_progress(after):
+                return edit, code, after
         return None
 
     def suspect(self) -> Place | None:
@@ -67,9 +64,7 @@ class Search:
             computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
             here = computed[0] if place.role == WRITTEN and computed else place
             if here.seen and not here.hidden and self._may_be_wrong(here):
-                is_told = here.is_float and not here.looped and place.role != WRITTEN
-                if not is_told or slopes_at(here, self.first, self.now[self.first]) != []:
-                    return place
+                return place
         return None
 
     def _watched(self) -> list[Event]:
@@ -78,26 +73,11 @@ class Search:
         for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
                 watched(self.everything, k)
-        give_room(self.places)
         return events
 
     def _verdicts(self, events: list[Event]) -> Verdicts:
         """What is to be said of the statements beside those of a right code."""
         return self.trace.verdicts(events, self.first) if self.trace else Verdicts()
-
-    def _above(self, edit: Edit) -> Iterator[Edit]:
-        """The same edit of what was assigned to the name, where another expression belongs in its place, or where the
-        name is only returned: the line that made it is the one to look at."""
-        if not isinstance(edit.old, ast.Name) or not isinstance(edit.new, ast.expr):
-            return
-        nodes = list(ast.walk(self.code.entry))
-        returned = [s.value for s in nodes if isinstance(s, ast.Return)]
-        if edit.kind == "expression" or any(edit.old in (value, *getattr(value, "elts", ())) for value in returned):
-            for s in reversed(nodes):
-                if isinstance(s, ast.Assign) and text_of(s.targets[0]) == edit.old.id:
-                    uses = [n for n in ast.walk(edit.new) if isinstance(n, ast.Name) and n.id == edit.old.id]
-                    new = replaced(edit.new, {id(node): s.value for node in uses})
-                    yield Edit(edit.kind, s.lineno, {id(s.value): new}, s.value, new, edit.more)
 
     def _may_be_wrong(self, place: Place) -> bool:
         """Whether an edit of the place may help: if it moves what is wrong, and nothing that is right."""
@@ -126,16 +106,10 @@ class Search:
         values = [place for place in values if self._may_be_wrong(place)]
         here = {id(place.statement) for place in values}
         unknown = [id(place.statement) for place in verdicts.unknown if id(place.statement) in here]
-        for is_first in (True, False):
-            others = []
-            for place in values:
-                if (id(place.statement) in unknown[:1]) is is_first:
-                    is_told = RAISES not in self.now[self.first].wrong and not self.trial.is_over
-                    slopes = slopes_at(place, self.first, self.now[self.first]) if is_told else None
-                    self._tried(looked_up(place, slopes, self.vocabulary) if slopes else (), place)
-                    others += [place] if slopes is None or place.looped else []
-            for place in [] if self.found else others:
-                self._tried(guesses(place, self.vocabulary), place)
+        values.sort(key=lambda place: id(place.statement) not in unknown[:1])
+        for _, first in itertools.groupby(values, lambda place: id(place.statement) in unknown[:1]):
+            for place in first:
+                self._tried(self.vocabulary.guesses(place), place)
             if any(edit.cost <= _FAR for edit, _ in self.found):
                 return
 

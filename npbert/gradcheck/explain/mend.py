@@ -103,9 +103,9 @@ def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = 2.5)
     k = next(k for k, look in enumerate(looks) if look.wrong)
     found = []
     with quiet():
-        events = watched(places_in(trial, wrong), k)
+        events = watched(trial, places_in(wrong), k)
         for step in steps:
-            broken = Run(watched(places_in(trial, step.after), k))
+            broken = Run(watched(trial, places_in(step.after), k))
             outputs = [looks[k].arrays[name] for name in step.outputs]
             place = Trace(trial, step.before).first_of(events, broken, k, outputs)
             found.append(replace(_turned(step.finding), **where(place, wrong)))

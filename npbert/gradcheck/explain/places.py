@@ -1,24 +1,20 @@
-"""Place: an expression in the code, what it is when the code runs, and what comes of another value there."""
+"""Place: an expression in the code, and what it is when the code runs."""
 
 from __future__ import annotations
 
 import ast
-import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import HOOK, STEP, Code, filled, text_of
-from npbert.gradcheck.explain.trial import Outlook, Trial
+from npbert.gradcheck.explain.code import STEP, Code, filled, text_of
 
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.FunctionDef)
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue)
 _ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 WRITTEN = "written"
-
-Give = Callable[[Mapping[str, Any]], Any]
 
 
 @dataclass(eq=False)
@@ -30,7 +26,6 @@ class Place:
     computed at all, what it was the first time, and the local variables then.
     """
 
-    trial: Trial
     code: Code
     expr: ast.expr
     holder: ast.AST
@@ -80,37 +75,17 @@ class Place:
         """Whether it is a name that its statement returns, or gives another name."""
         return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
 
-    @functools.cached_property
-    def original(self) -> Give:
-        """What stands there."""
-        return self.giving(self.expr)
-
     def valued(self, node: Any) -> Any:
         """The fingerprint of what an expression is, where the place was first reached; None where it cannot be told."""
         try:
-            return fingerprint(self.giving(node)(self.env))
+            return fingerprint(eval(compiled_expression(node), {**self.code.scope, **self.env}))
         except Exception:  # of the author's code, edited
             return None
 
-    def giving(self, node: Any) -> Give:
-        """What computes an expression from the local variables."""
-        expression = compiled_expression(node)
-        return lambda env: eval(expression, {**self.code.scope, **env})
 
-    @functools.cached_property
-    def _function(self) -> Callable[..., Any]:
-        call = filled(f"{HOOK}(locals())")
-        return self.trial.compiled(self.code.edited({id(self.expr): call}), lambda env: self._give(env))
-
-    def look(self, k: int, give: Give) -> Outlook:
-        """Run sample k with the value that `give` makes of the local variables, whenever the place is reached."""
-        self._give = give
-        return self.trial.look(self._function, k)
-
-
-def places_in(trial: Trial, code: Code) -> list[Place]:
+def places_in(code: Code) -> list[Place]:
     """All expressions whose value is read, the outer ones before the inner ones; and what is written into."""
-    top = Place(trial, code, ast.Constant(0), code.tree, "body", ast.Pass(), hidden=False)
+    top = Place(code, ast.Constant(0), code.tree, "body", ast.Pass(), hidden=False)
     functions = enumerate(code.tree.body)
     return [place for n, function in functions for place in _places(function, replace(top, hidden=n > 0))]
 

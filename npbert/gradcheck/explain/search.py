@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code
+from npbert.gradcheck.explain.code import HOOK, Code, filled
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
@@ -31,7 +30,7 @@ class Search:
     def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], trace: Trace | None) -> None:
         self.code, self.trial, self.forward, self.now, self.trace = code, trial, forward, now, trace
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
-        self.vocabulary, self.everything = Vocabulary(code, forward), places_in(trial, code)
+        self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in self.everything if place.role != WRITTEN]
         self.found: list[tuple[Edit, list[Outlook]]] = []
 
@@ -69,10 +68,10 @@ class Search:
 
     def _watched(self) -> list[Event]:
         """What happens at the first sample; places that are not reached there are looked at in the others."""
-        events = watched(self.everything, self.first)
+        events = watched(self.trial, self.everything, self.first)
         for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
-                watched(self.everything, k)
+                watched(self.trial, self.everything, k)
         return events
 
     def _verdicts(self, events: list[Event]) -> Verdicts:
@@ -87,7 +86,12 @@ class Search:
         if not place.is_float or RAISES in now.wrong:
             return True
         rng = np.random.default_rng(0)
-        then = place.look(self.first, lambda env: _shaken(place.original(env), rng))
+        shaken = self.code.edited({id(place.expr): filled(f"{HOOK}(e)", e=place.expr)})
+
+        def moved(value: Any) -> Any:
+            return value * (1 + 0.01 * rng.random(np.shape(value))) + 0.01
+
+        then = self.trial.look(self.trial.compiled(shaken, moved), self.first)
         is_blamed = any(_has_moved(name, now, then) for name in now.wrong)
         return is_blamed and (now.right <= then.right or RAISES in then.wrong)
 
@@ -136,11 +140,6 @@ class Search:
             return False
         pairs = zip(self.now, after, strict=True)
         return all(RAISES in now.wrong or then.wrong <= now.wrong for now, then in pairs)
-
-
-def _shaken(value: Any, rng: np.random.Generator) -> Any:
-    """The value, a little moved in all its numbers."""
-    return value * (1 + 0.01 * rng.random(np.shape(value))) + 0.01
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:

@@ -25,9 +25,8 @@ _MOST_EVENTS = 20_000
 Event = tuple[Place, Any]
 
 
-def watched(places: list[Place], k: int) -> list[Event]:
+def watched(trial: Trial, places: list[Place], k: int) -> list[Event]:
     """Runs the code on sample k; notes at its places what they are, and returns that in the order of the run."""
-    trial, code = places[0].trial, places[0].code
     events: list[Event] = []
     copies: dict[Any, Any] = {}
     counts = dict.fromkeys(places, 0)
@@ -53,8 +52,7 @@ def watched(places: list[Place], k: int) -> list[Event]:
             changes[id(place.statement)] = lambda statement, after=after: [statement, after]
         else:
             changes[id(place.expr)] = lambda e, seen=seen: filled(seen, e=e)
-    function = trial.compiled(code.edited(changes), see)
-    trial.look(function, k)
+    trial.look(trial.compiled(places[0].code.edited(changes), see), k)
     for place in places:
         place.looped = place.looped or counts[place] > 1
     return events
@@ -72,7 +70,7 @@ class Trace:
     """The run of a right code, to be laid beside others; of each sample."""
 
     def __init__(self, trial: Trial, right: Code) -> None:
-        self.run = functools.cache(lambda k: Run(watched(places_in(trial, right), k)))
+        self.run = functools.cache(lambda k: Run(watched(trial, places_in(right), k)))
 
     def verdicts(self, events: list[Event], k: int) -> Verdicts:
         """What is to be said of each statement of a run."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,11 @@ _CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "ma
 _WITH_NUMBERS = (("missing factor", "e / w"), ("missing factor", "e * w"))
 _TERMS = (("missing term", "e + w"), ("missing term", "e - w"))
 _WITH_WORDS = (*_WITH_NUMBERS, ("missing factor", "e * (1 - w)"), *_TERMS, ("expression", "w"))
-_PRODUCTS = {"a * b": lambda a, b: a * b, "a @ b": lambda a, b: a @ b, "a @ b.T": lambda a, b: a @ b.T}
+_PRODUCTS: dict[str, Callable[[Any, Any], Any]] = {
+    "a * b": operator.mul,
+    "a @ b": operator.matmul,
+    "a @ b.T": lambda a, b: a @ b.T,
+}
 _OF_SIZES = ("n", "np.sqrt(n)")
 _MOST_CALLS, _MOST_FACTORS, _MOST_NUMBERS = 24, 13, 4000
 
@@ -57,7 +62,7 @@ class Vocabulary:
         values, each value once."""
         key = tuple(sorted((name, id(value)) for name, value in env.items()))
         if key not in self._known:
-            scope, found = {**self.code.scope, **env}, {}
+            scope, found = {**self.code.scope, **env}, dict[Any, tuple[ast.expr, Any]]()
             names = [ast.Name(name, ast.Load()) for name in env]
             for e in [*names, *sorted(self._expressions, key=lambda e: len(ast.dump(e)))]:
                 try:

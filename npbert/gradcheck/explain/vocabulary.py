@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import itertools
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,7 @@ _CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "ma
 _WITH_NUMBERS = (("missing factor", "e / w"), ("missing factor", "e * w"))
 _TERMS = (("missing term", "e + w"), ("missing term", "e - w"))
 _WITH_WORDS = (*_WITH_NUMBERS, ("missing factor", "e * (1 - w)"), *_TERMS, ("expression", "w"))
-_PRODUCTS: dict[str, Callable[[Any, Any], Any]] = {
-    "a * b": operator.mul,
-    "a @ b": operator.matmul,
-    "a @ b.T": lambda a, b: a @ b.T,
-}
+_PRODUCTS = ("a * b", "a @ b", "a @ b.T")
 _OF_SIZES = ("n", "np.sqrt(n)")
 _MOST_CALLS, _MOST_FACTORS, _MOST_NUMBERS = 24, 13, 4000
 
@@ -52,9 +47,9 @@ class Vocabulary:
         """Products of two arrays that have the shape of the place."""
         arrays = [(e, value) for e, value in self._base(place.env) if isinstance(value, np.ndarray) and value.ndim]
         for (a, one), (b, other) in itertools.product(arrays[:_MOST_FACTORS], repeat=2):
-            for text, product in _PRODUCTS.items():
+            for text in _PRODUCTS:
                 with contextlib.suppress(ValueError):  # shapes that do not fit
-                    if np.shape(product(one, other)) == np.shape(place.value):
+                    if np.shape(eval(text, {"a": one, "b": other})) == np.shape(place.value):
                         yield filled(text, a=a, b=b)
 
     def _base(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:

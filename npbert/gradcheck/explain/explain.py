@@ -83,7 +83,7 @@ def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError
             parameter.value[...] = values[name]
         found = list(_findings(function))
     is_mended = any(finding.line and "," in finding.subject for finding in found)
-    return [*found, Finding("contract", "", "", "", "", str(broken))] if broken and not is_mended else found
+    return [*found, Finding("contract", "", cause=str(broken))] if broken and not is_mended else found
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
@@ -103,7 +103,7 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
         kind = type(getattr(function.layer, "model", function.layer)).__name__
         after = "" if wrong else f"; look at what {kind} does with them"
         listed = ", ".join(right[:8]) + (", …" if len(right) > 8 else "")
-        yield Finding("right parts", "", "", "", "", f"right by themselves: {listed}{after}")
+        yield Finding("right parts", "", cause=f"right by themselves: {listed}{after}")
 
 
 def _is_right(part: Part) -> bool:
@@ -120,7 +120,7 @@ def _of_layer(function: ScalarFunction, seconds: float) -> Iterator[Finding]:
     edits = mended(function, seconds)
     yield from edits
     if function.size > MOST_NUMBERS:
-        yield Finding("large", "", "", "", "", "backward is wrong: check_gradients of a smaller one says how")
+        yield Finding("large", "", cause="backward is wrong: check_gradients of a smaller one says how")
         return
     wrong, (right, accuracy) = _gradients_now(function), function.right()
     mentioned = {word for edit in edits for word in edit.subject.split(", ")}
@@ -138,7 +138,7 @@ def _of_layer(function: ScalarFunction, seconds: float) -> Iterator[Finding]:
         worst = max(left, key=lambda each: np.nan_to_num(each.relative_error, nan=np.inf))
         numbers = f"backward says {worst.analytic:.6g}, and {worst.numeric:.6g} is right"
         cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers}"
-        yield Finding("example", d(worst.name), "", "", "", cause)
+        yield Finding("example", d(worst.name), cause=cause)
 
 
 def _of_numbers(function: ScalarFunction, name: str, wrong: Array, right: Array) -> list[Finding]:

@@ -35,10 +35,10 @@ class Finding:
 
     kind: str
     subject: str
-    place: str
-    found: str
-    wanted: str
-    cause: str
+    place: str = ""
+    found: str = ""
+    wanted: str = ""
+    cause: str = ""
     line: int = 0
     marked: str = ""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ _SAME = 1e-6  # what is left over, beside the largest error, by a statement that
 _ROUNDED = 1e-4  # the relative error below which no formula is wrong
 _HUGE = 1e9
 _NEEDED = "a reshape stands where a transposition is needed"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def explain(
@@ -22,9 +25,9 @@ def explain(
     right: Array,
     *,
     name: str,
-    sizes: Mapping[str, int] | None = None,
-    numbers: Mapping[str, float] | None = None,
-    known: Mapping[str, Array] | None = None,
+    sizes: Mapping[str, int] = NOTHING,
+    numbers: Mapping[str, float] = NOTHING,
+    known: Mapping[str, Array] = NOTHING,
 ) -> list[Finding]:
     """The one thing that is true of the error of a gradient, and most telling; empty when nothing is.
 
@@ -32,9 +35,8 @@ def explain(
     sizes: {"the number of columns of x": 7}, and numbers: {"p": 0.3}, which a factor may be made of.
     known: arrays that may stand in its place, by name.
     """
-    wrong, right, called = np.asarray(wrong), np.asarray(right, np.float64), d(name)
-    statements = _statements(wrong, right, name, sizes or {}, numbers or {}, known or {})
-    return [Finding(kind, called, "", "", "", f"{called} {text}") for kind, text in itertools.islice(statements, 1)]
+    statements = _statements(np.asarray(wrong), np.asarray(right, np.float64), name, sizes, numbers, known)
+    return [Finding(kind, d(name), cause=f"{d(name)} {text}") for kind, text in itertools.islice(statements, 1)]
 
 
 def _statements(

@@ -13,7 +13,7 @@ from npbert.gradcheck.explain.code import HOOK, Code, filled
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
-from npbert.gradcheck.explain.trace import Event, Trace, Verdicts, watched
+from npbert.gradcheck.explain.trace import Trace, Verdicts, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
@@ -37,16 +37,16 @@ class Search:
 
     def best(self) -> Made | None:
         """The best edit, where there is one. Lines whose numbers are right are left for the last."""
-        verdicts = self._verdicts(self._watched())
+        fine, unknown = self._verdicts()
         statements = list(statement_edits(self.code))
         self._tried(edit for edit in statements if edit.kind != "move")
-        doubtful = [place for place in self.places if id(place.statement) not in verdicts.right]
+        doubtful = [place for place in self.places if id(place.statement) not in fine]
         self._changed(doubtful)
         self._tried(edit for edit in statements if edit.kind == "move")
         if not self.found:
-            self._changed([place for place in self.places if id(place.statement) in verdicts.right])
+            self._changed([place for place in self.places if id(place.statement) in fine])
         if not self.found:
-            self._missing(doubtful, verdicts)
+            self._missing(doubtful, unknown)
         return self._chosen()
 
     def _chosen(self) -> Made | None:
@@ -60,24 +60,21 @@ class Search:
 
     def suspect(self) -> Place | None:
         """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""
-        for place in self._verdicts(self._watched()).unknown:
+        for place in self._verdicts()[1]:
             computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
             here = computed[0] if place.role == WRITTEN and computed else place
             if here.seen and not here.hidden and self._may_be_wrong(here):
                 return place
         return None
 
-    def _watched(self) -> list[Event]:
-        """What happens at the first sample; places that are not reached there are looked at in the others."""
+    def _verdicts(self) -> Verdicts:
+        """Runs the code; what is to be said of the first sample beside a right code. Places that are not reached there
+        are looked at in the others."""
         events = watched(self.trial, self.everything, self.first)
         for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
                 watched(self.trial, self.everything, k)
-        return events
-
-    def _verdicts(self, events: list[Event]) -> Verdicts:
-        """What is to be said of the statements beside those of a right code."""
-        return self.trace.verdicts(events, self.first) if self.trace else Verdicts()
+        return self.trace.verdicts(events, self.first) if self.trace else (set(), [])
 
     def _may_be_wrong(self, place: Place) -> bool:
         """Whether an edit of the place may help: if it moves what is wrong, and nothing that is right."""
@@ -102,7 +99,7 @@ class Search:
             if self._may_be_wrong(place):
                 self._tried((edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP), place)
 
-    def _missing(self, places: list[Place], verdicts: Verdicts) -> None:
+    def _missing(self, places: list[Place], unknown: list[Place]) -> None:
         """What is not a small change of what stands there: a factor, a term, a step, another expression.
 
         It is looked for first where the numbers begin to be nobody's.
@@ -110,10 +107,10 @@ class Search:
         values = [place for place in places if place.is_float and not (place.is_index or place.hidden)]
         values = [place for place in values if self._may_be_wrong(place)]
         here = {id(place.statement) for place in values}
-        unknown = [id(place.statement) for place in verdicts.unknown if id(place.statement) in here]
-        values.sort(key=lambda place: id(place.statement) not in unknown[:1])
-        for _, first in itertools.groupby(values, lambda place: id(place.statement) in unknown[:1]):
-            for place in first:
+        first = next((id(place.statement) for place in unknown if id(place.statement) in here), 0)
+        values.sort(key=lambda place: id(place.statement) != first)
+        for _, group in itertools.groupby(values, lambda place: id(place.statement) == first):
+            for place in group:
                 self._tried(self.vocabulary.guesses(place), place)
             if any(edit.cost <= _FAR for edit, _ in self.found):
                 return

@@ -11,7 +11,7 @@ import ast
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,14 +29,15 @@ def watched(trial: Trial, places: list[Place], k: int) -> list[Event]:
     """Runs the code on sample k; notes at its places what they are, and returns that in the order of the run."""
     events: list[Event] = []
     copies: dict[Any, Any] = {}
-    counts = dict.fromkeys(places, 0)
+    reached: set[int] = set()
 
     def kept(value: Any) -> Any:
         return copies.setdefault(fingerprint(value), copied(value)) if isinstance(value, np.ndarray) else copied(value)
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        counts[place] += 1
+        place.looped = place.looped or number in reached
+        reached.add(number)
         if not place.seen:
             place.seen, place.value = True, kept(value)
             place.env = {name: kept(each) for name, each in env.items() if not name.startswith("__")}
@@ -53,17 +54,12 @@ def watched(trial: Trial, places: list[Place], k: int) -> list[Event]:
         else:
             changes[id(place.expr)] = lambda e, seen=seen: filled(seen, e=e)
     trial.look(trial.compiled(places[0].code.edited(changes), see), k)
-    for place in places:
-        place.looped = place.looped or counts[place] > 1
     return events
 
 
-class Verdicts(NamedTuple):
-    """right: the ids of statements that compute something, and all of it as in the right run.   unknown: the places of
-    what is in no right run, or not by that name, in order."""
-
-    right: frozenset[int] = frozenset()
-    unknown: tuple[Place, ...] = ()
+Verdicts = tuple[set[int], list[Place]]
+"""The ids of statements that compute something, and all of it as in the right run; and in order the places of what is
+in no right run, or not by that name."""
 
 
 class Trace:
@@ -82,13 +78,13 @@ class Trace:
                 is_last = place.role == WRITTEN  # what is written into grows: it counts as it is in the end, and alone
                 results[place.statement] = found if is_last else results.get(place.statement, []) + found
         unknown = [[place for place, array in found if right.lacks(place, array)] for found in results.values()]
-        fine = [
+        fine = {
             id(statement)
             for statement, found in results.items()
             if found and not isinstance(statement, ast.Return)
             if all(right.has(array, exactly=True) and not right.lacks(place, array) for place, array in found)
-        ]
-        return Verdicts(frozenset(fine), tuple(places[0] for places in unknown if places))
+        }
+        return fine, [places[0] for places in unknown if places]
 
     def first_of(self, events: list[Event], broken: Run, k: int, outputs: list[tuple[Array, Array]]) -> Place:
         """The first place whose numbers a broken run has and the right one has not. Else the last that hands on a wrong

@@ -90,8 +90,6 @@ def _changed(finding: Finding) -> str:
     """The place with the edit made."""
     if not finding.wanted:
         return f"        (without this line)  {finding.found}"
-    if finding.kind == "move":
-        return f"         {finding.found}    ({finding.wanted})"
     after = finding.place.replace(finding.found, finding.wanted, 1)
     return textwrap.indent(after, " " * 9)
 
@@ -102,8 +100,8 @@ def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
         place, found, wanted = _of_expression(edit, code)
     else:
         place = found = _header(edit.old) if isinstance(edit.old, _COMPOUND) else textwrap.dedent(code.text(edit.old))
-        wanted = "\n".join(map(text_of, edit.new)) if isinstance(edit.new, list) else edit.says
-    return Finding(edit.kind, subject, place, found, edit.says or wanted, KINDS[edit.kind].cause, edit.line)
+        wanted = "\n".join(map(text_of, edit.new)) if isinstance(edit.new, list) else ""
+    return Finding(edit.kind, subject, place, found, wanted, KINDS[edit.kind].cause, edit.line)
 
 
 def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:

@@ -38,11 +38,9 @@ class Search:
     def best(self) -> Made | None:
         """The best edit, where there is one. Lines whose numbers are right are left for the last."""
         fine, unknown = self._verdicts()
-        statements = list(statement_edits(self.code))
-        self._tried(edit for edit in statements if edit.kind != "move")
+        self._tried(statement_edits(self.code))
         doubtful = [place for place in self.places if id(place.statement) not in fine]
         self._changed(doubtful)
-        self._tried(edit for edit in statements if edit.kind == "move")
         if not self.found:
             self._changed([place for place in self.places if id(place.statement) in fine])
         if not self.found:

@@ -13,7 +13,7 @@ from npbert.gradcheck.explain.code import HOOK, Code, filled
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
-from npbert.gradcheck.explain.trace import Trace, Verdicts, watched
+from npbert.gradcheck.explain.trace import Trace, Verdicts, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
@@ -59,6 +59,8 @@ class Search:
     def suspect(self) -> Place | None:
         """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""
         for place in self._verdicts()[1]:
+            if self.trace and all(map(self.trace.run(self.first).has, telling(place.value))):
+                continue  # it is in a right run by another name
             computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
             here = computed[0] if place.role == WRITTEN and computed else place
             if here.seen and not here.hidden and self._may_be_wrong(here):

@@ -17,6 +17,7 @@ from npbert.gradcheck.explain.places import Place, broadcasts, compiled_expressi
 
 _CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
 _WITH_NUMBERS = (("missing factor", "e / w"), ("missing factor", "e * w"))
+_STEPS = (("missing step", "w"),)
 _TERMS = (("missing term", "e + w"), ("missing term", "e - w"))
 _WITH_WORDS = (*_WITH_NUMBERS, ("missing factor", "e * (1 - w)"), *_TERMS, ("expression", "w"))
 _PRODUCTS = ("a * b", "a @ b", "a @ b.T")
@@ -38,10 +39,11 @@ class Vocabulary:
         words = [node for node, value in self._base(place.env) if broadcasts(value, place.value)]
         words = [node for node in words if text_of(node) != text_of(place.expr)]
         products = self._products(place) if place.is_whole or place.is_one_of_several or _is_sum(place.expr) else ()
-        for templates, nodes in ((_WITH_NUMBERS, numbers), (_WITH_WORDS, words), (_TERMS, products)):
+        steps = self._steps(place.expr)
+        ways = ((_STEPS, steps), (_WITH_NUMBERS, numbers), (_WITH_WORDS, words), (_TERMS, products))
+        for templates, nodes in ways:
             for node, (kind, template) in itertools.product(nodes, templates):
                 yield edit_of(place, kind, filled(template, e=place.expr, w=node))
-        yield from (edit_of(place, "missing step", step) for step in self._steps(place.expr))
 
     def _products(self, place: Place) -> Iterator[ast.expr]:
         """Products of two arrays that have the shape of the place."""

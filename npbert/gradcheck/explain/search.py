@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.gradcheck.explain.code import HOOK, Code, filled
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
-from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, places_in
+from npbert.gradcheck.explain.places import Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.trace import Trace, Verdicts, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
@@ -31,8 +31,7 @@ class Search:
     def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], trace: Trace | None) -> None:
         self.code, self.trial, self.forward, self.now, self.trace = code, trial, forward, now, trace
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
-        self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
-        self.places = [place for place in self.everything if place.role != WRITTEN]
+        self.vocabulary, self.places = Vocabulary(code, forward), places_in(code)
         self.found: list[tuple[Edit, list[Outlook]]] = []
 
     def best(self) -> Made | None:
@@ -61,19 +60,17 @@ class Search:
         for place in self._verdicts()[1]:
             if self.trace and all(map(self.trace.run(self.first).has, telling(place.value))):
                 continue  # it is in a right run by another name
-            computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
-            here = computed[0] if place.role == WRITTEN and computed else place
-            if here.seen and not here.hidden and self._may_be_wrong(here):
+            if place.seen and not place.hidden and self._may_be_wrong(place):
                 return place
         return None
 
     def _verdicts(self) -> Verdicts:
         """Runs the code; what is to be said of the first sample beside a right code. Places that are not reached there
         are looked at in the others."""
-        events = watched(self.trial, self.everything, self.first)
+        events = watched(self.trial, self.places, self.first)
         for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
-                watched(self.trial, self.everything, k)
+                watched(self.trial, self.places, k)
         return self.trace.verdicts(events, self.first) if self.trace else (set(), [])
 
     def _may_be_wrong(self, place: Place) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import HOOK, Code, filled
-from npbert.gradcheck.explain.places import WRITTEN, Place, copied, fingerprint, places_in
+from npbert.gradcheck.explain.places import Place, copied, fingerprint, places_in
 from npbert.gradcheck.explain.trial import Trial, is_equal
 
 _MOST_EVENTS = 20_000
@@ -47,12 +47,7 @@ def watched(trial: Trial, places: list[Place], k: int) -> list[Event]:
 
     changes: dict[int, Any] = {}
     for number, place in enumerate(places):
-        seen = f"{HOOK}({number}, e, locals())"
-        if place.role == WRITTEN:
-            after = ast.Expr(filled(seen, e=place.expr))
-            changes[id(place.statement)] = lambda statement, after=after: [statement, after]
-        else:
-            changes[id(place.expr)] = lambda e, seen=seen: filled(seen, e=e)
+        changes[id(place.expr)] = lambda e, number=number: filled(f"{HOOK}({number}, e, locals())", e=e)
     trial.look(trial.compiled(places[0].code.edited(changes), see), k)
     return events
 
@@ -74,9 +69,7 @@ class Trace:
         results: dict[ast.stmt, list[tuple[Place, Array]]] = {}
         for place, value in events:
             if is_result(place):
-                found = [(place, array) for array in telling(value)]
-                is_last = place.role == WRITTEN  # what is written into grows: it counts as it is in the end, and alone
-                results[place.statement] = found if is_last else results.get(place.statement, []) + found
+                results.setdefault(place.statement, []).extend((place, array) for array in telling(value))
         unknown = [[place for place, array in found if right.lacks(place, array)] for found in results.values()]
         fine = {
             id(statement)
@@ -161,10 +154,10 @@ def _size(array: Array) -> str:
 
 
 def is_result(place: Place) -> bool:
-    """Whether it is what a statement computes: the whole, one of several, an argument of what is called for its
-    effect, or what has been written into."""
+    """Whether it is what a statement computes: the whole, one of several, or an argument of what is called for its
+    effect."""
     call = place.statement.value if isinstance(place.statement, ast.Expr) else None
     is_argument = isinstance(call, ast.Call) and place.holder is call
     is_whole = place.is_whole and place.role == "value" and not isinstance(place.expr, ast.Tuple)
     is_named = isinstance(place.expr, ast.Name | ast.Attribute | ast.Constant)
-    return place.role == WRITTEN or ((is_whole or is_argument or place.is_one_of_several) and not is_named)
+    return (is_whole or is_argument or place.is_one_of_several) and not is_named

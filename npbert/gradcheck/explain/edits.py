@@ -66,7 +66,7 @@ def edits_of(place: Place, code: ast.AST) -> Iterator[Edit]:
     e = place.expr
     news = [*rewritten(e), *_of_value(place)]
     if isinstance(e, ast.Constant):
-        news += _of_constant(place, e.value, code)
+        news += _of_constant(place, e.value)
     elif isinstance(e, ast.Name | ast.Attribute | ast.Subscript):
         news += _of_name(place, code)
     elif isinstance(e, ast.Call):
@@ -131,10 +131,7 @@ def _could_be(other: Any, value: Any) -> bool:
     return isinstance(other, int | float | np.number) if is_number else type(other) is type(value)
 
 
-def _of_constant(place: Place, c: Any, code: ast.AST) -> Iterator[New]:
-    if isinstance(c, str) and isinstance(place.holder, ast.Subscript):
-        keys = {n.value for n in ast.walk(code) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-        yield from (("index", ast.Constant(key)) for key in sorted(keys - {c}) if key.isidentifier())
+def _of_constant(place: Place, c: Any) -> Iterator[New]:
     if not isinstance(c, int | float) or isinstance(c, bool):
         return
     kind = "constant" if not place.is_index else "axis" if isinstance(place.holder, ast.keyword) else "index"
@@ -152,9 +149,9 @@ def _of_call(e: ast.Call) -> Iterator[New]:
     attribute = e.func if isinstance(e.func, ast.Attribute) else None
     name = attribute.attr if attribute else getattr(e.func, "id", "")
     is_method = attribute is not None and not text_of(attribute.value).startswith(("np", "math"))
-    args = [each for each in e.args if not isinstance(each, ast.Starred)]
-    kind = "transpose" if "transpose" in name or name == "swapaxes" else "extra step"
-    yield from ((kind, each) for each in [*([attribute.value] if attribute and is_method else []), *args])
+    args = [*([attribute.value] if attribute and is_method else []), *e.args]
+    kind = "transpose" if name in ("transpose", "swapaxes") else "extra step"
+    yield from ((kind, each) for each in args if not isinstance(each, ast.Starred))
     for kind, other in MIXED_UP.get(name, ()):
         func = ast.Attribute(attribute.value, other, ast.Load()) if attribute else ast.Name(other, ast.Load())
         yield kind, ast.Call(func, e.args, e.keywords)

@@ -25,12 +25,10 @@ def d(name: str) -> str:
 class Finding:
     """One thing that is wrong in the author's code, or that is true of the wrong numbers.
 
-    kind: a short name: `axis`, `drop factor`, `transpose`; see reasons.py.   subject: what is wrong by it: "dW, db"
-    place: the statement concerned, as it stands there.   found: the piece of it that is concerned
-    wanted: what would stand in the place of `found`.   cause: why, in one or two sentences.
-    line: in the author's file, 0 where it is not known.
-    marked: the piece of the place where the numbers begin to be wrong, where `found` and `wanted` are not pieces of it,
-    but of the right backward.
+    kind: see reasons.py.   subject: what is wrong by it: "dW, db".   place: the statement concerned, as it stands there
+    found: the piece of it that is concerned.   wanted: what would stand there.   cause: why, in one or two sentences
+    line: in the author's file, 0 where it is not known.   marked: where the numbers begin to be wrong, if `found` and
+    `wanted` are pieces of a right backward, and not of the place
     """
 
     kind: str

@@ -49,10 +49,8 @@ class Sample(NamedTuple):
 
 
 class LayerOracle:
-    """Runs a layer with an edited method, and compares each gradient, on samples of other numbers and sizes.
-
-    Where all of them are right, the promises of a layer are outputs, too; the first sample is enough for them.
-    """
+    """Runs a layer with an edited method, and compares each gradient. Where all of them are right, the promises of a
+    layer are outputs, too; the first sample is enough for them."""
 
     def __init__(self, samples: Sequence[Sample], method: Method) -> None:
         self.samples, self.method = samples, method

@@ -1,9 +1,5 @@
 """mend: the small edit of the author's own code that makes its gradients right, found by trying.
 
-    found = mend(Code.of(MyLayer.backward), oracle, forward=source_of_forward)
-    for step in found.steps:
-        print(describe(step.finding, edit=True))
-
 Each wrong output is mended for itself: an edit counts when one more is right and none newly wrong, on every sample, and
 on a second call. Cheap edits come first, then what is looked up (a factor, a term).
 
@@ -51,10 +47,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Mended:
-    """What was found: the steps, in order, and the outputs that are still wrong after them.
-
-    suspect: line, place and marked of a finding, for the first numbers that are in no right run; {} where none is known
-    """
+    """What was found: the steps, in order, and the outputs that are still wrong after them.   suspect: line, place and
+    marked of a finding, for the first numbers that are in no right run; {} where none is known"""
 
     steps: tuple[Step, ...]
     left: tuple[str, ...]
@@ -64,8 +58,7 @@ class Mended:
 def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, limit: float = LIMIT) -> Mended:
     """The edits that make the code right, as far as they are found in `limit` seconds of CPU (LONGEST at most).
 
-    forward: its source, for what may be missing.   right: a right code, whose numbers show where none is wrong yet.
-    No step where the code is right. Nothing is printed.
+    forward: its source, for what may be missing.   right: a right code, whose numbers show where none is wrong yet
     """
     trial = Trial(oracle, min(limit, LONGEST))
     trace = Trace(trial, right) if right else None

@@ -24,9 +24,8 @@ Made = tuple[Edit, Code, list[Outlook]]
 
 
 class Search:
-    """now: what is wrong with the code, by sample.   trace: of a right code, where there is one
-    found: the edits that help, with what is wrong after each
-    """
+    """now: what is wrong with the code, by sample.   trace: of a right code.   found: the edits that help, with what is
+    wrong after each"""
 
     def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], trace: Trace | None) -> None:
         self.code, self.trial, self.forward, self.now, self.trace = code, trial, forward, now, trace
@@ -97,10 +96,8 @@ class Search:
                 self._tried((edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP), place)
 
     def _missing(self, places: list[Place], unknown: list[Place]) -> None:
-        """What is not a small change of what stands there: a factor, a term, a step, another expression.
-
-        It is looked for first where the numbers begin to be nobody's.
-        """
+        """What is not a small change of what stands there: a factor, a term, a step, another expression; first where
+        the numbers begin to be nobody's."""
         values = [place for place in places if place.is_float and not (place.is_index or place.hidden)]
         values = [place for place in values if self._may_be_wrong(place)]
         here = {id(place.statement) for place in values}

@@ -26,8 +26,7 @@ _SAME = 1e-9
 class Outlook:
     """What an oracle sees when the code runs on one sample.
 
-    wrong: the names of the outputs that are wrong; RAISES where the code fails or gives what is no gradient at all.
-    right: the names of all others
+    wrong, right: the names of outputs; RAISES where the code fails or gives what is no gradient at all.
     arrays: by name, what the code gave and what is wanted, of one shape; for those that can be told so, or for none.
     """
 

@@ -14,7 +14,6 @@ MISTAKES = [
     (LINEAR, "x.T @ dy", "x.T @ dy / len(x)", "extra factor"),
     (LINEAR, "x.T @ dy", "dy.T @ x", "order transpose"),
     (LINEAR, "x.T @ dy", "-x.T @ dy", "sign"),
-    (LINEAR, "x.T @ dy", "np.einsum('ni,no->oi', x, dy)", "einsum transpose order"),
     (LINEAR, "dy.sum(axis=0)", "dy.sum(axis=1)", "axis"),
     (LINEAR, "dy.sum(axis=0)", "dy.sum(axis=0, keepdims=True)", "keepdims"),
     (LINEAR, "dy.sum(axis=0)", "dy.mean(axis=0)", "sum or mean"),

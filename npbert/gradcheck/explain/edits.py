@@ -145,7 +145,7 @@ def _of_constant(place: Place, c: Any) -> Iterator[New]:
 
 
 def _of_call(e: ast.Call) -> Iterator[New]:
-    """Without the call, another function, along other axes, with other letters of einsum."""
+    """Without the call, another function, along other axes."""
     attribute = e.func if isinstance(e.func, ast.Attribute) else None
     name = attribute.attr if attribute else getattr(e.func, "id", "")
     is_method = attribute is not None and not text_of(attribute.value).startswith(("np", "math"))
@@ -157,9 +157,6 @@ def _of_call(e: ast.Call) -> Iterator[New]:
         yield kind, ast.Call(func, e.args, e.keywords)
     if name in REDUCTIONS or any(k.arg == "axis" for k in e.keywords):
         yield from _of_axes(e, 0 if is_method else 1)
-    if name == "einsum" and isinstance(e.args[0], ast.Constant):
-        for letters in _einsums(str(e.args[0].value)):
-            yield ("einsum", ast.Call(e.func, [ast.Constant(letters), *e.args[1:]], e.keywords))
 
 
 def _of_axes(e: ast.Call, at: int) -> Iterator[New]:
@@ -172,15 +169,6 @@ def _of_axes(e: ast.Call, at: int) -> Iterator[New]:
             keywords = [k for k in e.keywords if k.arg not in texts]
             keywords += [ast.keyword(name, filled(text)) for name, text in texts.items() if text]
             yield ("keepdims" if axis == old else "axis", ast.Call(e.func, e.args[:at], keywords))
-
-
-def _einsums(text: str) -> Iterator[str]:
-    """The same with one letter changed, or with two letters of one operand exchanged."""
-    places = [i for i, c in enumerate(text) if c.isalpha()]
-    yield from (text[:i] + c + text[i + 1 :] for i in places for c in sorted(set(text)) if c.isalpha() and c != text[i])
-    for i, j in itertools.combinations(places, 2):
-        if text[i:j].isalpha():
-            yield text[:i] + text[j] + text[i + 1 : j] + text[i] + text[j + 1 :]
 
 
 def statement_edits(code: Code) -> Iterator[Edit]:

@@ -27,7 +27,6 @@ MOST_NUMBERS = 3000
 """A layer with more numbers is not searched for an edit: that would take minutes."""
 
 _MOST_NAMED = 6
-_LIMIT = 3.0  # seconds for all the methods of a layer together
 
 
 class Method(NamedTuple):
@@ -82,8 +81,11 @@ class LayerOracle:
         return Outlook(wrong, right, arrays)
 
 
-def mended(function: ScalarFunction, limit: float = _LIMIT) -> list[Finding]:
-    """The edits of the author's methods that make the layer right, or as much of it as they can."""
+def mended(function: ScalarFunction, limit: float) -> list[Finding]:
+    """The edits of the author's methods that make the layer right, or as much of it as they can.
+
+    limit: seconds for all the methods together
+    """
     methods = list(methods_of(function.layer))
     with quiet():
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []

@@ -31,8 +31,6 @@ from npbert.gradcheck.explain.trial import (
     wrong_in,
 )
 
-LIMIT, LONGEST = 3.0, 5.0
-
 
 @dataclass(frozen=True)
 class Step:
@@ -55,12 +53,12 @@ class Mended:
     suspect: Mapping[str, Any] = field(default_factory=dict)
 
 
-def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, limit: float = LIMIT) -> Mended:
-    """The edits that make the code right, as far as they are found in `limit` seconds of CPU (LONGEST at most).
+def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, limit: float = 3.0) -> Mended:
+    """The edits that make the code right, as far as they are found in `limit` seconds of CPU.
 
     forward: its source, for what may be missing.   right: a right code, whose numbers show where none is wrong yet
     """
-    trial = Trial(oracle, min(limit, LONGEST))
+    trial = Trial(oracle, limit)
     trace = Trace(trial, right) if right else None
     steps: list[Step] = []
     with quiet():

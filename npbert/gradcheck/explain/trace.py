@@ -17,7 +17,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import HOOK, Code, filled
-from npbert.gradcheck.explain.places import Place, copied, fingerprint, places_in
+from npbert.gradcheck.explain.places import Place, copied, places_in
 from npbert.gradcheck.explain.trial import Trial, is_equal
 
 _MOST_EVENTS = 20_000
@@ -28,21 +28,17 @@ Event = tuple[Place, Any]
 def watched(trial: Trial, places: list[Place], k: int) -> list[Event]:
     """Runs the code on sample k; notes at its places what they are, and returns that in the order of the run."""
     events: list[Event] = []
-    copies: dict[Any, Any] = {}
     reached: set[int] = set()
-
-    def kept(value: Any) -> Any:
-        return copies.setdefault(fingerprint(value), copied(value)) if isinstance(value, np.ndarray) else copied(value)
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
         place.looped = place.looped or number in reached
         reached.add(number)
         if not place.seen:
-            place.seen, place.value = True, kept(value)
-            place.env = {name: kept(each) for name, each in env.items() if not name.startswith("__")}
+            place.seen, place.value = True, copied(value)
+            place.env = {name: copied(each) for name, each in env.items() if not name.startswith("__")}
         if len(events) < _MOST_EVENTS:
-            events.append((place, kept(value)))
+            events.append((place, copied(value)))
         return value
 
     changes: dict[int, Any] = {}

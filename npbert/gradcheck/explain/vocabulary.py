@@ -30,8 +30,7 @@ class Vocabulary:
 
     def __init__(self, code: Code, forward: str = "") -> None:
         self.code = code
-        self._expressions = [*_read_in(code.tree), *_of_forward(forward)]
-        self._known: dict[Any, list[tuple[ast.expr, Any]]] = {}
+        self._expressions = sorted([*_read_in(code.tree), *_of_forward(forward)], key=lambda e: len(ast.dump(e)))
 
     def guesses(self, place: Place) -> Iterator[Edit]:
         """Factors, steps, terms and other expressions that fit in the place."""
@@ -57,20 +56,17 @@ class Vocabulary:
     def _base(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
         """Names, then expressions of the code and of forward, that are floats, truths or arrays of them; with their
         values, each value once."""
-        key = tuple(sorted((name, id(value)) for name, value in env.items()))
-        if key not in self._known:
-            scope, found = {**self.code.scope, **env}, dict[Any, tuple[ast.expr, Any]]()
-            names = [ast.Name(name, ast.Load()) for name in env]
-            for e in [*names, *sorted(self._expressions, key=lambda e: len(ast.dump(e)))]:
-                try:
-                    value = eval(compiled_expression(e), scope)
-                except Exception:  # of the author's code: a name that is not there yet, shapes that do not fit
-                    continue
-                is_number = isinstance(value, np.ndarray | float | np.floating) and np.size(value) <= _MOST_NUMBERS
-                if is_number and np.asarray(value).dtype.kind in "fb":
-                    found.setdefault(fingerprint(value), (e, value))
-            self._known[key] = list(found.values())
-        return self._known[key]
+        scope, found = {**self.code.scope, **env}, dict[Any, tuple[ast.expr, Any]]()
+        names = [ast.Name(name, ast.Load()) for name in env]
+        for e in [*names, *self._expressions]:
+            try:
+                value = eval(compiled_expression(e), scope)
+            except Exception:  # of the author's code: a name that is not there yet, shapes that do not fit
+                continue
+            is_number = isinstance(value, np.ndarray | float | np.floating) and np.size(value) <= _MOST_NUMBERS
+            if is_number and np.asarray(value).dtype.kind in "fb":
+                found.setdefault(fingerprint(value), (e, value))
+        return list(found.values())
 
     def _steps(self, e: ast.expr) -> list[ast.expr]:
         """e after each step that may have been left out: those of WRAPS, and calls of the code and of forward."""

@@ -9,6 +9,7 @@ takes is what the author's code lacks, though not a line of the two is alike.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,7 +20,7 @@ from npbert.gradcheck.explain.finding import Finding, finding_of, where
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Search
-from npbert.gradcheck.explain.trace import Run, Trace, watched
+from npbert.gradcheck.explain.trace import Run, watched
 from npbert.gradcheck.explain.trial import (
     FAILED,
     Oracle,
@@ -59,12 +60,12 @@ def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = 
     forward: its source, for what may be missing.   right: a right code, whose numbers show where none is wrong yet
     """
     trial = Trial(oracle, limit)
-    trace = Trace(trial, right) if right else None
+    runs = functools.cache(lambda k: Run(watched(trial, places_in(right), k))) if right else None
     steps: list[Step] = []
     with quiet():
         start = now = trial.looks(code)
         while wrong_in(now) and not trial.is_over:
-            best = Search(code, trial, forward, now, trace).best()
+            best = Search(code, trial, forward, now, runs).best()
             if not best:
                 break
             edit, edited, after = best
@@ -74,7 +75,7 @@ def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = 
         left = tuple(sorted(wrong_in(now)))
         if has_failed(start) and left:  # to make code run that then is wrong explains nothing
             return Mended((), left)
-        place = Search(code, trial, forward, now, trace).suspect() if left and trace else None
+        place = Search(code, trial, forward, now, runs).suspect() if left and runs else None
     return Mended(tuple(steps), left, where(place, code) if place else {})
 
 
@@ -98,7 +99,7 @@ def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = 2.5)
         for step in steps:
             broken = Run(watched(trial, places_in(step.after), k))
             outputs = [looks[k].arrays[name] for name in step.outputs]
-            place = Trace(trial, step.before).first_of(events, broken, k, outputs)
+            place = Run(watched(trial, places_in(step.before), k)).first_of(events, broken, outputs)
             found.append(replace(_turned(step.finding), **where(place, wrong)))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,23 +13,25 @@ from npbert.gradcheck.explain.code import HOOK, Code, filled
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.places import Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
-from npbert.gradcheck.explain.trace import Trace, Verdicts, telling, watched
+from npbert.gradcheck.explain.trace import Run, Verdicts, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _FAR = 3.0  # where only an edit of a higher cost is found, it is looked for elsewhere, too
 
+Runs = Callable[[int], Run]
 Made = tuple[Edit, Code, list[Outlook]]
 """An edit that was chosen, the code with it, and what is wrong then."""
 
 
 class Search:
-    """now: what is wrong with the code, by sample.   trace: of a right code.   found: the edits that help, with what is
-    wrong after each"""
+    """now: what is wrong with the code, by sample.   runs: of a right code, by sample, where there is one
+    found: the edits that help, with what is wrong after each"""
 
-    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], trace: Trace | None) -> None:
-        self.code, self.trial, self.forward, self.now, self.trace = code, trial, forward, now, trace
+    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None) -> None:
+        self.code, self.trial, self.now = code, trial, now
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
+        self.right = runs(self.first) if runs else None
         self.vocabulary, self.places = Vocabulary(code, forward), places_in(code)
         self.found: list[tuple[Edit, list[Outlook]]] = []
 
@@ -57,7 +59,7 @@ class Search:
     def suspect(self) -> Place | None:
         """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""
         for place in self._verdicts()[1]:
-            if self.trace and all(map(self.trace.run(self.first).has, telling(place.value))):
+            if self.right and all(map(self.right.has, telling(place.value))):
                 continue  # it is in a right run by another name
             if place.seen and not place.hidden and self._may_be_wrong(place):
                 return place
@@ -70,7 +72,7 @@ class Search:
         for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
                 watched(self.trial, self.places, k)
-        return self.trace.verdicts(events, self.first) if self.trace else (set(), [])
+        return self.right.verdicts(events) if self.right else (set(), [])
 
     def _may_be_wrong(self, place: Place) -> bool:
         """Whether an edit of the place may help: if it moves what is wrong, and nothing that is right."""

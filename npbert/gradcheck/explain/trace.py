@@ -1,4 +1,4 @@
-"""Trace: up to where the author's numbers are those of a right run, and where they begin to be others.
+"""Run: up to where the author's numbers are those of a right run, and where they begin to be others.
 
 A value is recognised in any order of axes, any sign, as a row or column of a larger array, and before it is broadcast.
 So a statement is known to be right though it looks like none of the right code. What is not recognised may still be
@@ -8,7 +8,6 @@ right, as a sum where the right code takes a mean; it is told with that in mind.
 from __future__ import annotations
 
 import ast
-import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -16,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, filled
-from npbert.gradcheck.explain.places import Place, copied, places_in
+from npbert.gradcheck.explain.code import HOOK, filled
+from npbert.gradcheck.explain.places import Place, copied
 from npbert.gradcheck.explain.trial import Trial, is_equal
 
 _MOST_EVENTS = 20_000
@@ -53,49 +52,8 @@ Verdicts = tuple[set[int], list[Place]]
 in no right run, or not by that name."""
 
 
-class Trace:
-    """The run of a right code, to be laid beside others; of each sample."""
-
-    def __init__(self, trial: Trial, right: Code) -> None:
-        self.run = functools.cache(lambda k: Run(watched(trial, places_in(right), k)))
-
-    def verdicts(self, events: list[Event], k: int) -> Verdicts:
-        """What is to be said of each statement of a run."""
-        right = self.run(k)
-        results: dict[ast.stmt, list[tuple[Place, Array]]] = {}
-        for place, value in events:
-            if is_result(place):
-                results.setdefault(place.statement, []).extend((place, array) for array in telling(value))
-        unknown = [[place for place, array in found if right.lacks(place, array)] for found in results.values()]
-        fine = {
-            id(statement)
-            for statement, found in results.items()
-            if found and not isinstance(statement, ast.Return)
-            if all(right.has(array, exactly=True) and not right.lacks(place, array) for place, array in found)
-        }
-        return fine, [places[0] for places in unknown if places]
-
-    def first_of(self, events: list[Event], broken: Run, k: int, outputs: list[tuple[Array, Array]]) -> Place:
-        """The first place whose numbers a broken run has and the right one has not. Else the last that hands on a wrong
-        output, or has a right one that is not handed on; else what the code does last.
-
-        outputs: what the code gave, and what is wanted.
-        """
-        right = self.run(k)
-        for place, value in events:
-            for array in telling(value):
-                if any(broken.has(array, exactly=e) and not right.has(array, exactly=e) for e in (True, False)):
-                    return place
-        results = [event for event in events if is_result(event[0])]
-        for numbers in zip(*outputs, strict=True):
-            for place, value in [*reversed(results), *reversed(events)]:
-                if any(is_equal(array, each) for array in telling(value) for each in numbers):
-                    return place
-        return events[-1][0]
-
-
 class Run:
-    """The numbers that come up in a run."""
+    """The numbers that come up in a run of a right code, to be laid beside others."""
 
     def __init__(self, events: Iterable[Event]) -> None:
         found = [(place, array) for place, value in events for array in telling(value)]
@@ -112,6 +70,38 @@ class Run:
         """Whether the array never came up, or the name that it is given in this place stands for others."""
         name = _name_of(place)
         return not self.has(array) or (name in self._names and (name, _size(array)) not in self._named)
+
+    def verdicts(self, events: list[Event]) -> Verdicts:
+        """What is to be said of each statement of another run."""
+        results: dict[ast.stmt, list[tuple[Place, Array]]] = {}
+        for place, value in events:
+            if is_result(place):
+                results.setdefault(place.statement, []).extend((place, array) for array in telling(value))
+        unknown = [[place for place, array in found if self.lacks(place, array)] for found in results.values()]
+        fine = {
+            id(statement)
+            for statement, found in results.items()
+            if found and not isinstance(statement, ast.Return)
+            if all(self.has(array, exactly=True) and not self.lacks(place, array) for place, array in found)
+        }
+        return fine, [places[0] for places in unknown if places]
+
+    def first_of(self, events: list[Event], broken: Run, outputs: list[tuple[Array, Array]]) -> Place:
+        """The first place whose numbers a broken run has and this one has not. Else the last that hands on a wrong
+        output, or has a right one that is not handed on; else what the code does last.
+
+        outputs: what the code gave, and what is wanted.
+        """
+        for place, value in events:
+            for array in telling(value):
+                if any(broken.has(array, exactly=e) and not self.has(array, exactly=e) for e in (True, False)):
+                    return place
+        results = [event for event in events if is_result(event[0])]
+        for numbers in zip(*outputs, strict=True):
+            for place, value in [*reversed(results), *reversed(events)]:
+                if any(is_equal(array, each) for array in telling(value) for each in numbers):
+                    return place
+        return events[-1][0]
 
 
 def _name_of(place: Place) -> str:

@@ -5,21 +5,15 @@
     print(check_gradients(layer, rng.standard_normal((2, 3))))
 
 - The proof (`prove`; `prove_vjp` for two plain functions): forward runs once on exact numbers a + bε, which carry a
-  derivative along, and backward once; then two integers are equal, or the backward is wrong. There is no tolerance,
-  and nothing hides: see `exact/prove.py`. But it knows formulas, not floats.
-- Central finite differences: with a random dy, S = Σ dy · y is a function of every number. The slopes of S between x ±
-  h, x ± 2h and x ± 3h are weighted so that the errors in h² and h⁴ cancel. Subtracting close numbers costs digits:
-  agreement ends at about 1e-12, or 1e-8 behind a padded score of −10⁴.
-- The complex step: S(x + ih) = S(x) + ih S′(x) − …, so the derivative is Im S(x + ih) / h. Nothing is subtracted, h
-  can be 1e-30, and agreement ends at about 1e-15. It needs a forward that complex numbers flow through: no `abs`, no
-  `np.var`. (Squire & Trapp 1998.)
+  derivative along, and backward once; then two integers are equal, or the backward is wrong: see `exact/prove.py`.
+- Central finite differences of S = Σ dy · y, with a random dy. Close numbers are subtracted: agreement ends at 1e-12.
+- The complex step: S(x + ih) = S(x) + ih S′(x) − …, so the derivative is Im S(x + ih) / h, right to the last digit. It
+  needs a forward that complex numbers flow through: no `abs`, no `np.var`. (Squire & Trapp 1998.)
 
-When one is wrong, the report begins with what is true of the error, in words: `Report.diagnosis`, made of `explain`,
-which works on any two arrays.
+When one is wrong, the report says how, in words: `Report.diagnosis`. `explain` works on any two arrays.
 
 The estimates are taken at the point that the layer and the inputs are at, so that point should hide nothing:
-`randomize` sees to it. Finite differences reach 0.003 to either side; a kink nearer than that, as of ReLU at 0, makes
-them wrong, not backward.
+`randomize` sees to it. Finite differences reach 0.003 to either side; a kink nearer than that makes them wrong.
 """
 
 from npbert.gradcheck.check import LossOf, check_directions, check_gradients, randomize

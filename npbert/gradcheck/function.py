@@ -146,13 +146,6 @@ class ScalarFunction:
                 total += weight * (up - down) / h
         return _inner(self.dy, change)
 
-    def both_sides(self, name: str, index: tuple[int, ...], h: float) -> tuple[float, float]:
-        """S where the number at name[index] is larger by h, and where it is smaller."""
-        with self._movable(FINITE_DIFFERENCES) as variables:
-            step = {name: _unit(variables[name].shape, index)}
-            up, down = (_inner(self.dy, self._at(variables, step, t)) for t in (h, -h))
-        return up, down
-
     @contextmanager
     def _movable(self, method: str) -> Iterator[Gradients]:
         """The variables by name as arrays to move, real or complex; the layer's own are put back at the end."""

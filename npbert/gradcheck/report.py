@@ -225,26 +225,20 @@ class Report:
 def compared(
     method: str, analytic: Gradients, numeric: Gradients, tolerance: float, scales: Gradients | None = None
 ) -> list[Comparison]:
-    """A comparison for each array that is not empty; its numbers may be Decimals."""
-    found = []
-    for name, errors in relative_errors(analytic, numeric, scales).items():
-        if errors.size:
-            index = np.unravel_index(np.argmax(np.nan_to_num(errors, nan=np.inf)), errors.shape)
-            at = tuple(map(int, index))
-            count = int((~(errors <= tolerance)).sum())  # a NaN is wrong
-            said, right = float(analytic[name][at]), float(numeric[name][at])
-            found.append(Comparison(method, name, errors.size, count, at, said, right, float(errors[at])))
-    return found
-
-
-def relative_errors(analytic: Gradients, numeric: Gradients, scales: Gradients | None = None) -> Gradients:
-    """The error of each number in `analytic`, relative to `scales`, or as a Report says."""
+    """A comparison for each array that is not empty; its numbers may be Decimals. Its error is relative to `scales`, or
+    as a Report says."""
     largest = {name: np.abs(derivatives).max(initial=0) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
-    errors = {}
+    found = []
     for name, derivatives in numeric.items():
         scale = max(largest[name], smallest) if scales is None else scales[name]
         difference = np.abs(analytic[name] - derivatives)
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors[name] = np.where(difference == 0, 0.0, difference / scale).astype(float)
-    return errors
+            errors = np.where(difference == 0, 0.0, difference / scale).astype(float)
+        if errors.size:
+            index = np.unravel_index(np.argmax(np.nan_to_num(errors, nan=np.inf)), errors.shape)
+            at = tuple(map(int, index))
+            count = int((~(errors <= tolerance)).sum())  # a NaN is wrong
+            said, right = float(analytic[name][at]), float(derivatives[at])
+            found.append(Comparison(method, name, errors.size, count, at, said, right, float(errors[at])))
+    return found

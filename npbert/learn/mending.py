@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain import FAILED, Code, Finding, Outlook, broken_from, mend, nearness
+from npbert.gradcheck.explain import FAILED, Code, Finding, Outlook, broken_from, mend
 
 if TYPE_CHECKING:
     from npbert.learn.numbers import NumbersPart
@@ -59,12 +59,9 @@ def findings_of(part: NumbersPart, thing: Any, right: Sequence[Numbers], wrong: 
     plain = Code.parsed(part.plain.strip("\n"), code.scope) if part.plain else None
     mended = mend(code, oracle, forward=forward, right=plain, limit=LIMIT)
     left = set(mended.left)
-    paired = {name for step in mended.steps if not step.finding.is_clear for name in step.outputs}
-    broken = broken_from(plain, oracle, code, limit=LIMIT) if plain and (left or paired) else []
-    # One mistake explains more than two do, though it is told of another's backward.
-    simpler = {name for name in paired if broken and all(name in each.subject.split(", ") for each in broken)}
-    found = [step.finding for step in mended.steps if step.finding.is_clear or not set(step.outputs) <= simpler]
-    found += [each for each in broken if (left | simpler) & set(each.subject.split(", "))]
+    broken = broken_from(plain, oracle, code, limit=LIMIT) if plain and left else []
+    found = [step.finding for step in mended.steps]
+    found += [each for each in broken if left & set(each.subject.split(", "))]
     left -= {name for each in broken for name in each.subject.split(", ")}
     return Explained(list(dict.fromkeys(_without_echoes(each, wrong) for each in found)), left, mended.suspect)
 
@@ -99,12 +96,12 @@ class _Oracle:
             given = self.part.numbers(candidate, self.samples[k])
         except Exception:  # of what the edited code returned
             return FAILED
-        wrong = self._with_consequences(self.part.wrong_names(given, right))
+        wrong = set(self._with_consequences(self.part.wrong_names(given, right)))
         fitting = [name for name in right if _fits(given.get(name), right[name])]
         arrays = {name: (np.asarray(given[name], float), np.asarray(right[name], float)) for name in fitting}
         if any(name not in arrays for name in wrong):
             return FAILED
-        return Outlook({name: nearness(*arrays[name]) for name in wrong}, set(right) - set(wrong), arrays)
+        return Outlook(wrong, set(right) - wrong, arrays)
 
     def _with_consequences(self, wrong: list[str]) -> list[str]:
         """While a thing is wrong, what is made of it is not believed: of a wrong dx, `dx when nothing is dropped`."""

@@ -47,7 +47,7 @@ def backward(self, dy, tape):
 MISTAKES = [
     (GATED, " * (1 - g)", "", "missing factor", "dV, dx"),
     (GATED, " + ds @ self.V.value.T", "", "missing term", "dx"),
-    (GATED, "dw = x.T @ da", "dw = x.T @ da / len(x)", "extra factor", "dw"),
+    (GATED, "dw = x.T @ da", "dw = x.T @ da / len(x)", "extra factor", "dW"),
     (ATTENTION, "ds.T @ q", "ds @ q", "transpose", "dV, dx"),
     (ATTENTION, "(dp * p).sum(axis=-1", "(dp * p).sum(axis=0", "axis", "dV, dW, dx"),
 ]
@@ -142,16 +142,15 @@ def test_right_parts_are_listed_where_the_layer_itself_is_wrong():
     ("slope", "kind", "says"),
     [
         ("1.234 * np.cos(x)", "factor", "dx is 1.234 times too large, everywhere"),
-        ("np.cosh(x * x)", "example", "dx is wrong, for example with x = [["),
+        ("np.cosh(x * x)", "example", "dx is wrong, for example at x["),
     ],
 )
-def test_what_is_not_mended_is_told_by_its_numbers_or_has_the_smallest_counterexample(slope, kind, says):
+def test_what_is_not_mended_is_told_by_its_numbers_or_by_the_worst_of_them(slope, kind, says):
     layer = unread(Function, f"dy * (lambda x: {slope})(tape.take(self))")(np.sin, None)
     report = check_gradients(layer, X, tolerances={COMPLEX_STEP: 1e-12})
     (finding,) = report.diagnosis
     assert (finding.kind, finding.subject, finding.line) == (kind, "dx", 0)
     assert says in finding.cause and str(report).startswith(f"WRONG: {says}")
-    assert kind == "factor" or ("their difference / 0.002, is" in finding.cause and "backward says" in finding.cause)
 
 
 @pytest.mark.parametrize(

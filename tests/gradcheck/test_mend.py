@@ -8,14 +8,12 @@ from npbert.gradcheck.explain.code import filled
 from npbert.gradcheck.explain.edits import edit_of
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
-from npbert.gradcheck.explain.trial import Trial
-from tests.gradcheck.mending import JUDGES, LINEAR, NORM, PICKED, TABLE, TANH, WINDOWS, Judge, code
+from tests.gradcheck.mending import JUDGES, LINEAR, NORM, PICKED, TABLE, TANH, WINDOWS, code
 
 MISTAKES = [
     (LINEAR, "x.T @ dy", "x.T @ dy / len(x)", "extra factor"),
     (LINEAR, "x.T @ dy", "dy.T @ x", "order transpose"),
     (LINEAR, "x.T @ dy", "-x.T @ dy", "sign"),
-    (LINEAR, "x.T @ dy", "np.einsum('ni,no->oi', x, dy)", "einsum transpose order"),
     (LINEAR, "dy.sum(axis=0)", "dy.sum(axis=1)", "axis"),
     (LINEAR, "dy.sum(axis=0)", "dy.sum(axis=0, keepdims=True)", "keepdims"),
     (LINEAR, "dy.sum(axis=0)", "dy.mean(axis=0)", "sum or mean"),
@@ -90,65 +88,10 @@ def test_each_output_is_mended_by_itself():
     assert not found.left
 
 
-@pytest.mark.parametrize(
-    ("changes", "steps"),
-    [
-        ({"x_hat).mean": "x_hat).sum", " - shift": " + shift"}, [(5, "sum or mean", False), (6, "sign", False)]),
-        ({" - shift": " + shift", "/ sigma": "/ sigma**2"}, [(6, "expression", True)]),
-        ({"dy * gamma": "dy", " - shift": " + shift"}, [(3, "", False), (6, "", False)]),
-    ],
-    ids=["two lines", "one line", "what is missing"],
-)
-def test_two_mistakes_in_one_output_are_mended_at_once(changes, steps):
-    source = NORM.lstrip("\n")
-    for before, after in changes.items():
-        source = source.replace(before, after)
-    found = mend(code(source), JUDGES[NORM](), limit=5.0).steps
-    assert sorted((each.finding.line, each.finding.is_alone) for each in found) == sorted((n, a) for n, _, a in steps)
-    for step, other in zip(found, reversed(found), strict=True):
-        kind = {line: kind for line, kind, _ in steps}[step.finding.line]
-        assert not kind or (step.finding.kind, step.finding.cause) == (kind, KINDS[kind].cause)
-        assert (
-            kind or step is other or step.finding.cause.startswith(f"Line {other.finding.line} has to change with it")
-        )
-        assert step.finding.place in source  # nobody sees a line that was changed
-
-
 def test_what_an_edit_made_has_the_line_of_the_old():
-    trial = Trial(JUDGES[TANH](), limit=1.0)
-    place = next(place for place in places_in(trial, code(TANH, first=40)) if place.is_whole)
+    place = next(place for place in places_in(code(TANH, first=40)) if place.is_whole)
     edit = edit_of(place, "sign", filled("(e + 1) * 2", e=place.expr))
     assert {edit.new.lineno, edit.new.left.lineno, edit.new.left.right.lineno} == {41}
-
-
-def test_a_line_may_belong_into_a_loop():
-    right = """
-    def backward(dy, x):
-        dx = np.zeros_like(x)
-        for n in range(len(x)):
-            total = 0.0
-            for d in range(x.shape[1]):
-                total += dy[n, d] * x[n, d]
-            dx[n] = x[n] * total
-        return (dx,)
-    """
-    start, judge = "        total = 0.0\n", Judge(right, [(3, 2), (3, 2)], [(5, 4), (5, 4)])
-    wrong = right.replace("    " + start, "").replace("        for n", start + "        for n")
-    (step,) = mend(code(wrong), judge).steps
-    assert (step.finding.kind, step.finding.line, step.finding.wanted[:13]) == ("move", 3, "into the loop")
-
-
-def test_what_a_call_is_given_has_a_name():
-    right = """
-    def backward(dy, weight_input, unused):
-        weight, bias = [], []
-        weight.append((dy * weight_input).sum(axis=0))
-        bias.append(dy.sum(axis=0))
-        return weight[0], bias[0]
-    """
-    judge = Judge(right, [(3, 2), (3, 2), ()], [(5, 4), (5, 4), ()])
-    (step,) = mend(code(right.replace("(dy * weight_input)", "dy")), judge, right=judge.right).steps
-    assert (step.finding.kind, step.finding.line) == ("missing factor", 3)
 
 
 def test_what_cannot_be_mended_is_not_guessed_at():

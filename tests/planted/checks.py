@@ -10,7 +10,6 @@ from npbert.catalogue import CATALOGUE
 from npbert.compute import BLOCK
 from npbert.core import IGNORED, Init, Parameter, Tape
 from npbert.data import Batch, Example
-from npbert.optim import Adam
 from npbert.shapes import AWKWARD
 from tests.optim.textbook import adam, take_steps
 from tests.textbook import FORMULAS
@@ -115,17 +114,6 @@ def a_parameter_given_twice_is_stepped_once(adam_class):
     parameter.add_grad(np.array([0.1, -2.0, 30.0]))
     adam_class([parameter, parameter], lr=0.01).step()
     assert_allclose(parameter.value, [-0.01, 0.01, -0.01], rtol=1e-6)
-
-
-def a_table_is_stepped_once(model_class):
-    """The same for the table of a model, which embedding and decoder share."""
-    layer, (batch,), _ = CATALOGUE["BertForPreTraining"].make(model_class)
-    table, tape = layer.model.bert.embeddings.word_embeddings.weight.value, Tape()
-    before = table.copy()
-    layer.forward(batch, tape=tape)
-    layer.backward(1.0, tape)
-    Adam(layer.parameters(), lr=0.01).step()
-    assert_allclose(np.abs(table - before).max(), 0.01, rtol=1e-6)
 
 
 def clipping_keeps_the_direction(clip):

@@ -22,7 +22,7 @@ SAID = {
     ("rows_mixed_up_in_backward", "DotProductAttention"): ("extra step", "dk"),
     ("averaged_over_the_leading_axis", "Softmax"): ("extra factor", "dx"),
     ("eps_out_of_the_derivative", "LayerNorm"): ("extra term", "dx"),
-    ("divided_by_all_rows", "SoftmaxCrossEntropy"): ("size", "dscores"),
+    ("divided_by_all_rows", "SoftmaxCrossEntropy"): ("size", "dlogits"),
     ("last_repeated_row_wins", "Encoder, some rows read/gather"): ("repeated index", "in gather ({name}), dx"),
     ("order_of_reading_lost", "Gather"): ("extra step", "dx"),
     ("read_in_vain", "BertForPreTraining/model.gather"): ("zero", "in model.gather ({name}), dx"),

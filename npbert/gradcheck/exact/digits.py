@@ -146,23 +146,13 @@ def _sin(x: Decimal) -> Decimal:
     return _series(x, lambda n: -x * x / (2 * n * (2 * n + 1)))
 
 
-def _cos(x: Decimal) -> Decimal:
-    """sin(x + π/2)."""
-    return _sin(x + PI / 2)
-
-
-def _tanh(x: Decimal) -> Decimal:
-    """1 − 2 / (e^2x + 1)."""
-    return 1 - 2 / ((2 * x).exp() + 1)
-
-
 _FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
     "exp": Decimal.exp,
     "log": Decimal.ln,
     "sqrt": Decimal.sqrt,
-    "tanh": _tanh,
+    "tanh": lambda x: 1 - 2 / ((2 * x).exp() + 1),
     "erf": _erf,
     "sin": _sin,
-    "cos": _cos,
+    "cos": lambda x: _sin(x + PI / 2),
     "arctan": _arctan,
 }

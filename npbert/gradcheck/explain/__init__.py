@@ -3,7 +3,7 @@
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, describe, describe_edit, describe_place
 from npbert.gradcheck.explain.mend import Mended, Step, broken_from, mend
-from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook, nearness
+from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook
 
 __all__ = [
     "FAILED",
@@ -18,5 +18,4 @@ __all__ = [
     "describe_edit",
     "describe_place",
     "mend",
-    "nearness",
 ]

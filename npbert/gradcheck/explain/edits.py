@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, Replacement, filled, replaced, text_of
+from npbert.gradcheck.explain.code import Code, Replacement, filled, text_of
 from npbert.gradcheck.explain.grammar import MIXED_UP, REDUCTIONS, rewritten
 from npbert.gradcheck.explain.places import Place, is_idle, same
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
@@ -24,7 +24,7 @@ New = tuple[str, ast.expr]
 class Edit:
     """changes: new nodes, or statements, by the id of the old.   line: in the author's file.   more: what it costs more
 
-    old, new: the piece of the code that it is about, and what comes in its place.   says: that, where it is not code
+    old, new: the piece of the code that it is about, and what comes in its place.
     """
 
     kind: str
@@ -33,7 +33,6 @@ class Edit:
     old: ast.AST
     new: Replacement | None
     more: float = 0.0
-    says: str = ""
 
     @property
     def cost(self) -> float:
@@ -41,9 +40,7 @@ class Edit:
 
     @property
     def rank(self) -> tuple[float, int, int]:
-        """The smallest is the nearest to what stands there. Of two lines to be exchanged, the later comes too late."""
-        if self.kind == "move":
-            return self.cost, 0, -self.line
+        """The smallest is the nearest to what stands there."""
         old, new = (len(text_of(self.old)), len(text_of(self.new)) if isinstance(self.new, ast.AST) else 0)
         length = new - 2 * old if self.kind in _AROUND else abs(new - old) + new // 3
         return self.cost, length, self.line
@@ -53,12 +50,12 @@ _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missi
 """Kinds that speak of numbers that are computed with, and say nothing of a range, an axis or an index."""
 
 
-def edit_of(place: Place, kind: str, new: ast.expr, more: float = 0.0) -> Edit:
+def edit_of(place: Place, kind: str, new: ast.expr) -> Edit:
     """The edit that puts another expression in a place. Where a name is only handed on, it is not missing anything."""
     if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
         kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
     is_late = isinstance(place.statement, ast.Return) or KINDS[kind].cost > CHEAP
-    more += place.more + (_HANDED_ON if is_late and place.is_handed_on else 0.0)
+    more = _HANDED_ON if is_late and place.is_handed_on else 0.0
     if not hasattr(new, "lineno"):  # what is edited next may be a piece of it
         ast.fix_missing_locations(ast.copy_location(new, place.expr))
     return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new, more)
@@ -69,7 +66,7 @@ def edits_of(place: Place, code: ast.AST) -> Iterator[Edit]:
     e = place.expr
     news = [*rewritten(e), *_of_value(place)]
     if isinstance(e, ast.Constant):
-        news += _of_constant(place, e.value, code)
+        news += _of_constant(place, e.value)
     elif isinstance(e, ast.Name | ast.Attribute | ast.Subscript):
         news += _of_name(place, code)
     elif isinstance(e, ast.Call):
@@ -88,8 +85,6 @@ def _of_value(place: Place) -> Iterator[New]:
         yield "transpose", filled("e.T", e=e)
     if isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_:
         yield ("comparison", filled("~e" if isinstance(value, np.ndarray) else "not e", e=e))
-    if place.role == "test" and isinstance(e, ast.Name | ast.Attribute):
-        yield from (("comparison", filled(f"e {op} None", e=e)) for op in ("is", "is not"))
     if place.is_whole and isinstance(e, ast.BinOp | ast.Call):
         parts = itertools.islice(ast.walk(e), 1, None)
         yield from (("too much", each) for each in parts if isinstance(each, ast.Name | ast.BinOp | ast.Call))
@@ -136,10 +131,7 @@ def _could_be(other: Any, value: Any) -> bool:
     return isinstance(other, int | float | np.number) if is_number else type(other) is type(value)
 
 
-def _of_constant(place: Place, c: Any, code: ast.AST) -> Iterator[New]:
-    if isinstance(c, str) and isinstance(place.holder, ast.Subscript):
-        keys = {n.value for n in ast.walk(code) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-        yield from (("index", ast.Constant(key)) for key in sorted(keys - {c}) if key.isidentifier())
+def _of_constant(place: Place, c: Any) -> Iterator[New]:
     if not isinstance(c, int | float) or isinstance(c, bool):
         return
     kind = "constant" if not place.is_index else "axis" if isinstance(place.holder, ast.keyword) else "index"
@@ -153,21 +145,18 @@ def _of_constant(place: Place, c: Any, code: ast.AST) -> Iterator[New]:
 
 
 def _of_call(e: ast.Call) -> Iterator[New]:
-    """Without the call, another function, along other axes, with other letters of einsum."""
+    """Without the call, another function, along other axes."""
     attribute = e.func if isinstance(e.func, ast.Attribute) else None
     name = attribute.attr if attribute else getattr(e.func, "id", "")
     is_method = attribute is not None and not text_of(attribute.value).startswith(("np", "math"))
-    args = [each for each in e.args if not isinstance(each, ast.Starred)]
-    kind = "transpose" if "transpose" in name or name == "swapaxes" else "extra step"
-    yield from ((kind, each) for each in [*([attribute.value] if attribute and is_method else []), *args])
+    args = [*([attribute.value] if attribute and is_method else []), *e.args]
+    kind = "transpose" if name in ("transpose", "swapaxes") else "extra step"
+    yield from ((kind, each) for each in args if not isinstance(each, ast.Starred))
     for kind, other in MIXED_UP.get(name, ()):
         func = ast.Attribute(attribute.value, other, ast.Load()) if attribute else ast.Name(other, ast.Load())
         yield kind, ast.Call(func, e.args, e.keywords)
     if name in REDUCTIONS or any(k.arg == "axis" for k in e.keywords):
         yield from _of_axes(e, 0 if is_method else 1)
-    if name == "einsum" and isinstance(e.args[0], ast.Constant):
-        for letters in _einsums(str(e.args[0].value)):
-            yield ("einsum", ast.Call(e.func, [ast.Constant(letters), *e.args[1:]], e.keywords))
 
 
 def _of_axes(e: ast.Call, at: int) -> Iterator[New]:
@@ -182,33 +171,20 @@ def _of_axes(e: ast.Call, at: int) -> Iterator[New]:
             yield ("keepdims" if axis == old else "axis", ast.Call(e.func, e.args[:at], keywords))
 
 
-def _einsums(text: str) -> Iterator[str]:
-    """The same with one letter changed, or with two letters of one operand exchanged."""
-    places = [i for i, c in enumerate(text) if c.isalpha()]
-    yield from (text[:i] + c + text[i + 1 :] for i in places for c in sorted(set(text)) if c.isalpha() and c != text[i])
-    for i, j in itertools.combinations(places, 2):
-        if text[i:j].isalpha():
-            yield text[:i] + text[j] + text[i + 1 : j] + text[i] + text[j + 1 :]
-
-
 def statement_edits(code: Code) -> Iterator[Edit]:
     """Every small edit of a whole statement."""
-    for body, holder in _blocks(code.entry):
-        for statement in body:
-            if not is_idle(statement) and not isinstance(statement, ast.FunctionDef):
-                for kind, news in _in_place_of(statement):
-                    placed = [each if hasattr(each, "lineno") else ast.copy_location(each, statement) for each in news]
-                    yield Edit(kind, statement.lineno, {id(statement): placed}, statement, placed)
-                if not isinstance(statement, ast.Return) and len(body) > 1:
-                    yield from _moves(statement, body, holder)
+    for statement in _inside(code.entry):
+        for kind, news in _in_place_of(statement):
+            placed = [each if hasattr(each, "lineno") else ast.copy_location(each, statement) for each in news]
+            yield Edit(kind, statement.lineno, {id(statement): placed}, statement, placed)
 
 
-def _blocks(holder: ast.stmt) -> Iterator[tuple[list[ast.stmt], ast.stmt]]:
-    """Statements that follow each other, and the function, loop or branch that they are in."""
-    for body in (getattr(holder, "body", []), getattr(holder, "orelse", [])):
-        yield body, holder
-        for statement in body:
-            yield from (() if isinstance(statement, ast.FunctionDef) else _blocks(statement))
+def _inside(holder: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements of a function, and those in its loops and branches; not those of functions in it."""
+    for statement in (*getattr(holder, "body", ()), *getattr(holder, "orelse", ())):
+        if not is_idle(statement) and not isinstance(statement, ast.FunctionDef):
+            yield statement
+            yield from _inside(statement)
 
 
 def _in_place_of(s: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
@@ -217,34 +193,7 @@ def _in_place_of(s: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
     for kind, new in rewritten(s):
         if not is_unpacked or kind == "order":
             yield kind, [new if isinstance(new, ast.stmt) else ast.Expr(new)]
-    if isinstance(s, ast.Expr) and isinstance(s.value, ast.BinOp):  # a value that goes nowhere
-        target = s.value.left
-        if isinstance(target, ast.Name | ast.Attribute | ast.Subscript):
-            changed = filled("a += b", a=target, b=s.value.right)
-            yield "new array", [ast.AugAssign(changed.target, s.value.op, changed.value)]
-    elif isinstance(s, ast.If):
+    if isinstance(s, ast.If):
         yield from (("extra line", news) for news in (s.body, s.orelse))
     elif isinstance(s, ast.Assign | ast.AugAssign | ast.Expr):
         yield "extra line", []
-
-
-def _moves(s: ast.stmt, body: list[ast.stmt], holder: ast.stmt) -> Iterator[Edit]:
-    """The statement earlier or later, into a loop and out of its own."""
-    follower = body[body.index(s) + 1 : body.index(s) + 2]
-    for other in body:
-        if other not in (s, *follower) and not is_idle(other):
-            says = f"before line {other.lineno}"
-            yield Edit("move", s.lineno, {id(s): [], id(other): [s, other]}, s, None, says=says)
-    for loop in body[body.index(s) + 1 :]:
-        if isinstance(loop, ast.For | ast.While):
-            changes: dict[int, Replacement] = {id(s): [], id(loop.body[0]): [loop.body[0], s]}
-            yield Edit("move", s.lineno, changes, s, None, says=f"into the loop of line {loop.lineno}, as its first")
-    if isinstance(holder, ast.For | ast.While):
-        inner = replaced(holder, {id(s): []})
-        for news, word in (([inner, s], "after"), ([s, inner], "before")):
-            says = f"{word} the loop of line {holder.lineno}"
-            yield Edit("move", s.lineno, {id(holder): news}, s, None, says=says)
-        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):  # x = … in a loop: x += …, from 0
-            added = ast.copy_location(filled("a += b", a=s.targets[0], b=s.value), s)
-            start = ast.copy_location(filled("a = 0", a=s.targets[0]), holder)
-            yield Edit("= or +=", s.lineno, {id(holder): [start, replaced(holder, {id(s): added})]}, s, [added], 0.05)

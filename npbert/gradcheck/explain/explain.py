@@ -1,7 +1,7 @@
 """explained: the findings on a layer whose backward is wrong, for `Report.diagnosis`.
 
 In this order, each when the one before has nothing to say: which part is wrong, the edit of its author's code that
-makes it right, what is true of the numbers, and the smallest counterexample.
+makes it right, what is true of the numbers, and the worst number.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
 from npbert.gradcheck.exact.prove import judged, parts_of, prove
 from npbert.gradcheck.exact.run import Part
-from npbert.gradcheck.explain.counterexample import counterexample
-from npbert.gradcheck.explain.finding import Finding, describe
-from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended, names_of
-from npbert.gradcheck.explain.names import Names
+from npbert.gradcheck.explain.finding import Finding, d, describe
+from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, explain
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import (
@@ -33,7 +31,7 @@ from npbert.gradcheck.report import (
     PromiseError,
     Report,
     WrongShapeError,
-    relative_errors,
+    compared,
 )
 
 _SECONDS = 3.0  # for the search of edits, of all parts together
@@ -85,7 +83,7 @@ def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError
             parameter.value[...] = values[name]
         found = list(_findings(function))
     is_mended = any(finding.line and "," in finding.subject for finding in found)
-    return [*found, Finding("contract", "", "", "", "", str(broken))] if broken and not is_mended else found
+    return [*found, Finding("contract", "", cause=str(broken))] if broken and not is_mended else found
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
@@ -105,7 +103,7 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
         kind = type(getattr(function.layer, "model", function.layer)).__name__
         after = "" if wrong else f"; look at what {kind} does with them"
         listed = ", ".join(right[:8]) + (", …" if len(right) > 8 else "")
-        yield Finding("right parts", "", "", "", "", f"right by themselves: {listed}{after}")
+        yield Finding("right parts", "", cause=f"right by themselves: {listed}{after}")
 
 
 def _is_right(part: Part) -> bool:
@@ -122,16 +120,14 @@ def _of_layer(function: ScalarFunction, seconds: float) -> Iterator[Finding]:
     edits = mended(function, seconds)
     yield from edits
     if function.size > MOST_NUMBERS:
-        yield Finding("large", "", "", "", "", "backward is wrong: check_gradients of a smaller one says how")
+        yield Finding("large", "", cause="backward is wrong: check_gradients of a smaller one says how")
         return
     wrong, (right, accuracy) = _gradients_now(function), function.right()
-    names = names_of(function)
     mentioned = {word for edit in edits for word in edit.subject.split(", ")}
-    errors = relative_errors(wrong, right)
-    left = [name for name in right if not (errors[name] <= accuracy).all() and names.of(name) not in mentioned]
+    left = [each for each in compared("", wrong, right, accuracy) if each.count and d(each.name) not in mentioned]
     said: dict[str, list[Finding]] = {}
-    for name in left:
-        for finding in _of_numbers(function, name, wrong[name], right, names):
+    for each in left:
+        for finding in _of_numbers(function, each.name, wrong[each.name], right[each.name]):
             said.setdefault(finding.cause.removeprefix(finding.subject), []).append(finding)
     for text, alike in said.items():  # what is true of several gradients is said once
         subjects = [finding.subject for finding in alike]
@@ -139,22 +135,25 @@ def _of_layer(function: ScalarFunction, seconds: float) -> Iterator[Finding]:
         subject = subject if len(subjects) == 1 else f"each of {subject}"
         yield replace(alike[0], subject=subject, cause=f"{subject}{text}")
     if left and not said and not edits:
-        yield from counterexample(function, names.dy)
+        worst = max(left, key=lambda each: np.nan_to_num(each.relative_error, nan=np.inf))
+        numbers = f"backward says {worst.analytic:.6g}, and {worst.numeric:.6g} is right"
+        cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers}"
+        yield Finding("example", d(worst.name), cause=cause)
 
 
-def _of_numbers(function: ScalarFunction, name: str, wrong: Array, right: Gradients, names: Names) -> list[Finding]:
+def _of_numbers(function: ScalarFunction, name: str, wrong: Array, right: Array) -> list[Finding]:
     """What is true of the numbers of one gradient, beside the sizes and numbers that the layer has."""
     arrays = {key: value for key, value in function.named_inputs() if isinstance(value, np.ndarray)}
     arrays |= {key: parameter.value for key, parameter in function.parameters.items()}
-    known = {names.dy: function.dy[0]} if len(function.dy) == 1 else {}
-    numbers = {names.dy: float(function.dy[0])} if [each.size for each in function.dy] == [1] else {}
+    known = {"dy": function.dy[0]} if len(function.dy) == 1 else {}
+    numbers = {"dy": float(function.dy[0])} if [each.size for each in function.dy] == [1] else {}
     counts: dict[str, int] = {}
     for _, part in named_parts(function.layer):  # such as p, eps and num_heads
         attributes = getattr(part, "__dict__", {}).items()
         numbers |= {key: each for key, each in attributes if type(each) is float and math.isfinite(each) and each}
         counts |= {key: each for key, each in attributes if type(each) is int and each > 1}
     sizes = dict(_sizes(arrays, counts))
-    return explain(wrong, right[name], name=name, called=names.of(name), sizes=sizes, numbers=numbers, known=known)
+    return explain(wrong, right, name=name, sizes=sizes, numbers=numbers, known=known)
 
 
 def _sizes(arrays: dict[str, Any], counts: dict[str, int]) -> Iterator[tuple[str, int]]:

@@ -10,35 +10,35 @@ from typing import Any
 
 from npbert.gradcheck.explain.code import Code, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit
-from npbert.gradcheck.explain.places import WRITTEN, Place
+from npbert.gradcheck.explain.places import Place
 from npbert.gradcheck.explain.reasons import KINDS
 
 _COMPOUND = (ast.For, ast.While, ast.If, ast.With)
+
+
+def d(name: str) -> str:
+    """The gradient's name: dweight for weight."""
+    return f"d{name}" if name.isidentifier() else f"the gradient of {name}"
 
 
 @dataclass(frozen=True)
 class Finding:
     """One thing that is wrong in the author's code, or that is true of the wrong numbers.
 
-    kind: a short name: `axis`, `drop factor`, `transpose`; see reasons.py.   subject: what is wrong by it: "dW, db"
-    place: the statement concerned, as it stands there.   found: the piece of it that is concerned
-    wanted: what would stand in the place of `found`.   cause: why, in one or two sentences.
-    line: in the author's file, 0 where it is not known.
-    marked: the piece of the place where the numbers begin to be wrong, where `found` and `wanted` are not pieces of it,
-    but of the right backward.   is_alone: whether the edit is enough, and not one of two that are needed.
-    is_clear: whether it is known what the edit is for, which of two that need each other it may not be.
+    kind: see reasons.py.   subject: what is wrong by it: "dW, db".   place: the statement concerned, as it stands there
+    found: the piece of it that is concerned.   wanted: what would stand there.   cause: why, in one or two sentences
+    line: in the author's file, 0 where it is not known.   marked: where the numbers begin to be wrong, if `found` and
+    `wanted` are pieces of a right backward, and not of the place
     """
 
     kind: str
     subject: str
-    place: str
-    found: str
-    wanted: str
-    cause: str
+    place: str = ""
+    found: str = ""
+    wanted: str = ""
+    cause: str = ""
     line: int = 0
     marked: str = ""
-    is_alone: bool = True
-    is_clear: bool = True
 
     @property
     def is_of_right_code(self) -> bool:
@@ -58,9 +58,7 @@ def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
     """What would make it right; "" where that is not known. of_several: others are shown beside it."""
     subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
     if not finding.is_of_right_code:
-        change = (
-            "these changes" if of_several else "this change" if finding.is_alone else "this change and the other one"
-        )
+        change = "these changes" if of_several else "this change"
         return f"With {change} {subject} {is_} right:\n{_changed(finding)}"
     given = finding.found or "nothing in its place"
     is_known = finding.found or finding.wanted
@@ -90,8 +88,6 @@ def _changed(finding: Finding) -> str:
     """The place with the edit made."""
     if not finding.wanted:
         return f"        (without this line)  {finding.found}"
-    if finding.kind == "move":
-        return f"         {finding.found}    ({finding.wanted})"
     after = finding.place.replace(finding.found, finding.wanted, 1)
     return textwrap.indent(after, " " * 9)
 
@@ -102,8 +98,8 @@ def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
         place, found, wanted = _of_expression(edit, code)
     else:
         place = found = _header(edit.old) if isinstance(edit.old, _COMPOUND) else textwrap.dedent(code.text(edit.old))
-        wanted = "\n".join(map(text_of, edit.new)) if isinstance(edit.new, list) else edit.says
-    return Finding(edit.kind, subject, place, found, edit.says or wanted, KINDS[edit.kind].cause, edit.line)
+        wanted = "\n".join(map(text_of, edit.new)) if isinstance(edit.new, list) else ""
+    return Finding(edit.kind, subject, place, found, wanted, KINDS[edit.kind].cause, edit.line)
 
 
 def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
@@ -118,29 +114,12 @@ def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
     return place, place, _header(replaced(road[0], edit.changes))
 
 
-def in_one_line(one: Finding, other: Finding, after: Code) -> Finding | None:
-    """Two edits of one line, told as one. None where they are of different lines, or one changes no expression.
-
-    after: the code with both of them
-    """
-    if one.line != other.line or not (one.wanted and other.wanted) or "move" in (one.kind, other.kind):
-        return None
-    statements = (each for each in ast.walk(after.tree) if isinstance(each, ast.stmt))
-    statement = next((each for each in statements if getattr(each, "lineno", 0) == one.line), None)
-    if statement is None:
-        return None
-    subject = ", ".join(dict.fromkeys([*one.subject.split(", "), *other.subject.split(", ")]))
-    kind, place = one.kind if one.kind == other.kind else "expression", one.place
-    return Finding(kind, subject, place, place, _header(statement), KINDS[kind].cause, one.line)
-
-
 def where(place: Place, code: Code) -> dict[str, Any]:
     """line, place and marked of a finding: where the place is in the author's file."""
-    node: Any = getattr(place.statement, "value", place.expr) if place.role == WRITTEN else place.expr
-    text, road = _standing(node, code)
-    pieces = [text] if place.role == WRITTEN else map(code.text, reversed(road))
+    text, road = _standing(place.expr, code)
+    pieces = map(code.text, reversed(road))
     marked = next((piece for piece in pieces if text.count(piece) == 1), text)
-    return {"line": node.lineno, "place": text, "marked": marked}
+    return {"line": place.expr.lineno, "place": text, "marked": marked}
 
 
 def _standing(node: ast.AST, code: Code) -> tuple[str, list[ast.AST]]:

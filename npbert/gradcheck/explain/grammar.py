@@ -53,20 +53,6 @@ WRAPS = (
 )
 """Steps that may have been left out."""
 
-MADE_OF = {
-    "e": "e ** 2; 1 - e; 1 - e ** 2; e * (1 - e); 1 / e; e ** -2; np.sqrt(e); np.exp(e); np.log(e); np.sign(e); e > 0;"
-    "e.T; e.sum(axis=-1, keepdims=True); e.mean(axis=-1, keepdims=True); e.sum(axis=0); e.sum(axis=-1); e[:, None]",
-    "ab": "a * b; a / b; a @ b; a.swapaxes(-1, -2) @ b; a @ b.swapaxes(-1, -2); a * b ** 2; a - b; a + b;"
-    "np.outer(a, b); a[:, None] * b; (a * b).sum(axis=0); (a * b).sum(axis=-1, keepdims=True);"
-    "(a * b).mean(axis=-1, keepdims=True);"
-    "a * b.sum(axis=-1, keepdims=True); a * b.mean(axis=-1, keepdims=True);"
-    "a * (a * b).sum(axis=-1, keepdims=True); a * (a * b).mean(axis=-1, keepdims=True)",
-    "abc": "a * b * c; a * b / c; a @ (b * c); (a * b) @ c; a * (b * c).sum(axis=-1, keepdims=True);"
-    "a * (b * c).mean(axis=-1, keepdims=True)",
-}
-"""Words of the vocabulary, made of one, two or three that stand there."""
-
-
 STATEMENTS = {
     "= or +=": "a += b → a = b; a = b → a += b",
     "in place": "a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b",

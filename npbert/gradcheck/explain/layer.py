@@ -1,7 +1,9 @@
-"""LayerOracle: the judge of edits of a layer's method, by the derivatives that its forward shows."""
+"""mended: the edits of a layer's methods that make its gradients those that its forward shows, on several samples."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import time
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -10,23 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.core import named_parts
+from npbert.compute import Array
+from npbert.core import named_parameters, named_parts
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.finding import Finding
+from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import Step, mend
-from npbert.gradcheck.explain.names import Names
-from npbert.gradcheck.explain.samples import Sample, samples_of
-from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, nearness, quiet
+from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, quiet
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import as_tuple
-from npbert.gradcheck.report import PromiseError, relative_errors
+from npbert.gradcheck.inputs import as_tuple, is_float_array
+from npbert.gradcheck.report import Gradients, PromiseError, compared
 
 MOST_NUMBERS = 3000
 """A layer with more numbers is not searched for an edit: that would take minutes."""
 
 _MOST_NAMED = 6
-_LIMIT = 3.0  # seconds for all the methods of a layer together
 
 
 class Method(NamedTuple):
@@ -38,14 +38,21 @@ class Method(NamedTuple):
     forward: str
 
 
+class Sample(NamedTuple):
+    """A copy of the layer with what it is given, what its gradients should be, and to which relative error; and y."""
+
+    function: ScalarFunction
+    right: Gradients
+    accuracy: float
+    y: tuple[Array, ...]
+
+
 class LayerOracle:
-    """Runs a layer with an edited method, and compares each gradient, on samples of other numbers and sizes.
+    """Runs a layer with an edited method, and compares each gradient. Where all of them are right, the promises of a
+    layer are outputs, too; the first sample is enough for them."""
 
-    Where all of them are right, the promises of a layer are outputs, too; the first sample is enough for them.
-    """
-
-    def __init__(self, samples: Sequence[Sample], method: Method, names: Names) -> None:
-        self.samples, self.method, self.names = samples, method, names
+    def __init__(self, samples: Sequence[Sample], method: Method) -> None:
+        self.samples, self.method = samples, method
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """As the Protocol says."""
@@ -63,20 +70,22 @@ class LayerOracle:
         if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
             return FAILED
         given = call.backward()
-        errors = relative_errors(given, sample.right)
-        arrays = {self.names.of(name): (given[name], right) for name, right in sample.right.items()}
-        right = {self.names.of(name) for name, error in errors.items() if (error <= sample.accuracy).all()}
-        wrong = {name: nearness(*pair) for name, pair in arrays.items() if name not in right}
+        arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
+        wrong = {d(each.name) for each in compared("", given, sample.right, sample.accuracy) if each.count}
+        right = set(arrays) - wrong
         if tries_promises and not wrong:
             try:
                 promised_gradients(sample.function)
             except PromiseError as error:
-                wrong = dict.fromkeys(error.subjects, 0.0)
+                wrong = set(error.subjects)
         return Outlook(wrong, right, arrays)
 
 
-def mended(function: ScalarFunction, limit: float = _LIMIT) -> list[Finding]:
-    """The edits of the author's methods that make the layer right, or as much of it as they can."""
+def mended(function: ScalarFunction, limit: float) -> list[Finding]:
+    """The edits of the author's methods that make the layer right, or as much of it as they can.
+
+    limit: seconds for all the methods together
+    """
     methods = list(methods_of(function.layer))
     with quiet():
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
@@ -87,8 +96,7 @@ def mended(function: ScalarFunction, limit: float = _LIMIT) -> list[Finding]:
         seconds = (end - time.process_time()) / min(2, len(methods) - count)
         if seconds < limit / 10 or not fewest:
             break
-        oracle = LayerOracle(samples, method, names_of(function))
-        found = mend(method.code, oracle, forward=method.forward, limit=seconds)
+        found = mend(method.code, LayerOracle(samples, method), forward=method.forward, limit=seconds)
         if found.steps and len(found.left) < fewest:
             best, fewest = found.steps, len(found.left)
     return list(map(_briefly, best))
@@ -99,12 +107,6 @@ def _briefly(step: Step) -> Finding:
     if step.outputs == (RAISES,):
         return replace(step.finding, subject="what backward gives")
     return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
-
-
-def names_of(function: ScalarFunction) -> Names:
-    """The author's own words for the gradients."""
-    own = (each.code for each in methods_of(function.layer) if each.name == "backward" and not each.path)
-    return Names(next(own, None), list(function.float_inputs))
 
 
 def methods_of(layer: Any) -> Iterator[Method]:
@@ -133,3 +135,65 @@ def _source(function: Any) -> Code | None:
         return Code.of(function)
     except (OSError, TypeError, ValueError, SyntaxError):
         return None
+
+
+def samples_of(function: ScalarFunction) -> list[Sample]:
+    """The layer as it is given, and with other numbers and, where it allows that, other sizes; none if it cannot be
+    copied."""
+    made: list[ScalarFunction] = []
+    with contextlib.suppress(Exception):  # the layer's own
+        made.append(_varied(function, function.inputs, np.copy, 0))
+        made[0].dy = function.dy
+    for inputs in _resized(function) if made else ():
+        with contextlib.suppress(Exception):  # the layer's own: it does not allow this size
+            made.append(_redrawn(function, inputs, len(made)))
+            break
+    with contextlib.suppress(Exception):  # as above
+        made.append(_redrawn(function, function.inputs, 7))
+        made[-1].dy = tuple(map(np.abs, made[-1].dy))  # so that no edit lives on the sign of what comes in
+    return [Sample(each, *each.right(), each.outputs()) for each in made if made[0].dy is function.dy]
+
+
+def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array], Array], seed: int) -> ScalarFunction:
+    """A copy of the layer with other values, other inputs and, by its seed, another dy."""
+    layer = copy.deepcopy(function.layer)
+    for _, parameter in named_parameters(layer):
+        parameter.value = change(parameter.value)
+        parameter.zero_grad()
+    changed = (change(value) if is_float_array(value) else value for value in inputs)
+    return ScalarFunction(layer, tuple(changed), function.rng, seed)
+
+
+def _redrawn(function: ScalarFunction, inputs: list[Any], seed: int) -> ScalarFunction:
+    """Other numbers of the same kind: positive where all are, 0 and 1 where there is nothing else."""
+    rng = np.random.default_rng(seed)
+
+    def change(array: Array) -> Array:
+        if np.isin(array, (0, 1)).all() and array.any():
+            return np.roll(array, 1)
+        if (array > 0).all():
+            return np.asarray(array * rng.uniform(0.6, 1.4, array.shape))
+        return np.asarray(rng.standard_normal(array.shape) * max(float(np.abs(array).max(initial=0)) / 2, 0.1))
+
+    made = _varied(function, inputs, change, 1)
+    if not all(np.isfinite(y).all() for y in made.outputs()):
+        raise ValueError("y is not finite")
+    return made
+
+
+def _resized(function: ScalarFunction) -> Iterator[list[Any]]:
+    """The inputs larger by one along every axis, or along those of the rows, or the first; and at last as they are."""
+    arrays = [value for value in function.inputs if isinstance(value, np.ndarray) and value.ndim]
+    rows = max((len(value) for value in arrays if value.dtype.kind == "f"), default=0)
+    inner = next((value.shape[1] for value in arrays if value.ndim > 2), rows)
+    every = {size for value in arrays for size in value.shape}
+    for sizes, axes in ((every, None), ({rows, inner}, None), ({rows}, None), ({rows}, 1), (set(), 0)):
+        yield [_grown(value, sizes, axes) if isinstance(value, np.ndarray) else value for value in function.inputs]
+
+
+def _grown(value: Array, sizes: set[int], axes: int | None) -> Array:
+    """Larger by one along those of the first `axes` that have one of these sizes."""
+    for axis, size in enumerate(value.shape[:axes]):
+        if size in sizes:
+            value = np.take(value, np.arange(size + 1) % size, axis=axis)
+    return value

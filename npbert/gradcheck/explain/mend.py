@@ -1,11 +1,7 @@
 """mend: the small edit of the author's own code that makes its gradients right, found by trying.
 
-    found = mend(Code.of(MyLayer.backward), oracle, forward=source_of_forward)
-    for step in found.steps:
-        print(describe(step.finding, edit=True))
-
 Each wrong output is mended for itself: an edit counts when one more is right and none newly wrong, on every sample, and
-on a second call. Cheap edits come first, then what is looked up (a factor, a term), then two edits at once.
+on a second call. Cheap edits come first, then what is looked up (a factor, a term).
 
 broken_from is the same the other way round: a right code is "mended" until its numbers are the author's. What that
 takes is what the author's code lacks, though not a line of the two is alike.
@@ -13,18 +9,18 @@ takes is what the author's code lacks, though not a line of the two is alike.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.edits import Edit
-from npbert.gradcheck.explain.finding import Finding, finding_of, in_one_line, where
+from npbert.gradcheck.explain.finding import Finding, finding_of, where
 from npbert.gradcheck.explain.places import places_in
-from npbert.gradcheck.explain.reasons import CHEAP, KINDS
+from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Search
-from npbert.gradcheck.explain.trace import Run, Trace, watched
+from npbert.gradcheck.explain.trace import Run, watched
 from npbert.gradcheck.explain.trial import (
     FAILED,
     Oracle,
@@ -32,18 +28,15 @@ from npbert.gradcheck.explain.trial import (
     Trial,
     has_failed,
     is_equal,
-    nearness,
     quiet,
     wrong_in,
 )
 
-LIMIT, LONGEST = 3.0, 5.0
-
 
 @dataclass(frozen=True)
 class Step:
-    """One edit. finding: what it says, and its `wanted` is the edit.   outputs: those that are right by it, and by the
-    other one where it takes two.   before, after: the code without the edit and with it"""
+    """One edit. finding: what it says, and its `wanted` is the edit.   outputs: those that are right by it.
+    before, after: the code without the edit and with it"""
 
     finding: Finding
     outputs: tuple[str, ...]
@@ -53,76 +46,37 @@ class Step:
 
 @dataclass(frozen=True)
 class Mended:
-    """What was found: the steps, in order, and the outputs that are still wrong after them.
-
-    suspect: line, place and marked of a finding, for the first numbers that are in no right run; {} where none is known
-    """
+    """What was found: the steps, in order, and the outputs that are still wrong after them.   suspect: line, place and
+    marked of a finding, for the first numbers that are in no right run; {} where none is known"""
 
     steps: tuple[Step, ...]
     left: tuple[str, ...]
     suspect: Mapping[str, Any] = field(default_factory=dict)
 
 
-def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, limit: float = LIMIT) -> Mended:
-    """The edits that make the code right, as far as they are found in `limit` seconds of CPU (LONGEST at most).
+def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, limit: float = 3.0) -> Mended:
+    """The edits that make the code right, as far as they are found in `limit` seconds of CPU.
 
-    forward: its source, for what may be missing.   right: a right code, whose numbers show where none is wrong yet.
-    No step where the code is right. Nothing is printed.
+    forward: its source, for what may be missing.   right: a right code, whose numbers show where none is wrong yet
     """
-    trial = Trial(oracle, min(limit, LONGEST))
-    trace = Trace(trial, right) if right else None
+    trial = Trial(oracle, limit)
+    runs = functools.cache(lambda k: Run(watched(trial, places_in(right), k))) if right else None
     steps: list[Step] = []
     with quiet():
         start = now = trial.looks(code)
-        known: list[Edit] = []
         while wrong_in(now) and not trial.is_over:
-            search = Search(code, trial, forward, now, trace)
-            way = search.nearest(known)
-            if not way:
+            best = Search(code, trial, forward, now, runs).best()
+            if not best:
                 break
-            known = [edit for edit, _ in search.found]
-            outputs = tuple(sorted(wrong_in(now) - wrong_in(way[-1].after)))
-            made = [
-                Step(finding_of(edit, before, ", ".join(outputs)), outputs, before, after)
-                for edit, before, after, _ in way
-            ]
-            steps = _joined([*steps, *_needing_each_other(_joined(made, are_pair=True))])
-            code, now = way[-1].code, way[-1].after
+            edit, edited, after = best
+            outputs = tuple(sorted(wrong_in(now) - wrong_in(after)))
+            steps.append(Step(finding_of(edit, code, ", ".join(outputs)), outputs, code, edited))
+            code, now = edited, after
         left = tuple(sorted(wrong_in(now)))
         if has_failed(start) and left:  # to make code run that then is wrong explains nothing
             return Mended((), left)
-        place = Search(code, trial, forward, now, trace).suspect() if left and trace else None
+        place = Search(code, trial, forward, now, runs).suspect() if left and runs else None
     return Mended(tuple(steps), left, where(place, code) if place else {})
-
-
-def _joined(steps: list[Step], *, are_pair: bool = False) -> list[Step]:
-    """The steps, with two of one line made one, if they are a pair, or the later shows a line that has been changed."""
-    joined: list[Step] = []
-    for step in steps:
-        for at, earlier in enumerate(joined):
-            is_one = are_pair or earlier.finding.place != step.finding.place
-            finding = in_one_line(earlier.finding, step.finding, step.after) if is_one else None
-            if finding:
-                outputs = tuple(sorted({*earlier.outputs, *step.outputs}))
-                joined[at] = Step(finding, outputs, earlier.before, step.after)
-                break
-        else:
-            joined.append(step)
-    return joined
-
-
-def _needing_each_other(steps: list[Step]) -> list[Step]:
-    """Two steps say so. Where they differ and something is added, nobody knows what each is for."""
-    if len(steps) == 1:
-        return steps
-    kinds = {step.finding.kind for step in steps}
-    is_clear = len(kinds) == 1 or all(KINDS[kind].cost < CHEAP for kind in kinds)
-    told = []
-    for step, other in zip(steps, reversed(steps), strict=True):
-        cause = f"Line {other.finding.line} has to change with it: neither change is enough alone."
-        cause = step.finding.cause if is_clear else cause
-        told.append(replace(step, finding=replace(step.finding, cause=cause, is_alone=False, is_clear=is_clear)))
-    return told
 
 
 def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = 2.5) -> list[Finding]:
@@ -141,11 +95,11 @@ def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = 2.5)
     k = next(k for k, look in enumerate(looks) if look.wrong)
     found = []
     with quiet():
-        events = watched(places_in(trial, wrong), k)
+        events = watched(trial, places_in(wrong), k)
         for step in steps:
-            broken = Run(watched(places_in(trial, step.after), k))
+            broken = Run(watched(trial, places_in(step.after), k))
             outputs = [looks[k].arrays[name] for name in step.outputs]
-            place = Trace(trial, step.before).first_of(events, broken, k, outputs)
+            place = Run(watched(trial, places_in(step.before), k)).first_of(events, broken, outputs)
             found.append(replace(_turned(step.finding), **where(place, wrong)))
     return found
 
@@ -166,8 +120,8 @@ class _Imitated:
         if not set(self.names) <= set(seen.arrays):
             return FAILED
         arrays = {name: (seen.arrays[name][0], wanted[name]) for name in self.names}
-        wrong = {name: nearness(*pair) for name, pair in arrays.items() if not is_equal(*pair)}
-        return Outlook(wrong, frozenset(self.names) - set(wrong), arrays)
+        wrong = {name for name, pair in arrays.items() if not is_equal(*pair)}
+        return Outlook(wrong, set(self.names) - wrong, arrays)
 
 
 def _turned(finding: Finding) -> Finding:

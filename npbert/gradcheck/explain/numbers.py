@@ -5,17 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.finding import Finding
-from npbert.gradcheck.explain.names import d
+from npbert.gradcheck.explain.finding import Finding, d
 
 _SAME = 1e-6  # what is left over, beside the largest error, by a statement that is true
 _ROUNDED = 1e-4  # the relative error below which no formula is wrong
 _HUGE = 1e9
 _NEEDED = "a reshape stands where a transposition is needed"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def explain(
@@ -23,21 +25,18 @@ def explain(
     right: Array,
     *,
     name: str,
-    called: str = "",
-    sizes: Mapping[str, int] | None = None,
-    numbers: Mapping[str, float] | None = None,
-    known: Mapping[str, Array] | None = None,
+    sizes: Mapping[str, int] = NOTHING,
+    numbers: Mapping[str, float] = NOTHING,
+    known: Mapping[str, Array] = NOTHING,
 ) -> list[Finding]:
     """The one thing that is true of the error of a gradient, and most telling; empty when nothing is.
 
     wrong, right: the gradient and what it should be, in float64. name: of the parameter or input, `x` for dx.
-    called: the gradient, in the reader's own words.
     sizes: {"the number of columns of x": 7}, and numbers: {"p": 0.3}, which a factor may be made of.
     known: arrays that may stand in its place, by name.
     """
-    wrong, right, called = np.asarray(wrong), np.asarray(right, np.float64), called or d(name)
-    statements = _statements(wrong, right, name, sizes or {}, numbers or {}, known or {})
-    return [Finding(kind, called, "", "", "", f"{called} {text}") for kind, text in itertools.islice(statements, 1)]
+    statements = _statements(np.asarray(wrong), np.asarray(right, np.float64), name, sizes, numbers, known)
+    return [Finding(kind, d(name), cause=f"{d(name)} {text}") for kind, text in itertools.islice(statements, 1)]
 
 
 def _statements(

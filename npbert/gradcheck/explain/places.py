@@ -1,37 +1,30 @@
-"""Place: an expression in the code, what it is when the code runs, and what comes of another value there."""
+"""Place: an expression in the code, and what it is when the code runs."""
 
 from __future__ import annotations
 
 import ast
-import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import HOOK, STEP, Code, filled, text_of
-from npbert.gradcheck.explain.trial import Outlook, Trial
+from npbert.gradcheck.explain.code import STEP, Code
 
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.FunctionDef)
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue)
 _ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
-WRITTEN = "written"
-
-Give = Callable[[Mapping[str, Any]], Any]
 
 
 @dataclass(eq=False)
 class Place:
-    """An expression that may be what is wrong; or, with the role WRITTEN, what a statement has written into.
+    """An expression that may be what is wrong.
 
     holder, role: the node that it hangs on, and as what.   hidden: its variables cannot be seen from outside.
     in_brackets: it is in a subscript.   looped: it was computed more than once.   seen, value, env: whether it was
-    computed at all, what it was the first time, and the local variables then.   room: the shape that it is broadcast
-    to, by what it meets there.   more: so much more costs an edit of it.
+    computed at all, what it was the first time, and the local variables then.
     """
 
-    trial: Trial
     code: Code
     expr: ast.expr
     holder: ast.AST
@@ -43,8 +36,6 @@ class Place:
     seen: bool = False
     value: Any = None
     env: Mapping[str, Any] = field(default_factory=dict)
-    room: tuple[int, ...] = ()
-    more: float = 0.0
 
     @property
     def is_index(self) -> bool:
@@ -71,7 +62,7 @@ class Place:
     @property
     def is_whole(self) -> bool:
         """Whether it is all that its statement computes."""
-        return isinstance(self.holder, ast.stmt) and self.role != WRITTEN
+        return isinstance(self.holder, ast.stmt)
 
     @property
     def is_one_of_several(self) -> bool:
@@ -83,34 +74,17 @@ class Place:
         """Whether it is a name that its statement returns, or gives another name."""
         return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
 
-    @functools.cached_property
-    def original(self) -> Give:
-        """What stands there."""
-        return self.giving(self.expr)
-
-    def giving(self, node: Any) -> Give:
-        """What computes an expression from the local variables."""
-        expression = compiled_expression(node)
-        return lambda env: eval(expression, {**self.code.scope, **env})
-
-    @functools.cached_property
-    def _function(self) -> Callable[..., Any]:
-        call = filled(f"{HOOK}(locals())")
-        return self.trial.compiled(self.code.edited({id(self.expr): call}), lambda env: self._give(env))
-
-    def look(self, k: int, give: Give) -> Outlook:
-        """Run sample k with the value that `give` makes of the local variables, whenever the place is reached."""
-        self._give = give
-        return self.trial.look(self._function, k)
-
-    def put(self, k: int, value: Any) -> Outlook:
-        """With this value, or this factor where the place is looped; what stands there is computed all the same."""
-        return self.look(k, lambda env: self.original(env) * value if self.looped else (self.original(env), value)[1])
+    def valued(self, node: Any) -> Any:
+        """The fingerprint of what an expression is, where the place was first reached; None where it cannot be told."""
+        try:
+            return fingerprint(eval(compiled_expression(node), {**self.code.scope, **self.env}))
+        except Exception:  # of the author's code, edited
+            return None
 
 
-def places_in(trial: Trial, code: Code) -> list[Place]:
-    """All expressions whose value is read, the outer ones before the inner ones; and what is written into."""
-    top = Place(trial, code, ast.Constant(0), code.tree, "body", ast.Pass(), hidden=False)
+def places_in(code: Code) -> list[Place]:
+    """All expressions whose value is read, the outer ones before the inner ones."""
+    top = Place(code, ast.Constant(0), code.tree, "body", ast.Pass(), hidden=False)
     functions = enumerate(code.tree.body)
     return [place for n, function in functions for place in _places(function, replace(top, hidden=n > 0))]
 
@@ -119,40 +93,15 @@ def _places(node: ast.AST, at: Place, *, is_entry: bool = True) -> Iterator[Plac
     """at: what is known of a place there"""
     if isinstance(node, ast.stmt):
         at = replace(at, statement=node)
-        written = _written_by(node)
-        if written is not None:
-            yield replace(at, expr=written, holder=node, role=WRITTEN)
-    if isinstance(node, ast.expr) and at.role not in ("func", WRITTEN) and _is_read(node):
+    if isinstance(node, ast.expr) and at.role != "func" and _is_read(node):
         yield replace(at, expr=node, hidden=at.hidden or _is_once(node))
     hidden = at.hidden or (isinstance(node, _INNER) and not is_entry)
     for name, value in ast.iter_fields(node):
-        for number, each in enumerate(value if isinstance(value, list) else [value]):
+        for each in value if isinstance(value, list) else [value]:
             if isinstance(each, ast.AST) and not isinstance(each, ast.arguments) and not is_idle(each):
-                role = WRITTEN if _is_written(node, name, number) else name
                 inner = at.in_brackets or name == "slice"
-                below = replace(at, holder=node, role=role, hidden=hidden, in_brackets=inner)
+                below = replace(at, holder=node, role=name, hidden=hidden, in_brackets=inner)
                 yield from _places(each, below, is_entry=False)
-
-
-def _is_written(holder: ast.AST, role: str, number: int) -> bool:
-    """Whether it is an array that is written into: a of `a[i] = …` and np.add.at(a, …), what stands behind out=."""
-    if isinstance(getattr(holder, "ctx", None), ast.Store):
-        return role == "value"
-    if isinstance(holder, ast.Call) and role == "args" and number == 0:
-        return isinstance(holder.func, ast.Attribute) and holder.func.attr == "at"
-    return isinstance(holder, ast.keyword) and holder.arg == "out"
-
-
-def _written_by(statement: Any) -> ast.expr | None:
-    """What a statement changes, to be read after it: x of `x += a`, `x[i] = a`, `np.add.at(x, …)`."""
-    target: Any = None
-    if isinstance(statement, ast.AugAssign):
-        target = statement.target
-    elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-        target = statement.targets[0]
-    elif isinstance(statement, ast.Expr) and _is_written(statement.value, "args", 0):
-        target = statement.value.args[0]  # type: ignore[attr-defined]
-    return target and filled(text_of(target.value if isinstance(target, ast.Subscript) else target))
 
 
 def _is_read(node: ast.expr) -> bool:
@@ -208,15 +157,3 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return type(value), tuple(map(fingerprint, value))
     return (type(value), repr(value)) if isinstance(value, bool | int | float | str | np.generic) else id(value)
-
-
-def give_room(places: list[Place]) -> None:
-    """Notes at each place of floats what it is broadcast to."""
-    arrays: dict[int, Place] = {}
-    for place in places:
-        if place.is_float:
-            place.room, holder = np.shape(place.value), arrays.get(id(place.holder))
-            op = getattr(place.holder, "op", ast.Pow())
-            if holder and not isinstance(op, ast.MatMult | ast.Pow) and broadcasts(place.value, holder.value):
-                place.room = holder.room
-            arrays[id(place.expr)] = place

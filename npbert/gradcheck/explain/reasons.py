@@ -35,9 +35,7 @@ constant | 1.6 | | The constant is wrong.
 argument | 1.6 | | An argument of the call is too many, or the arguments are in the wrong order.
 reshape | 1.6 | | reshape is not a transpose: it keeps the numbers in memory order. Bring the axes in order first.
 copy | 1.7 | | It works on an array that belongs to somebody else, or has two names: take a copy first.
-einsum | 1.8 | | The letters of einsum say another sum than is meant.
 function | 1.9 | | Another function belongs here.
-move | 1.9 | | The line stands in the wrong place: too early or too late, or inside or outside a loop.
 too much | 1.95 | expression | Only a part of this belongs here; what stands around it is too much.
 missing factor | 2.2 | extra factor | A factor is missing. By the chain rule, a gradient has a factor for each step of \
 forward: its slope.

@@ -2,148 +2,77 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, replaced, text_of
+from npbert.gradcheck.explain.code import HOOK, Code, filled
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
-from npbert.gradcheck.explain.needed import guesses, looked_up, slopes_at
-from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, give_room, places_in
+from npbert.gradcheck.explain.places import Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
-from npbert.gradcheck.explain.trace import Event, Trace, Verdicts, watched
-from npbert.gradcheck.explain.trial import RAISES, Failed, Outlook, Trial, has_failed, wrong_in
+from npbert.gradcheck.explain.trace import Run, Verdicts, telling, watched
+from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_NEAR, _PAIRS = 40, 12  # edits that may be the first of a pair, and those that are
-_FAR = 3.0  # a single edit of a higher cost is weighed against two at once
-_MISNAMED = 0.5  # so much less costs an edit where a name stands for something else than in the right code
+_FAR = 3.0  # where only an edit of a higher cost is found, it is looked for elsewhere, too
 
-
-class Made(NamedTuple):
-    """An edit that was chosen, the code without it and with it, and what is wrong with that."""
-
-    edit: Edit
-    before: Code
-    code: Code
-    after: list[Outlook]
+Runs = Callable[[int], Run]
+Made = tuple[Edit, Code, list[Outlook]]
+"""An edit that was chosen, the code with it, and what is wrong then."""
 
 
 class Search:
-    """now: what is wrong with the code, by sample.   trace: of a right code, where there is one
-    found: the edits that help, with what is wrong after each
-    """
+    """now: what is wrong with the code, by sample.   runs: of a right code, by sample, where there is one
+    found: the edits that help, with what is wrong after each"""
 
-    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], trace: Trace | None) -> None:
-        self.code, self.trial, self.forward, self.now, self.trace = code, trial, forward, now, trace
+    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None) -> None:
+        self.code, self.trial, self.now = code, trial, now
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
-        self.vocabulary, self.everything = Vocabulary(code, forward), places_in(trial, code)
-        self.places = [place for place in self.everything if place.role != WRITTEN]
-        self._near: list[tuple[float, Edit]] = []
+        self.right = runs(self.first) if runs else None
+        self.vocabulary, self.places = Vocabulary(code, forward), places_in(code)
         self.found: list[tuple[Edit, list[Outlook]]] = []
 
-    def nearest(self, known: Iterable[Edit] = ()) -> list[Made]:
-        """The best edit, or two at once where they are nearer to what stands there than any one.
-
-        known: what helped before the last edit was made; of these, one that still helps is taken at once
-        """
-        self._slowly(known)
-        one = self._chosen() or self.best()
-        if one and one[0].edit.cost <= _FAR:
-            return one
-        return min(filter(None, (one, self.pair())), key=lambda way: sum(made.edit.cost for made in way), default=[])
-
-    def best(self) -> list[Made]:
-        """The best single edit, where there is one. Lines whose numbers are right are left for the last."""
-        verdicts = self._verdicts(self._watched())
-        for place in self.places:
-            place.more -= _MISNAMED if id(place.statement) in verdicts.misnamed else 0
-        statements = list(statement_edits(self.code))
-        self._slowly(edit for edit in statements if edit.kind != "move")
-        doubtful = [place for place in self.places if id(place.statement) not in verdicts.right]
+    def best(self) -> Made | None:
+        """The best edit, where there is one. Lines whose numbers are right are left for the last."""
+        fine, unknown = self._verdicts()
+        self._tried(statement_edits(self.code))
+        doubtful = [place for place in self.places if id(place.statement) not in fine]
         self._changed(doubtful)
-        self._slowly(edit for edit in statements if edit.kind == "move")
         if not self.found:
-            self._changed([place for place in self.places if id(place.statement) in verdicts.right])
+            self._changed([place for place in self.places if id(place.statement) in fine])
         if not self.found:
-            self._missing(doubtful, verdicts)
+            self._missing(doubtful, unknown)
         return self._chosen()
 
-    def _chosen(self) -> list[Made]:
+    def _chosen(self) -> Made | None:
         """The one that helps most, and is the nearest to what stands there."""
         for edit, _ in sorted(self.found, key=lambda each: (len(wrong_in(each[1])), *each[0].rank)):
-            for each in (*self._above(edit), edit):
-                made = self._made(each)
-                if self._is_progress(made.after):
-                    return [made]
-        return []
+            code = self.code.edited(copy.deepcopy(edit.changes))
+            after = self.trial.looks(code)
+            if self._is_progress(after):
+                return edit, code, after
+        return None
 
     def suspect(self) -> Place | None:
         """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""
-        for place in self._verdicts(self._watched()).unknown:
-            computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
-            here = computed[0] if place.role == WRITTEN and computed else place
-            if here.seen and not here.hidden and self._may_be_wrong(here):
-                is_told = here.is_float and not here.looped and place.role != WRITTEN
-                if not is_told or slopes_at(here, self.first, self.now[self.first]) != []:
-                    return place
+        for place in self._verdicts()[1]:
+            if self.right and all(map(self.right.has, telling(place.value))):
+                continue  # it is in a right run by another name
+            if place.seen and not place.hidden and self._may_be_wrong(place):
+                return place
         return None
 
-    def pair(self) -> list[Made]:
-        """Two edits at once: the first is one of those that came nearest, by the lines that are right then."""
-        of_score: dict[float, Edit] = {}
-        for score, edit in sorted(self._near, key=lambda each: (-round(each[0], 6), each[1].cost)):
-            of_score.setdefault(round(score, 9), edit)
-        near = list(of_score.values())[:_NEAR]
-        if self.trace:
-            runs = {edit: watched(places_in(self.trial, self._edited(edit)), self.first) for edit in near}
-            near.sort(key=lambda edit: len(self._verdicts(runs[edit]).unknown))
-        for edit in near[:_PAIRS]:
-            made = self._made(edit)
-            wrong = wrong_in(made.after)
-            if not self.trial.is_over and not has_failed(made.after) and set() < wrong <= wrong_in(self.now):
-                second = Search(made.code, self.trial, self.forward, made.after, self.trace).best()
-                if second:
-                    return [made, *second]
-        return []
-
-    def _watched(self) -> list[Event]:
-        """What happens at the first sample; places that are not reached there are looked at in the others."""
-        events = watched(self.everything, self.first)
+    def _verdicts(self) -> Verdicts:
+        """Runs the code; what is to be said of the first sample beside a right code. Places that are not reached there
+        are looked at in the others."""
+        events = watched(self.trial, self.places, self.first)
         for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
-                watched(self.everything, k)
-        give_room(self.places)
-        return events
-
-    def _verdicts(self, events: list[Event]) -> Verdicts:
-        """What is to be said of the statements beside those of a right code."""
-        return self.trace.verdicts(events, self.first) if self.trace else Verdicts()
-
-    def _above(self, edit: Edit) -> Iterator[Edit]:
-        """The same edit of what was assigned to the name, where another expression belongs in its place, or where the
-        name is only returned: the line that made it is the one to look at."""
-        if not isinstance(edit.old, ast.Name) or not isinstance(edit.new, ast.expr):
-            return
-        nodes = list(ast.walk(self.code.entry))
-        returned = [s.value for s in nodes if isinstance(s, ast.Return)]
-        if edit.kind == "expression" or any(edit.old in (value, *getattr(value, "elts", ())) for value in returned):
-            for s in reversed(nodes):
-                if isinstance(s, ast.Assign) and text_of(s.targets[0]) == edit.old.id:
-                    uses = [n for n in ast.walk(edit.new) if isinstance(n, ast.Name) and n.id == edit.old.id]
-                    new = replaced(edit.new, {id(node): s.value for node in uses})
-                    yield Edit(edit.kind, s.lineno, {id(s.value): new}, s.value, new, edit.more)
-
-    def _edited(self, edit: Edit) -> Code:
-        return self.code.edited(copy.deepcopy(edit.changes))
-
-    def _made(self, edit: Edit) -> Made:
-        code = self._edited(edit)
-        return Made(edit, self.code, code, self.trial.looks(code))
+                watched(self.trial, self.places, k)
+        return self.right.verdicts(events) if self.right else (set(), [])
 
     def _may_be_wrong(self, place: Place) -> bool:
         """Whether an edit of the place may help: if it moves what is wrong, and nothing that is right."""
@@ -153,96 +82,61 @@ class Search:
         if not place.is_float or RAISES in now.wrong:
             return True
         rng = np.random.default_rng(0)
-        then = place.look(self.first, lambda env: _shaken(place.original(env), rng))
-        is_blamed = not any(now.wrong.values()) or any(_has_moved(name, now, then) for name in now.wrong)
-        return is_blamed and (set(now.right) <= set(then.right) or RAISES in then.wrong)
+        shaken = self.code.edited({id(place.expr): filled(f"{HOOK}(e)", e=place.expr)})
+
+        def moved(value: Any) -> Any:
+            return value * (1 + 0.01 * rng.random(np.shape(value))) + 0.01
+
+        then = self.trial.look(self.trial.compiled(shaken, moved), self.first)
+        is_blamed = any(_has_moved(name, now, then) for name in now.wrong)
+        return is_blamed and (now.right <= then.right or RAISES in then.wrong)
 
     def _changed(self, places: list[Place]) -> None:
         """The small edits of what stands in these places, where they may be wrong."""
         for place in places:
             if self._may_be_wrong(place):
-                self._tried(place, (edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP))
+                self._tried((edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP), place)
 
-    def _missing(self, places: list[Place], verdicts: Verdicts) -> None:
-        """What is not a small change of what stands there: a factor, a term, a step, another expression.
-
-        It is looked for first where the numbers begin to be nobody's, and where a name stands for something else.
-        """
+    def _missing(self, places: list[Place], unknown: list[Place]) -> None:
+        """What is not a small change of what stands there: a factor, a term, a step, another expression; first where
+        the numbers begin to be nobody's."""
         values = [place for place in places if place.is_float and not (place.is_index or place.hidden)]
         values = [place for place in values if self._may_be_wrong(place)]
         here = {id(place.statement) for place in values}
-        unknown = [id(place.statement) for place in verdicts.unknown if id(place.statement) in here]
-        first = {*unknown[:1], *verdicts.misnamed}
-        for is_first in (True, False):
-            others = []
-            for place in values:
-                if (id(place.statement) in first) is is_first:
-                    is_told = RAISES not in self.now[self.first].wrong and not self.trial.is_over
-                    slopes = slopes_at(place, self.first, self.now[self.first]) if is_told else None
-                    self._tried(place, looked_up(place, slopes, self.vocabulary) if slopes else ())
-                    others += [place] if slopes is None or place.looped else []
-            for place in [] if self.found else others:
-                self._tried(place, guesses(place, self.vocabulary))
+        first = next((id(place.statement) for place in unknown if id(place.statement) in here), 0)
+        values.sort(key=lambda place: id(place.statement) != first)
+        for _, group in itertools.groupby(values, lambda place: id(place.statement) == first):
+            for place in group:
+                self._tried(self.vocabulary.guesses(place), place)
             if any(edit.cost <= _FAR for edit, _ in self.found):
                 return
 
-    def _tried(self, place: Place, edits: Iterable[Edit]) -> None:
-        """Each edit of the expression in the place; one whose value is known not to help costs no whole run."""
-        if place.hidden or not place.seen:
-            self._slowly(edits)
-            return
-        known: set[Any] = set() if place.looped else {fingerprint(place.value)}
+    def _tried(self, edits: Iterable[Edit], place: Place | None = None) -> None:
+        """Each edit, but for those that give a place a value which is known not to help. What helps is noted."""
+        is_told = place and place.value is not None and not (place.hidden or place.looped)
+        known = {fingerprint(place.value)} if place and is_told else set()
         for edit in itertools.takewhile(lambda _: not self.trial.is_over, edits):
-            values: list[Any] = []
-            compute = place.giving(edit.new)
-
-            def give(env: Any, values: list[Any] = values, compute: Any = compute) -> Any:
-                value = compute(env)
-                values.append(None if values else fingerprint(value))
-                if values[0] in known:
-                    raise Failed
-                return value
-
-            is_near = self._judged(edit, lambda k, give=give: place.look(k, give))  # type: ignore[misc]
-            if not is_near and not place.looped:
-                known.update(values[:1])
-
-    def _slowly(self, edits: Iterable[Edit]) -> None:
-        """Each edit, by compiling the function anew."""
-        for edit in itertools.takewhile(lambda _: not self.trial.is_over, edits):
+            value = place.valued(edit.new) if place and known else None
+            if value in known:
+                continue
             function = self.trial.compiled(self.code.edited(edit.changes))
-            self._judged(edit, lambda k, function=function: self.trial.look(function, k))  # type: ignore[misc]
-
-    def _judged(self, edit: Edit, look: Callable[[int], Outlook]) -> bool:
-        """Whether the edit helps at the first sample; it is noted where it does at all of them."""
-        now, then = self.now[self.first], look(self.first)
-        if RAISES in then.wrong:
-            return False
-        if not (then.right if RAISES in now.wrong else set(then.wrong) < set(now.wrong)):
-            if set(then.wrong) <= set(now.wrong):
-                self._near.append((sum(then.wrong.values()) + len(then.right), edit))
-            return False
-        after = [then if k == self.first else look(k) for k in range(len(self.now) - 1)]
-        after.append(look(0))
-        if self._is_progress(after):
-            self.found.append((edit, after))
-        return True
+            now, then = self.now[self.first], self.trial.look(function, self.first)
+            if RAISES not in then.wrong and (then.right if RAISES in now.wrong else then.wrong < now.wrong):
+                after = [self.trial.look(function, k) for k in [*range(len(self.now) - 1), 0]]
+                if self._is_progress(after):
+                    self.found.append((edit, after))
+            elif value is not None:
+                known.add(value)
 
     def _is_progress(self, after: list[Outlook]) -> bool:
         """Whether some output that was wrong is right at every sample now, and none is newly wrong."""
         if has_failed(after) or (not has_failed(self.now) and not wrong_in(after) < wrong_in(self.now)):
             return False
         pairs = zip(self.now, after, strict=True)
-        return all(RAISES in now.wrong or set(then.wrong) <= set(now.wrong) for now, then in pairs)
-
-
-def _shaken(value: Any, rng: np.random.Generator) -> Any:
-    """The value, a little moved in all its numbers."""
-    return value * (1 + 0.01 * rng.random(np.shape(value))) + 0.01
+        return all(RAISES in now.wrong or then.wrong <= now.wrong for now, then in pairs)
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:
-    """Whether a wrong output is another one then."""
-    if name in now.arrays and name in then.arrays:
-        return not np.array_equal(now.arrays[name][0], then.arrays[name][0])
-    return now.wrong.get(name) != then.wrong.get(name)
+    """Whether a wrong output is another one then, as far as that can be told."""
+    is_known = name in now.arrays and name in then.arrays
+    return not is_known or not np.array_equal(now.arrays[name][0], then.arrays[name][0])

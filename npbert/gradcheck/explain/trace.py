@@ -1,115 +1,101 @@
-"""Trace: up to where the author's numbers are those of a right run, and where they begin to be others.
+"""Run: up to where the author's numbers are those of a right run, and where they begin to be others.
 
-A value is recognised in any order of axes, any sign, as a row of a larger array, and before it is broadcast. So a
-statement is known to be right though it looks like none of the right code. What is not recognised may still be right,
-as a sum where the right code takes a mean; it is told with that in mind.
+A value is recognised in any order of axes, any sign, as a row or column of a larger array, and before it is broadcast.
+So a statement is known to be right though it looks like none of the right code. What is not recognised may still be
+right, as a sum where the right code takes a mean; it is told with that in mind.
 """
 
 from __future__ import annotations
 
 import ast
-import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, filled, text_of
-from npbert.gradcheck.explain.places import WRITTEN, Place, copied, fingerprint, places_in
+from npbert.gradcheck.explain.code import HOOK, filled
+from npbert.gradcheck.explain.places import Place, copied
 from npbert.gradcheck.explain.trial import Trial, is_equal
 
-_SAME = 1e-8  # relative to the length of the array
-_MOST_AXES = 4
 _MOST_EVENTS = 20_000
 
 Event = tuple[Place, Any]
 
 
-def watched(places: list[Place], k: int) -> list[Event]:
+def watched(trial: Trial, places: list[Place], k: int) -> list[Event]:
     """Runs the code on sample k; notes at its places what they are, and returns that in the order of the run."""
-    trial, code = places[0].trial, places[0].code
     events: list[Event] = []
-    copies: dict[Any, Any] = {}
-    counts = dict.fromkeys(places, 0)
-
-    def kept(value: Any) -> Any:
-        return copies.setdefault(fingerprint(value), copied(value)) if isinstance(value, np.ndarray) else copied(value)
+    reached: set[int] = set()
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        counts[place] += 1
+        place.looped = place.looped or number in reached
+        reached.add(number)
         if not place.seen:
-            place.seen, place.value = True, kept(value)
-            place.env = {name: kept(each) for name, each in env.items() if not name.startswith("__")}
+            place.seen, place.value = True, copied(value)
+            place.env = {name: copied(each) for name, each in env.items() if not name.startswith("__")}
         if len(events) < _MOST_EVENTS:
-            events.append((place, kept(value)))
+            events.append((place, copied(value)))
         return value
 
     changes: dict[int, Any] = {}
     for number, place in enumerate(places):
-        seen = f"{HOOK}({number}, e, locals())"
-        if place.role == WRITTEN:
-            after = ast.Expr(filled(seen, e=place.expr))
-            changes[id(place.statement)] = lambda statement, after=after: [statement, after]
-        else:
-            changes[id(place.expr)] = lambda e, seen=seen: filled(seen, e=e)
-    function = trial.compiled(code.edited(changes), see)
-    trial.look(function, k)
-    for place in places:
-        place.looped = place.looped or counts[place] > 1
+        changes[id(place.expr)] = lambda e, number=number: filled(f"{HOOK}({number}, e, locals())", e=e)
+    trial.look(trial.compiled(places[0].code.edited(changes), see), k)
     return events
 
 
-class Verdicts(NamedTuple):
-    """right: the ids of statements that compute something, and all of it as in the right run.   misnamed: of those to
-    whose name something else belongs, though it is in the right run, too.   unknown: what is in no right run, in order.
-    """
-
-    right: frozenset[int] = frozenset()
-    misnamed: frozenset[int] = frozenset()
-    unknown: tuple[Place, ...] = ()
+Verdicts = tuple[set[int], list[Place]]
+"""The ids of statements that compute something, and all of it as in the right run; and in order the places of what is
+in no right run, or not by that name."""
 
 
-class Trace:
-    """The run of a right code, to be laid beside others; of each sample."""
+class Run:
+    """The numbers that come up in a run of a right code, to be laid beside others."""
 
-    def __init__(self, trial: Trial, right: Code) -> None:
-        self.run = functools.cache(lambda k: Run(watched(places_in(trial, right), k)))
+    def __init__(self, events: Iterable[Event]) -> None:
+        found = [(place, array) for place, value in events for array in telling(value)]
+        self._marks = {mark for _, array in found for mark in _marks(array)}
+        self._names = {_name_of(place) for place, _ in found} - {""}
+        self._named = {(_name_of(place), _size(array)) for place, array in found}
 
-    def verdicts(self, events: list[Event], k: int) -> Verdicts:
-        """What is to be said of each statement of a run."""
-        right = self.run(k)
+    def has(self, array: Array, *, exactly: bool = False) -> bool:
+        """Whether the array came up: as it is, or in any shape, order of axes and sign."""
+        exact, turned = itertools.islice(_marks(array), 2)
+        return (exact if exactly else turned) in self._marks
+
+    def lacks(self, place: Place, array: Array) -> bool:
+        """Whether the array never came up, or the name that it is given in this place stands for others."""
+        name = _name_of(place)
+        return not self.has(array) or (name in self._names and (name, _size(array)) not in self._named)
+
+    def verdicts(self, events: list[Event]) -> Verdicts:
+        """What is to be said of each statement of another run."""
         results: dict[ast.stmt, list[tuple[Place, Array]]] = {}
-        misnamed = set()
         for place, value in events:
             if is_result(place):
-                found = [(place, array) for array in telling(value)]
-                is_last = place.role == WRITTEN  # what is written into grows: it counts as it is in the end, and alone
-                results[place.statement] = found if is_last else results.get(place.statement, []) + found
-            if any(right.has(array) and right.calls_other(name, array) for name, array in _named(place, value)):
-                misnamed.add(id(place.statement))
-        unknown = [[place for place, array in found if not right.has(array)] for found in results.values()]
-        exact = [
-            s for s, found in results.items() if found and all(right.has(array, exactly=True) for _, array in found)
-        ]
-        fine = {id(statement) for statement in exact if not isinstance(statement, ast.Return)} - misnamed
-        return Verdicts(frozenset(fine), frozenset(misnamed), tuple(places[0] for places in unknown if places))
+                results.setdefault(place.statement, []).extend((place, array) for array in telling(value))
+        unknown = [[place for place, array in found if self.lacks(place, array)] for found in results.values()]
+        fine = {
+            id(statement)
+            for statement, found in results.items()
+            if found and not isinstance(statement, ast.Return)
+            if all(self.has(array, exactly=True) and not self.lacks(place, array) for place, array in found)
+        }
+        return fine, [places[0] for places in unknown if places]
 
-    def first_of(self, events: list[Event], broken: Run, k: int, outputs: list[tuple[Array, Array]]) -> Place:
-        """The first place whose numbers, or those of a name, a broken run has and the right one has not. Else the last
-        that hands on a wrong output, or has a right one that is not handed on; else what the code does last.
+    def first_of(self, events: list[Event], broken: Run, outputs: list[tuple[Array, Array]]) -> Place:
+        """The first place whose numbers a broken run has and this one has not. Else the last that hands on a wrong
+        output, or has a right one that is not handed on; else what the code does last.
 
         outputs: what the code gave, and what is wanted.
         """
-        right = self.run(k)
         for place, value in events:
             for array in telling(value):
-                if any(broken.has(array, exactly=e) and not right.has(array, exactly=e) for e in (True, False)):
+                if any(broken.has(array, exactly=e) and not self.has(array, exactly=e) for e in (True, False)):
                     return place
-            if any(right.calls_other(n, a) and broken.has(a, name=n) for n, a in _named(place, value)):
-                return place
         results = [event for event in events if is_result(event[0])]
         for numbers in zip(*outputs, strict=True):
             for place, value in [*reversed(results), *reversed(events)]:
@@ -118,31 +104,10 @@ class Trace:
         return events[-1][0]
 
 
-class Run:
-    """The numbers that come up in a run, and those that names stand for."""
-
-    def __init__(self, events: Iterable[Event]) -> None:
-        found: dict[Any, list[Array]] = {}
-        for place, value in events:
-            arrays = [("", array) for array in telling(value)]
-            for name, array in [*arrays, *_named(place, value)]:
-                for key, marks in _marks(array):
-                    found.setdefault((name, key), []).append(marks)
-        self._names = {name for name, _ in found}
-        self._marks = {key: np.sort(np.concatenate(marks)) for key, marks in found.items()}
-
-    def has(self, array: Array, *, exactly: bool = False, name: str = "") -> bool:
-        """Whether the array came up, or the name stood for it: as it is, or in any shape, order of axes and sign."""
-        exact, turned = itertools.islice(_marks(array), 2)
-        key, (mark, *_) = exact if exactly else turned
-        known = self._marks.get((name, key), np.empty(0))
-        at = np.searchsorted(known, mark)
-        near = known[max(at - 1, 0) : at + 1]
-        return bool((np.abs(near - mark) <= _SAME * np.linalg.norm(array)).any())
-
-    def calls_other(self, name: str, array: Array) -> bool:
-        """Whether the name stands for other numbers than these."""
-        return name in self._names and not self.has(array, name=name)
+def _name_of(place: Place) -> str:
+    """The name that its value is given; "" where it is given none."""
+    target = place.statement.targets[0] if isinstance(place.statement, ast.Assign) and place.is_whole else None
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def telling(value: Any) -> Iterator[Array]:
@@ -152,60 +117,33 @@ def telling(value: Any) -> Iterator[Array]:
             yield from telling(each)
     elif isinstance(value, float | complex | np.ndarray | np.generic):
         array = np.asarray(value)
-        if array.dtype.kind in "fcb" and array.size and np.isfinite(array).all():
+        if array.dtype.kind in "fc" and array.size and np.isfinite(array).all():
             first = array.flat[0]
             if (array != first).any() or (array.size == 1 and complex(first).real % 0.5 != 0):
                 yield array
 
 
-def _marks(array: Array) -> Iterator[tuple[Any, Array]]:
-    """A key, and numbers that two arrays share if they are the same: first by the shape, for the array as it is, then
-    by the size, for what it is before it is broadcast; and for its rows, and for other orders of its axes."""
-    yield array.shape, np.real(_weighed(array.reshape(1, -1)))
-    for axis in range(array.ndim):
-        if (array == array.take([0], axis)).all():
-            array = array.take([0], axis)
-    array = array.squeeze()
-    if array.ndim > _MOST_AXES:
-        array = array.reshape(*array.shape[: _MOST_AXES - 1], -1)
-    for order in itertools.permutations(range(array.ndim)):
-        turned = array.transpose(order)
-        for depth in range(max(array.ndim, 1)):
-            rows = turned.reshape(int(np.prod(turned.shape[:depth])), -1)
-            yield rows.shape[1], np.abs(_weighed(rows))
+def _marks(array: Array) -> Iterator[Any]:
+    """What two arrays share if they are the same: first as they are; then in any shape, order and sign, and before they
+    are broadcast; then their rows and columns, so."""
+    length = np.linalg.norm(array)
+    weights = np.random.default_rng(0).standard_normal(array.size)
+    yield array.shape, f"{length:.8e}", round(float((weights @ array.ravel()).real / length), 8)
+    yield _size(array)
+    for axis in range(array.ndim if array.ndim > 1 else 0):
+        yield from map(_size, np.moveaxis(array, axis, 0))
 
 
-def _weighed(rows: Array) -> Array:
-    found: Array = rows @ _weights(rows.shape[1])
-    return found
-
-
-@functools.cache
-def _weights(size: int) -> Array:
-    return np.random.default_rng(size).standard_normal(size)
-
-
-def _named(place: Place, value: Any) -> Iterator[tuple[str, Array]]:
-    """What each name that is assigned to stands for then; and what a.b is given in a.b(value)."""
-    if isinstance(place.statement, ast.Assign) and place.is_whole:
-        target = place.statement.targets[0]
-        pairs = zip(target.elts, value, strict=False) if isinstance(target, ast.Tuple) else [(target, value)]
-        for name, each in pairs:
-            if isinstance(name, ast.Name):
-                yield from ((name.id, array) for array in telling(each))
-    elif _is_argument(place):
-        yield from ((text_of(place.holder.func), array) for array in telling(value))  # type: ignore[attr-defined]
-
-
-def _is_argument(place: Place) -> bool:
-    """Whether it is given to what is called for its effect."""
-    call = place.statement.value if isinstance(place.statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and place.holder is call
+def _size(array: Array) -> str:
+    """A mean, in which order and repetition do not count."""
+    return f"{float(np.mean(np.abs(array) ** 1.5)):.8e}"
 
 
 def is_result(place: Place) -> bool:
-    """Whether it is what a statement computes: the whole, one of several, an argument of what is called for its
-    effect, or what has been written into."""
+    """Whether it is what a statement computes: the whole, one of several, or an argument of what is called for its
+    effect."""
+    call = place.statement.value if isinstance(place.statement, ast.Expr) else None
+    is_argument = isinstance(call, ast.Call) and place.holder is call
     is_whole = place.is_whole and place.role == "value" and not isinstance(place.expr, ast.Tuple)
     is_named = isinstance(place.expr, ast.Name | ast.Attribute | ast.Constant)
-    return place.role == WRITTEN or ((is_whole or _is_argument(place) or place.is_one_of_several) and not is_named)
+    return (is_whole or is_argument or place.is_one_of_several) and not is_named

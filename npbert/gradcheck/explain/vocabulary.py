@@ -1,36 +1,28 @@
-"""Vocabulary: what may be missing at a place, made of what stands there, in the code or in forward."""
+"""Vocabulary: what may be missing at a place: what stands there, in the code or in forward, and numbers and steps."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
 import itertools
-import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, filled, replaced
-from npbert.gradcheck.explain.edits import sizes
-from npbert.gradcheck.explain.grammar import MADE_OF, WRAPS
-from npbert.gradcheck.explain.places import compiled_expression, fingerprint
+from npbert.gradcheck.explain.code import Code, filled, replaced, text_of
+from npbert.gradcheck.explain.edits import Edit, edit_of, sizes
+from npbert.gradcheck.explain.grammar import WRAPS
+from npbert.gradcheck.explain.places import Place, broadcasts, compiled_expression, fingerprint
 
-CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
-_MOST = {"e": 24, "ab": 13, "abc": 7}  # so many arrays are put into the templates
-
-
-class Word(NamedTuple):
-    """The value of an expression, and the expression as a template and its parts, as most are never needed."""
-
-    value: Any
-    template: str
-    parts: Mapping[str, ast.expr]
-
-    def made(self) -> ast.expr:
-        """The expression."""
-        expression: ast.expr = filled(self.template, **self.parts)
-        return expression
+_CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
+_WITH_NUMBERS = (("missing factor", "e / w"), ("missing factor", "e * w"))
+_STEPS = (("missing step", "w"),)
+_TERMS = (("missing term", "e + w"), ("missing term", "e - w"))
+_WITH_WORDS = (*_WITH_NUMBERS, ("missing factor", "e * (1 - w)"), *_TERMS, ("expression", "w"))
+_PRODUCTS = ("a * b", "a @ b", "a @ b.T")
+_OF_SIZES = ("n", "np.sqrt(n)")
+_MOST_CALLS, _MOST_FACTORS, _MOST_NUMBERS = 24, 13, 4000
 
 
 class Vocabulary:
@@ -38,60 +30,54 @@ class Vocabulary:
 
     def __init__(self, code: Code, forward: str = "") -> None:
         self.code = code
-        self._expressions = [*_read_in(code.tree), *_of_forward(forward)]
-        self._known: dict[Any, list[tuple[ast.expr, Any]]] = {}
+        self._expressions = sorted([*_read_in(code.tree), *_of_forward(forward)], key=lambda e: len(ast.dump(e)))
 
-    def base(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
-        """Names, then expressions of the code and of forward; floats, truths and arrays of them, each value once."""
-        key = tuple(sorted((name, id(value)) for name, value in env.items()))
-        if key not in self._known:
-            names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in env]
-            expressions = sorted(self._expressions, key=lambda e: len(ast.dump(e)))
-            self._known[key] = list(self.valued([*names, *expressions], env))
-        return self._known[key]
+    def guesses(self, place: Place) -> Iterator[Edit]:
+        """Factors, steps, terms and other expressions that fit in the place."""
+        numbers = [*map(filled, _CONSTANTS), *(filled(text, n=n) for n in sizes(place.env) for text in _OF_SIZES)]
+        words = [node for node, value in self._base(place.env) if broadcasts(value, place.value)]
+        words = [node for node in words if text_of(node) != text_of(place.expr)]
+        products = self._products(place) if place.is_whole or place.is_one_of_several or _is_sum(place.expr) else ()
+        steps = self._steps(place.expr)
+        ways = ((_STEPS, steps), (_WITH_NUMBERS, numbers), (_WITH_WORDS, words), (_TERMS, products))
+        for templates, nodes in ways:
+            for node, (kind, template) in itertools.product(nodes, templates):
+                yield edit_of(place, kind, filled(template, e=place.expr, w=node))
 
-    def valued(self, expressions: list[ast.expr], env: Mapping[str, Any]) -> Iterator[tuple[ast.expr, Any]]:
-        """Those that are floats, truths or arrays of them there, with their values, each value once."""
-        scope, known = {**self.code.scope, **env}, set()
-        for e in expressions:
+    def _products(self, place: Place) -> Iterator[ast.expr]:
+        """Products of two arrays that have the shape of the place."""
+        arrays = [(e, value) for e, value in self._base(place.env) if isinstance(value, np.ndarray) and value.ndim]
+        for (a, one), (b, other) in itertools.product(arrays[:_MOST_FACTORS], repeat=2):
+            for text in _PRODUCTS:
+                with contextlib.suppress(ValueError):  # shapes that do not fit
+                    if np.shape(eval(text, {"a": one, "b": other})) == np.shape(place.value):
+                        yield filled(text, a=a, b=b)
+
+    def _base(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
+        """Names, then expressions of the code and of forward, that are floats, truths or arrays of them; with their
+        values, each value once."""
+        scope, found = {**self.code.scope, **env}, dict[Any, tuple[ast.expr, Any]]()
+        names = [ast.Name(name, ast.Load()) for name in env]
+        for e in [*names, *self._expressions]:
             try:
                 value = eval(compiled_expression(e), scope)
             except Exception:  # of the author's code: a name that is not there yet, shapes that do not fit
                 continue
-            if isinstance(value, np.ndarray | float | np.floating) and np.asarray(value).dtype.kind in "fb":
-                key = fingerprint(value)
-                if key not in known and np.size(value) <= 4000:
-                    known.add(key)
-                    yield e, value
+            is_number = isinstance(value, np.ndarray | float | np.floating) and np.size(value) <= _MOST_NUMBERS
+            if is_number and np.asarray(value).dtype.kind in "fb":
+                found.setdefault(fingerprint(value), (e, value))
+        return list(found.values())
 
-    def steps(self, e: ast.expr) -> list[ast.expr]:
+    def _steps(self, e: ast.expr) -> list[ast.expr]:
         """e after each step that may have been left out: those of WRAPS, and calls of the code and of forward."""
         calls = [each for each in self._expressions if isinstance(each, ast.Call) and each.args]
         through = [ast.Call(call.func, [e, *call.args[1:]], call.keywords) for call in calls]
         different = {ast.dump(call): call for call in through}.values()
-        return [*(filled(text, e=e) for text in WRAPS.split(";")), *itertools.islice(different, _MOST["e"])]
+        return [*(filled(text, e=e) for text in WRAPS.split(";")), *itertools.islice(different, _MOST_CALLS)]
 
-    def scalars(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, float]]:
-        """The numbers that are there: sizes, their roots, constants, 1 minus a rate."""
-        there = [*sizes(env), *(e for e, value in self.base(env) if not isinstance(value, np.ndarray))]
-        made = [filled(text, e=e) for e in there for text in ("np.sqrt(e)", "1 - e")]
-        scope = {"np": np, "math": math, **self.code.scope, **env}
-        found = [*map(filled, CONSTANTS), *there, *made]
-        valued = [(e, float(eval(compiled_expression(e), scope))) for e in found]
-        return [(e, value) for e, value in valued if value > 0 and value != 1]
 
-    def words(self, env: Mapping[str, Any]) -> Iterator[Word]:
-        """The base, and what is made of it."""
-        base = self.base(env)
-        yield from (Word(value, "e", {"e": e}) for e, value in base)
-        arrays = [(e, value) for e, value in base if isinstance(value, np.ndarray) and value.ndim]
-        for names, templates in MADE_OF.items():
-            for template in templates.split(";"):
-                compute = eval(f"lambda {','.join(names)}: {template.strip()}", {"np": np})
-                for parts in itertools.product(arrays[: _MOST[names]], repeat=len(names)):
-                    with contextlib.suppress(ValueError, IndexError, TypeError):  # shapes that do not fit
-                        value = compute(*(value for _, value in parts))
-                        yield Word(value, template, dict(zip(names, (e for e, _ in parts), strict=True)))
+def _is_sum(e: ast.expr) -> bool:
+    return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub)
 
 
 def _read_in(tree: ast.AST) -> list[ast.expr]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from npbert import AdamW
+from npbert.data import collate
 from tests.pages import models, questions
 from tests.pages.questions import COMPLEX, COMPLEX_ERF, ERF_AT, MOVED, OPTIMIZER
 
@@ -121,7 +122,7 @@ def test_the_complex_loss_is_that_of_npbert(answers, model):
             parameter.value = parameter.value.astype(complex)
         of_name = dict(complex_model.named_parameters())[name].value
         of_name[(row, 1) if of_name.ndim > 1 else 1] = value
-        losses = complex_model.loss(models.batch_of(models.EXAMPLES[:1]))
+        losses = complex_model.loss(collate(models.EXAMPLES[:1], pad_id=0))
         loss = getattr(losses, "mlm_loss", losses.loss)
         assert complex(found["re"], found["im"]) == pytest.approx(complex(loss), rel=1e-12)
         assert abs(loss.imag) > 1e-6

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from npbert.data import collate
 from tests.pages.conftest import WIDTHS
-from tests.pages.models import batch_of
 from tests.pages.number import EXAMPLES, number, small_model
 
 WEIGHT = "predictions.dense.weight"
@@ -21,7 +21,7 @@ def loss_with(value):
     """npbert's loss of the first sentence with another value of the weight that is moved."""
     model = copy.deepcopy(small_model())
     model.predictions.dense.weight.value[1, 2] = value
-    return model.loss(batch_of(EXAMPLES[:1])).loss
+    return model.loss(collate(EXAMPLES[:1], pad_id=0)).loss
 
 
 def test_a_weight_is_moved_and_the_loss_is_that_of_npbert(page):

@@ -40,9 +40,9 @@ class Failure(NamedTuple):
     help: str = ""
 
     @property
-    def is_blank(self) -> bool:
-        """True for the `raise NotImplementedError` that stands for what is to be written."""
-        return self.kind == "NotImplementedError"
+    def said(self) -> str:
+        """What Python said, the line that stopped, and the shapes: three lines."""
+        return f"{self.kind}: {self.message}\n{self.code}\n{self.shapes}"
 
     @property
     def finding(self) -> Message:

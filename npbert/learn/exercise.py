@@ -73,6 +73,7 @@ class Part(ABC):
 
     right: that of the library. blank: what is taken out of it. without: the methods that the file leaves out.
     above, helpers: a line that stands above it in the file, and functions of the library that stand below it.
+    mends: whether the edit is looked for that makes a wrong answer right, which takes a while.
     """
 
     right: Any
@@ -80,6 +81,7 @@ class Part(ABC):
     without: tuple[str, ...] = ()
     above: str = ""
     helpers: tuple[Callable[..., Any], ...] = ()
+    mends: bool = True
 
     @property
     def name(self) -> str:

@@ -172,7 +172,7 @@ def _told(letter: str, given: str, right: str) -> str:
 def _what_is_wrong(letter: str) -> str:
     """A statement that is true of the numbers that a broken layer gives."""
     suspect = SUSPECTS[letter]
-    part = layer_part([CATALOGUE[suspect.right.__name__]], Blank(suspect.method, ""))
+    part = layer_part([CATALOGUE[suspect.right.__name__]], Blank(suspect.method, ""), mends=False)
     found = part.judge(broken(letter))
     return f"Its numbers say: {found.says}" if found else ""
 

@@ -102,6 +102,12 @@ def failure_of(error: BaseException, *files: str | None, given: frozenset[str] =
     return Failure(type(error).__name__, message, line, code, visible_shapes(frame, code), file, help_)
 
 
+def file_of(thing: Any) -> str:
+    """The file in which a class or a function was written, "" for one without code of its own."""
+    functions = [thing, *getattr(thing, "__dict__", {}).values()]
+    return next((each.__code__.co_filename for each in functions if hasattr(each, "__code__")), "")
+
+
 def visible_shapes(frame: FrameType, code: str) -> str:
     """The shapes of the arrays that the frame sees, those in `code` first; and the names of what is None."""
     shapes = dict(_shapes(frame.f_locals))

@@ -39,7 +39,8 @@ _ADVICE = {
     "there is one at all is asked with `is None`.",
     r"truth value of an array": "An array holds many numbers, so it is neither true nor false. Whether there is one at "
     "all is asked with `is None`; number by number, np.where(condition, a, b) chooses.",
-    "a gradient of shape": "A gradient has the shape of what it is the gradient of: dW that of W, and db that of b.",
+    "a gradient of shape": "A gradient has the shape of what it is the gradient of: dW has that of W, and "
+    "db that of b.",
 }
 _NOTHING_TYPED = (
     "breakpoint() and input() wait for something that is typed, and while an answer is checked nothing can be: they "

@@ -42,10 +42,6 @@ def check_of(layer: Any) -> Any:
     return check_gradients if sum(p.value.size for _, p in named_parameters(layer)) <= MANY else check_directions
 
 
-def file_of(layer_class: type[Any]) -> str:
-    return str(layer_class.forward.__code__.co_filename)
-
-
 def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Mapping[str, str]) -> Numbers:
     """y and all gradients of one call; and again when another call comes between its forward and its backward."""
     layer, inputs, rng = make(setting, layer_class, seed)

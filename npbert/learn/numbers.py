@@ -12,7 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import explain
 from npbert.gradcheck.explain import Finding, describe, describe_place
-from npbert.learn.attempt import Failure, attempt, sentence
+from npbert.learn.attempt import Failure, attempt, file_of, sentence
 from npbert.learn.exception_help import advised
 from npbert.learn.exercise import Message, Part, numbered
 from npbert.learn.mending import findings_of, without_echoes
@@ -52,7 +52,7 @@ class NumbersPart(Part):
     remarks: Callable[[Any], str] = lambda thing: ""
 
     def judge(self, thing: Any) -> Message | None:
-        file = _file_of(thing)
+        file = file_of(thing)
         given = [self._numbers_of(thing, seed, file) for seed in self.seeds]
         right = [_known(self.numbers, self.right, seed) for seed in self.seeds]
         failure = next((answer for answer in given if isinstance(answer, Failure)), None)
@@ -138,7 +138,10 @@ class NumbersPart(Part):
         says = sentence(what_is_right(wrong, self.wrong_names(given[at], right[at]), list(right[at])))
         if np.shape(one) == np.shape(wanted) and np.any(wanted) and not np.any(one):
             nothing = "As if nothing is ever added to it, or returned for it; or as if it is cleared later."
-            return Message(sentence(f"{name} is 0 throughout"), f"{nothing} {first_number(wanted)}")
+            place = tuple(map(int, np.argwhere(wanted)[0]))
+            where = f" at {list(place)}" if place else ""
+            example = f"It should be {wanted[place]:.6g}{where}, for example."
+            return Message(sentence(f"{name} is 0 throughout"), f"{nothing} {example}")
         found = explain(one, wanted, name=name.removeprefix("d"))
         if not found:
             return Message(says, described(name, one, wanted))
@@ -154,15 +157,6 @@ def _known(numbers: Callable[[Any, int], Numbers], thing: Any, seed: int) -> Num
 def _size(array: Array) -> float:
     """The largest number of it that is finite."""
     return float(np.abs(array, where=np.isfinite(array), out=np.zeros(np.shape(array))).max(initial=0))
-
-
-def _file_of(thing: Any) -> str | None:
-    """Where the learner's class or function was written."""
-    code = getattr(thing, "__code__", None)
-    if code is None:
-        functions = (vars(thing).get(name) for name in vars(thing))
-        code = next((f.__code__ for f in functions if hasattr(f, "__code__")), None)
-    return code.co_filename if code is not None else None
 
 
 def described(name: str, one: Array, right: Array) -> str:
@@ -192,13 +186,6 @@ def what_is_right(wrong: Sequence[str], all_wrong: Sequence[str], names: Sequenc
     if otherwise:
         says += f", though {_listed(otherwise)} {'is' if len(otherwise) == 1 else 'are'} otherwise"
     return f"{says}; {_listed(fine)} {'is' if len(fine) == 1 else 'are'}" if fine else says
-
-
-def first_number(right: Array) -> str:
-    """One number that is not 0, and its place."""
-    place = tuple(map(int, np.argwhere(right)[0])) if np.any(right) else ()
-    where = f" at {list(place)}" if place else ""
-    return f"It should be {np.asarray(right)[place]:.6g}{where}, for example."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -137,21 +137,17 @@ def is_begun_in(exercise: Exercise, text: str) -> bool:
 
 def _named(text: str) -> dict[str, str]:
     """By dotted name, what is defined at the top of a file, without docstrings and comments."""
-    return {name: _dump(node) for name, node in definitions(text).items()}
-
-
-def _dump(node: ast.stmt) -> str:
-    if isinstance(node, ast.FunctionDef):
-        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-        return "\n".join(map(ast.dump, body))
-    return ast.dump(node)
+    found = {}
+    for name, node in definitions(text).items():
+        has_docstring = isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None
+        found[name] = "\n".join(map(ast.dump, node.body[1:] if has_docstring else [node]))  # type: ignore[attr-defined]
+    return found
 
 
 def _unfinished(exercise: Exercise, name: str, line: int) -> Message:
-    where = f" in line {line}" if line else ""
-    several = f"{name} is" if len(exercise.parts) > 1 else "It is"
+    what, where = name if len(exercise.parts) > 1 else "It", f" in line {line}" if line else ""
     return Message(
-        f"{several} not finished: the `raise NotImplementedError`{where} is still there.",
+        f"{what} is not finished: the `raise NotImplementedError`{where} is still there.",
         "It stands for what is yours to write. Once that is written, take the line out.",
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from configparser import ConfigParser
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,14 +130,9 @@ def attention(run: Run) -> Picture:
 
 def _caption(part: str, name: str, **values: str) -> str:
     """A text of captions.ini, in one line."""
-    return " ".join(_captions()[part][name].split()).format(**values)
-
-
-@cache
-def _captions() -> ConfigParser:
     captions = ConfigParser(interpolation=None)
     captions.read_string(resource("report/captions.ini"))
-    return captions
+    return " ".join(captions[part][name].split()).format(**values)
 
 
 def _example(row: dict[str, Any]) -> Any:

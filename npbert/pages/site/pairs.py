@@ -46,7 +46,9 @@ def give_helpers(pairs: list[Pair], functions: Iterable[Function], users: Iterab
     """
     given: set[str] = set()
     functions_in = [node for _, node in defined_in(users, "") if isinstance(node, Function)] if pairs else []
-    everything = [(node, _used_in(node)) for node in functions_in]
+    everything = [
+        (node, {getattr(each, "id", getattr(each, "attr", "")) for each in ast.walk(node)}) for node in functions_in
+    ]
     paired = {function.name for pair in pairs for function in (pair.forward, pair.backward)}
     for function in functions:
         if function.name in paired:
@@ -58,15 +60,6 @@ def give_helpers(pairs: list[Pair], functions: Iterable[Function], users: Iterab
                     helpers.append(function)
                     given.add(function.name)
     return given
-
-
-def _used_in(function: Function) -> set[str]:
-    """The names, and the attributes of self, that are spoken of in a function."""
-    return {
-        node.id if isinstance(node, ast.Name) else node.attr
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name | ast.Attribute)
-    }
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,8 @@ def highlighted(
     """
     lines, column = [""], 0
     linked: set[str] = set()
-    for start, token, value in _lexer().get_tokens_unprocessed(text):
+    lexer = import_extra("pygments.lexers.python", extra="site").PythonLexer()
+    for start, token, value in lexer.get_tokens_unprocessed(text):
         is_defined = text.endswith(("def ", "class "), 0, start)
         kind = "def" if is_defined else _class_of(token)
         for part in (_WORDS if token[:1] == ("Name",) else _LINES).findall(value):
@@ -85,11 +86,6 @@ def highlighted(
             lines[-1] += (marks or {}).get(place, "") + _part(part, kind, name, link, linked)
             column += len(part)
     return lines
-
-
-@cache
-def _lexer() -> Any:
-    return import_extra("pygments.lexers.python", extra="site").PythonLexer()
 
 
 @cache

@@ -8,10 +8,10 @@ import pytest
 
 import npbert
 from tests.pages.models import loss_and_gradients
-from tests.pages.number import EXAMPLES, HOSTILE, VOCABULARY, small_model
+from tests.pages.number import EXAMPLES, HOSTILE, LAYER, STEP, TRACE, VOCABULARY, go_to, small_model
 
-QUERY = "bert.encoder.layers.0.attention.query"
-STEP, TRACE = "npbert.state.step", "npbert.state.trace"
+QUERY = f"{LAYER}.attention.query"
+FOCUS = "Object.values(document.activeElement.dataset).map(Number)"
 FOLLOW_TO_THE_LOSS = """() => {
   const path = [];
   const {state} = npbert;
@@ -115,7 +115,7 @@ def test_the_lines_that_compute_a_step_are_lit(page):
         (QUERY, "forward", "matmul(x, self.weight.value"),
         (QUERY, "backward", "matmul(x.T, dy)"),
     ]:
-        page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{part}' && s.phase === '{phase}'))")
+        go_to(page, f"s.part === '{part}' && s.phase === '{phase}'")
         lit = page.locator("#source details[open] .lit")
         assert any(wanted in text for text in lit.all_text_contents())
         lines = (Path(npbert.__file__).parent / "layers/linear.py").read_text(encoding="utf-8").splitlines()
@@ -124,7 +124,7 @@ def test_the_lines_that_compute_a_step_are_lit(page):
 
 
 def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus_and_tab_returns_to_the_last_one(page):
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{QUERY}'))")
+    go_to(page, f"s.part === '{QUERY}'")
     value = small_model().bert.encoder.layers[0].attention.query.weight.value
     page.hover(cell(f"{QUERY}.weight", 1, 2))
     assert page.inner_text("#readout strong").endswith(f"[1, 2] = {value[1, 2]}".replace("-", "\u2212"))
@@ -132,16 +132,16 @@ def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus_and_tab_returns
     for key, row, column in [("ArrowRight", 0, 1), ("ArrowDown", 1, 1), ("End", 1, 3), ("ArrowRight", 1, 3),
                              ("ArrowUp", 0, 3), ("Home", 0, 0), ("ArrowLeft", 0, 0)]:  # fmt: skip
         page.keyboard.press(key)
-        assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [row, column], key
+        assert page.evaluate(FOCUS) == [row, column], key
         assert f"[{row}, {column}] = " in page.inner_text("#readout strong")
     page.keyboard.press("Enter")
     assert page.evaluate("npbert.state.chosen") == {"name": f"{QUERY}.weight", "row": 0, "column": 0}
     page.keyboard.press("Escape")  # follow nothing: the cell has the focus, as before
     assert page.is_hidden("#followed")
-    assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [0, 0]
+    assert page.evaluate(FOCUS) == [0, 0]
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "scrubber"
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{QUERY}'))")
+    go_to(page, f"s.part === '{QUERY}'")
     assert page.locator("#stage table").count() == page.locator("#stage td[data-row][tabindex='0']").count()
     assert page.locator("td.corner[tabindex='0']").count() == 0
     page.focus(cell(f"{QUERY}.weight", 0, 0))
@@ -155,7 +155,7 @@ def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus_and_tab_returns
 
 def test_backspace_goes_back_on_the_trail_and_escape_to_the_cell(page):
     name = f"d({QUERY}.weight)"
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(s => s.part === '{QUERY}'))")
+    go_to(page, f"s.part === '{QUERY}'", "Last")
     page.focus(cell(name, 1, 2))
     page.keyboard.press("Enter")
     page.locator(".bars button.bar").first.click()
@@ -164,12 +164,12 @@ def test_backspace_goes_back_on_the_trail_and_escape_to_the_cell(page):
     page.keyboard.press("Backspace")  # there is nothing before the first
     assert page.evaluate("npbert.state.trail.length") == 1
     page.keyboard.press("Escape")
-    assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [1, 2]
+    assert page.evaluate(FOCUS) == [1, 2]
 
 
 def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     name = f"d({QUERY}.weight)"
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(s => s.part === '{QUERY}'))")
+    go_to(page, f"s.part === '{QUERY}'", "Last")
     page.click(cell(name, 1, 2))
     bars = page.locator(".bars button.bar")
     assert bars.count() == len(EXAMPLES[0].input_ids)  # a term for each token

@@ -37,7 +37,7 @@ class NumbersPart(Part):
     causes: the names of what has to be right before anything else can be, as it is made of that.
     prove(thing): what else is wrong with something whose numbers are right. first(given, right): what has to be put
     right before anything else. advice: where the learner's code stops, what may help, as `advised` chooses it.
-    remarks(thing): what may be said of a right answer. tolerance: relative to the largest number of an array.
+    tolerance: relative to the largest number of an array.
     """
 
     numbers: Callable[[Any, int], Numbers]
@@ -49,7 +49,6 @@ class NumbersPart(Part):
     seeds: tuple[int, ...] = SEEDS
     first: Callable[[Numbers, Numbers], Message | None] = lambda given, right: None
     advice: Mapping[str, str] = field(default_factory=dict)
-    remarks: Callable[[Any], str] = lambda thing: ""
 
     def judge(self, thing: Any) -> Message | None:
         file = file_of(thing)
@@ -63,9 +62,6 @@ class NumbersPart(Part):
         if any(map(self.wrong_names, given, right)):
             return self.first(given[0], right[0]) or self._told(thing, given, right)
         return self.prove(thing)
-
-    def remark(self, thing: Any) -> str:
-        return self.remarks(thing)
 
     def wrong_names(self, given: Any, right: Mapping[str, Array]) -> list[str]:
         """The arrays that are not what they should be."""

@@ -95,7 +95,7 @@ def _judge(exercise: Exercise, path: Path, mends: bool) -> Verdict:
             says = found.says if is_named else f"{part.name}: {found.says}"
             return _wrong(Message(says, because, found.findings), part.name)
         right.append(part.name)
-        remarks.append(part.remark(thing))
+        remarks.append(part.remarks(thing))
     return Verdict(RIGHT, because="\n\n".join(filter(None, remarks)))
 
 

@@ -29,8 +29,13 @@ def wrong(kind, worst, **rest):
 
 
 ANSWER = {
-    "question": "who?", "answers": ["Ann Lee", "Ann"], "said": "Lee sings", "probability": 0.5,
-    "excerpt": "then Ann Lee sings again", "true": [5, 12], "predicted": [9, 18],
+    "question": "who?",
+    "answers": ["Ann Lee", "Ann"],
+    "said": "Lee sings",
+    "probability": 0.5,
+    "excerpt": "then Ann Lee sings again",
+    "true": [5, 12],
+    "predicted": [9, 18],
 }
 SHOWN = {
     "masked": [masked(10, "dog"), masked(20, "the")],

@@ -114,14 +114,6 @@ def class_text(letter: str) -> str:
     return f"# its forward: {place}.py\nclass {letter.upper()}({name}):\n{inside}"
 
 
-def broken(letter: str) -> type[Any]:
-    """The class, made from the text of the file."""
-    variables: dict[str, Any] = {}
-    exec(compile(EXERCISE.source(), f"<{letter}>", "exec"), variables)
-    found: type[Any] = variables[letter.upper()]
-    return found
-
-
 class AnswersPart(Part):
     """The dictionary of answers."""
 
@@ -170,10 +162,11 @@ def _told(letter: str, given: str, right: str) -> str:
 
 
 def _what_is_wrong(letter: str) -> str:
-    """A statement that is true of the numbers that a broken layer gives."""
-    suspect = SUSPECTS[letter]
+    """A statement that is true of the numbers that a broken layer gives, as it stands in the file."""
+    suspect, variables = SUSPECTS[letter], dict[str, Any]()
+    exec(compile(EXERCISE.source(), f"<{letter}>", "exec"), variables)
     part = layer_part([CATALOGUE[suspect.right.__name__]], Blank(suspect.method, ""), mends=False)
-    found = part.judge(broken(letter))
+    found = part.judge(variables[letter.upper()])
     return f"Its numbers say: {found.says}" if found else ""
 
 

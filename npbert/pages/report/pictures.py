@@ -18,6 +18,7 @@ from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predicti
 from npbert.plots.attention import attention_figure
 from npbert.plots.curves import curve_names
 from npbert.plots.drawing import inline_svg
+from npbert.training.state import MODEL_FOLDER
 
 _BASELINE = ("always giving the same answer", "knowing only how frequent words and labels are")
 _STEP = ("learning_rate", "gradient_norm")
@@ -100,13 +101,13 @@ def answers(row: dict[str, Any]) -> list[Picture]:
 
 def attention(run: Run) -> Picture:
     """The attention of the best model's heads in an example of the report."""
-    example = _example(run.report_rows[-1]) if run.report_rows else None
-    if example is None or not (run.model / "config.json").is_file():
+    example, model = _example(run.report_rows[-1]) if run.report_rows else None, run.folder / MODEL_FOLDER
+    if example is None or not (model / "config.json").is_file():
         why = "no model has been saved yet" if example else "no example was written down"
         return Picture("", f"No picture here: {why}.")
     try:
-        tokenizer = Tokenizer.from_pretrained(run.model)
-        bert = BertModel.from_pretrained(run.model, add_pooling_layer=False)
+        tokenizer = Tokenizer.from_pretrained(model)
+        bert = BertModel.from_pretrained(model, add_pooling_layer=False)
     except (OSError, FileError) as error:
         return Picture("", f"No picture here, as the model cannot be read: {error}.")
     if isinstance(example, list):

@@ -22,7 +22,7 @@ from npbert.pages.site.chapters import chapter_page, pictures_of
 from npbert.pages.site.contents import contents_page, reference_pages, search_index
 from npbert.pages.site.library import Library
 from npbert.pages.site.panels import Panels, Proof, prove, read_bugs
-from npbert.pages.site.rendering import framed
+from npbert.pages.site.rendering import render
 from npbert.pages.site.source_page import source_page
 from npbert.pages.site.sources import PACKAGE
 
@@ -66,7 +66,7 @@ def site_files(library: Library, proofs: list[Proof]) -> dict[str, bytes]:
     pages += [source_page(library, source, panels) for source in library.sources]
     pages += reference_pages(library)
     around = zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True)
-    html = {page.path: framed(page, before, after) for before, page, after in around}
+    html = {page.path: render("frame", page.path, page=page, before=a, after=b) for a, page, b in around}
     shared = {
         "site.css": "\n".join(map(resource, _STYLE)),
         "site.js": resource("site/site.js"),

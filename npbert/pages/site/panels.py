@@ -118,11 +118,6 @@ class Bug:
     message: str
     check: str
 
-    @property
-    def title(self) -> str:
-        """Its name as words."""
-        return self.name.replace("_", " ").capitalize()
-
 
 def read_bugs(root: Path) -> list[Bug]:
     """All bugs of root/tests/planted, in the order of its files; none where there is no such folder."""

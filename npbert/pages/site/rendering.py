@@ -33,11 +33,6 @@ def render(template: str, path: str, **values: Any) -> str:
     return str(_environment().get_template(f"{template}.html").render(values, path=path))
 
 
-def framed(page: Page, before: Page | None, after: Page | None) -> str:
-    """The whole HTML of a page that stands between two others."""
-    return render("frame", page.path, page=page, before=before, after=after)
-
-
 @cache
 def _environment() -> Any:
     made = templates("site/templates", "site")

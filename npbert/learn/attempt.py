@@ -1,7 +1,5 @@
 """attempt: run what a learner wrote, and say in words what stopped it, if anything did."""
 
-from __future__ import annotations
-
 import ast
 import linecache
 import re

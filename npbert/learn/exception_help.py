@@ -1,7 +1,5 @@
 """Advice where Python or NumPy stops: a missing name, a Parameter taken for its numbers, a `.T`, two shapes."""
 
-from __future__ import annotations
-
 import re
 import traceback
 from bdb import BdbQuit

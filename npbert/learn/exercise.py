@@ -1,7 +1,5 @@
 """Exercise: what is to be written, what is known to go wrong, and how an answer is judged."""
 
-from __future__ import annotations
-
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The folder with the learner's files: what is missing or due again is written, what is there is never touched."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Callable

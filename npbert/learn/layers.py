@@ -1,7 +1,5 @@
 """layer_part: a layer is judged by its output and its gradients, and then by the whole check of npbert.gradcheck."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType

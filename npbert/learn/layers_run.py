@@ -1,7 +1,5 @@
 """layer_numbers: what comes out of a layer, alone, twice, with another call between, and when nothing is dropped."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """NumbersPart: an answer is judged by the numbers that it gives, beside those of the library."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """The texts that `npbert learn` prints: verdicts, hints, where to read on, and both answers, one above the other."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import itertools

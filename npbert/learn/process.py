@@ -1,7 +1,5 @@
 """check: judge a file in a process of its own, with limits of time, memory and output, of which nothing is left."""
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import json

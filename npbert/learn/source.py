@@ -1,7 +1,5 @@
 """The text of an exercise, made from the library's own source: what is the learner's to write is taken out of it."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import sys

@@ -3,8 +3,6 @@
 To be asked again after a while is what makes one remember. (Roediger & Karpicke 2006, "Test-Enhanced Learning".)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

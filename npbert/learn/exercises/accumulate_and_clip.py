@@ -1,7 +1,5 @@
 """Exercise 13: a batch in parts, and gradients that are clipped."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Exercise 9: the residual connections of an encoder layer."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.blocks import EncoderLayer

@@ -1,7 +1,5 @@
 """Exercise 10: attention, of one head, then with heads and padding."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

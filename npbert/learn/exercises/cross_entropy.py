@@ -1,7 +1,5 @@
 """Exercise 5: softmax with cross-entropy, where some labels are ignored."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exercise 8: dropout."""
 
-from __future__ import annotations
-
 from npbert.layers import Dropout
 from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layers import layer_part, normal, sample

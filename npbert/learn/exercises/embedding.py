@@ -1,7 +1,5 @@
 """Exercise 6: Embedding."""
 
-from __future__ import annotations
-
 from npbert.layers import Embedding
 from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layers import layer_part, permuted, sample

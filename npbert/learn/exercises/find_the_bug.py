@@ -1,7 +1,5 @@
 """Exercise 15: twelve layers, some of them broken by one line."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

@@ -1,7 +1,5 @@
 """Exercise 3: GELU."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

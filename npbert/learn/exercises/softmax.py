@@ -1,7 +1,5 @@
 """Exercise 4: softmax."""
 
-from __future__ import annotations
-
 from npbert.layers import Softmax
 from npbert.layers.softmax import softmax
 from npbert.learn.exercise import CHAPTERS, Exercise

@@ -1,7 +1,5 @@
 """The data of the page: the model's numbers, some masked sentences, and the lines of npbert that compute them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

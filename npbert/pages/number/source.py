@@ -1,7 +1,5 @@
 """The lines of npbert that compute each step of the page, found by running the model once and looking on."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias

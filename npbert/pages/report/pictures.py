@@ -1,7 +1,5 @@
 """The pictures of a report, each with a sentence that says what it shows and how it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from configparser import ConfigParser
 from typing import Any, NamedTuple

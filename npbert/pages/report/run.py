@@ -1,7 +1,5 @@
 """The files that a run of training has left, read and looked over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """build_site: the whole site, written into a folder."""
 
-from __future__ import annotations
-
 import errno
 import posixpath
 import re

@@ -1,7 +1,5 @@
 """The definition of each name, found from the syntax alone: nothing is imported for it."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

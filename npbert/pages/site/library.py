@@ -1,7 +1,5 @@
 """The things that the pages speak of: files, names, chapters and exercises, and how to link to them."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Each backward with what it undoes: functions that stand beside each other, and lines that belong together."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ tests/planted, a paragraph each:
     + self.weight.grad[...] = matmul(x.T, dy)
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re

@@ -1,8 +1,6 @@
 """The HTML of the site: templates, filled in by Jinja2, which escapes all that they do not call `safe`; and Python, of
 which Pygments finds the tokens, and names get their links here, and lines their numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The page of a file: its docstrings on the left and its code on the right; a backward beside its forward."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from itertools import groupby

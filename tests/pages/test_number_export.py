@@ -1,5 +1,6 @@
 """The data that the page gets of a model, and the lines of npbert that it shows."""
 
+import copy
 import dataclasses
 import json
 import sys
@@ -43,23 +44,19 @@ def test_sentences_have_their_text_and_the_optimizer_is_adamw_as_it_comes():
         "hello [MASK] am | how are [MASK]",
     ]
     for one, example in zip(data["examples"], models.EXAMPLES, strict=True):
-        assert {name: one[name] for name in ("input_ids", "token_type_ids", "labels")} == {
-            name: list(getattr(example, name)) for name in ("input_ids", "token_type_ids", "labels")
-        }
+        assert all(one[name] == list(getattr(example, name)) for name in ("input_ids", "token_type_ids", "labels"))
     assert data["optimizer"] == {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.01}
     assert exported(optimizer={"lr": 0.5})["optimizer"]["lr"] == 0.5
 
 
 def test_the_model_is_left_as_it_is():
     model = models.make_models()[0]
-    before = {name: parameter.value.copy() for name, parameter in model.named_parameters()}
-    _, gradients = models.loss_and_gradients(model, models.EXAMPLES)
-    tracing = sys.gettrace()
+    models.loss_and_gradients(model, models.EXAMPLES)
+    before, tracing = copy.deepcopy(model), sys.gettrace()
     export(model, models.EXAMPLES, models.VOCABULARY)
     assert sys.gettrace() is tracing
-    for name, parameter in model.named_parameters():
-        assert np.array_equal(parameter.value, before[name])
-        assert np.array_equal(parameter.grad, gradients[name])
+    for one, other in zip(model.parameters(), before.parameters(), strict=True):
+        assert np.array_equal(one.value, other.value) and np.array_equal(one.grad, other.grad)
 
 
 def changed(**changes):

@@ -80,9 +80,7 @@ def test_a_planted_bug_turns_the_check_red_where_it_is(page):
     rows = page.locator(".wrong-row")
     assert "query" in rows.first.inner_text()
     assert "it is 1.41 times what it should be" in rows.first.inner_text()  # √d, for a head of two features
-    assert "The first that is wrong on the way back is dQ" in page.wait_for_selector(".first-wrong button").evaluate(
-        "button => button.parentElement.textContent"
-    )
+    assert "The first that is wrong on the way back is dQ" in page.text_content(":has(> .first-wrong button)")
     page.click(".first-wrong button")
     assert "dQ = dS K" in page.inner_text("#stage-head .wrong")
     page.click("#tab-break")

@@ -1,7 +1,5 @@
 """Verdict: what is said of an exercise file. judge: how it comes about, in the process that runs the learner's code."""
 
-from __future__ import annotations
-
 import ast
 import bdb
 import contextlib
@@ -38,6 +36,23 @@ class Verdict:
     printed: str = ""
     part: str = ""
     findings: tuple[Finding, ...] = ()
+
+
+class Printed(io.StringIO):
+    """Keeps the beginning of what is printed. copy: a file that gets it, too."""
+
+    def __init__(self, copy: TextIO | None = None) -> None:
+        super().__init__()
+        self.copy = copy
+
+    def write(self, text: str) -> int:
+        room = MOST_PRINTED - self.tell()
+        kept = text if len(text) <= room else f"{text[:room]} …" if room > 0 else ""
+        super().write(kept)
+        if self.copy is not None and kept:
+            self.copy.write(kept)
+            self.copy.flush()
+        return len(text)
 
 
 def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None, *, mends: bool = True) -> Verdict:
@@ -156,23 +171,6 @@ def _syntax(error: SyntaxError, path: Path) -> Message:
     line = (error.text or "").rstrip()
     shown = f"{error.lineno or 0:>4}:  {line.strip()}" if line.strip() else ""
     return Message(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)
-
-
-class Printed(io.StringIO):
-    """Keeps the beginning of what is printed. copy: a file that gets it, too."""
-
-    def __init__(self, copy: TextIO | None = None) -> None:
-        super().__init__()
-        self.copy = copy
-
-    def write(self, text: str) -> int:
-        room = MOST_PRINTED - self.tell()
-        kept = text if len(text) <= room else f"{text[:room]} …" if room > 0 else ""
-        super().write(kept)
-        if self.copy is not None and kept:
-            self.copy.write(kept)
-            self.copy.flush()
-        return len(text)
 
 
 def plain(text: str) -> str:

@@ -18,9 +18,10 @@ from npbert.pages.site import build, build_site
 from npbert.pages.site.build import broken_links
 from npbert.pages.site.contents import contents_page, public_names
 from npbert.pages.site.docstring import table
-from npbert.pages.site.library import Library
+from npbert.pages.site.library import read_chapters
 from npbert.pages.site.panels import Panels
 from npbert.pages.site.source_page import source_page
+from npbert.pages.site.sources import read_package
 from tests.pages.built_site import ROOT, built, code_of, library, made_up_proofs, page
 
 TAGS = """html head meta title link script body a nav b span form input div button main header p h1 h2 h3 h4 ul ol li
@@ -147,9 +148,10 @@ def test_a_list_of_steps_is_a_table_whose_words_go_on_in_another_line():
 
 def test_where_the_chapters_and_the_planted_bugs_are_not_installed_it_says_so(tmp_path):
     """As with a wheel, where npbert stands in a folder with other packages."""
-    alone = Library(tmp_path)
+    alone = copy(library())
+    alone.root, alone.chapters = tmp_path, read_chapters(tmp_path / "docs")
     assert "The chapters stand in docs/" in contents_page(alone, made_up_proofs(), 0).body
     linear = source_page(alone, alone.by_path["npbert/layers/linear.py"], Panels(alone, made_up_proofs(), []))
     assert "The planted bugs stand in tests/planted" in linear.body and "1,001 derivatives" in linear.body
-    paths = [source.path for source in alone.sources]
+    paths = [source.path for source in read_package(tmp_path)]
     assert paths.index("npbert/layers/linear.py") < paths.index("npbert/layers/gelu.py")

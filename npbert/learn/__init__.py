@@ -4,23 +4,19 @@ The files of the exercises are made from the library's own source. What a learne
 compared with the library's numbers; and where they differ, the small edit is looked for that makes them right.
 """
 
-from npbert.learn.exercise import Chapter, Exercise, Message, Part
+from npbert.learn.exercise import Exercise
 from npbert.learn.folder import FOLDER, exercise_of, find, folder_of, option_of, write_missing
-from npbert.learn.process import TIME_LIMIT, check
+from npbert.learn.process import check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict, judge_file
 
 __all__ = [
     "Exercise",
-    "Chapter",
-    "Part",
-    "Message",
     "FOLDER",
     "folder_of",
     "write_missing",
     "exercise_of",
     "find",
     "option_of",
-    "TIME_LIMIT",
     "check",
     "RIGHT",
     "NOT_BEGUN",

@@ -1,7 +1,5 @@
 """attempt: run what a learner wrote, and say in words what stopped it, if anything did."""
 
-from __future__ import annotations
-
 import ast
 import linecache
 import re
@@ -40,9 +38,9 @@ class Failure(NamedTuple):
     help: str = ""
 
     @property
-    def is_blank(self) -> bool:
-        """True for the `raise NotImplementedError` that stands for what is to be written."""
-        return self.kind == "NotImplementedError"
+    def said(self) -> str:
+        """What Python said, the line that stopped, and the shapes: three lines."""
+        return f"{self.kind}: {self.message}\n{self.code}\n{self.shapes}"
 
     @property
     def finding(self) -> Message:
@@ -100,6 +98,12 @@ def failure_of(error: BaseException, *files: str | None, given: frozenset[str] =
     code = linecache.getline(file, line).strip()
     help_ = help_with(error, code, frame.f_locals)
     return Failure(type(error).__name__, message, line, code, visible_shapes(frame, code), file, help_)
+
+
+def file_of(thing: Any) -> str:
+    """The file in which a class or a function was written, "" for one without code of its own."""
+    functions = [thing, *getattr(thing, "__dict__", {}).values()]
+    return next((each.__code__.co_filename for each in functions if hasattr(each, "__code__")), "")
 
 
 def visible_shapes(frame: FrameType, code: str) -> str:

@@ -1,7 +1,5 @@
 """demo: a small BERT learns the toy dialogue, with a learner's own layers in the place of the library's."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,10 +1,9 @@
 """Advice where Python or NumPy stops: a missing name, a Parameter taken for its numbers, a `.T`, two shapes."""
 
-from __future__ import annotations
-
 import re
+import traceback
 from bdb import BdbQuit
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,36 @@ IN_NUMPY = {
 """Helpers that stand in the chapters and in the library, and what they are in plain NumPy."""
 
 
+_ADVICE = {
+    r"(gufunc|remapped shapes).*\n.*einsum": "In einsum a letter stands for one size: two axes of different sizes need "
+    "two letters.",
+    r"gufunc|remapped shapes": "In A @ B the last axis of A and the last but one of B must be equal; the axes before "
+    "them must be equal, or 1. A single number has no axes: number by number it is *.",
+    r"bitwise_xor|for \^": "In Python ^ does not mean a power: write x ** 2, or x * x.",
+    r"converted to Python scalar.*\n.*\bmath\.erf\(": "math.erf takes one number. `from npbert.compute import erf` "
+    "brings one that takes whole arrays.",
+    r"truth value of an array.*\n.*([!=]= ?None|None ?[!=]=)": "With an array, == compares number by number. Whether "
+    "there is one at all is asked with `is None`.",
+    r"truth value of an array": "An array holds many numbers, so it is neither true nor false. Whether there is one at "
+    "all is asked with `is None`; number by number, np.where(condition, a, b) chooses.",
+    "a gradient of shape": "A gradient has the shape of what it is the gradient of: dW has that of W, and "
+    "db that of b.",
+}
+_NOTHING_TYPED = (
+    "breakpoint() and input() wait for something that is typed, and while an answer is checked nothing can be: they "
+    "end the check. Take them out, and use print(): what it prints is shown below the answer."
+)
+
+
+def advised(advice: Mapping[str, str], said: str) -> str:
+    """The first text of `advice` whose pattern is found in what Python said, or "". A \\1 in it is the pattern's group.
+
+    said: the kind and the message of an exception in one line, and in the next the code that stopped.
+    """
+    found = ((re.search(pattern, said), text) for pattern, text in advice.items())
+    return next((match.expand(text) for match, text in found if match), "")
+
+
 def help_with(error: BaseException, code: str, variables: dict[str, Any]) -> str:
     """A sentence or two, or "". code: the line that stops. variables: those that it sees."""
     if isinstance(error, NameError) and not isinstance(error, UnboundLocalError) and error.name:
@@ -37,12 +66,6 @@ def help_with(error: BaseException, code: str, variables: dict[str, Any]) -> str
     return ""
 
 
-_NOTHING_TYPED = (
-    "breakpoint() and input() wait for something that is typed, and while an answer is checked nothing can be: they "
-    "end the check. Take them out, and use print(): what it prints is shown below the answer."
-)
-
-
 def _missing(name: str, error: BaseException, variables: dict[str, Any]) -> str:
     plain, imports = IN_NUMPY.get(name, ""), imports_of(name)
     if imports:
@@ -50,20 +73,41 @@ def _missing(name: str, error: BaseException, variables: dict[str, Any]) -> str:
         return f"{says}; or write it out: {plain}." if plain else f"{says}."
     if plain:
         return f"It is a helper of the library's: {plain}."
-    known = [each for each in {**_globals(error), **variables} if not each.startswith("__")]
-    return did_you_mean(name, known).lstrip("; ").capitalize() or _in_numpy(name)
-
-
-def _globals(error: BaseException) -> dict[str, Any]:
-    """The names at the top of the file whose line failed."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace.tb_frame.f_globals if trace is not None else {}
-
-
-def _in_numpy(name: str) -> str:
+    known: list[str] = []
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        known = [each for each in {**frame.f_globals, **variables} if not each.startswith("__")]
+    if meant := _did_you_mean(name, known):
+        return meant
     return f"Did you mean np.{name}?" if not name.startswith("_") and hasattr(np, name) else ""
+
+
+def _did_you_mean(name: str, known: list[str]) -> str:
+    return did_you_mean(name, known).lstrip("; ").capitalize()
+
+
+def _refusals(error: BaseException, code: str, variables: dict[str, Any]) -> Iterator[str]:
+    """What may help, the most telling first; some of it is "". code: the line that stops. variables: what it sees."""
+    message = " ".join(str(error).split())
+    yield _parameter(code, variables)
+    for name, value in variables.items():
+        if not re.search(rf"\b{name}\b", code):
+            continue
+        if isinstance(value, np.ndarray) and value.ndim > 2 and re.search(rf"\b{name}\.T\b", code):
+            turned = f"{name} has {value.ndim} axes, and {name}.T turns all of them around."
+            yield f"{turned} {name}.swapaxes(-1, -2) swaps the last two."
+        if value is None and "NoneType" in message:
+            yield f"{name} is None here: ask `{name} is None` first."
+        if isinstance(value, np.ndarray) and value.dtype == object and not value.shape:
+            yield _hollow(name, variables.get("self"))
+    yield advised(_ADVICE, f"{message}\n{code}")
+    if "converted to Python scalar" in message:
+        names = dict.fromkeys(re.findall(r"\bmath\.(\w+)\(", code))
+        if instead := [f"np.{name}" for name in names if hasattr(np, name)]:
+            yield f"The functions of math take one number. For whole arrays write {' and '.join(instead)}."
+    if "broadcast" in message:
+        yield _not_alike(message, code)
+    if isinstance(error, AttributeError):
+        yield _no_attribute(error)
 
 
 def _parameter(code: str, variables: dict[str, Any]) -> str:
@@ -80,10 +124,14 @@ def _parameter(code: str, variables: dict[str, Any]) -> str:
     return ""
 
 
-def _nothing(code: str, variables: dict[str, Any]) -> str:
-    """Advice where the line uses something that is None."""
-    name = next((name for name, value in variables.items() if value is None and re.search(rf"\b{name}\b", code)), "")
-    return name and f"{name} is None here: ask `{name} is None` first."
+def _hollow(name: str, layer: Any) -> str:
+    """Advice where an array was made like a Parameter, and not like its numbers."""
+    parts = getattr(layer, "__dict__", {})
+    parameter = next((part for part, held in parts.items() if hasattr(held, "add_grad")), "weight")
+    return (
+        f"{name} has no axes, as if it was made like a Parameter, not like an array. Make it like the numbers in it: "
+        f"np.zeros_like(self.{parameter}.value)."
+    )
 
 
 def _no_attribute(error: AttributeError) -> str:
@@ -91,88 +139,13 @@ def _no_attribute(error: AttributeError) -> str:
     name, owner = error.name or "", error.obj
     if hasattr(owner, "add_grad") and hasattr(np.ndarray, name):
         return f"A Parameter is not an array, but holds two: .value.{name} is that of its numbers."
-    known = [each for each in dir(owner) if not each.startswith("_")]
-    return did_you_mean(name, known).lstrip("; ").capitalize()
+    return _did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")])
 
 
-def _turned_around(code: str, variables: dict[str, Any]) -> str:
-    """Advice where `.T` is written for an array of more than two axes."""
-    for name, value in variables.items():
-        if isinstance(value, np.ndarray) and value.ndim > 2 and re.search(rf"\b{name}\.T\b", code):
-            turned = f"{name} has {value.ndim} axes, and {name}.T turns all of them around."
-            return f"{turned} {name}.swapaxes(-1, -2) swaps the last two."
-    return ""
-
-
-def _refusals(error: BaseException, code: str, variables: dict[str, Any]) -> Iterator[str]:
-    """What may help, the most telling first; some of it is "". code: the line that stops. variables: what it sees."""
-    message = " ".join(str(error).split())
-    yield _parameter(code, variables)
-    yield _turned_around(code, variables)
-    if "NoneType" in message:
-        yield _nothing(code, variables)
-    yield _no_numbers(code, variables)
-    if "gufunc" in message or "remapped shapes" in message:
-        yield _EINSUM if "einsum" in code else _PRODUCT
-    if "bitwise_xor" in message or "for ^" in message:
-        yield "In Python ^ does not mean a power: write x ** 2, or x * x."
-    if "converted to Python scalar" in message:
-        yield _of_math(code)
-    if "truth value of an array" in message:
-        yield _truth(code)
-    if "broadcast" in message:
-        yield _not_alike(_shapes(message), code)
-    if "a gradient of shape" in message:
-        yield "A gradient has the shape of what it is the gradient of: dW has that of W, and db that of b."
-    if isinstance(error, AttributeError):
-        yield _no_attribute(error)
-
-
-_EINSUM = "In einsum a letter stands for one size: two axes of different sizes need two letters."
-_PRODUCT = (
-    "In A @ B the last axis of A and the last but one of B must be equal; the axes before them must be equal, or 1. A "
-    "single number has no axes: number by number it is *."
-)
-
-
-def _no_numbers(code: str, variables: dict[str, Any]) -> str:
-    """Advice where an array was made like a Parameter, and not like its numbers."""
-    for name, value in variables.items():
-        is_hollow = isinstance(value, np.ndarray) and value.dtype == object
-        if is_hollow and not value.shape and re.search(rf"\b{name}\b", code):
-            parts = vars(variables["self"]) if hasattr(variables.get("self"), "__dict__") else {}
-            parameter = next((part for part, held in parts.items() if hasattr(held, "add_grad")), "weight")
-            return (
-                f"{name} has no axes, as if it was made like a Parameter, not like an array. Make it like the numbers "
-                f"in it: np.zeros_like(self.{parameter}.value)."
-            )
-    return ""
-
-
-def _of_math(code: str) -> str:
-    names = dict.fromkeys(re.findall(r"\bmath\.(\w+)\(", code))
-    instead = [f"np.{name}" for name in names if hasattr(np, name)]
-    if "erf" in names:
-        return "math.erf takes one number. `from npbert.compute import erf` brings one that takes whole arrays."
-    return f"The functions of math take one number. For whole arrays write {' and '.join(instead)}." if instead else ""
-
-
-def _truth(code: str) -> str:
-    if re.search(r"[!=]= ?None|None ?[!=]=", code):
-        return "With an array, == compares number by number. Whether there is one at all is asked with `is None`."
-    return (
-        "An array holds many numbers, so it is neither true nor false. Whether there is one at all is asked with "
-        "`is None`; number by number, np.where(condition, a, b) chooses."
-    )
-
-
-def _shapes(message: str) -> list[tuple[int, ...]]:
+def _not_alike(message: str, code: str) -> str:
+    """Of the two shapes in a message, which do not go together."""
     found = re.findall(r"\(((?:\d+,? ?)*)\)", message)
-    return [tuple(map(int, re.findall(r"\d+", each))) for each in found]
-
-
-def _not_alike(shapes: list[tuple[int, ...]], code: str) -> str:
-    """Of two shapes that do not go together."""
+    shapes = [tuple(map(int, re.findall(r"\d+", each))) for each in found]
     if len(shapes) != 2:
         return ""
     for one, other in (shapes, shapes[::-1]):

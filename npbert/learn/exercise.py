@@ -1,7 +1,5 @@
 """Exercise: what is to be written, what is known to go wrong, and how an answer is judged."""
 
-from __future__ import annotations
-
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -73,6 +71,8 @@ class Part(ABC):
 
     right: that of the library. blank: what is taken out of it. without: the methods that the file leaves out.
     above, helpers: a line that stands above it in the file, and functions of the library that stand below it.
+    mends: whether the edit is looked for that makes a wrong answer right, which takes a while.
+    remarks(thing): what may be said of a right answer, "" for nothing.
     """
 
     right: Any
@@ -80,6 +80,8 @@ class Part(ABC):
     without: tuple[str, ...] = ()
     above: str = ""
     helpers: tuple[Callable[..., Any], ...] = ()
+    mends: bool = True
+    remarks: Callable[[Any], str] = lambda thing: ""
 
     @property
     def name(self) -> str:
@@ -104,10 +106,6 @@ class Part(ABC):
     @abstractmethod
     def judge(self, thing: Any) -> Message | None:
         """Explain what is wrong with `thing`, which was written in place of `right`; None if nothing is."""
-
-    def remark(self, thing: Any) -> str:
-        """A remark on a `thing` that is right; "" if there is none."""
-        return ""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """The folder with the learner's files: what is missing or due again is written, what is there is never touched."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Callable
@@ -66,20 +64,15 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     exercise = exercise_of(name)
     is_path = name.endswith(".py") and Path(name).exists()
     path = Path(name) if is_path else [folder / exercise.file_name, *rounds_of(folder, exercise)][-1]
-    if not path.is_file():
-        raise FileError(_missing(path, folder))
-    return exercise, path
-
-
-def _missing(path: Path, folder: Path) -> str:
-    """The message where the file is missing."""
     write = f"`npbert learn{option_of(folder)}` writes"
-    if folder.is_dir():
-        return f"there is no {path}: {write} it"
-    return (
-        f"there is no folder {folder} in {Path.cwd()}: if your exercises are elsewhere, go there, or name their folder "
-        f"with --folder; if there are none yet, {write} them"
-    )
+    if not path.is_file() and folder.is_dir():
+        raise FileError(f"there is no {path}: {write} it")
+    if not path.is_file():
+        raise FileError(
+            f"there is no folder {folder} in {Path.cwd()}: if your exercises are elsewhere, go there, or name their "
+            f"folder with --folder; if there are none yet, {write} them"
+        )
+    return exercise, path
 
 
 def option_of(folder: Path) -> str:

@@ -1,7 +1,5 @@
 """layer_part: a layer is judged by its output and its gradients, and then by the whole check of npbert.gradcheck."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -12,9 +10,9 @@ import numpy as np
 from npbert.catalogue import Setting
 from npbert.core import Init, Tape
 from npbert.gradcheck.inputs import as_tuple, is_float_array
-from npbert.learn.attempt import Failure, attempt, sentence
+from npbert.learn.attempt import Failure, attempt, file_of, sentence
 from npbert.learn.exercise import Message
-from npbert.learn.layers_run import BETWEEN, OTHER, UNTAPED, check_of, file_of, given_of, layer_numbers, make
+from npbert.learn.layers_run import BETWEEN, OTHER, UNTAPED, check_of, given_of, layer_numbers, make
 from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import Blank
 
@@ -139,9 +137,7 @@ def another_dtype(setting: Setting, layer_class: type[Any]) -> str:
         y = layer.forward(*inputs, tape=tape)
         return layer.backward(np.ones_like(y) if np.ndim(y) else 1.0, tape)
 
-    found = attempt(
-        gradients, inspect.getfile(layer_class.backward) if inspect.isfunction(layer_class.backward) else ""
-    )
+    found = attempt(gradients, file_of(layer_class))
     if isinstance(found, Failure):
         is_told = found.kind == "TypeError" and "float64" in found.message
         where = f"line {found.line}" if found.line else "it"

@@ -1,7 +1,5 @@
 """layer_numbers: what comes out of a layer, alone, twice, with another call between, and when nothing is dropped."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import Any
@@ -42,10 +40,6 @@ def check_of(layer: Any) -> Any:
     return check_gradients if sum(p.value.size for _, p in named_parameters(layer)) <= MANY else check_directions
 
 
-def file_of(layer_class: type[Any]) -> str:
-    return str(layer_class.forward.__code__.co_filename)
-
-
 def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Mapping[str, str]) -> Numbers:
     """y and all gradients of one call; and again when another call comes between its forward and its backward."""
     layer, inputs, rng = make(setting, layer_class, seed)
@@ -60,9 +54,9 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Ma
     y_name, values = given_of(setting)[1:], {name: part.value.copy() for name, part in named_parameters(layer)}
     numbers: Numbers = {y_name: np.copy(as_tuple(y)[0]), f"{y_name} {UNTAPED}": np.copy(as_tuple(without)[0])}
     called = [names.get(name, f"d{name}") for name in float_inputs_of(layer, inputs, ())]
-    numbers.update(zip(called, _backward(layer, y, dy, tape, called), strict=True))
+    numbers |= _backward(layer, y, dy, tape, called)
     parameters = {names.get(name, f"the gradient of {name}"): part for name, part in named_parameters(layer)}
-    numbers.update({name: part.grad.copy() for name, part in parameters.items()})
+    numbers |= {name: part.grad.copy() for name, part in parameters.items()}
     for name, part in named_parameters(layer):
         if not np.array_equal(part.value, values[name], equal_nan=True):
             raise GradientError(
@@ -74,27 +68,24 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Ma
     tape, other_tape = Tape(copy_of(rng)), Tape(np.random.default_rng(seed))
     layer.forward(*frozen, tape=tape)
     other_y = layer.forward(*others, tape=other_tape)
-    again = _backward(layer, y, dy, tape, called)
+    numbers |= _backward(layer, y, dy, tape, called, BETWEEN)
     for _, part in named_parameters(layer):  # a part of dy that was handed over is one that nothing can be added to
         copied = part.grad.copy()
         part.zero_grad()
         part.add_grad(copied)
     other_dy = tuple(read_only(drawn.standard_normal(part.shape)) for part in dy)
-    numbers.update({f"{name} {BETWEEN}": dx for name, dx in zip(called, again, strict=True)})
-    of_other = _backward(layer, other_y, other_dy, other_tape, called)
-    numbers.update({f"{name} {OTHER}": dx for name, dx in zip(called, of_other, strict=True)})
-    numbers.update({f"{name} {ADDED}": part.grad.copy() for name, part in parameters.items()})
+    numbers |= _backward(layer, other_y, other_dy, other_tape, called, OTHER)
+    numbers |= {f"{name} {ADDED}": part.grad.copy() for name, part in parameters.items()}
 
     if setting.layer_class is Dropout or any(isinstance(part, Dropout) for _, part in named_parts(layer)):
         tape = Tape()
         layer.forward(*frozen, tape=tape)
-        resting = _backward(layer, y, dy, tape, called, f" {RESTING}")
-        numbers.update({f"{name} {RESTING}": dx for name, dx in zip(called, resting, strict=True)})
+        numbers |= _backward(layer, y, dy, tape, called, RESTING)
     return numbers
 
 
-def _backward(layer: Any, y: Any, dy: tuple[Any, ...], tape: Tape, called: list[str], when: str = "") -> list[Any]:
-    """Copies of what backward returns. Raises: GradientError where it is not a gradient for each input."""
+def _backward(layer: Any, y: Any, dy: tuple[Any, ...], tape: Tape, called: list[str], when: str = "") -> Numbers:
+    """What backward returns, by name: `dx when …`. Raises: GradientError where it is not a gradient for each input."""
     dx = layer.backward(dy if isinstance(y, tuple) else dy[0], tape)
     found = () if dx is None else as_tuple(dx)
     if len(found) != len(called):
@@ -104,9 +95,12 @@ def _backward(layer: Any, y: Any, dy: tuple[Any, ...], tape: Tape, called: list[
             raise GradientError(f"backward returns {given}, wanted nothing: no input has a gradient{hint}")
         wanted = " and ".join(called)
         if not found:
-            is_forked = when or "if " in _source(layer)
+            try:
+                is_forked = bool(when) or "if " in inspect.getsource(type(layer).backward)
+            except (OSError, TypeError):
+                is_forked = False
             hint = "is there a `return` on every way past the `if`?" if is_forked else "does it end with a `return`?"
-            raise GradientError(f"backward returns nothing{when}, wanted {wanted}: {hint}")
+            raise GradientError(f"backward returns nothing{when and f' {when}'}, wanted {wanted}: {hint}")
         own = [name for name, _ in named_parameters(layer) if "." not in name]
         add = ", ".join(f"self.{name}.add_grad(…)" for name in own)
         hint = f": a parameter's gradient is not returned, but handed over: {add}" if own and len(found) > 1 else ""
@@ -118,14 +112,7 @@ def _backward(layer: Any, y: Any, dy: tuple[Any, ...], tape: Tape, called: list[
                 f"backward returns {'an' if kind[0] in 'aeiou' else 'a'} {kind} for {name}, wanted an array"
             )
     tape.check_empty()
-    return [np.copy(part) for part in found]
-
-
-def _source(layer: Any) -> str:
-    try:
-        return inspect.getsource(type(layer).backward)
-    except (OSError, TypeError):
-        return ""
+    return {f"{name} {when}".rstrip(): np.copy(part) for name, part in zip(called, found, strict=True)}
 
 
 def returning(cls: type[Any], method: str, like: dict[str, int]) -> type[Any]:

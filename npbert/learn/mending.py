@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextvars
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,19 +21,6 @@ LIMIT = 2.6
 Numbers = Mapping[str, Array]
 
 
-_mends = contextvars.ContextVar("mends", default=True)
-
-
-@contextmanager
-def left_out() -> Iterator[None]:
-    """While it lasts, nothing is mended: the verdict alone is wanted."""
-    token = _mends.set(False)
-    try:
-        yield
-    finally:
-        _mends.reset(token)
-
-
 class Explained(NamedTuple):
     """findings: what is to be said of the learner's code, the most telling first.   left: the names of what is left
     unexplained.   suspect: line, place and marked of a finding: where that begins; or {}"""
@@ -47,7 +32,7 @@ class Explained(NamedTuple):
 
 def findings_of(part: NumbersPart, thing: Any, right: Sequence[Numbers], wrong: set[str]) -> Explained:
     """What an edit explains of the learner's numbers of these names, which are wrong, and what it does not."""
-    if not _mends.get():
+    if not part.mends:
         return Explained([], set(right[0]), {})
     oracle, written = _Oracle(part, thing, right), getattr(thing, part.method) if part.method else thing
     try:

@@ -1,7 +1,5 @@
 """NumbersPart: an answer is judged by the numbers that it gives, beside those of the library."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,7 +10,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import explain
 from npbert.gradcheck.explain import Finding, describe, describe_place
-from npbert.learn.attempt import Failure, attempt, sentence
+from npbert.learn.attempt import Failure, attempt, file_of, sentence
+from npbert.learn.exception_help import advised
 from npbert.learn.exercise import Message, Part, numbered
 from npbert.learn.mending import findings_of, without_echoes
 
@@ -35,8 +34,8 @@ class NumbersPart(Part):
     gives: {"dW": …}.
     causes: the names of what has to be right before anything else can be, as it is made of that.
     prove(thing): what else is wrong with something whose numbers are right. first(given, right): what has to be put
-    right before anything else. advise(failure): what may help where the learner's code stops. remarks(thing): what may
-    be said of a right answer. tolerance: relative to the largest number of an array.
+    right before anything else. advice: where the learner's code stops, what may help, as `advised` chooses it.
+    tolerance: relative to the largest number of an array.
     """
 
     numbers: Callable[[Any, int], Numbers]
@@ -47,24 +46,20 @@ class NumbersPart(Part):
     tolerance: float = 1e-9
     seeds: tuple[int, ...] = SEEDS
     first: Callable[[Numbers, Numbers], Message | None] = lambda given, right: None
-    advise: Callable[[Failure], str] = lambda failure: ""
-    remarks: Callable[[Any], str] = lambda thing: ""
+    advice: Mapping[str, str] = field(default_factory=dict)
 
     def judge(self, thing: Any) -> Message | None:
-        file = _file_of(thing)
+        file = file_of(thing)
         given = [self._numbers_of(thing, seed, file) for seed in self.seeds]
         right = [_known(self.numbers, self.right, seed) for seed in self.seeds]
         failure = next((answer for answer in given if isinstance(answer, Failure)), None)
-        if failure is not None and failure.is_blank:
+        if failure is not None and failure.kind == "NotImplementedError":  # what stands for what is to be written
             raise NotImplementedError(failure.line)
         if failure is not None:
             return self._stopped(thing, failure, right)
         if any(map(self.wrong_names, given, right)):
             return self.first(given[0], right[0]) or self._told(thing, given, right)
         return self.prove(thing)
-
-    def remark(self, thing: Any) -> str:
-        return self.remarks(thing)
 
     def wrong_names(self, given: Any, right: Mapping[str, Array]) -> list[str]:
         """The arrays that are not what they should be."""
@@ -84,7 +79,7 @@ class NumbersPart(Part):
 
     def _stopped(self, thing: Any, failure: Failure, right: Sequence[Numbers]) -> Message:
         """What is said of code that stops: where, why, and the edit that lets it run and be right, if there is one."""
-        message = failure._replace(help=self.advise(failure) or failure.help).finding
+        message = failure._replace(help=advised(self.advice, failure.said) or failure.help).finding
         return message._replace(findings=tuple(findings_of(self, thing, right, set(right[0])).findings))
 
     def _told(self, thing: Any, given: list[Numbers], right: list[Numbers]) -> Message:
@@ -137,7 +132,10 @@ class NumbersPart(Part):
         says = sentence(what_is_right(wrong, self.wrong_names(given[at], right[at]), list(right[at])))
         if np.shape(one) == np.shape(wanted) and np.any(wanted) and not np.any(one):
             nothing = "As if nothing is ever added to it, or returned for it; or as if it is cleared later."
-            return Message(sentence(f"{name} is 0 throughout"), f"{nothing} {first_number(wanted)}")
+            place = tuple(map(int, np.argwhere(wanted)[0]))
+            where = f" at {list(place)}" if place else ""
+            example = f"It should be {wanted[place]:.6g}{where}, for example."
+            return Message(sentence(f"{name} is 0 throughout"), f"{nothing} {example}")
         found = explain(one, wanted, name=name.removeprefix("d"))
         if not found:
             return Message(says, described(name, one, wanted))
@@ -153,15 +151,6 @@ def _known(numbers: Callable[[Any, int], Numbers], thing: Any, seed: int) -> Num
 def _size(array: Array) -> float:
     """The largest number of it that is finite."""
     return float(np.abs(array, where=np.isfinite(array), out=np.zeros(np.shape(array))).max(initial=0))
-
-
-def _file_of(thing: Any) -> str | None:
-    """Where the learner's class or function was written."""
-    code = getattr(thing, "__code__", None)
-    if code is None:
-        functions = (vars(thing).get(name) for name in vars(thing))
-        code = next((f.__code__ for f in functions if hasattr(f, "__code__")), None)
-    return code.co_filename if code is not None else None
 
 
 def described(name: str, one: Array, right: Array) -> str:
@@ -191,13 +180,6 @@ def what_is_right(wrong: Sequence[str], all_wrong: Sequence[str], names: Sequenc
     if otherwise:
         says += f", though {_listed(otherwise)} {'is' if len(otherwise) == 1 else 'are'} otherwise"
     return f"{says}; {_listed(fine)} {'is' if len(fine) == 1 else 'are'}" if fine else says
-
-
-def first_number(right: Array) -> str:
-    """One number that is not 0, and its place."""
-    place = tuple(map(int, np.argwhere(right)[0])) if np.any(right) else ()
-    where = f" at {list(place)}" if place else ""
-    return f"It should be {np.asarray(right)[place]:.6g}{where}, for example."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,7 +1,5 @@
 """The texts that `npbert learn` prints: verdicts, hints, where to read on, and both answers, one above the other."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import itertools
@@ -107,19 +105,18 @@ def show(exercise: Exercise, path: Path) -> str:
     shown, known = [], _names(exercise.source())
     for part in exercise.parts:
         right = getattr(part.right, part.method) if part.method else part.right
-        shown.append(_titled(f"{part.written}, yours ({path})", _source_of(part.written, text)))
+        node = definitions(text).get(part.written)
+        own = "\n".join(text.splitlines()[node.lineno - 1 : node.end_lineno]) if node else "(elsewhere)"
+        shown.append(_titled(f"{part.written}, yours ({path})", own))
         shown.append(_titled(f"{part.written}, the library's ({_place(right)})", inspect.getsource(right)))
         helpers = called_by(right, part.right, known)
         for each in helpers:
             title = f"{each.__qualname__}, which it calls ({_place(each)})"
             shown.append(_titled(title, inspect.getsource(each)))
-        used = dict.fromkeys(
-            node.id for each in (right, *helpers) for node in _uses(each) if isinstance(node, ast.Name)
-        )
-        plain = [
-            IN_NUMPY[name] for name in used if name in IN_NUMPY and name not in [each.__name__ for each in helpers]
-        ]
-        shown += [f"In plain NumPy: {'; '.join(plain)}."] if plain else []
+        nodes = [node for each in (right, *helpers) for node in _uses(each)]
+        used = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
+        unknown = [name for name in used if name in IN_NUMPY and name not in [each.__name__ for each in helpers]]
+        shown += [f"In plain NumPy: {'; '.join(map(IN_NUMPY.__getitem__, unknown))}."] if unknown else []
     return "\n\n".join(shown)
 
 
@@ -135,7 +132,13 @@ def called_by(function: Any, owner: Any, known: Collection[str]) -> list[Any]:
         this = waiting.pop(0)
         for node in _uses(this):
             used = this.__globals__.get(node.id) if isinstance(node, ast.Name) else getattr(owner, node.attr, None)
-            if _is_shown(used, known) and used is not function and used not in found:
+            room = (getattr(used, "__module__", "") or "").split(".") if inspect.isfunction(used) else [""]
+            is_shown = (
+                room[0] == "npbert"
+                and room[1] not in ("core", "compute")
+                and getattr(used, "__name__", "") not in known
+            )
+            if is_shown and used is not function and used not in found:
                 found.append(used)
                 waiting.append(used)
     return found
@@ -149,13 +152,6 @@ def _uses(function: Any) -> list[ast.Name | ast.Attribute]:
         for node in nodes
         if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self")
     ]
-
-
-def _is_shown(used: Any, known: Collection[str]) -> bool:
-    if not inspect.isfunction(used) or used.__name__ in known:
-        return False
-    room = used.__module__.split(".")
-    return room[0] == "npbert" and room[1] not in ("core", "compute")
 
 
 def _names(source: str) -> set[str]:
@@ -172,9 +168,3 @@ def _place(thing: Any) -> str:
 
 def _titled(title: str, source: str) -> str:
     return f"{title}\n{'─' * len(title)}\n{textwrap.dedent(source).strip()}"
-
-
-def _source_of(blank: str, text: str) -> str:
-    """The function, method or value of this dotted name, as it was written."""
-    node = definitions(text).get(blank)
-    return "\n".join(text.splitlines()[node.lineno - 1 : node.end_lineno]) if node else "(elsewhere)"

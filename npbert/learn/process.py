@@ -1,7 +1,5 @@
 """check: judge a file in a process of its own, with limits of time, memory and output, of which nothing is left."""
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import json
@@ -60,8 +58,12 @@ def check(
         )
         try:
             first = _waited_for(process, folder, time_limit + _TO_START + _TO_MEND, at_once)
-        finally:  # after a Ctrl-C, too
-            _end(process)
+        finally:  # after a Ctrl-C, too, the process is ended, and all that it started
+            with contextlib.suppress(OSError):
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
         verdict = _read(folder / "answer.json") or first
         if verdict is not None:
             return verdict
@@ -83,16 +85,6 @@ def _waited_for(
                 at_once(first)
         time.sleep(_POLL)
     return first or _read(folder / "first.json")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process, and all that it started."""
-    with contextlib.suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-    with contextlib.suppress(OSError):
-        process.kill()
-    process.wait()
 
 
 def _read(path: Path) -> Verdict | None:

@@ -1,7 +1,5 @@
 """The text of an exercise, made from the library's own source: what is the learner's to write is taken out of it."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import sys
@@ -113,26 +111,22 @@ def imports_of(body: str, uses: Iterable[str] = ()) -> list[str]:
     lines = set()
     for name in sorted(used - public):
         found = [known[name] for known in map(_imported, _modules()) if name in known]
-        found = found or [(module.__name__, name) for module in _modules() if _is_made_in(module, name)]
+        here = (
+            each.__name__ for each in _modules() if getattr(vars(each).get(name), "__module__", "") == each.__name__
+        )
+        found = found or [(module, name) for module in here]
         if found and isinstance(found[0], tuple):
             from_modules.setdefault(found[0][0], set()).add(found[0][1])
         elif found:
             lines.add(found[0])
-    return [*lines, *(_import_line(module, _sorted(names)) for module, names in from_modules.items())]
+    return [*lines, *(_import_line(module, names) for module, names in from_modules.items())]
 
 
-def _import_line(module: str, names: list[str]) -> str:
+def _import_line(module: str, names: Iterable[str]) -> str:
+    """One import: constants, classes, functions, each by the alphabet; a name a line where they are many."""
+    names = sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), name))
     line = f"from {module} import {', '.join(names)}"
     return line if len(line) <= WIDTH else f"from {module} import (\n    {f',{chr(10)}    '.join(names)},\n)"
-
-
-def _is_made_in(module: ModuleType, name: str) -> bool:
-    return getattr(getattr(module, name, None), "__module__", None) == module.__name__
-
-
-def _sorted(names: Iterable[str]) -> list[str]:
-    """Constants, classes, functions, each by the alphabet."""
-    return sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), name))
 
 
 def _modules() -> list[ModuleType]:

@@ -3,8 +3,6 @@
 To be asked again after a while is what makes one remember. (Roediger & Karpicke 2006, "Test-Enhanced Learning".)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -120,15 +118,6 @@ class RMSNorm(Layer):
         return (dx_hat - x_hat * (dx_hat * x_hat).mean(axis=-1, keepdims=True)) / r
 
 
-def _two_words(rng: np.random.Generator, count: int, n: int) -> tuple[Array, Array]:
-    first, second = rng.integers(0, count, (2, n))
-    return first, second
-
-
-def _labelled(rng: np.random.Generator, n: int, classes: int) -> tuple[Array, Array]:
-    return rng.standard_normal((n, classes)), rng.integers(0, classes, n)
-
-
 def _variant(of: int, title: str, text: str, *settings: Setting, given: int = 2, method: str = "backward") -> Exercise:
     """The layer of the settings, asked in place of that of an exercise. given: statements of its method that stay."""
     exercise, blank = EXERCISES[of], Blank(method, "What is asked for says the class above.", given)
@@ -171,16 +160,16 @@ _ALL = (
         5,
         "cross-entropy, summed",
         "The loss as a sum over the rows, where it was a mean. What becomes of the gradient?",
-        sample(SummedCrossEntropy, lambda rng: _labelled(rng, 7, 5)),
-        sample(SummedCrossEntropy, lambda rng: _labelled(rng, 4, 11)),
+        sample(SummedCrossEntropy, lambda rng: (rng.standard_normal((7, 5)), rng.integers(0, 5, 7))),
+        sample(SummedCrossEntropy, lambda rng: (rng.standard_normal((4, 11)), rng.integers(0, 11, 4))),
         given=1,
     ),
     _variant(
         6,
         "the sum of two words",
         "Each row of y is the sum of two rows of the table, which may be the same one. What does each row collect?",
-        sample(SumOfTwoWords, lambda rng: _two_words(rng, 11, 7), 11, 3),
-        sample(SumOfTwoWords, lambda rng: _two_words(rng, 5, 13), 5, 4),
+        sample(SumOfTwoWords, lambda rng: tuple(rng.integers(0, 11, (2, 7))), 11, 3),
+        sample(SumOfTwoWords, lambda rng: tuple(rng.integers(0, 5, (2, 13))), 5, 4),
     ),
     _variant(
         7,

@@ -1,14 +1,12 @@
 """Verdict: what is said of an exercise file. judge: how it comes about, in the process that runs the learner's code."""
 
-from __future__ import annotations
-
 import ast
 import bdb
 import contextlib
 import io
 import pdb
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
@@ -16,8 +14,7 @@ from typing import Any, TextIO
 from npbert.files import FileError, read_text
 from npbert.gradcheck.explain import Finding
 from npbert.learn.attempt import Failure, failure_of
-from npbert.learn.exercise import Exercise, Message
-from npbert.learn.mending import left_out
+from npbert.learn.exercise import Exercise, Message, Part
 from npbert.learn.source import definitions
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
@@ -41,6 +38,23 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
 
 
+class Printed(io.StringIO):
+    """Keeps the beginning of what is printed. copy: a file that gets it, too."""
+
+    def __init__(self, copy: TextIO | None = None) -> None:
+        super().__init__()
+        self.copy = copy
+
+    def write(self, text: str) -> int:
+        room = MOST_PRINTED - self.tell()
+        kept = text if len(text) <= room else f"{text[:room]} …" if room > 0 else ""
+        super().write(kept)
+        if self.copy is not None and kept:
+            self.copy.write(kept)
+            self.copy.flush()
+        return len(text)
+
+
 def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None, *, mends: bool = True) -> Verdict:
     """Run the file and judge it; with `mends`, look for the edit that makes a wrong one right, which takes longer.
     Whatever it prints is in the verdict, and in `printed`, up to MOST_PRINTED characters.
@@ -51,75 +65,70 @@ def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None, *
     hook, sys.breakpointhook = sys.breakpointhook, _no_breakpoint
     trace, pdb.set_trace = pdb.set_trace, _no_breakpoint
     try:
-        with (
-            contextlib.redirect_stdout(printed),
-            contextlib.redirect_stderr(printed),
-            contextlib.nullcontext() if mends else left_out(),
-        ):
-            status, message, *part = _judge(exercise, path)
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            verdict = _judge(exercise, path, mends)
     finally:
         sys.breakpointhook, pdb.set_trace = hook, trace
-    says, because, said = map(plain, (message.says, message.because, printed.getvalue()))
-    return Verdict(status, says, because, said, "".join(part), message.findings)
+    says, because, said = map(plain, (verdict.says, verdict.because, printed.getvalue()))
+    return replace(verdict, says=says, because=because, printed=said)
 
 
 def _no_breakpoint(*_: Any, **__: Any) -> None:
     raise bdb.BdbQuit
 
 
-def _judge(exercise: Exercise, path: Path) -> tuple[str, Message] | tuple[str, Message, str]:
+def _judge(exercise: Exercise, path: Path, mends: bool) -> Verdict:
     try:
         text = read_text(path)
         is_begun = is_begun_in(exercise, text)
         module = load(path, text)
     except SyntaxError as error:
-        return WRONG, _syntax(error, path)
+        return _wrong(_syntax(error, path))
     except FileError as error:
-        return WRONG, Message(str(error))
+        return _wrong(Message(str(error)))
     if not is_begun:
-        return NOT_BEGUN, Message("")
+        return Verdict(NOT_BEGUN)
     if isinstance(module, Failure):
-        return WRONG, module.finding
+        return _wrong(module.finding)
     right: list[str] = []
     remarks: list[str] = []
     for part in exercise.parts:
         thing = getattr(module, part.name, None)
-        if thing is None or (isinstance(part.right, type) and not isinstance(thing, type)):
-            kind = "class" if isinstance(part.right, type) else "function" if callable(part.right) else "name"
-            return WRONG, Message(
-                f"There is no {kind} {part.name} in {path.name}.",
-                _AGAIN,
-            )
-        gone = _gone(exercise, part.name, thing)
-        if gone:
-            return WRONG, Message(f"There is no {gone} in {part.name} any more.", _AGAIN), part.name
-        finding: Message | None
+        if lost := _lost(exercise, part, thing, path):
+            return _wrong(Message(lost, _AGAIN), part.name)
         try:
-            finding = part.judge(thing)
+            found = replace(part, mends=mends).judge(thing)
         except NotImplementedError as error:
-            line = failure_of(error, str(path)).line or error.args[0]
-            finding = _unfinished(exercise, part.name, line)
+            found = _unfinished(exercise, part.name, failure_of(error, str(path)).line or error.args[0])
         except Exception as error:  # what came out is nothing that can be compared
-            finding = failure_of(error, str(path)).finding
-        if finding is not None:
-            is_named = len(exercise.parts) == 1 or finding.says.startswith(part.name)
+            found = failure_of(error, str(path)).finding
+        if found is not None:
+            is_named = len(exercise.parts) == 1 or found.says.startswith(part.name)
             others = [name for name in right if name != part.name]
-            so_far = [f"{', '.join(others)} is right."] if others else []
-            because = "\n\n".join(filter(None, [finding.because, *so_far]))
-            says = finding.says if is_named else f"{part.name}: {finding.says}"
-            return WRONG, Message(says, because, finding.findings), part.name
+            so_far = f"{', '.join(others)} is right." if others else ""
+            because = "\n\n".join(filter(None, [found.because, so_far]))
+            says = found.says if is_named else f"{part.name}: {found.says}"
+            return _wrong(Message(says, because, found.findings), part.name)
         right.append(part.name)
-        remarks.append(part.remark(thing))
-    return RIGHT, Message("", "\n\n".join(filter(None, remarks)))
+        remarks.append(part.remarks(thing))
+    return Verdict(RIGHT, because="\n\n".join(filter(None, remarks)))
 
 
-def _gone(exercise: Exercise, name: str, thing: Any) -> str:
-    """A method that was in their class when the file was made, and is not any more; or ""."""
-    made = [method for owner, _, method in (each.partition(".") for each in _named(exercise.source())) if owner == name]
-    for method in made if isinstance(thing, type) else ():
+def _wrong(message: Message, part: str = "") -> Verdict:
+    return Verdict(WRONG, message.says, message.because, part=part, findings=message.findings)
+
+
+def _lost(exercise: Exercise, part: Part, thing: Any, path: Path) -> str:
+    """What was there when the file was made, and is not any more: all of a part, or a method of it; or ""."""
+    is_class = isinstance(part.right, type)
+    if thing is None or (is_class and not isinstance(thing, type)):
+        kind = "class" if is_class else "function" if callable(part.right) else "name"
+        return f"There is no {kind} {part.name} in {path.name}."
+    made = [name.partition(".") for name in _named(exercise.source())]
+    for method in (method for owner, _, method in made if method and owner == part.name):
         owner = next((each for each in thing.__mro__ if method in vars(each)), object)
         if owner is object or owner.__module__.startswith("npbert."):
-            return method
+            return f"There is no {method} in {part.name} any more."
     return ""
 
 
@@ -143,21 +152,17 @@ def is_begun_in(exercise: Exercise, text: str) -> bool:
 
 def _named(text: str) -> dict[str, str]:
     """By dotted name, what is defined at the top of a file, without docstrings and comments."""
-    return {name: _dump(node) for name, node in definitions(text).items()}
-
-
-def _dump(node: ast.stmt) -> str:
-    if isinstance(node, ast.FunctionDef):
-        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-        return "\n".join(map(ast.dump, body))
-    return ast.dump(node)
+    found = {}
+    for name, node in definitions(text).items():
+        has_docstring = isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None
+        found[name] = "\n".join(map(ast.dump, node.body[1:] if has_docstring else [node]))  # type: ignore[attr-defined]
+    return found
 
 
 def _unfinished(exercise: Exercise, name: str, line: int) -> Message:
-    where = f" in line {line}" if line else ""
-    several = f"{name} is" if len(exercise.parts) > 1 else "It is"
+    what, where = name if len(exercise.parts) > 1 else "It", f" in line {line}" if line else ""
     return Message(
-        f"{several} not finished: the `raise NotImplementedError`{where} is still there.",
+        f"{what} is not finished: the `raise NotImplementedError`{where} is still there.",
         "It stands for what is yours to write. Once that is written, take the line out.",
     )
 
@@ -166,23 +171,6 @@ def _syntax(error: SyntaxError, path: Path) -> Message:
     line = (error.text or "").rstrip()
     shown = f"{error.lineno or 0:>4}:  {line.strip()}" if line.strip() else ""
     return Message(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)
-
-
-class Printed(io.StringIO):
-    """Keeps the beginning of what is printed. copy: a file that gets it, too."""
-
-    def __init__(self, copy: TextIO | None = None) -> None:
-        super().__init__()
-        self.copy = copy
-
-    def write(self, text: str) -> int:
-        room = MOST_PRINTED - self.tell()
-        kept = text if len(text) <= room else f"{text[:room]} …" if room > 0 else ""
-        super().write(kept)
-        if self.copy is not None and kept:
-            self.copy.write(kept)
-            self.copy.flush()
-        return len(text)
 
 
 def plain(text: str) -> str:

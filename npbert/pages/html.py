@@ -1,7 +1,5 @@
 """The beginning of every page: text that stays text, one look, and all in one file."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

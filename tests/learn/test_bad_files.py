@@ -12,12 +12,7 @@ from tests.learn.answers import answered, right, right_answer
 LINEAR = right(2)["Linear.backward"]
 FILES = [
     # what is changed in a right file, what is said, and why
-    (
-        "class Linear",
-        "def f(:\nclass Linear",
-        ": invalid syntax, in line ",
-        "def f(:",
-    ),
+    ("class Linear", "def f(:\nclass Linear", ": invalid syntax, in line ", "def f(:"),
     ("class Linear", "class Liner", "There is no class Linear in 02_linear.py.", "rename the file"),
     ("class Linear", "Linear = 1\nclass Liner", "There is no class Linear in 02_linear.py.", "rename the file"),
     ("class Linear", "z = None\n1 / 0\nclass Linear", "stops with ZeroDivisionError", "1 / 0\n\nWhat is there: z None"),
@@ -31,9 +26,7 @@ def test_a_file_that_was_taken_apart(before, after, says, because, judge):
     text = right_answer(2)
     assert text.count(before) == 1
     verdict = judge(2, text.replace(before, after))
-    assert verdict.status == WRONG
-    assert says in verdict.says
-    assert because in verdict.because
+    assert verdict.status == WRONG and says in verdict.says and because in verdict.because
 
 
 def test_a_breakpoint_shows_no_prompt_whatever_it_is_set_to(judge, monkeypatch):

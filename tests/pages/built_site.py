@@ -1,7 +1,7 @@
 """The reading site as the tests see it: made once for all of them, with made-up figures, as a check takes a minute."""
 
 import re
-from functools import cache, partial
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -44,11 +44,13 @@ def library():
 
 
 def some_pages():
-    """A part of it, with something of each kind of page."""
-    panels = Panels(library(), made_up_proofs(), read_bugs(ROOT))
-    found = [contents_page(library(), made_up_proofs(), 1), *map(partial(chapter_page, library()), library().chapters)]
+    """By path, what stands on some pages of each kind; and what the search knows of the whole site."""
+    bugs = read_bugs(ROOT)
+    panels = Panels(library(), made_up_proofs(), bugs)
+    found = [contents_page(library(), made_up_proofs(), len(bugs)), *reference_pages(library())]
+    found += [chapter_page(library(), chapter) for chapter in library().chapters]
     found += [source_page(library(), source, panels) for source in library().sources if source.room == "layers"]
-    return [*found, *reference_pages(library()), search_index(library(), found)]
+    return {page.path: page.body for page in found} | {"search.js": search_index(library(), found)}
 
 
 @cache
@@ -74,11 +76,6 @@ def built():
 def page(path):
     """The HTML of one page."""
     return built()[path].decode()
-
-
-def pages():
-    """The path of every page."""
-    return [path for path in built() if path.endswith(".html")]
 
 
 LINE = re.compile(r'<span class="line" id="L(\d+)"[^>]*>(.*?)</code></span>', re.DOTALL)

@@ -5,14 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from npbert import (
-    IGNORED,
-    BertConfig,
-    BertForMaskedLM,
-    BertForPreTraining,
-    Tape,
-    randomize,
-)
+from npbert import IGNORED, BertConfig, BertForMaskedLM, BertForPreTraining, Tape, randomize
 from npbert.data import Example, collate
 
 VOCABULARY = ["you", "[PAD]", "[CLS]", "[SEP]", "[MASK]", *("how", "are", "hello", "i", "am", "romeo", "and")]
@@ -63,15 +56,10 @@ def make_models():
     ]
 
 
-def batch_of(examples):
-    """Several examples, padded, as a batch of npbert."""
-    return collate(examples, pad_id=0)
-
-
 def loss_and_gradients(model, examples):
     """The loss of the masked words alone, and the gradient of each parameter by name, by npbert's own model."""
     model.zero_grad()
-    tape, batch = Tape(), batch_of(examples)
+    tape, batch = Tape(), collate(examples, pad_id=0)
     losses = model.loss(batch, tape)
     is_pair = isinstance(model, BertForPreTraining)
     model.loss_backward((1.0, 0.0) if is_pair else 1.0, tape)

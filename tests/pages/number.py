@@ -38,6 +38,29 @@ def number(text):
     return float(text.replace("\u2212", "-").replace("\xa0%", ""))
 
 
+TRACE, STEP = "npbert.state.trace", "npbert.state.step"
+LAYER = "bert.encoder.layers.0"
+DENSE = "predictions.dense.weight"
+TABLE = "bert.embeddings.word_embeddings.weight"
+
+
+def go_to(page, condition, last=""):
+    """To the first step, or with "Last" to the last one, of which this is true: `s.kind === 'Linear'`."""
+    page.evaluate(f"npbert.goToStep({TRACE}.steps.find{last}Index(s => {condition}))")
+
+
+def heights(page, chart):
+    """By line, the heights of its points in a drawing, where lower is a larger number."""
+    return page.locator(f"{chart} .curves path").evaluate_all(
+        "paths => paths.map(path => path.getAttribute('d').match(/[\\d.]+ [\\d.]+/g).map(p => Number(p.split(' ')[1])))"
+    )
+
+
+def box(page, selector):
+    """Where something is in the window: its left, right, top and bottom."""
+    return page.evaluate("what => document.querySelector(what).getBoundingClientRect().toJSON()", selector)
+
+
 def choose(page, name, row, column):
     page.evaluate(f"npbert.choose({{name: '{name}', row: {row}, column: {column}}})")
 

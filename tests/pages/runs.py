@@ -28,6 +28,15 @@ def wrong(kind, worst, **rest):
     return {"step": 20, "kind": kind, "examples": 1234, "wrong": 40, "worst": worst, **rest}
 
 
+ANSWER = {
+    "question": "who?",
+    "answers": ["Ann Lee", "Ann"],
+    "said": "Lee sings",
+    "probability": 0.5,
+    "excerpt": "then Ann Lee sings again",
+    "true": [5, 12],
+    "predicted": [9, 18],
+}
 SHOWN = {
     "masked": [masked(10, "dog"), masked(20, "the")],
     "labels": [
@@ -50,22 +59,7 @@ SHOWN = {
             counts=np.eye(4, dtype=int).tolist(),
         )
     ],
-    "answers": [
-        wrong(
-            "answers",
-            [
-                {
-                    "question": "who?",
-                    "answers": ["Ann Lee", "Ann"],
-                    "said": "Lee sings",
-                    "probability": 0.5,
-                    "excerpt": "then Ann Lee sings again",
-                    "true": [5, 12],
-                    "predicted": [9, 18],
-                }
-            ],
-        )
-    ],
+    "answers": [wrong("answers", [ANSWER])],
 }
 
 

@@ -25,24 +25,3 @@ def test_data_cannot_leave_its_script(text):
     inside.encode()
     with pytest.raises(ValueError, match="not JSON compliant"):
         html.json_script("data", [text, float("nan")])
-
-
-def test_modules_become_one_script(monkeypatch):
-    modules = {
-        "a.js": 'import {b} from "./b.js";\nexport function a() {\n  return b;\n}\nexport const c = 1;\n',
-        "b.js": 'export {c} from "./c.js";\nexport class B {}\n',
-    }
-    monkeypatch.setattr(html, "resource", modules.get)
-    script = html.module_script(modules)
-    assert "import" not in script
-    assert "export" not in script
-    assert "function a() {\n  return b;\n}\nconst c = 1;\n" in script
-    assert "class B {}" in script
-
-
-def test_a_page_is_whole():
-    text = html.page("a < b", "<p>text</p>", style=".x {}", scripts="<script>1</script>")
-    assert text.startswith("<!doctype html>")
-    assert "<title>a &lt; b</title>" in text
-    assert "--ground" in text
-    assert ".x {}" in text

@@ -3,16 +3,9 @@
 import pytest
 
 from npbert.pages.html import resource
+from tests.pages.number import DENSE, STEP, TRACE, box, choose, go_to
 
-STEP, TRACE = "npbert.state.step", "npbert.state.trace"
 FOCUS = "document.activeElement.id || document.activeElement.tagName"
-
-
-def box(page, selector):
-    return page.evaluate(
-        "selector => { const {left, right, top, bottom} = document.querySelector(selector).getBoundingClientRect();"
-        "return {left, right, top, bottom}; }", selector
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -20,7 +13,7 @@ def box(page, selector):
 )
 def test_stepping_stays_in_sight_and_shows_the_step_from_its_title_on(open_page, path, width, height):
     page = open_page(path, width=width, height=height)
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.kind === 'LayerNorm'))")
+    go_to(page, "s.kind === 'LayerNorm'", "Last")
     page.evaluate("scrollTo(0, 900)")
     bar = box(page, "#bar")
     assert bar["top"] == 0
@@ -37,11 +30,11 @@ def test_stepping_stays_in_sight_and_shows_the_step_from_its_title_on(open_page,
 
 def test_what_a_step_makes_stands_first_the_tape_one_click_away_and_the_readout_covers_no_number(open_page, path):
     page = open_page(path, width=1280, height=800)
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.kind === 'LayerNorm'))")
+    go_to(page, "s.kind === 'LayerNorm'", "Last")
     first, *_, last = page.locator("#stage .group > h3").all_inner_texts()
     assert [first, last] == ["went in", "came out"]
     assert page.locator("#stage .group").first.locator(".made").count() == 1
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(step => step.kind === 'Linear'))")
+    go_to(page, "s.kind === 'Linear'")
     page.locator("#stage td[data-row]").first.hover()
     readout, table = box(page, "#readout"), box(page, "#stage table")
     assert readout["left"] >= table["right"] or readout["right"] <= table["left"]
@@ -74,7 +67,7 @@ def test_the_keyboard_keeps_its_place_when_a_button_goes_and_buttons_have_names_
     page.locator("#stage td[data-row]").first.click()
     page.click(".leave")
     assert page.evaluate("document.activeElement.matches('td[data-row]')")
-    page.evaluate("npbert.choose({name: 'predictions.dense.weight', row: 1, column: 2})")
+    choose(page, DENSE, 1, 2)
     page.evaluate("scrollTo(0, 400)")
     page.click("#ways >> text=Try another value")
     assert page.evaluate("document.activeElement.matches('#view-move h2')")
@@ -92,7 +85,7 @@ def test_the_keyboard_keeps_its_place_when_a_button_goes_and_buttons_have_names_
     page.click("#tab-step")
     page.click("#go-last")
     assert page.evaluate(FOCUS) == "scrubber"
-    page.evaluate("npbert.choose({name: 'predictions.dense.weight', row: 1, column: 2})")
+    choose(page, DENSE, 1, 2)
     page.click("#ways >> text=Its gradient")
     names = page.locator("#view-step button:visible:not(.bar, .factor, .line)").evaluate_all(
         "buttons => buttons.map(button => button.getAttribute('aria-label') ?? button.textContent)"
@@ -109,18 +102,6 @@ def test_on_a_phone_the_slopes_and_their_errors_are_in_sight(open_page, path):
     assert 200 < max(errors) <= 360
     tops = page.locator(".tabs button").evaluate_all("tabs => tabs.map(tab => tab.getBoundingClientRect().top)")
     assert len(set(tops)) == 1
-
-
-def test_the_thumb_of_h_stands_over_its_dot(open_page, path):
-    page = open_page(path, width=1280)
-    page.click("#tab-move")
-    for power in (-1, -12):
-        page.locator("#h-slider").fill(str(power))
-        slider, dot = box(page, "#h-slider"), box(page, "#h-chart circle.mark-full")
-        thumb = slider["left"] + 8 + (power + 20) / 20 * (slider["right"] - slider["left"] - 16)
-        assert thumb == pytest.approx((dot["left"] + dot["right"]) / 2, abs=3)
-    looks = page.locator("#h-chart .curves path").evaluate_all("paths => paths.map(path => path.className.baseVal)")
-    assert looks == ["curve solid", "curve dashed", "curve dotted"]  # the last lies on top
 
 
 def test_light_or_dark_is_kept(open_page, path):

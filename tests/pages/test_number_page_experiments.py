@@ -5,40 +5,32 @@ import re
 
 import pytest
 
+from npbert.data import collate
 from tests.pages.conftest import WIDTHS
-from tests.pages.models import batch_of
-from tests.pages.number import EXAMPLES, number, small_model
-
-WEIGHT = "predictions.dense.weight"
-TRACE = "npbert.state.trace"
-
-
-def move_to(page, selector, value):
-    page.locator(selector).fill(str(value))
+from tests.pages.number import DENSE, EXAMPLES, TRACE, box, choose, go_to, heights, number, plant, small_model
 
 
 def loss_with(value):
     """npbert's loss of the first sentence with another value of the weight that is moved."""
     model = copy.deepcopy(small_model())
     model.predictions.dense.weight.value[1, 2] = value
-    return model.loss(batch_of(EXAMPLES[:1])).loss
+    return model.loss(collate(EXAMPLES[:1], pad_id=0)).loss
 
 
 def test_a_weight_is_moved_and_the_loss_is_that_of_npbert(page):
     start = small_model().predictions.dense.weight.value[1, 2]
-    page.evaluate(f"npbert.choose({{name: '{WEIGHT}', row: 1, column: 2}})")
+    choose(page, DENSE, 1, 2)
     page.click("#tab-move")
     assert page.is_disabled("#move-back")
     assert number(page.get_attribute("#move-loss", "title")) == pytest.approx(loss_with(start), rel=1e-12)
-    move_to(page, "#move-slider", 0.5)
+    page.locator("#move-slider").fill("0.5")
     moved = number(page.get_attribute("#move-value", "title"))
     assert moved == pytest.approx(start + 0.5 * max(1, 2 * abs(start)))
     assert number(page.get_attribute("#move-loss", "title")) == pytest.approx(loss_with(moved), rel=1e-12)
-    slope = page.evaluate(f"{TRACE}.arrays.get('d({WEIGHT})').values[1 * 4 + 2]")
+    slope = page.evaluate(f"{TRACE}.arrays.get('d({DENSE})').values[1 * 4 + 2]")
     assert number(page.inner_text("#move-slope")) == pytest.approx(slope, rel=1e-4)
-    fell, promised = map(
-        number, re.findall(r"(?:fell|rose|fall|rise) by ([\d.e\u2212]+\d)", page.inner_text("#move-said"))
-    )
+    said = page.inner_text("#move-said")
+    fell, promised = map(number, re.findall(r"(?:fell|rose|fall|rise) by ([\d.e\u2212]+\d)", said))
     assert fell == pytest.approx(abs(loss_with(moved) - loss_with(start)), rel=1e-4)
     assert promised == pytest.approx(abs(slope * (moved - start)), rel=1e-4)
     assert page.locator("#move-chart path.curve").count() >= 3
@@ -47,40 +39,48 @@ def test_a_weight_is_moved_and_the_loss_is_that_of_npbert(page):
     page.focus("#move-slider")
     page.keyboard.press("ArrowRight")
     assert number(page.get_attribute("#move-value", "title")) > start
-    move_to(page, "#move-slider", 0.5)
+    page.locator("#move-slider").fill("0.5")
     page.click("#move-keep")
     assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss_with(moved), rel=1e-12)
     assert number(page.inner_text("#loss")) == pytest.approx(loss_with(moved), rel=1e-4)
 
 
-def test_the_step_of_a_difference_has_two_sides(page):
+def test_the_step_of_a_difference_has_two_sides(open_page, path):
+    page = open_page(path, width=1280)
     page.click("#tab-move")
     errors = {}
     for power in (-1, -5, -13):
-        move_to(page, "#h-slider", power)
+        page.locator("#h-slider").fill(str(power))
         cells = page.locator("#h-table tr").evaluate_all(
             "rows => rows.map(row => [0, 3].map(n => row.cells[n].innerText))"
         )
         errors[power] = {name: number(text) for name, text in cells if text}
         assert number(page.inner_text("#h-value")) == 10.0**power
+        slider, dot = box(page, "#h-slider"), box(page, "#h-chart circle.mark-full")
+        thumb = slider["left"] + 8 + (power + 20) / 20 * (slider["right"] - slider["left"] - 16)
+        assert thumb == pytest.approx((dot["left"] + dot["right"]) / 2, abs=3), "it stands over its dot"
     assert errors[-1]["forward"] > errors[-5]["forward"] > errors[-5]["central"] < errors[-13]["central"]
     assert errors[-13]["complex"] < 1e-12
-    assert page.locator("#h-chart path.curve").count() >= 3
     best = [number(text) for text in re.findall(r"error ([\d.e\u2212]+)", page.inner_text("#h-said"))]
     assert errors[-5]["forward"] >= best[0] > best[1] > 0
+    looks = page.locator("#h-chart .curves path").evaluate_all("paths => paths.map(path => path.className.baseVal)")
+    assert looks == ["curve solid", "curve dashed", "curve dotted"]  # the last lies on top
+    table = "document.querySelector('.ways-table').parentElement"
+    assert page.evaluate(f"{table}.scrollWidth <= {table}.clientWidth")
+    page.emulate_media(media="print")
+    page.evaluate("document.getElementById('proof').className = 'proof'")
+    assert page.is_hidden("#proof"), "nothing unfinished is printed"
 
 
 def test_a_planted_bug_turns_the_check_red_where_it_is(page):
     page.click("#tab-break")
     page.wait_for_selector("#check-said.good")
-    page.check("input[value='scores-root']")
+    plant(page, "scores-root")
     page.wait_for_selector("#check-said.bad")
     rows = page.locator(".wrong-row")
     assert "query" in rows.first.inner_text()
     assert "it is 1.41 times what it should be" in rows.first.inner_text()  # √d, for a head of two features
-    assert "The first that is wrong on the way back is dQ" in page.wait_for_selector(".first-wrong button").evaluate(
-        "button => button.parentElement.textContent"
-    )
+    assert "The first that is wrong on the way back is dQ" in page.text_content(":has(> .first-wrong button)")
     page.click(".first-wrong button")
     assert "dQ = dS K" in page.inner_text("#stage-head .wrong")
     page.click("#tab-break")
@@ -103,11 +103,8 @@ def test_with_the_bug_the_loss_still_falls(page):
     page.check("input[value='softmax-shares']")
     page.click("#race")
     page.wait_for_function("Number(document.getElementById('race-said').textContent.match(/\\d+/)) >= 60")
-    curves = page.locator("#race-chart path.curve:not(.sample path)").evaluate_all(
-        "paths => paths.map(path => path.getAttribute('d').match(/[\\d.]+ [\\d.]+/g).map(p => Number(p.split(' ')[1])))"
-    )
-    for heights in curves[:2]:  # in a drawing, lower is a larger number
-        assert heights[-1] > heights[0] + 10
+    for curve in heights(page, "#race-chart")[:2]:
+        assert curve[-1] > curve[0] + 10
     page.wait_for_function("document.getElementById('race-said').textContent.startsWith('After 150 steps')")
     right, broken, start = map(float, re.findall(r"\d+\.\d+", page.inner_text("#race-said")))
     assert right < start
@@ -128,7 +125,7 @@ def test_training_changes_the_guesses_and_can_be_taken_back(page):
     page.click("#train-fresh")
     assert page.inner_text("#train-said") == "no step yet"
     fresh, attention = page.evaluate(f"{TRACE}.loss"), page.inner_html("#train-attention")
-    move_to(page, "#train-rate", -1.5)
+    page.locator("#train-rate").fill("-1.5")
     assert page.inner_text("#train-rate-value") == "0.032"
     page.click("#train-run")
     assert page.get_attribute("#train-run", "aria-pressed") == "true"
@@ -158,7 +155,7 @@ def test_tabs_answer_to_the_keyboard(page):
 def test_it_fits_the_window(open_page, path, width, scheme):
     """Nothing sticks out, nothing is moved for readers who want that, and ink stands out against its ground."""
     page = open_page(path, width=width, color_scheme=scheme, reduced_motion="reduce")
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(step => step.tape.keeps.length))")
+    go_to(page, "s.tape.keeps.length")
     assert page.evaluate("getComputedStyle(document.querySelector('.tape .new')).animationName") == "none"
     page.locator("#stage td[data-row]").first.click()
     for view in ("step", "move", "break", "train"):
@@ -179,15 +176,15 @@ def test_it_fits_the_window(open_page, path, width, scheme):
 def test_what_has_no_gradient_is_moved_without_a_slope(page):
     page.click("#tab-move")
     for name in ("p", "bert.encoder.layers.0.attention_norm.sigma"):
-        page.evaluate("name => npbert.choose({name, row: 0, column: 0})", name)
+        choose(page, name, 0, 0)
         assert page.inner_text("#move-slope") == "none"
         assert page.is_hidden("#h-part")
         assert page.locator("#move-chart path.dashed").count() == 0
-    page.evaluate("npbert.choose({name: 'p', row: 0, column: 6})")  # the right word
+    choose(page, "p", 0, 6)  # the right word
     for there, has_value in ((0.9, True), (-0.9, False)):
-        move_to(page, "#move-slider", there)
+        page.locator("#move-slider").fill(str(there))
         assert ("no value" not in page.inner_text("#move-said")) == has_value
     working = page.evaluate(f"[...{TRACE}.arrays.values()].find(a => a.isGradient && !a.gradientOf).name")
-    page.evaluate("name => npbert.choose({name, row: 0, column: 0})", working)  # no value: another one is moved
+    choose(page, working, 0, 0)  # no value: another one is moved
     assert page.evaluate(f"{TRACE}.arrays.get(npbert.state.chosen.name).parameter")
     assert page.is_visible("#h-part")

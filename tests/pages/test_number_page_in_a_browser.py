@@ -8,10 +8,10 @@ import pytest
 
 import npbert
 from tests.pages.models import loss_and_gradients
-from tests.pages.number import EXAMPLES, HOSTILE, VOCABULARY, small_model
+from tests.pages.number import EXAMPLES, HOSTILE, LAYER, STEP, TRACE, VOCABULARY, go_to, small_model
 
-QUERY = "bert.encoder.layers.0.attention.query"
-STEP, TRACE = "npbert.state.step", "npbert.state.trace"
+QUERY = f"{LAYER}.attention.query"
+FOCUS = "Object.values(document.activeElement.dataset).map(Number)"
 FOLLOW_TO_THE_LOSS = """() => {
   const path = [];
   const {state} = npbert;
@@ -44,9 +44,7 @@ def test_it_proves_its_own_backward_when_it_opens(page):
     page.wait_for_selector("#proof.good")
     report = page.evaluate("npbert.proof")
     count = sum(parameter.value.size for parameter in small_model().parameters())
-    assert report["count"] == count
-    assert report["ok"]
-    assert 0 < report["worst"]["error"] < 1e-7
+    assert report["ok"] and report["count"] == count and 0 < report["worst"]["error"] < 1e-7
     assert f"✓ Checked: all {count}\xa0derivatives" in page.inner_text("#proof")
     page.select_option("#sentences", "1")  # what was checked was another sentence
     assert "✓" not in page.inner_text("#proof")
@@ -99,11 +97,9 @@ def test_the_tape_fills_then_empties(page):
         f"{TRACE}.steps.map((_, step) => (npbert.goToStep(step), document.querySelectorAll('#tape-stack li').length))"
     )
     top = sizes.index(max(sizes))
-    assert sizes[: top + 1] == sorted(sizes[: top + 1])
-    assert sizes[top:] == sorted(sizes[top:], reverse=True)
+    assert sizes == sorted(sizes[: top + 1]) + sorted(sizes[top + 1 :], reverse=True)
     assert sizes[0] == sizes[-2] == 1  # the table of words is looked up first: it keeps its ids
-    assert sizes[-1] == 0
-    assert max(sizes) > 10
+    assert max(sizes) > 10 and sizes[-1] == 0
     assert page.inner_text("#tape-news").startswith("This step took 6\xa0ids off. The tape is empty again")
     page.keyboard.press("ArrowLeft")
     assert "empty" not in page.inner_text("#tape-news")
@@ -115,7 +111,7 @@ def test_the_lines_that_compute_a_step_are_lit(page):
         (QUERY, "forward", "matmul(x, self.weight.value"),
         (QUERY, "backward", "matmul(x.T, dy)"),
     ]:
-        page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{part}' && s.phase === '{phase}'))")
+        go_to(page, f"s.part === '{part}' && s.phase === '{phase}'")
         lit = page.locator("#source details[open] .lit")
         assert any(wanted in text for text in lit.all_text_contents())
         lines = (Path(npbert.__file__).parent / "layers/linear.py").read_text(encoding="utf-8").splitlines()
@@ -124,7 +120,7 @@ def test_the_lines_that_compute_a_step_are_lit(page):
 
 
 def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus_and_tab_returns_to_the_last_one(page):
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{QUERY}'))")
+    go_to(page, f"s.part === '{QUERY}'")
     value = small_model().bert.encoder.layers[0].attention.query.weight.value
     page.hover(cell(f"{QUERY}.weight", 1, 2))
     assert page.inner_text("#readout strong").endswith(f"[1, 2] = {value[1, 2]}".replace("-", "\u2212"))
@@ -132,16 +128,16 @@ def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus_and_tab_returns
     for key, row, column in [("ArrowRight", 0, 1), ("ArrowDown", 1, 1), ("End", 1, 3), ("ArrowRight", 1, 3),
                              ("ArrowUp", 0, 3), ("Home", 0, 0), ("ArrowLeft", 0, 0)]:  # fmt: skip
         page.keyboard.press(key)
-        assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [row, column], key
+        assert page.evaluate(FOCUS) == [row, column], key
         assert f"[{row}, {column}] = " in page.inner_text("#readout strong")
     page.keyboard.press("Enter")
     assert page.evaluate("npbert.state.chosen") == {"name": f"{QUERY}.weight", "row": 0, "column": 0}
     page.keyboard.press("Escape")  # follow nothing: the cell has the focus, as before
     assert page.is_hidden("#followed")
-    assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [0, 0]
+    assert page.evaluate(FOCUS) == [0, 0]
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "scrubber"
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => s.part === '{QUERY}'))")
+    go_to(page, f"s.part === '{QUERY}'")
     assert page.locator("#stage table").count() == page.locator("#stage td[data-row][tabindex='0']").count()
     assert page.locator("td.corner[tabindex='0']").count() == 0
     page.focus(cell(f"{QUERY}.weight", 0, 0))
@@ -153,30 +149,24 @@ def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus_and_tab_returns
     assert page.get_attribute(cell(f"{QUERY}.weight", 1, 1), "tabindex") == "0"
 
 
-def test_backspace_goes_back_on_the_trail_and_escape_to_the_cell(page):
+def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     name = f"d({QUERY}.weight)"
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(s => s.part === '{QUERY}'))")
-    page.focus(cell(name, 1, 2))
-    page.keyboard.press("Enter")
-    page.locator(".bars button.bar").first.click()
+    go_to(page, f"s.part === '{QUERY}'", "Last")
+    page.click(cell(name, 1, 2))
+    bars = page.locator(".bars button.bar")
+    assert bars.count() == len(EXAMPLES[0].input_ids)  # a term for each token
+    terms = [float(text.replace("\u2212", "-")) for text in page.locator(".bars .bar-value").all_inner_texts()]
+    _, gradients = loss_and_gradients(small_model(), EXAMPLES[:1])
+    assert sum(terms) == pytest.approx(gradients[f"{QUERY}.weight"][1, 2], rel=1e-3, abs=1e-8)
+    assert page.locator("#stage td.chosen").count() == page.locator("#stage td.twin").count() == 1
+    bars.first.click()
     page.keyboard.press("Backspace")
     assert page.evaluate("npbert.state.chosen") == {"name": name, "row": 1, "column": 2}
     page.keyboard.press("Backspace")  # there is nothing before the first
     assert page.evaluate("npbert.state.trail.length") == 1
     page.keyboard.press("Escape")
-    assert page.evaluate("Object.values(document.activeElement.dataset).map(Number)") == [1, 2]
-
-
-def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
-    name = f"d({QUERY}.weight)"
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(s => s.part === '{QUERY}'))")
-    page.click(cell(name, 1, 2))
-    bars = page.locator(".bars button.bar")
-    assert bars.count() == len(EXAMPLES[0].input_ids)  # a term for each token
-    terms = [float(text.replace("\u2212", "-")) for text in page.locator(".bars .bar-value").all_inner_texts()]
-    grad = loss_and_gradients(small_model(), [EXAMPLES[0]])[1][f"{QUERY}.weight"][1, 2]
-    assert sum(terms) == pytest.approx(grad, rel=1e-3, abs=1e-8)
-    assert page.locator("#stage td.chosen").count() == page.locator("#stage td.twin").count() == 1
+    assert page.evaluate(FOCUS) == [1, 2]
+    page.keyboard.press("Enter")
     bars.nth(3).hover()
     assert page.locator("#stage td.lit").count() >= 2
     bars.nth(3).click()
@@ -206,14 +196,8 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     slopes = [float(text.split()[-1].replace("\u2212", "-")) for text in page.locator("#tries li").all_inner_texts()]
     assert slopes == sorted(slopes, key=abs, reverse=True)
     page.click("#tries button >> nth=0")
-    largest = max(
-        abs(grad).max() for grad in loss_and_gradients(small_model(), [EXAMPLES[0]])[1].values() if grad.ndim > 1
-    )
-    assert abs(
-        page.evaluate(
-            "[npbert.state.chosen].map(c => npbert.explain(npbert.state.trace, c.name, c.row, c.column).value)[0]"
-        )
-    ) == (pytest.approx(largest))
+    chosen = page.evaluate(f"(c => npbert.explain({TRACE}, c.name, c.row, c.column).value)(npbert.state.chosen)")
+    assert abs(chosen) == pytest.approx(max(abs(grad).max() for grad in gradients.values() if grad.ndim > 1))
 
 
 def test_hostile_words_show_as_text_and_another_answer_is_another_loss(page):

@@ -4,11 +4,7 @@ import re
 
 import pytest
 
-from tests.pages.number import choose, number, plant
-
-DENSE = "predictions.dense.weight"
-TABLE = "bert.embeddings.word_embeddings.weight"
-TRACE = "npbert.state.trace"
+from tests.pages.number import DENSE, LAYER, STEP, TABLE, TRACE, choose, go_to, heights, number, plant
 
 
 def slope(page, name, row, column):
@@ -40,16 +36,16 @@ def test_with_a_bug_backward_is_told_from_what_the_loss_does_and_the_curves_of_h
     assert "it is backward that is wrong here" in page.inner_text("#h-said")
     agreed = re.search(r"agree on ([\d.e\u2212-]+\d)", page.inner_text("#h-said"))[1]
     assert number(agreed) == pytest.approx(slope(page, DENSE, 1, 2), rel=1e-4)
-    lowest = page.locator("#h-chart .curves path").evaluate_all(
-        "paths => paths.map(path => Math.max(...path.getAttribute('d').match(/[\\d.]+ [\\d.]+/g)"
-        ".map(point => Number(point.split(' ')[1]))))"
-    )
-    assert max(lowest) < 100  # in a drawing 300 high: an error of 1e-5 or less would be below
+    assert max(map(max, heights(page, "#h-chart"))) < 100  # of 300: an error of 1e-5 or less would be below
     page.click("#bug-out")
     assert "Best h here" in page.inner_text("#h-said")
 
 
-def test_a_bug_that_changes_nothing_here_leads_to_a_sentence_where_it_does(page):
+def test_where_to_look_is_where_the_bug_is_and_where_it_changes_nothing_another_sentence_is_shown(page):
+    for bug, kind in (("table-decoder", "Decoder"), ("residual-past", "Fork"), ("activation-slope", "GELU")):
+        plant(page, bug)
+        page.locator(".first-wrong button").first.click()
+        assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == kind
     plant(page, "loss-mean")
     page.wait_for_selector("#check-said.good")
     assert "In this sentence the bug changes nothing" in page.inner_text("#check-list")
@@ -58,18 +54,8 @@ def test_a_bug_that_changes_nothing_here_leads_to_a_sentence_where_it_does(page)
     assert page.evaluate("npbert.state.example.labels.filter(label => label !== -100).length") == 2
 
 
-@pytest.mark.parametrize(
-    ("bug", "kind"), [("table-decoder", "Decoder"), ("residual-past", "Fork"), ("activation-slope", "GELU")]
-)
-def test_where_to_look_is_where_the_bug_is(page, bug, kind):
-    plant(page, bug)
-    page.wait_for_selector(".first-wrong button")
-    page.locator(".first-wrong button").first.click()
-    assert page.evaluate(f"{TRACE}.steps[npbert.state.step].kind") == kind
-
-
 def test_the_table_shows_what_was_added_so_far(page):
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.kind === 'Decoder'))")
+    go_to(page, "s.kind === 'Decoder'", "Last")
     page.click("#digits")
     table = f'#stage table[data-array="d({TABLE})"]'
     values = f"[...{TRACE}.arrays.get('d({TABLE})').values]"
@@ -127,8 +113,8 @@ def test_a_changed_model_is_told_of_and_taken_back(page):
 
 
 def test_the_gradient_of_a_bias_of_k_is_shown_as_0_and_said_why(page):
-    key = "bert.encoder.layers.0.attention.key"
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.part === '{key}'))")
+    key = f"{LAYER}.attention.key"
+    go_to(page, f"s.part === '{key}'", "Last")
     cells = page.locator(f'#stage table[data-array="d({key}.bias)"] td[data-row]')
     assert cells.all_text_contents() == ["0"] * 4
     assert "softmax does not notice" in page.inner_text(
@@ -160,10 +146,10 @@ def test_arrays_have_their_own_symbols_letters_in_the_sums_and_the_largest_logit
         assert letter in page.inner_text("#followed .formula")
         label = page.inner_text("#followed .bar-label >> nth=0")
         assert label.startswith({"ₘ": "m = 0", "ᵢ": "i = 0", "ₙ": "n = 0"}[letter[1]])
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findLastIndex(step => step.part === 'predictions.dense'))")
+    go_to(page, "s.part === 'predictions.dense'", "Last")
     assert "x is r" in page.inner_text("#source")
     assert "dy is dt" in page.inner_text("#source")
-    page.evaluate("npbert.choose({name: 'p', row: 0, column: 6})")
+    choose(page, "p", 0, 6)
     logits = page.evaluate(f"[...{TRACE}.arrays.get('logits').values]")
     assert "e^(logit − max)" in page.inner_text("#followed .factors")
     assert f"The largest logit of the row, {max(logits):.4f}"[:40] in page.inner_text("#followed .note")
@@ -173,20 +159,9 @@ def test_arrays_have_their_own_symbols_letters_in_the_sums_and_the_largest_logit
 def test_the_sum_comes_into_sight(open_page, path, width):
     page = open_page(path, width=width, height=800)
     page.click("#tries button >> nth=2")
-    top = page.evaluate("document.getElementById('followed-title').getBoundingClientRect().top")
-    assert 0 <= top < 600
+    top = "document.getElementById('followed-title').getBoundingClientRect().top"
+    assert 0 <= page.evaluate(top) < 600
     if width == 1280:
         page.locator("#stage td[data-row]").last.scroll_into_view_if_needed()
         page.locator("#stage td[data-row]").last.click()
-        top = page.evaluate("document.getElementById('followed-title').getBoundingClientRect().top")
-        assert 0 <= top < 600
-
-
-def test_the_step_size_table_fits_and_nothing_unfinished_is_printed(open_page, path):
-    page = open_page(path, width=1280)
-    page.click("#tab-move")
-    box = "document.querySelector('.ways-table').parentElement"
-    assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")
-    page.emulate_media(media="print")
-    page.evaluate("document.getElementById('proof').className = 'proof'")
-    assert page.is_hidden("#proof")
+        assert 0 <= page.evaluate(top) < 600

@@ -5,25 +5,23 @@ import pytest
 
 from npbert import BertConfig, BertForPreTraining
 from npbert.pages.number.page import write_number_page
-from tests.pages.number import EXAMPLES, SIZES, VOCABULARY, choose, number, plant
+from tests.pages.number import (
+    DENSE,
+    EXAMPLES,
+    LAYER,
+    SIZES,
+    TABLE,
+    TRACE,
+    VOCABULARY,
+    choose,
+    go_to,
+    heights,
+    number,
+    plant,
+)
 
-LAYER = "bert.encoder.layers.0"
-DENSE = "predictions.dense.weight"
-TABLE = "bert.embeddings.word_embeddings.weight"
 TYPES = "bert.embeddings.token_type_embeddings.weight"
-TRACE = "npbert.state.trace"
-
-
-def go_to(page, part, kind, phase="backward"):
-    condition = f"s.part.endsWith('{part}') && s.kind === '{kind}' && s.phase === '{phase}'"
-    page.evaluate(f"npbert.goToStep({TRACE}.steps.findIndex(s => {condition}))")
-
-
-def heights(page, chart):
-    """By line, the heights of its points in a drawing."""
-    return page.locator(f"{chart} .curves path").evaluate_all(
-        "paths => paths.map(path => path.getAttribute('d').match(/[\\d.]+ [\\d.]+/g).map(p => Number(p.split(' ')[1])))"
-    )
+BACK = "s.part.endsWith('{}') && s.kind === '{}' && s.phase === 'backward'"
 
 
 def test_where_the_loss_does_not_move_no_one_is_said_to_be_wrong(page):
@@ -80,8 +78,7 @@ def test_a_probability_stays_one(page):
     choose(page, f"{LAYER}.P.0", 0, 0)
     assert "no longer adds up to 1" in page.inner_text("#move-meaning")
     for there, ends in ((5, 1), (-5, 0)):
-        page.evaluate("value => { const s = document.getElementById('move-slider'); s.value = value;"
-                      "s.dispatchEvent(new Event('input')); }", there)  # fmt: skip
+        page.locator("#move-slider").fill(str(there))
         assert number(page.get_attribute("#move-value", "title")) == pytest.approx(ends, abs=1e-12)
     choose(page, f"{LAYER}.attention_norm.sigma", 0, 0)
     assert "never computes its gradient" in page.inner_text("#move-meaning")
@@ -90,26 +87,30 @@ def test_a_probability_stays_one(page):
     assert page.inner_text("#move-name") != "loss"
 
 
-@pytest.mark.parametrize(
-    ("part", "kind", "formula"),
-    [
+def test_a_formula_says_which_road_it_is_of_and_not_what_the_bug_leaves_out(page):
+    for part, kind, formula in [
         ("query", "Linear", "dx through Q = dQ Wqᵀ"),
         ("value", "Linear", "dx through V = dV Wvᵀ"),
         ("intermediate", "Linear", "dh through feed-forward = dU W₁ᵀ"),
         ("attention", "Add", "dx past attention = dA = ds"),
         ("feed_forward", "Add", "dh past feed-forward = dF = ds"),
         ("attention.output", "Linear", "dC = dA Woᵀ"),
-    ],
-)
-def test_a_formula_says_which_road_it_is_of(page, part, kind, formula):
-    go_to(page, part, kind)
-    assert page.inner_text("#stage-head .formula").endswith(formula)
+    ]:
+        go_to(page, BACK.format(part, kind))
+        assert page.inner_text("#stage-head .formula").endswith(formula)
+    plant(page, "softmax-shares")
+    page.click("#tab-step")
+    go_to(page, BACK.format("dot_product", "Softmax"))
+    leans = page.locator("#stage .unused")
+    assert [text.split("\n")[0].split(" left")[0] for text in leans.all_inner_texts()] == ["Σ dP₀ · P₀", "Σ dP₁ · P₁"]
+    page.click("#bug-out")
+    assert leans.count() == 0
 
 
 def test_the_step_that_is_shown_makes_the_number(page):
     answer = EXAMPLES[0].labels[3]  # as an answer alone
     for word, kind, label in ((answer, "Decoder", "as an answer: "), (VOCABULARY.index("how"), "Embedding", "as it ")):
-        page.evaluate(f"npbert.choose({{name: 'd({TABLE})', row: {word}, column: 0}})")
+        choose(page, f"d({TABLE})", word, 0)
         page.click("#ways >> text=Its value")
         page.click("#ways >> text=Its gradient")
         assert page.evaluate(f"{TRACE}.steps[npbert.state.step].kind") == kind
@@ -118,16 +119,6 @@ def test_the_step_that_is_shown_makes_the_number(page):
     assert "a hidden word comes in as [MASK]" in page.inner_text("#followed .note")
     choose(page, f"d({LAYER}.Q)", 1, 2)
     assert page.inner_text("#followed .numbering").strip() == "(1 is “how (1)”)"
-
-
-def test_what_the_bug_leaves_out_is_not_said_to_be_made(page):
-    plant(page, "softmax-shares")
-    page.click("#tab-step")
-    go_to(page, "dot_product", "Softmax")
-    leans = page.locator("#stage .unused")
-    assert [text.split("\n")[0].split(" left")[0] for text in leans.all_inner_texts()] == ["Σ dP₀ · P₀", "Σ dP₁ · P₁"]
-    page.click("#bug-out")
-    assert leans.count() == 0
 
 
 def test_a_guess_is_ticked_when_it_is_right_only(page):

@@ -10,7 +10,7 @@ from npbert.pages.site.chapters import chapter_page
 from npbert.pages.site.docstring import Texts
 from npbert.pages.site.library import read_chapters
 from npbert.pages.site.panels import Bug
-from npbert.pages.site.rendering import Page, _environment, framed, highlighted
+from npbert.pages.site.rendering import Page, _environment, highlighted, render
 from npbert.pages.site.sources import Source
 from tests.pages.built_site import library, line_of, page
 
@@ -76,7 +76,7 @@ def test_a_link_to_nothing_names_file_and_line(text, line, why, shown):
 
 def test_what_a_template_is_given_shows_as_text():
     page = Page("a.html", '<i> & "', "chapter", "<p>body</p>")
-    html = framed(page, page, None)
+    html = render("frame", page.path, page=page, before=page, after=None)
     assert "<i>" not in html and "<p>body</p>" in html
     assert html.count("&lt;i&gt; &amp; &#34;") == 4, "its title, and the two ways back"
     planted = Bug("bug", "<i> in `<b>`", "", {}, (), "", "")

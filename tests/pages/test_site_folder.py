@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -9,8 +10,9 @@ from npbert.cli import main
 from npbert.extras import how_to_install
 from npbert.gradcheck import GradientError
 from npbert.pages.site import build, build_site
-from npbert.pages.site.library import Library
+from npbert.pages.site.library import read_chapters
 from npbert.pages.site.panels import read_bugs
+from npbert.pages.site.sources import read_package
 from tests.pages.built_site import ROOT, library
 
 
@@ -45,6 +47,12 @@ def test_a_folder_with_other_files_is_refused(name, is_site, tmp_path, quick, ca
     assert (tmp_path / name).read_text() == "mine"
 
 
+def test_a_file_is_no_folder(tmp_path, quick):
+    (tmp_path / "site").write_text("mine")
+    with pytest.raises(FileExistsError, match="is a file, wanted a folder"):
+        build_site(tmp_path / "site")
+
+
 def test_of_a_whole_disk_no_more_is_looked_at_than_one_file(tmp_path, quick, monkeypatch):
     def disk(folder, _):
         yield folder / "notes.txt"
@@ -60,17 +68,10 @@ def test_lines_may_end_as_on_windows(tmp_path):
         there = tmp_path / path.relative_to(ROOT)
         there.parent.mkdir(parents=True, exist_ok=True)
         there.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    there = Library(tmp_path)
-    assert there.chapters == library().chapters
-    own = [source.path for source in library().sources if source.path.startswith("npbert/")]
-    assert [source.path for source in there.sources if source.path.startswith("npbert/")] == own
-    assert read_bugs(there.root) == read_bugs(library().root) != []
-
-
-def test_a_file_is_no_folder(tmp_path, quick):
-    (tmp_path / "site").write_text("mine")
-    with pytest.raises(FileExistsError, match="is a file, wanted a folder"):
-        build_site(tmp_path / "site")
+    assert read_chapters(tmp_path / "docs") == library().chapters
+    own = [source for source in library().sources if source.path.startswith("npbert/")]
+    assert read_package(tmp_path) == own
+    assert read_bugs(tmp_path) == read_bugs(ROOT) != []
 
 
 def test_the_command_says_where_to_begin(tmp_path, quick, capsys):
@@ -83,10 +84,7 @@ def test_the_command_says_where_to_begin(tmp_path, quick, capsys):
 
 
 def test_no_site_is_made_while_a_derivative_is_wrong(tmp_path, quick, monkeypatch, capsys):
-    def wrong(processes):
-        raise GradientError("Linear: WRONG")
-
-    monkeypatch.setattr(build, "prove", wrong)
+    monkeypatch.setattr(build, "prove", Mock(side_effect=GradientError("Linear: WRONG")))
     assert main(["site", str(tmp_path / "site")]) == 1
     assert "no site is made while a derivative is wrong: Linear: WRONG" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -104,12 +102,9 @@ def test_without_a_library_one_line_says_how_to_install_it(tmp_path, monkeypatch
 @pytest.mark.parametrize("place", ["file/site", "nowhere/there"])
 def test_a_place_where_nothing_can_be_written_is_refused_before_the_check(tmp_path, quick, monkeypatch, capsys, place):
     (tmp_path / "file").touch()
-
-    def full(prefix, dir):
-        raise OSError(30, "Read-only file system", f"{dir}/{prefix}abc")
-
     if place != "file/site":
-        monkeypatch.setattr(build.tempfile, "mkdtemp", full)
+        full = OSError(30, "Read-only file system", f"{tmp_path}/.abc")
+        monkeypatch.setattr(build.tempfile, "mkdtemp", Mock(side_effect=full))
     assert main(["site", str(tmp_path / place)]) == 1
     said = capsys.readouterr().err
     why = "Not a directory" if place == "file/site" else "Read-only file system"

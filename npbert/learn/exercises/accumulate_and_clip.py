@@ -1,7 +1,5 @@
 """Exercise 13: a batch in parts, and gradients that are clipped."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +10,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
 from npbert.gradcheck import GradientError
 from npbert.layers import Linear, SoftmaxCrossEntropy
-from npbert.learn.attempt import Failure, attempt
+from npbert.learn.attempt import Failure, attempt, file_of
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
 from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import Blank
@@ -148,7 +146,7 @@ def accumulated(thing: Any, seed: int) -> Numbers:
 def _prove_accumulating(thing: Any) -> Message | None:
     """Judge that each piece goes forward by itself."""
     layer, pieces = pieces_of(0)
-    found = attempt(lambda: thing(layer, SoftmaxCrossEntropy(), pieces), thing.__code__.co_filename)
+    found = attempt(lambda: thing(layer, SoftmaxCrossEntropy(), pieces), file_of(thing))
     most = max(len(x) for x, _ in pieces)
     if isinstance(found, Failure) or layer.most_rows <= most:
         return None
@@ -194,7 +192,7 @@ _IF = "With `if norm > max_norm:` before the factor, nothing is divided or chang
 def _prove_clipping(thing: Any) -> Message | None:
     """Gradients that are all 0, and those that are only just short enough."""
     nothing = _parameters(0, 0.0, 0.0, 0.0)
-    found = attempt(lambda: thing(nothing, 1.3), thing.__code__.co_filename)
+    found = attempt(lambda: thing(nothing, 1.3), file_of(thing))
     if isinstance(found, Failure):
         return Message("It stops where all gradients are 0, and so is their norm.", f"{found.finding.says}\n\n{_IF}")
     if any(part.grad.any() for part in nothing) or found:

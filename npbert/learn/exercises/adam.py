@@ -1,7 +1,5 @@
 """Exercise 14: Adam and AdamW."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exercise 5: softmax with cross-entropy, where some labels are ignored."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -61,6 +59,7 @@ REASONS = {
     "dlogits": "A row with a label has (p − onehot(label)) · dloss / n, as the loss is the mean over the n targets: of "
     "−logit[label] + log Σ e^logits the first term gives −1 at the label, the second p. A row that is ignored has 0.",
 }
+ADVICE = {"NameError: .*'softmax'": "What it takes is there already: p = np.exp(scores - largest) / total."}
 _LARGE = 1000.0
 _OVERFLOW = (
     f"One thing to know: where scores are large, such as {_LARGE:g}, yours is NaN, as e^score overflows (in float32 at "
@@ -75,9 +74,7 @@ def labelled(*labels: int, classes: int) -> Setting:
 
 
 SOME = labelled(IGNORED, 4, 0, 2, IGNORED, 4, 2, 3, IGNORED, 4, IGNORED, classes=5)
-ALL = labelled(
-    3, 0, 3, 2, 0, 3, 1, classes=4
-)  # each row is a target: what forward keeps as scores are the caller's logits
+ALL = labelled(3, 0, 3, 2, 0, 3, 1, classes=4)  # where each row is a target, the scores that are kept are the caller's
 
 
 def overflows(layer_class: type[Any]) -> str:
@@ -94,12 +91,5 @@ def overflows(layer_class: type[Any]) -> str:
     return "\n\n".join(filter(None, ["" if is_finite else _OVERFLOW, another_dtype(SOME, layer_class)]))
 
 
-def advise(failure: Failure) -> str:
-    """Advice where a softmax is called for."""
-    if failure.kind != "NameError" or "'softmax'" not in failure.message:
-        return ""
-    return "What it takes is there already: p = np.exp(scores - largest) / total."
-
-
-PART = layer_part((SOME, ALL), BLANK, PLAIN, REASONS, helpers=(_exponentials,), advise=advise, remarks=overflows)
+PART = layer_part((SOME, ALL), BLANK, PLAIN, REASONS, helpers=(_exponentials,), advice=ADVICE, remarks=overflows)
 EXERCISE = Exercise("softmax with cross-entropy", CHAPTERS[4], TEXT, HINTS, (PART,))

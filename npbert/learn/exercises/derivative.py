@@ -1,7 +1,5 @@
 """Exercise 1: the numerical derivative, by a central difference and by the complex step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

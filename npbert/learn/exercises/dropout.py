@@ -1,9 +1,6 @@
 """Exercise 8: dropout."""
 
-from __future__ import annotations
-
 from npbert.layers import Dropout
-from npbert.learn.attempt import Failure
 from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layers import layer_part, normal, sample
 from npbert.learn.source import Blank
@@ -40,17 +37,11 @@ REASONS = {
     "dx when nothing is dropped": "The mask, and the factor 1/(1 − p), are for what is dropped. Where the mask is "
     "None, y is x, and dx is dy.",
 }
-
-
-def advise(failure: Failure) -> str:
-    """Advice where backward puts something on the tape, or takes a mask that is not there."""
-    if "NoneType" in failure.message and "mask" in failure.code:
-        return "mask is None when nothing is dropped: y is x then, and dx is dy."
-    if failure.kind != "TapeError" or "still holds" not in failure.message:
-        return ""
-    return "Backward takes what forward kept off the tape, and puts nothing on it. Does it call self.forward?"
-
-
+ADVICE = {
+    r"NoneType.*\n.*mask": "mask is None when nothing is dropped: y is x then, and dx is dy.",
+    "TapeError: .*still holds": "Backward takes what forward kept off the tape, and puts nothing on it. Does it call "
+    "self.forward?",
+}
 SAMPLES = sample(Dropout, normal(11, 7), 0.3), sample(Dropout, normal(5, 9), 0.2)
-PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, advise=advise)
+PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, advice=ADVICE)
 EXERCISE = Exercise("dropout", CHAPTERS[7], TEXT, HINTS, (PART,))

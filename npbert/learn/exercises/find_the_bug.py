@@ -1,7 +1,5 @@
 """Exercise 15: twelve layers, some of them broken by one line."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap
@@ -114,14 +112,6 @@ def class_text(letter: str) -> str:
     return f"# its forward: {place}.py\nclass {letter.upper()}({name}):\n{inside}"
 
 
-def broken(letter: str) -> type[Any]:
-    """The class, made from the text of the file."""
-    variables: dict[str, Any] = {}
-    exec(compile(EXERCISE.source(), f"<{letter}>", "exec"), variables)
-    found: type[Any] = variables[letter.upper()]
-    return found
-
-
 class AnswersPart(Part):
     """The dictionary of answers."""
 
@@ -170,10 +160,11 @@ def _told(letter: str, given: str, right: str) -> str:
 
 
 def _what_is_wrong(letter: str) -> str:
-    """A statement that is true of the numbers that a broken layer gives."""
-    suspect = SUSPECTS[letter]
-    part = layer_part([CATALOGUE[suspect.right.__name__]], Blank(suspect.method, ""))
-    found = part.judge(broken(letter))
+    """A statement that is true of the numbers that a broken layer gives, as it stands in the file."""
+    suspect, variables = SUSPECTS[letter], dict[str, Any]()
+    exec(compile(EXERCISE.source(), f"<{letter}>", "exec"), variables)
+    part = layer_part([CATALOGUE[suspect.right.__name__]], Blank(suspect.method, ""), mends=False)
+    found = part.judge(variables[letter.upper()])
     return f"Its numbers say: {found.says}" if found else ""
 
 

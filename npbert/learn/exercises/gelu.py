@@ -1,7 +1,5 @@
 """Exercise 3: GELU."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -69,7 +67,9 @@ def setting(*shape: int) -> Setting:
 def first(given: Numbers, right: Numbers) -> Message | None:
     """The message where the slope is that of another function, which no small change of it shows."""
     broken = PART.first(given, right)
-    if broken is not None or not np.allclose(given["dx"], layer_numbers(SETTINGS[0], OfTanh, 0, {})["dx"], rtol=1e-9):
+    of_tanh = {"value_and_slope": lambda self, x: (self.value(x), TanhGELU().value_and_slope(x)[1])}
+    tanh = layer_numbers(SETTINGS[0], type("OfTanh", (GELU,), of_tanh), 0, {})
+    if broken is not None or not np.allclose(given["dx"], tanh["dx"], rtol=1e-9):
         return broken
     another = Finding("function", "dx", "", "", "", KINDS["function"].cause)
     return Message(
@@ -78,13 +78,6 @@ def first(given: Numbers, right: Numbers) -> Message | None:
         "x Φ(x), with erf, and its slope is Φ(x) + x φ(x).",
         (another,),
     )
-
-
-class OfTanh(GELU):
-    """With the slope of TanhGELU."""
-
-    def value_and_slope(self, x: Array) -> tuple[Array, Array]:
-        return self.value(x), TanhGELU().value_and_slope(x)[1]
 
 
 SETTINGS = setting(7, 5), setting(4, 9)

@@ -1,7 +1,5 @@
 """Exercise 7: LayerNorm."""
 
-from __future__ import annotations
-
 from npbert.layers import LayerNorm
 from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layers import layer_part, normal, sample

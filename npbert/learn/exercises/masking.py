@@ -1,7 +1,5 @@
 """Exercise 12: which words are hidden, and what stands in their place; judged by what comes out of many draws."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +53,22 @@ _SHARES = (
 _WORDS = "It is any ordinary word, drawn anew for each place, all equally likely: rng.choice(vocabulary.word_ids)."
 
 
+@dataclass(frozen=True)
+class Draws:
+    """The results of many calls, (calls, T) each: the ids, the labels, and which places have a label."""
+
+    vocabulary: Vocabulary
+    ids: Array
+    masked: Array
+    labels: Array
+    chosen: Array
+
+    def shares(self) -> Array:
+        """Of the chosen, how many are [MASK], another word, and the word itself."""
+        is_mask, stays = self.masked == self.vocabulary.mask_id, self.masked == self.ids
+        return np.array([(of & self.chosen).sum() for of in (is_mask, ~is_mask & ~stays, stays)]) / self.chosen.sum()
+
+
 class MaskingPart(Part):
     """mask_words, judged by its draws."""
 
@@ -91,22 +105,6 @@ class _Asked:
         results = [self(seed, probability, most)[0] for seed in range(calls)]
         masked, labels = (np.array([list(map(int, result[part])) for result in results]) for part in (0, 1))
         return Draws(self.vocabulary, np.array(self.ids), masked, labels, labels != IGNORED)
-
-
-@dataclass(frozen=True)
-class Draws:
-    """The results of many calls, (calls, T) each: the ids, the labels, and which places have a label."""
-
-    vocabulary: Vocabulary
-    ids: Array
-    masked: Array
-    labels: Array
-    chosen: Array
-
-    def shares(self) -> Array:
-        """Of the chosen, how many are [MASK], another word, and the word itself."""
-        is_mask, stays = self.masked == self.vocabulary.mask_id, self.masked == self.ids
-        return np.array([(of & self.chosen).sum() for of in (is_mask, ~is_mask & ~stays, stays)]) / self.chosen.sum()
 
 
 def _wrong_form(ask: _Asked) -> Message | None:

@@ -1,10 +1,7 @@
 """Exercise 4: softmax."""
 
-from __future__ import annotations
-
 from npbert.layers import Softmax
 from npbert.layers.softmax import softmax
-from npbert.learn.attempt import Failure
 from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layers import layer_part, normal, sample
 from npbert.learn.source import Blank
@@ -43,18 +40,10 @@ REASONS = {
     "dx": "dx = p · dp − p · Σₖ dpₖ pₖ. Raising an x raises its own p, and takes from all others of its row, as they "
     "have to add up to 1: that is the sum over the row, weighted by p.",
 }
-
-
-def advise(failure: Failure) -> str:
-    """Advice where it stops at three axes, but not at two."""
-    return (
-        "Softmax takes (..., T), any number of axes; attention gives it four. Along the last axis is axis=-1. And a "
-        "loop goes over all rows with `for place in np.ndindex(p.shape[:-1])`: then p[place] is a row."
-        if failure.kind in ("ValueError", "IndexError", "AxisError")
-        else ""
-    )
-
-
+ADVICE = {
+    "^(Value|Index|Axis)Error": "Softmax takes (..., T), any number of axes; attention gives it four. Along the last "
+    "axis is axis=-1. A loop goes over all rows with `for place in np.ndindex(p.shape[:-1])`: then p[place] is a row.",
+}
 SAMPLES = sample(Softmax, normal(7, 5)), sample(Softmax, normal(3, 4, 11))
-PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, helpers=(softmax,), advise=advise)
+PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, helpers=(softmax,), advice=ADVICE)
 EXERCISE = Exercise("softmax", CHAPTERS[4], TEXT, HINTS, (PART,))

@@ -1,7 +1,5 @@
 """Exercise 11: one table at two places."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array

@@ -1,7 +1,5 @@
 """The data of the page: the model's numbers, some masked sentences, and the lines of npbert that compute them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -117,10 +115,9 @@ def _sentence(
     if not 0 < len(ids) <= longest:
         raise ValueError(f"a sentence has {len(ids)} tokens, wanted 1 to {longest}")
     targets = [label for label in labels if label != IGNORED]
+    words = " ".join(vocabulary[index] if 0 <= index < len(vocabulary) else str(index) for index in ids)
     if not targets:
-        raise ValueError(
-            f"nothing is to be predicted in {' '.join(_decode(ids, vocabulary))!r}: all its labels are {IGNORED}"
-        )
+        raise ValueError(f"nothing is to be predicted in {words!r}: all its labels are {IGNORED}")
     for name, values, size in (
         ("input_ids", ids, config.vocab_size),
         ("token_type_ids", types, config.type_vocab_size),
@@ -129,13 +126,8 @@ def _sentence(
         wrong = [value for value in values if not 0 <= value < size]
         if wrong:
             raise ValueError(f"{name} has {wrong[0]}, wanted 0 to {size - 1}")
-    words = _decode(ids, vocabulary)
-    text = " ".join(words).removeprefix("[CLS] ").removesuffix(" [SEP]").replace(" [SEP] ", " | ")
+    text = words.removeprefix("[CLS] ").removesuffix(" [SEP]").replace(" [SEP] ", " | ")
     return {"text": text, "input_ids": ids, "token_type_ids": types, "labels": labels}
-
-
-def _decode(ids: Sequence[int], vocabulary: Sequence[str]) -> list[str]:
-    return [vocabulary[index] if 0 <= index < len(vocabulary) else str(index) for index in ids]
 
 
 def _numbers(value: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The lines of npbert that compute each step of the page, found by running the model once and looking on."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
@@ -155,7 +153,8 @@ def _frame(call: Call, lines: Iterable[int]) -> dict[str, Any]:
     text = text_of(call.file)
     inside = [line for line in dict.fromkeys(lines) if line > call.first]
     inside = [line for line in inside if not text[line - 1].strip().startswith("check_")]
-    return {"file": _short(call.file), "function": name, "from": call.first, "to": last, "lines": inside}
+    file = call.file.removeprefix(f"{PACKAGE.parent}/".replace("\\", "/"))
+    return {"file": file, "function": name, "from": call.first, "to": last, "lines": inside}
 
 
 def _files(steps: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -167,7 +166,3 @@ def _files(steps: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         first, last = min(frame["from"] for frame in of_file), max(frame["to"] for frame in of_file)
         files[file] = {"first": first, "lines": text_of(str(PACKAGE.parent / file))[first - 1 : last]}
     return files
-
-
-def _short(path: str) -> str:
-    return path.removeprefix(f"{PACKAGE.parent}/".replace("\\", "/"))

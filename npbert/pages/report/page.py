@@ -1,7 +1,5 @@
 """The report of a run as one HTML file, which opens from disk and asks for nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path

@@ -1,10 +1,7 @@
 """The pictures of a report, each with a sentence that says what it shows and how it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from configparser import ConfigParser
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +16,7 @@ from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predicti
 from npbert.plots.attention import attention_figure
 from npbert.plots.curves import curve_names
 from npbert.plots.drawing import inline_svg
+from npbert.training.state import MODEL_FOLDER
 
 _BASELINE = ("always giving the same answer", "knowing only how frequent words and labels are")
 _STEP = ("learning_rate", "gradient_norm")
@@ -101,13 +99,13 @@ def answers(row: dict[str, Any]) -> list[Picture]:
 
 def attention(run: Run) -> Picture:
     """The attention of the best model's heads in an example of the report."""
-    example = _example(run.report_rows[-1]) if run.report_rows else None
-    if example is None or not (run.model / "config.json").is_file():
+    example, model = _example(run.report_rows[-1]) if run.report_rows else None, run.folder / MODEL_FOLDER
+    if example is None or not (model / "config.json").is_file():
         why = "no model has been saved yet" if example else "no example was written down"
         return Picture("", f"No picture here: {why}.")
     try:
-        tokenizer = Tokenizer.from_pretrained(run.model)
-        bert = BertModel.from_pretrained(run.model, add_pooling_layer=False)
+        tokenizer = Tokenizer.from_pretrained(model)
+        bert = BertModel.from_pretrained(model, add_pooling_layer=False)
     except (OSError, FileError) as error:
         return Picture("", f"No picture here, as the model cannot be read: {error}.")
     if isinstance(example, list):
@@ -131,14 +129,9 @@ def attention(run: Run) -> Picture:
 
 def _caption(part: str, name: str, **values: str) -> str:
     """A text of captions.ini, in one line."""
-    return " ".join(_captions()[part][name].split()).format(**values)
-
-
-@cache
-def _captions() -> ConfigParser:
     captions = ConfigParser(interpolation=None)
     captions.read_string(resource("report/captions.ini"))
-    return captions
+    return " ".join(captions[part][name].split()).format(**values)
 
 
 def _example(row: dict[str, Any]) -> Any:

@@ -1,7 +1,5 @@
 """The files that a run of training has left, read and looked over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,11 +8,14 @@ from npbert.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, 
 from npbert.plots.curves import baselines_in, best_step_in
 from npbert.training.plot import PLOT_FILE
 from npbert.training.settings import SETTINGS_FILE, read_settings
-from npbert.training.state import MODEL_FOLDER
 
 
 class Run(NamedTuple):
-    """The folder of a run, its settings by name, and the rows of its three files. ended: whether it is over."""
+    """The folder of a run, its settings by name, and the rows of its three files. ended: whether it is over.
+
+    best_step: that of the model in model/. baselines: the numbers that knowing next to nothing gives on the held-out
+    set. Both are there if the run has written them down.
+    """
 
     folder: Path
     settings: dict[str, Any]
@@ -22,6 +23,8 @@ class Run(NamedTuple):
     layers: list[dict[str, Any]]
     report_rows: list[dict[str, Any]]
     ended: bool
+    best_step: int | None
+    baselines: dict[str, float]
 
     @property
     def step(self) -> int:
@@ -32,21 +35,6 @@ class Run(NamedTuple):
     def kind(self) -> str:
         """The kind of the answers that the model gave last, as shown.jsonl calls it, or ""."""
         return str(self.report_rows[-1].get("kind", "")) if self.report_rows else ""
-
-    @property
-    def best_step(self) -> int | None:
-        """The step of the model in model/, if the run has written that down."""
-        return best_step_in(self.report_rows)
-
-    @property
-    def baselines(self) -> dict[str, float]:
-        """The numbers that knowing next to nothing gives on the held-out set, if the run has written them down."""
-        return baselines_in(self.report_rows)
-
-    @property
-    def model(self) -> Path:
-        """The folder of the best model so far, if there is one yet."""
-        return self.folder / MODEL_FOLDER
 
 
 def read_run(folder: str | Path) -> Run:
@@ -68,4 +56,5 @@ def read_run(folder: str | Path) -> Run:
         if not isinstance(value, int | float | None):
             raise FileError(f"{folder / METRICS_FILE}: {name} is {value!r}, wanted a number")
     settings, ended = read_settings(folder / SETTINGS_FILE), (folder / PLOT_FILE).exists()
-    return Run(folder, settings, metrics, layers, report_rows, ended)
+    judged = best_step_in(report_rows), baselines_in(report_rows)
+    return Run(folder, settings, metrics, layers, report_rows, ended, *judged)

@@ -1,7 +1,5 @@
 """build_site: the whole site, written into a folder."""
 
-from __future__ import annotations
-
 import errno
 import posixpath
 import re
@@ -22,7 +20,7 @@ from npbert.pages.site.chapters import chapter_page, pictures_of
 from npbert.pages.site.contents import contents_page, reference_pages, search_index
 from npbert.pages.site.library import Library
 from npbert.pages.site.panels import Panels, Proof, prove, read_bugs
-from npbert.pages.site.rendering import framed
+from npbert.pages.site.rendering import render
 from npbert.pages.site.source_page import source_page
 from npbert.pages.site.sources import PACKAGE
 
@@ -43,8 +41,10 @@ def build_site(folder: Path, *, root: Path | None = None, proofs: list[Proof] | 
     GradientError when a derivative is wrong.
     """
     _check_folder(folder)
-    _check_place(folder)
-    for module in ("jinja2", "pygments", "markdown_it"):  # before the work of a minute
+    parent = next(each for each in folder.resolve().parents if each.exists())
+    with _naming(folder):  # before the work of a minute
+        Path(tempfile.mkdtemp(prefix=".npbert-site.", dir=parent)).rmdir()
+    for module in ("jinja2", "pygments", "markdown_it"):
         import_extra(module, extra="site")
     library = Library(root or PACKAGE.parent)
     if proofs is None:
@@ -64,7 +64,7 @@ def site_files(library: Library, proofs: list[Proof]) -> dict[str, bytes]:
     pages += [source_page(library, source, panels) for source in library.sources]
     pages += reference_pages(library)
     around = zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True)
-    html = {page.path: framed(page, before, after) for before, page, after in around}
+    html = {page.path: render("frame", page.path, page=page, before=a, after=b) for a, page, b in around}
     shared = {
         "site.css": "\n".join(map(resource, _STYLE)),
         "site.js": resource("site/site.js"),
@@ -115,13 +115,6 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _check_place(folder: Path) -> None:
-    """Find out, before the work of a minute, whether something can be written where the folder is to be."""
-    parent = next(each for each in folder.resolve().parents if each.exists())
-    with _naming(folder):
-        Path(tempfile.mkdtemp(prefix=".npbert-site.", dir=parent)).rmdir()
-
-
 @contextmanager
 def _naming(folder: Path) -> Iterator[None]:
     """An OSError names the folder that the user gave, and not a file that nobody knows."""
@@ -133,18 +126,16 @@ def _naming(folder: Path) -> Iterator[None]:
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
     """All of them in place of what was there: until they are all written, the old site stays."""
-    given, folder = folder, folder.resolve()
-    with _naming(given):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        with _naming(given):
+    whole = folder.resolve()
+    with _naming(folder):
+        whole.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            prefix=f".{whole.name}.", dir=whole.parent, ignore_cleanup_errors=True
+        ) as unfinished:
+            new = Path(unfinished, whole.name)
             for path, content in files.items():
                 (new / path).parent.mkdir(parents=True, exist_ok=True)
                 (new / path).write_bytes(content)
-            new.chmod(0o755)
-            if folder.exists():
-                shutil.rmtree(folder)
-            new.replace(folder)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
+            if whole.exists():
+                shutil.rmtree(whole)
+            new.replace(whole)

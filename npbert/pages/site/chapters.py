@@ -1,7 +1,5 @@
 """The chapters of docs/ as pages: Markdown with formulas, code, and links to the source of this site."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 import textwrap

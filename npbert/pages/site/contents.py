@@ -1,7 +1,5 @@
 """What there is: the first page; all that the search finds; and the reference, every public name with its signature."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """The definition of each name, found from the syntax alone: nothing is imported for it."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -108,15 +106,11 @@ class Definitions:
         if isinstance(node, ast.AnnAssign):
             return self.annotated(module, node.annotation)
         if isinstance(node, ast.Assign):
-            return self._class_of(node.value, self._scope(definition))
+            owner = self._defined.get((module, definition.name.rpartition(".")[0]))
+            methods = [each for each in getattr(owner and owner.node, "body", []) if isinstance(each, Function)]
+            around = (each for each in methods if each.lineno <= definition.line <= (each.end_lineno or 0))
+            return self._class_of(node.value, Scope(module, owner, next(around, None)))
         return None
-
-    def _scope(self, definition: Definition) -> Scope:
-        """The class and the method that an attribute is assigned in."""
-        owner = self._defined.get((definition.source.module, definition.name.rpartition(".")[0]))
-        methods = [node for node in getattr(owner and owner.node, "body", []) if isinstance(node, Function)]
-        around = (node for node in methods if node.lineno <= definition.line <= (node.end_lineno or 0))
-        return Scope(definition.source.module, owner, next(around, None))
 
     def annotated(self, module: str, annotation: ast.expr | None) -> Definition | None:
         """The class of npbert that an annotation names, None beside it or not."""

@@ -1,7 +1,5 @@
 """Docstrings as HTML: formulas, shapes, paragraphs, tables, and links to what they name."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

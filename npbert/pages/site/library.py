@@ -1,7 +1,5 @@
 """The things that the pages speak of: files, names, chapters and exercises, and how to link to them."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from dataclasses import dataclass
@@ -94,11 +92,10 @@ def read_chapters(docs: Path) -> list[Chapter]:
     missing = [name for name in names if not (docs / name).is_file()]
     if missing:
         raise FileError(f"{docs / 'README.md'} links to {missing[0]}, which is not there")
-    return [_read_chapter(docs / name) for name in ("README.md", *names)]
-
-
-def _read_chapter(path: Path) -> Chapter:
-    text = read_source(path)
-    title = text.partition("\n")[0].removeprefix("# ")
-    number = re.match(r"(\d+)\. ", title)
-    return Chapter(int(number[1]) if number else 0, title, f"docs/{path.name}", text)
+    chapters = []
+    for name in ("README.md", *names):
+        text = read_source(docs / name)
+        title = text.partition("\n")[0].removeprefix("# ")
+        number = re.match(r"(\d+)\. ", title)
+        chapters.append(Chapter(int(number[1]) if number else 0, title, f"docs/{name}", text))
+    return chapters

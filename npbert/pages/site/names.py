@@ -1,7 +1,5 @@
 """The names in a file: where each leads, and what shape it has, as docstrings and comments beside the code declare."""
 
-from __future__ import annotations
-
 import ast
 import re
 from dataclasses import dataclass

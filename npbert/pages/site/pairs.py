@@ -1,10 +1,9 @@
 """Each backward with what it undoes: functions that stand beside each other, and lines that belong together."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from npbert.pages.site.names import Place
 from npbert.pages.site.sources import Function, Source, defined_in
@@ -12,31 +11,23 @@ from npbert.pages.site.sources import Function, Source, defined_in
 _SIDES = (("forward", "backward"), ("value", "value_and_slope"))
 
 
-@dataclass
-class Pair:
-    """A forward and its backward, each with the functions that serve it alone, in the order of the file."""
+class Pair(NamedTuple):
+    """A forward, on the left, and its backward: each the first of its side, and behind it the functions that serve it
+    alone, in the order of the file."""
 
-    forward: Function
-    backward: Function
-    before: list[Function] = field(default_factory=list)
-    after: list[Function] = field(default_factory=list)
+    left: list[Function]
+    right: list[Function]
 
-    @property
-    def left(self) -> list[Function]:
-        """Forward and what serves it."""
-        return [self.forward, *self.before]
-
-    @property
-    def right(self) -> list[Function]:
-        """Backward and what serves it."""
-        return [self.backward, *self.after]
+    def has(self, function: Function) -> bool:
+        """Whether it is the forward or the backward."""
+        return function in (self.left[0], self.right[0])
 
 
 def pairs_in(body: Iterable[ast.stmt]) -> list[Pair]:
     """The pairs among the functions of a class or a file: forward and backward, or f and f_backward."""
     functions = {node.name: node for node in body if isinstance(node, Function)}
     names = [*_SIDES, *((name.removesuffix("_backward"), name) for name in functions if name.endswith("_backward"))]
-    return [Pair(functions[a], functions[b]) for a, b in names if a in functions and b in functions and a != b]
+    return [Pair([functions[a]], [functions[b]]) for a, b in names if a in functions and b in functions and a != b]
 
 
 def give_helpers(pairs: list[Pair], functions: Iterable[Function], users: Iterable[ast.stmt]) -> set[str]:
@@ -46,27 +37,19 @@ def give_helpers(pairs: list[Pair], functions: Iterable[Function], users: Iterab
     """
     given: set[str] = set()
     functions_in = [node for _, node in defined_in(users, "") if isinstance(node, Function)] if pairs else []
-    everything = [(node, _used_in(node)) for node in functions_in]
-    paired = {function.name for pair in pairs for function in (pair.forward, pair.backward)}
+    everything = [
+        (node, {getattr(each, "id", getattr(each, "attr", "")) for each in ast.walk(node)}) for node in functions_in
+    ]
     for function in functions:
-        if function.name in paired:
+        if any(pair.has(function) for pair in pairs):
             continue
         by = {user.name for user, used in everything if user is not function and function.name in used}
         for pair in pairs:
-            for side, helpers in ((pair.left, pair.before), (pair.right, pair.after)):
+            for side in pair:
                 if by and by <= {each.name for each in side}:
-                    helpers.append(function)
+                    side.append(function)
                     given.add(function.name)
     return given
-
-
-def _used_in(function: Function) -> set[str]:
-    """The names, and the attributes of self, that are spoken of in a function."""
-    return {
-        node.id if isinstance(node, ast.Name) else node.attr
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name | ast.Attribute)
-    }
 
 
 @dataclass(frozen=True)

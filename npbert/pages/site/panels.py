@@ -12,8 +12,6 @@ tests/planted, a paragraph each:
     + self.weight.grad[...] = matmul(x.T, dy)
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re
@@ -117,11 +115,6 @@ class Bug:
     blocks: tuple[str, ...]
     message: str
     check: str
-
-    @property
-    def title(self) -> str:
-        """Its name as words."""
-        return self.name.replace("_", " ").capitalize()
 
 
 def read_bugs(root: Path) -> list[Bug]:

@@ -1,8 +1,6 @@
 """The HTML of the site: templates, filled in by Jinja2, which escapes all that they do not call `safe`; and Python, of
 which Pygments finds the tokens, and names get their links here, and lines their numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -31,11 +29,6 @@ def render(template: str, path: str, **values: Any) -> str:
     Raises: MissingExtraError without Jinja2.
     """
     return str(_environment().get_template(f"{template}.html").render(values, path=path))
-
-
-def framed(page: Page, before: Page | None, after: Page | None) -> str:
-    """The whole HTML of a page that stands between two others."""
-    return render("frame", page.path, page=page, before=before, after=after)
 
 
 @cache
@@ -72,7 +65,8 @@ def highlighted(
     """
     lines, column = [""], 0
     linked: set[str] = set()
-    for start, token, value in _lexer().get_tokens_unprocessed(text):
+    lexer = import_extra("pygments.lexers.python", extra="site").PythonLexer()
+    for start, token, value in lexer.get_tokens_unprocessed(text):
         is_defined = text.endswith(("def ", "class "), 0, start)
         kind = "def" if is_defined else _class_of(token)
         for part in (_WORDS if token[:1] == ("Name",) else _LINES).findall(value):
@@ -85,11 +79,6 @@ def highlighted(
             lines[-1] += (marks or {}).get(place, "") + _part(part, kind, name, link, linked)
             column += len(part)
     return lines
-
-
-@cache
-def _lexer() -> Any:
-    return import_extra("pygments.lexers.python", extra="site").PythonLexer()
 
 
 @cache

@@ -1,7 +1,5 @@
 """The page of a file: its docstrings on the left and its code on the right; a backward beside its forward."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from itertools import groupby
@@ -47,7 +45,7 @@ class _File:
         classes = [node for node in body if isinstance(node, ast.ClassDef)]
         self.pairs: dict[ast.AST | None, list[Pair]] = {node: pairs_in(node.body) for node in classes}
         of_file = self.pairs[None] = pairs_in(body)
-        outside = [node for node in functions if not any(node in (pair.forward, pair.backward) for pair in of_file)]
+        outside = [node for node in functions if not any(pair.has(node) for pair in of_file)]
         self.helpers = give_helpers(of_file, functions, body)
         for node in classes:
             own = [each for each in node.body if isinstance(each, Function)]
@@ -95,9 +93,9 @@ class _File:
     def _function(self, node: Function, owner: Definition | None) -> Iterator[Piece]:
         """A function, with its backward and its panel if it has them; nothing for one that stands beside another."""
         for pair in self.pairs[owner.node if owner else None]:
-            if node is pair.forward:
+            if node is pair.left[0]:
                 yield self._pair(pair, owner)
-            if node in (pair.forward, pair.backward):
+            if pair.has(node):
                 return
         if node.name not in self.helpers:
             name = f"{owner.name}.{node.name}" if owner else node.name
@@ -120,14 +118,14 @@ class _File:
 
     def _pair(self, pair: Pair, owner: Definition | None) -> Piece:
         """Forward on the left, backward on the right, and what serves them below."""
-        first, more = self.texts.first_and_rest(pair.forward, owner)
+        first, more = self.texts.first_and_rest(pair.left[0], owner)
         is_again = False
         if not first and owner:  # forward says nothing, as it is what the class says
             formula, _ = self.texts.first_and_rest(owner.node, owner)
             first, is_again = (formula if 'class="formula"' in formula else ""), True
-        second, why = self.texts.first_and_rest(pair.backward, owner)
+        second, why = self.texts.first_and_rest(pair.right[0], owner)
         sides = []
-        for nodes in (pair.left, pair.right):
+        for nodes in pair:
             names = [self._name(node, owner) for node in nodes]
             codes = [self._code(node) for node in nodes]
             texts = [self.texts.docstring(node, owner) for node in nodes]

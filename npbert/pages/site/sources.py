@@ -1,7 +1,5 @@
 """The files that are shown: their text, the order to read them in, and the names that their statements give."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

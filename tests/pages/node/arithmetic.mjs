@@ -70,7 +70,7 @@ function answered(data) {
   const trainer = math.makeTrainer(model, data.optimizer);
   const answer = {
     traces: traces.map(written),
-    explained: traces.map(explained),
+    explained: traces.slice(1, 4).map(explained), // a word twice, two masks, two sentences, one word alone
     unlit: traces[0].steps.filter((step) => math.linesOf(data, step).length === 0),
     differences: checked(model, data.examples[0], {sample: 12}),
     complex: checked(model, data.examples[0], {method: "complex", activations: true}),
@@ -112,7 +112,7 @@ function certain(data) {
 }
 
 // Models that know nothing, with weights so small that a LayerNorm bends the loss within a hundredth
-const ignorant = (data) => [0, 1, 2].flatMap((seed) => [0.02, 0.3].map((std) => {
+const ignorant = (data) => [0, 1].flatMap((seed) => [0.02, 0.3].map((std) => {
   const model = math.makeModel(data), [example] = data.examples;
   math.resetParameters(model, seed, std);
   const found = (bug) => !checked(model, example, {sample: 20, bug}).ok;

@@ -49,8 +49,7 @@ def macro_f1(predictions: ArrayLike, labels: ArrayLike) -> float:
     The classes are those that are predicted or a label; one that is only predicted has F1 0 and counts too. Shapes and
     errors: as accuracy.
     """
-    counts = _counts_by_class(*_classes(predictions, labels))
-    return float(np.mean([f1_from_counts(*each) for each in zip(*counts, strict=True)]))
+    return float(np.mean([scores.f1 for scores in class_scores(predictions, labels).values()]))
 
 
 class ClassScores(NamedTuple):
@@ -66,10 +65,7 @@ def class_scores(predictions: ArrayLike, labels: ArrayLike) -> dict[int, ClassSc
     """The scores of each class that is predicted or a label; an undefined one is 0. Shapes, errors: as accuracy."""
     predictions, labels = _classes(predictions, labels)
     counts = zip(*(each.tolist() for each in _counts_by_class(predictions, labels)), strict=True)
-    scores = (
-        ClassScores(ratio(hits, predicted), ratio(hits, gold), f1_from_counts(hits, predicted, gold), gold)
-        for hits, predicted, gold in counts
-    )
+    scores = (ClassScores(*precision_recall_f1(*each), support=each[2]) for each in counts)
     return dict(zip(np.unique([predictions, labels]).tolist(), scores, strict=True))
 
 
@@ -172,6 +168,11 @@ def f1_from_counts(hits: int, predicted: int, gold: int) -> float:
     return ratio(2 * hits, predicted + gold)
 
 
+def precision_recall_f1(hits: int, predicted: int, gold: int) -> tuple[float, float, float]:
+    """hits / predicted, hits / gold, and F1, their harmonic mean; each is 0 where it is 0 / 0."""
+    return ratio(hits, predicted), ratio(hits, gold), f1_from_counts(hits, predicted, gold)
+
+
 def paired(names: tuple[str, str], first: ArrayLike, second: ArrayLike) -> tuple[Array, Array]:
     """Both as arrays (N,). Raises: ValueError unless both are (N,) with the same N, at least 1."""
     pair = np.asarray(first), np.asarray(second)
@@ -186,11 +187,6 @@ def paired(names: tuple[str, str], first: ArrayLike, second: ArrayLike) -> tuple
 
 
 METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
-    "accuracy": accuracy,
-    "f1": f1,
-    "macro_f1": macro_f1,
-    "matthews": matthews,
-    "pearson": pearson,
-    "spearman": spearman,
+    metric.__name__: metric for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman)
 }
 """The metrics that compare one prediction an example, (N,), with one label, by name."""

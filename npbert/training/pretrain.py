@@ -215,11 +215,11 @@ def evaluate_losses(
     own = []
     for batch in communicator.own(batches):
         losses = model.loss(batch)
-        own.append((list(map(float, losses.means)), model.target_counts(batch), losses.counts_right))
+        own.append(StepLosses(tuple(map(float, losses.means)), model.target_counts(batch), losses.counts_right))
     averages = Averages()
     for theirs in communicator.gather(own):
         for losses in theirs:
-            averages.add(kinds, StepLosses(*losses))
+            averages.add(kinds, losses)
     return averages.means()
 
 

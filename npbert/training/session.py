@@ -34,7 +34,7 @@ def session(trainer: Any) -> Iterator[list[Watcher]]:
     communicator, saved = trainer.communicator, trainer.saved
     with communicator.ending_together(), ExitStack() as folder:
         check_same_run(communicator, trainer.model, trainer.recorded, trainer.judged_by)
-        done_by_the_first(communicator, lambda: folder.enter_context(run_folder(trainer.folder, trainer.recorded)))
+        done_by_the_first(communicator, lambda: folder.enter_context(run_folder(trainer.folder)))
         check_same_folder(communicator, trainer.folder)
         news = _take_up(trainer) if saved.path.is_file() else ""
         done_by_the_first(communicator, lambda: save_settings(trainer.recorded, trainer.folder))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from npbert.inference import find_entities
-from npbert.training.metrics import f1_from_counts, ratio
+from npbert.training.metrics import f1_from_counts, precision_recall_f1
 
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:an?|the)\b")
@@ -47,9 +47,7 @@ def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[st
         hits += len(set(predicted_entities) & set(gold_entities))
         num_predicted += len(predicted_entities)
         num_gold += len(gold_entities)
-    return EntityScores(
-        ratio(hits, num_predicted), ratio(hits, num_gold), f1_from_counts(hits, num_predicted, num_gold)
-    )
+    return EntityScores(*precision_recall_f1(hits, num_predicted, num_gold))
 
 
 class SquadScores(NamedTuple):

@@ -20,7 +20,7 @@ from npbert.training.plot import Example
 from npbert.training.progress import Data, Progress, Step, Watcher
 from npbert.training.session import session
 from npbert.training.settings import TrainerSettings
-from npbert.training.state import STATE_FILE, SavedRun
+from npbert.training.state import SavedRun
 
 
 class Trainer:
@@ -77,7 +77,7 @@ class Trainer:
         self.recorded = replace(settings, parts=settings.parts or communicator.size)
         settings = replace(self.recorded, steps=steps or settings.steps)
         settings.check("steps", 1)
-        check_parts(communicator, settings.parts, Path(folder), has_state=(Path(folder) / STATE_FILE).is_file())
+        check_parts(communicator, settings.parts)
         self.settings = settings.with_interval(cost or 0, is_judged=evaluate is not None or cost is not None)
         self.model, self.data, self.folder, self.rng, self.kinds = model, data, Path(folder), rng, kinds
         self.evaluate, self.goal, self.show, self.example = evaluate, goal, show, example

@@ -1,6 +1,7 @@
 """A folder holds one run, of which it says how it was set up, and one process works on it."""
 
 import errno
+import itertools
 import os
 import shutil
 import signal
@@ -71,7 +72,7 @@ def test_one_at_a_time(tmp_path):
     """Here in one process; test_kill.py goes on in folders whose process is dead."""
     trainer = make_trainer(tmp_path, steps=1)
     wanted = f"another process is training in {tmp_path}"
-    with run_folder(tmp_path, trainer.settings), pytest.raises(FileError, match=wanted):
+    with run_folder(tmp_path), pytest.raises(FileError, match=wanted):
         trainer.train()
     trainer.train()
 
@@ -90,7 +91,7 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
 
 def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_path):
     settings = make_trainer(tmp_path, steps=1).settings
-    with pytest.raises(RuntimeError), run_folder(tmp_path, settings):
+    with pytest.raises(RuntimeError), run_folder(tmp_path):
         save_settings(settings, tmp_path)
         raise RuntimeError
     (tmp_path / "model").mkdir()
@@ -119,35 +120,40 @@ def test_a_model_that_is_of_no_run_is_never_overwritten(tmp_path):
 
 
 def test_nothing_is_written_through_a_link(tmp_path):
-    """Whatever a run, or its report, writes: with a link to outside in its place, what is outside stays as it is."""
+    """Whatever a run, or its report, writes: with links to outside in its place, what is outside stays as it is."""
     pytest.importorskip("jinja2")
     run, outside = tmp_path / "run", tmp_path / "outside"
 
     def write():
-        make_trainer(run, steps=4).train()
+        make_trainer(run, steps=2).train()
         write_report(run)
 
     write()
     whole, refused = shutil.copytree(run, tmp_path / "whole"), set()
-    for place in sorted(whole.rglob("*")):
-        for is_there in (True, False):
-            for folder in (run, outside):
-                shutil.rmtree(folder, ignore_errors=True)
-            shutil.copytree(whole, run)
-            (run / STATE_FILE).unlink()  # it begins anew, and so writes all of it
-            outside.mkdir()
-            link, target = run / place.relative_to(whole), outside / place.name
-            shutil.move(link, target) if is_there and link.exists() else shutil.rmtree(link, ignore_errors=True)
-            link.unlink(missing_ok=True)
+    places = {place.relative_to(whole) for place in whole.rglob("*")}
+    alone = set(map(Path, ("model", "tensorboard", ".lock", SETTINGS_FILE)))
+    for links, is_there in itertools.product([places - alone, *({place} for place in alone)], (True, False)):
+        for folder in (run, outside):
+            shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(whole, run)
+        (run / STATE_FILE).unlink()  # it begins anew, and so writes all of it
+        outside.mkdir()
+        for place in links:
+            link, target = run / place, outside / "-".join(place.parts)
+            if is_there and link.exists():
+                shutil.move(link, target)
+            else:
+                shutil.rmtree(link, ignore_errors=True)
+                link.unlink(missing_ok=True)
             link.symlink_to(target)
-            before = {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()}
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    write()
-            except FileError as error:
-                refused.add((place.name, "is a link" in str(error)))
-            assert {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()} == before, link
+        before = {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                write()
+        except FileError as error:
+            refused |= {(str(place), "is a link" in str(error)) for place in links}
+        assert {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()} == before, links
     assert refused == {("model", True), ("tensorboard", True), (".lock", True), ("settings.toml", False)}
 
 

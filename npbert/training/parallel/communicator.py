@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from npbert.compute import Array
 from npbert.training.parallel.tree import TreeSum
@@ -38,7 +34,7 @@ class Communicator:
     size = 1
 
     def gather(self, value: Any) -> list[Any]:
-        """The values that the processes give, in their order: numbers, strings, lists and dicts, as in JSON."""
+        """The values that the processes give, in their order: anything that can be pickled."""
         return [value]
 
     def scatter_sum(self, sums: TreeSum, array: Array, edges: Edges) -> None:
@@ -83,27 +79,16 @@ def shared_out(
     groups: Sequence[Sequence[int]],
     compute: Callable[[Sequence[Any]], Iterable[Array]],
 ) -> list[Array]:
-    """compute(items), an array for each item, all of one dtype. With N processes, each computes every N-th group of
-    them, and gets the results of the others.
+    """compute(items), an array for each item. With N processes, each computes every N-th group of them, and gets the
+    results of the others.
 
-    groups: the numbers of the items that `compute` takes together. They stay together, as another batch may give its
-    numbers other last bits.
+    groups: the numbers of the items that `compute` takes together, as another batch may give other last bits.
     """
     if communicator.size == 1:
         return list(compute(items))
     rank, size = communicator.rank, communicator.size
     own = [array for group in groups[rank::size] for array in compute([items[number] for number in group])]
-    described = communicator.gather([[array.dtype.str, array.shape] for array in own])  # by process
-    shapes = [shape for theirs in described for _, shape in theirs]
-    edges = np.cumsum([0, *(sum(math.prod(shape) for _, shape in theirs) for theirs in described)]).tolist()
-    # All numbers in a row: those of process 0, then those of process 1 …
-    row = np.empty(edges[-1], next((dtype for theirs in described for dtype, _ in theirs), float))
-    if own:
-        row[edges[rank] : edges[rank + 1]] = np.concatenate([array.ravel() for array in own])
-    communicator.spread(row, edges)
     numbers = [number for other in range(size) for group in groups[other::size] for number in group]
-    starts = np.cumsum([0, *map(math.prod, shapes)])
-    results = [row] * len(items)
-    for number, shape, (start, end) in zip(numbers, shapes, pairwise(starts), strict=True):
-        results[number] = row[start:end].reshape(shape)
-    return results
+    arrays = (array for theirs in communicator.gather(own) for array in theirs)
+    found = dict(zip(numbers, arrays, strict=True))
+    return [found[number] for number in range(len(items))]

@@ -108,7 +108,7 @@ class Shares:
         number of them, as a share ends where a block does."""
         if not self.shared_out:
             return global_norm(self.parameters)
-        everyone = self.communicator.gather(block_squares(self.parameters).tolist())
+        everyone = self.communicator.gather(block_squares(self.parameters))
         return math.sqrt(np.concatenate(everyone).sum())
 
     def spread_values(self) -> None:

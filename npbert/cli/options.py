@@ -12,7 +12,7 @@ from npbert.cli.parser import Run
 from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output
 from npbert.models import load_config
 from npbert.training.finetune import FinetuneSettings
-from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, make_settings, read_settings
+from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, read_settings
 from npbert.training.tasks import TaskSettings
 
 Kind = TypeVar("Kind", bound=Settings)
@@ -87,7 +87,7 @@ def read_options(args: argparse.Namespace, kind: type[Kind]) -> Kind:
     if args.settings:
         return load_settings(kind, Path(args.settings), **given)
     try:
-        return make_settings(kind, given)
+        return kind(**given)
     except (TypeError, ValueError) as error:
         name, _, rest = str(error).partition(" ")
         if name not in {entry.name for entry in fields(kind)}:
@@ -134,7 +134,7 @@ def columns_of(args: argparse.Namespace, run: FinetuneSettings | None, endings: 
     if not given and not (run and args.input != STANDARD_INPUT and args.input.endswith(endings)):
         return None
     known = {entry.name: getattr(run, entry.name) for entry in fields(TaskSettings)} if run else {}
-    return make_settings(TaskSettings, {**known, **given})
+    return TaskSettings(**{**known, **given})
 
 
 def length_of(run: FinetuneSettings | None) -> dict[str, int]:

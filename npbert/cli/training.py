@@ -119,6 +119,7 @@ def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
             tell(f"\nstopped at step {run.trainer.step}; to go on: {again}")
         return 130
     _print_table(numbers, run.baselines, task=run.task if isinstance(run, Finetuning) else None)
+    _advise((numbers, run.baselines))
     if not communicator.is_first:
         return 0  # whose files they are says what is in them
     steps, best = counted(run.trainer.step, "step"), run.trainer.progress.best_step
@@ -220,6 +221,13 @@ def _print_judged(judged: list[Judged], *, as_json: bool) -> None:
     for path, metrics, task, baselines, classes in judged:
         _print_table(metrics, baselines, title=path, task=task)
         _print_classes(classes)
+    _advise(*((each.metrics, each.baselines) for each in judged))
+
+
+def _advise(*judged: tuple[dict[str, float], dict[str, float]]) -> None:
+    """Say once what to do about a model that gives all examples of a file the same label."""
+    if any(numbers.get("matthews") == 0 and numbers["accuracy"] == known.get("accuracy") for numbers, known in judged):
+        print("the model gives every example the same label: train it longer, or with a higher --learning-rate")
 
 
 def _print_classes(classes: dict[str, ClassScores]) -> None:
@@ -246,5 +254,3 @@ def _print_table(
     for name, (key, value) in zip(names, numbers.items(), strict=True):
         baseline = f"{baselines[key]:>24.4f}" if key in baselines else ""
         print(f"  {name:<{width - 2}}{value:>10.4f}{baseline}")
-    if task and numbers.get("matthews") == 0 and numbers.get("accuracy") == baselines.get("accuracy"):
-        print("the model gives every example the same label: train it longer, or with a higher --learning-rate")

@@ -6,7 +6,7 @@ import warnings
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from npbert.files import FileError, decode
 from npbert.messages import counted
@@ -85,12 +85,18 @@ def warn_of_known(held_out: Corpus, corpus: Corpus) -> None:
     texts = {hash(tuple(held_out.read(number))) for number in range(len(held_out))}
     sizes = {size + more for size in held_out._index[2] for more in (-1, 0, 1)}
     alike = [number for number, size in enumerate(corpus._index[2]) if size in sizes]
-    known = len(texts & {hash(tuple(corpus.read(number))) for number in alike})
-    if known:
+    known = {hash(tuple(corpus.read(number))) for number in alike}
+    warn_of_same(texts, known, "passage", "the held-out text", "the corpus")
+
+
+def warn_of_same(held_out: set[Any], known: set[Any], thing: str, place: str, other: str) -> None:
+    """Warn when some of what a model is judged by, things of a place, is in what it learns from, the other place."""
+    count = len(held_out & known)
+    if count:
         warnings.warn(
-            f"{known} of the {counted(len(texts), 'passage')} of the held-out text are in the corpus, too: a model "
-            "that knows them by heart looks better than it is",
-            stacklevel=3,
+            f"{count} of the {counted(len(held_out), thing)} of {place} are in {other}, too: a model that knows them "
+            "by heart looks better than it is",
+            stacklevel=4,
         )
 
 

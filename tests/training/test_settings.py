@@ -14,7 +14,6 @@ from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import (
     SETTINGS_FILE,
     TrainerSettings,
-    evaluation_interval,
     load_settings,
     save_settings,
     when_judged,
@@ -158,7 +157,9 @@ def test_options_over_the_file_over_the_defaults(path):
     ],
 )
 def test_how_often_a_run_is_judged(wanted, steps, cost, interval):
-    assert evaluation_interval(wanted, steps, cost) == interval
+    settings = TrainerSettings(steps=steps, evaluate_every=wanted)
+    assert settings.with_interval(cost, is_judged=True).evaluate_every == interval
+    assert settings.with_interval(cost, is_judged=False).evaluate_every == max(0, wanted)
 
 
 @pytest.mark.parametrize(

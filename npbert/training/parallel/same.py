@@ -59,8 +59,8 @@ def _check_same(communicator: Communicator, values: Mapping[str, Any], shown: Co
         for name in {**theirs, **first}:
             ours, other = first.get(name), theirs.get(name)
             if ours != other:
-                values = f": {other} and not {ours}" if name in shown else ""
-                raise ValueError(f"process {rank} has another {name} than process 0{values}")
+                how = f": {other} and not {ours}" if name in shown else ""
+                raise ValueError(f"process {rank} has another {name} than process 0{how}")
 
 
 def check_same_folder(communicator: Communicator, folder: Path) -> None:

@@ -45,6 +45,11 @@ def may_be_header(index: int, settings: TaskSettings, columns: Columns) -> bool:
     return index == 0 and not settings.first_row and all(column.isdigit() for _, column in columns)
 
 
+def header_hint(index: int, row: Row, settings: TaskSettings, columns: Columns) -> str:
+    """The end of an error about a row's label: what to give if the row names the columns, where it may do so."""
+    return f"; {options_for_header(row, columns)}" if may_be_header(index, settings, columns) else ""
+
+
 def is_unlike_the_others(labels: Sequence[str]) -> bool | None:
     """True if the first label is of another kind than all others; None where nothing tells, though no other is like it.
 

@@ -22,6 +22,7 @@ from npbert.training.tasks.table import (
     Columns,
     are_measures,
     find_labels,
+    header_hint,
     is_number,
     is_unlike_the_others,
     may_be_header,
@@ -71,10 +72,8 @@ class TextClassification(FinetuneTask, Classify):
         """
         names, first = [row.values[0] for row in rows], rows[0]
         if may_be_header(0, settings, columns):
-            if labels is None:
-                is_unlike = is_unlike_the_others(names)
-            else:
-                is_unlike = names[0] not in labels and set(names[1:]) <= set(labels)
+            is_new = labels is not None and names[0] not in labels and set(names[1:]) <= set(labels)
+            is_unlike = is_unlike_the_others(names) if labels is None else is_new
             message = f"{first.place}: no other row has the label {names[0]!r}; {options_for_header(first, columns)}"
             if is_unlike:
                 raise FileError(message)
@@ -109,10 +108,8 @@ class TextClassification(FinetuneTask, Classify):
 
     def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
         scores, labels = np.stack(logits), targets_of(examples)
-        return {
-            **self._metrics(scores.argmax(axis=1), labels),
-            "loss": float(SoftmaxCrossEntropy().forward(scores, labels)),
-        }
+        loss = float(SoftmaxCrossEntropy().forward(scores, labels))
+        return {**self._metrics(scores.argmax(axis=1), labels), "loss": loss}
 
     def class_scores(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, ClassScores]:
         scores = class_scores(np.stack(logits).argmax(axis=1), targets_of(examples))
@@ -122,11 +119,8 @@ class TextClassification(FinetuneTask, Classify):
         labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
 
         def describe(number: int) -> dict[str, Any]:
-            return {
-                "texts": _texts(examples[number].given),
-                "true": cut(self.name_of(labels[number])),
-                "predicted": cut(self.name_of(best[number])),
-            }
+            true, predicted = (cut(self.name_of(names[number])) for names in (labels, best))
+            return {"texts": _texts(examples[number].given), "true": true, "predicted": predicted}
 
         return {"kind": "labels", **wrong_rows(logits, labels, describe), **confusion(labels, best, self.labels)}
 
@@ -161,7 +155,7 @@ class TextRegression(TextClassification):
     ) -> Targets:
         for index, row in enumerate(rows):
             if not is_number(row.values[0]):
-                hint = f"; {options_for_header(row, columns)}" if may_be_header(index, settings, columns) else ""
+                hint = header_hint(index, row, settings, columns)
                 raise FileError(f"{row.place}: {listed([row.values[0]])} is not a number{hint}")
         return [float(row.values[0]) for row in rows], None
 
@@ -183,17 +177,12 @@ class TextRegression(TextClassification):
         """Instead of wrong answers those that are furthest from the truth; and pairs of both, to be drawn."""
         predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
         furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]
+        pairs = [[short(number) for number in pair] for pair in zip(targets, predictions, strict=True)]
         worst = [
-            {
-                "texts": _texts(examples[number].given),
-                "true": short(targets[number]),
-                "predicted": short(predictions[number]),
-            }
+            {"texts": _texts(examples[number].given), "true": pairs[number][0], "predicted": pairs[number][1]}
             for number in furthest
         ]
-        every = -(-len(examples) // _POINTS)
-        pairs = zip(targets[::every], predictions[::every], strict=True)
-        drawn = [[short(number) for number in pair] for pair in pairs]
+        drawn = pairs[:: -(-len(examples) // _POINTS)]
         return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": drawn}
 
     def baselines(self, examples: Sequence[Example]) -> dict[str, float]:

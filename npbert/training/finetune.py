@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.data.corpus import warn_of_same
+from npbert.data.corpus import warn_of_known
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.files import FileError
@@ -81,7 +81,7 @@ class Finetuning:
             raise ValueError(f"metric is 'f1', but there are {len(labels or ())} labels, and positive is none")
         held_out_rows = kind.read(settings.held_out, settings, labels)[0] if settings.held_out else []
         judged_by, learned = ({repr(row) for row in each} for each in (held_out_rows, rows))
-        warn_of_same(judged_by, learned, "row", "the held-out file", "the training file")
+        warn_of_known(judged_by, learned, "row", "the held-out file", "the training file")
         self.model: Any = kind.model_class.from_pretrained(
             settings.model, rng=rng, new_head=settings.new_head or None, **kind.config(labels)
         )

@@ -15,7 +15,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
-from npbert.data.corpus import Corpus, warn_of_known
+from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.packing import OBJECTIVES
 from npbert.data.pretraining_data import PretrainingData
 from npbert.data.tokenizer import Tokenizer
@@ -115,7 +115,7 @@ class Pretraining:
             self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
             if not self.held_out:
                 raise ValueError(f"the held-out text, {', '.join(settings.held_out)}, has no batches")
-            warn_of_known(held_out, corpus)
+            warn_of_known(*passages(held_out, corpus), "passage", "the held-out text", "the corpus")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         self.sentences = MaskedSentences(
             held_out if settings.held_out else corpus,

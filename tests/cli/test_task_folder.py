@@ -155,6 +155,9 @@ def test_evaluate_as_json(npbert, finetune):
     turned = npbert("evaluate", "run", "dev.tsv", "--json", "--positive", "yes").rows[0]
     assert turned.pop("f1") != rows[0].pop("f1")
     assert turned == rows[0]
+    Path("same.tsv").write_text("a cat .\tyes\na cat .\tno\n", encoding="utf-8")
+    said = npbert("evaluate", "run", "same.tsv", "same.tsv").out.decode()
+    assert said.count("the model gives every example the same label: train it longer") == 1, "for all files once"
     Path("one.tsv").write_text("a cat .\t2\n", encoding="utf-8")
     regression = write_other(Path("regression"), BertForSequenceClassification, num_labels=1)
     options = ["--task", "sts", "--max-length", "8", "--json"]

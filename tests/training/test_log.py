@@ -14,6 +14,7 @@ from npbert.training.log import Log
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
 events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
+pytestmark = pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 
 ROWS = [
     {"step": 1, "loss": 0.1 + 0.2, "accuracy": 1 / 3},
@@ -31,7 +32,6 @@ def write(folder, rows=ROWS, *, after_step=0):
     return (folder / METRICS_FILE).read_bytes()
 
 
-@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_each_row_is_a_line_that_comes_back(tmp_path):
     lines = write(tmp_path).decode().splitlines()
     assert read_json_lines(tmp_path / METRICS_FILE) == ROWS == [json.loads(line) for line in lines]
@@ -42,7 +42,6 @@ def test_each_row_is_a_line_that_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize(("step", "left"), [(0, 0), (1, 1), (2, 3), (3, 3), (4, 4), (9, 4)])
-@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_rows_after_the_step_are_dropped(tmp_path, step, left):
     before = write(tmp_path)
     after = write(tmp_path, [], after_step=step)
@@ -51,7 +50,6 @@ def test_rows_after_the_step_are_dropped(tmp_path, step, left):
 
 
 @pytest.mark.parametrize("length", range(0, 180, 13))
-@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_a_half_line_is_dropped(tmp_path, length):
     whole = write(tmp_path)
     (tmp_path / METRICS_FILE).write_bytes(whole[:length])
@@ -89,9 +87,13 @@ def test_a_line_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
     assert error.value.filename == str(tmp_path / METRICS_FILE)
 
 
-def scalars(folder):
+def read(folder):
     """What TensorBoard itself reads."""
-    found = events.EventAccumulator(str(folder / "tensorboard")).Reload()
+    return events.EventAccumulator(str(folder / "tensorboard")).Reload()
+
+
+def scalars(folder):
+    found = read(folder)
     names = found.Tags()["scalars"]
     return {name: [(event.step, pytest.approx(event.value)) for event in found.Scalars(name)] for name in names}
 
@@ -112,7 +114,6 @@ def test_tensorboard_reads_it_even_after_an_error(tmp_path):
         (ROWS, 1, [{"step": 2, "loss": 0.5}, {"step": 3, "loss": 0.25}], [(1, 0.3), (2, 0.5), (3, 0.25)]),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_tensorboard_reads_a_run_that(tmp_path, before, step, after, wanted):
     write(tmp_path, before)
     (file,) = (tmp_path / "tensorboard").iterdir()
@@ -129,11 +130,11 @@ def test_tensorboard_reads_histograms_and_images(tmp_path):
         log.events.histograms(5, {"values/layer 1": sample, "zeros": np.zeros(4)})
         log.events.images(5, {"confusion": png})
         log.events.images(6, {})
-    found = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    found = read(tmp_path)
     assert set(found.Tags()["histograms"]) == {"values/layer 1", "zeros"}
-    (read,) = found.Histograms("values/layer 1")
-    histogram = read.histogram_value
-    assert (read.step, histogram.num) == (5, 1000)
+    (event,) = found.Histograms("values/layer 1")
+    histogram = event.histogram_value
+    assert (event.step, histogram.num) == (5, 1000)
     assert (histogram.min, histogram.max, histogram.sum) == pytest.approx((sample.min(), sample.max(), sample.sum()))
     assert histogram.sum_squares == pytest.approx((sample**2).sum())
     counts, edges = np.histogram(sample, 30)
@@ -171,5 +172,5 @@ def test_an_event_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
 def test_numbers_however_close_have_a_histogram(tmp_path, sample):
     with Log(tmp_path, after_step=0) as log:
         log.events.histograms(1, {"values": np.array(sample)})
-    (read,) = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload().Histograms("values")
-    assert sum(read.histogram_value.bucket) == len(sample)
+    (event,) = read(tmp_path).Histograms("values")
+    assert sum(event.histogram_value.bucket) == len(sample)

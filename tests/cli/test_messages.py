@@ -2,9 +2,7 @@
 
 import io
 import logging
-import os
 import re
-import subprocess
 import sys
 import warnings
 from types import SimpleNamespace
@@ -104,10 +102,3 @@ def test_streams_that_were_closed_before_the_command_began(monkeypatch, capsys):
         patch.setattr(sys, "stdout", None)
         assert main(["params", "bert-tiny"]) == 1
     assert capsys.readouterr().err == "npbert: error: standard output: Bad file descriptor\n"
-
-
-def test_a_warning_of_an_import_is_a_line_as_all_others():
-    environment = {**os.environ, "NPBERT_NUM_THREADS": "abc"}
-    command = [sys.executable, "-m", "npbert", "params", "bert-tiny"]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr
-    assert said == "npbert: NPBERT_NUM_THREADS is 'abc', wanted a whole number of at least 1\n"

@@ -120,14 +120,6 @@ def test_a_file_that_is_not_there_is_missed_before_anything_is_read(make, monkey
         make(**{gone: "gone.tsv"})
 
 
-def test_a_column_may_have_another_name_in_the_held_out_file(make, tmp_path):
-    for name, column in (("train", "sentence"), ("dev", "content")):
-        path = tmp_path / f"{name}.tsv"
-        path.write_text(f"{column}\tlabel\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
-    run = make(text="sentence,content", label="label")
-    assert (len(run.data.examples), len(run.held_out)) == (24, 7)
-
-
 def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):
     """24 examples in 5 steps, and 7 to judge by: half a step for each time."""
     run = make()

@@ -51,19 +51,19 @@ def add_columns(command: argparse.ArgumentParser, *names: str) -> None:
             _add_option(group, entry, entry.metadata["help"])
 
 
-_TYPES = {"int": (int, "N"), "float": (float, "NUMBER"), "str": (str, "NAME"), "tuple[str, ...]": (str, "NAME")}
+_KINDS: dict[str, dict[str, Any]] = {
+    "bool": {"action": argparse.BooleanOptionalAction},
+    "int": {"type": int, "metavar": "N"},
+    "float": {"type": float, "metavar": "NUMBER"},
+    "str": {"metavar": "NAME"},
+    "tuple[str, ...]": {"metavar": "NAME", "nargs": "+"},
+}
 
 
 def _add_option(group: Any, entry: Field[Any], help_text: str) -> None:
-    name, kind = f"--{entry.name.replace('_', '-')}", str(entry.type)
-    options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": help_text.replace("%", "%%")}
-    if kind == "bool":
-        group.add_argument(name, action=argparse.BooleanOptionalAction, **options)
-        return
-    if kind == "tuple[str, ...]":
-        options["nargs"] = "+"
-    convert, value = _TYPES[kind]
-    group.add_argument(name, type=convert, metavar=entry.metadata["value"] or value, **options)
+    how = _KINDS[str(entry.type)] | ({"metavar": entry.metadata["value"]} if entry.metadata["value"] else {})
+    help_text = help_text.replace("%", "%%")
+    group.add_argument(f"--{entry.name.replace('_', '-')}", default=argparse.SUPPRESS, help=help_text, **how)
 
 
 def _default(entry: Field[Any]) -> str:
@@ -125,11 +125,8 @@ def run_settings(folder: str) -> FinetuneSettings | None:
 
 
 def columns_of(args: argparse.Namespace, run: FinetuneSettings | None, endings: tuple[str, ...]) -> TaskSettings | None:
-    """The columns in the file of a command, or None where the file has none, but a text on each line.
-
-    It has columns when an option names one, or when its name ends in one of `endings`, and there is a run that knows
-    them. An option counts more than the run.
-    """
+    """The columns in the file of a command: those of its options over those of the run. None for a text on each line:
+    where no option names a column, and no run knows those of a file whose name ends in one of `endings`."""
     given = given_options(args, TaskSettings)
     if not given and not (run and args.input != STANDARD_INPUT and args.input.endswith(endings)):
         return None

@@ -60,10 +60,8 @@ class Judge(Watcher):
         """The number of the evaluation that counts."""
         name, evaluation = self.trainer.goal.name, self.trainer.progress.evaluation
         if name not in evaluation:
-            raise ValueError(
-                f"there is no metric {name!r}, by which the best model is chosen: the evaluation gives "
-                f"{', '.join(evaluation)}"
-            )
+            given = ", ".join(evaluation)
+            raise ValueError(f"there is no metric {name!r}, by which the best model is chosen: there are {given}")
         return float(evaluation[name])
 
     def _is_better(self, value: float) -> bool:

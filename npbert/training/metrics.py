@@ -159,12 +159,8 @@ def ratio(part: float, whole: float) -> float:
 
 
 def f1_from_counts(hits: int, predicted: int, gold: int) -> float:
-    """F1 of `predicted` guesses at `gold` things, when `hits` of them are right; 0 when there is neither.
-
-    F1 = 2 · precision · recall / (precision + recall)  with  precision = hits / predicted  and  recall = hits / gold,
-    their harmonic mean. It is 2 · hits / (predicted + gold), which needs no case for a precision or recall of 0.
-    (Van Rijsbergen 1979, chapter 7.)
-    """
+    """F1 of `predicted` guesses at `gold` things, of which `hits` are right: 2 · precision · recall / (precision +
+    recall), which is 2 · hits / (predicted + gold); 0 when there is neither. (Van Rijsbergen 1979, chapter 7.)"""
     return ratio(2 * hits, predicted + gold)
 
 

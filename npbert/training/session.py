@@ -63,10 +63,8 @@ def _take_up(trainer: Any) -> str:
     news = f"going on from step {step}"
     if total != before:
         rates = [trainer.learning_rate(steps) for steps in (before, total)]
-        news += (
-            f", up to step {total} instead of {before}: the next learning rate is {rates[1]:.3g} instead of "
-            f"{rates[0]:.3g}, and falls to 0 at the new end"
-        )
+        news += f", up to step {total} instead of {before}: the next learning rate is {rates[1]:.3g} "
+        news += f"instead of {rates[0]:.3g}, and falls to 0 at the new end"
         if trainer.evaluate is not None:
             news += f"; the model is judged {when_judged(trainer.settings, 0)}"
     progress.total_steps = total

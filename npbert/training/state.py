@@ -48,14 +48,11 @@ def run_folder(folder: Path) -> Iterator[None]:
     """
     model = folder / MODEL_FOLDER
     if model.is_dir() and any(model.iterdir()) and not (folder / SETTINGS_FILE).exists():
-        raise FileError(
-            f"{model} holds files that are of no run of npbert, and would be overwritten: choose another folder"
-        )
+        wrong = "holds files that are of no run of npbert, and would be overwritten"
+        raise FileError(f"{model} {wrong}: choose another folder")
     for place in (model, folder / EVENTS_FOLDER, folder / LOCK_FILE):
         if place.is_symlink():  # of all other files, a new one takes the place of a link
-            raise FileError(
-                f"{place} is a link, and a run writes into its own folder alone: put a folder there instead"
-            )
+            raise FileError(f"{place} is a link, and a run writes into its own folder alone: put a folder there")
     filelock = import_extra("filelock", extra="train")
     folder.mkdir(parents=True, exist_ok=True)
     try:

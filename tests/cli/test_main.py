@@ -31,7 +31,7 @@ def test_a_reader_that_has_gone():
 
 
 @pytest.mark.parametrize(
-    ("place", "said"), [("npbert.cli.params.parameter_table", "\nstopped\n"), ("npbert.cli._run", "")]
+    ("place", "said"), [("npbert.cli.params.models.parameter_table", "\nstopped\n"), ("npbert.cli._run", "")]
 )
 def test_ctrl_c_and_a_second_one_on_the_way_out(place, said, monkeypatch, capsys):
     monkeypatch.setattr(f"npbert.cli.{place}", Mock(side_effect=KeyboardInterrupt))

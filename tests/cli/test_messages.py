@@ -55,7 +55,7 @@ def test_how_much_is_said(level, capsys):
 )
 def test_options_say_how_much(arguments, level, monkeypatch):
     levels = []
-    monkeypatch.setattr("npbert.cli.params.parameter_table", lambda _: levels.append(LOGGER.level))
+    monkeypatch.setattr("npbert.cli.params.models.parameter_table", lambda _: levels.append(LOGGER.level))
     assert main(arguments.split()) == 0
     assert levels == [level]
 

@@ -127,10 +127,8 @@ def test_a_folder_that_holds_a_run(command, error_of, monkeypatch):
     assert main(command.replace("run", "it's", 1).split()) == 0
     before = {file: file.read_bytes() for file in Path("it's").rglob("*") if file.is_file()}
     name, other = ("pretrain", "finetune") if command is PRETRAIN else ("finetune", "pretrain")
-    no_others = (
-        "--resume goes on with the settings in the folder: only how long the run is may change, by --steps, "
-        "--epochs or --patience"
-    )
+    no_others = "--resume goes on with the settings in the folder: only how long the run is may change, by --steps, "
+    no_others += "--epochs or --patience"
     no_settings = "--settings is for a checkpoint: for the run in it's, its own settings hold"
     quoted = """'it'"'"'s'"""  # as a shell wants it
     for given, wanted in {

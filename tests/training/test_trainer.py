@@ -158,7 +158,7 @@ def test_evaluation_is_without_dropout_and_over_all_targets(tmp_path):
 
 
 def test_what_cannot_be(tmp_path):
-    with pytest.raises(ValueError, match=r"there is no metric 'score', by which .*: the evaluation gives loss, other"):
+    with pytest.raises(ValueError, match=r"there is no metric 'score', by which .*: there are loss, other"):
         Judge(tmp_path, [1], name="loss", steps=1).trainer.train()
     with pytest.raises(ValueError, match="the training data has no batches"):
         make_trainer(tmp_path / "b", data=TaskData([], collate)).train()

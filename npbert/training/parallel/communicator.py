@@ -18,14 +18,9 @@ class Communicator:
 
     Every method is called by all processes, in the same order; each waits until the others are there.
 
-    What training needs is a sum. The gradient of a batch is the sum of those of its parts (accumulate.py has each part
-    weigh as much as it has targets), so the processes add up theirs once a step: all-reduce, in MPI's words. It is made
-    here in two halves, `scatter_sum` and `spread`, so that the optimiser can do its work between them, each process on
-    its own share of the parameters.
-
-    None of it has a backward. Summing comes after the last backward, and it *is* a backward: that of giving every
-    process a copy of the parameters. What is used at many places gets the sum of what comes back from them, as a tied
-    table does.
+    What training needs is a sum: the gradient of a batch is the sum of those of its parts. The processes add up theirs
+    once a step (all-reduce, in MPI's words), in two halves, `scatter_sum` and `spread`: between them, each updates its
+    own share of the parameters. docs/scaling.md says why a sum needs no backward.
 
     This class is one process by itself: a sum over one is what it was.
     """

@@ -86,8 +86,7 @@ class Example(NamedTuple):
 
 
 class FinetuneTask(Task):
-    """A Task that a model can be trained on and judged by. It says how a file is read, what a batch is made of, and how
-    good the model's answers are; encoding the texts and running the model is what every Task does.
+    """A Task that says, too, how a labelled file is read, what a batch is made of, and how good the answers are.
 
     `rows, labels = read(path, settings)` comes first, as the labels say how large the model's head is; with the model,
     `examples = task.prepare(rows)`, of which `collate` makes batches to learn from and `evaluate` gives the metrics.

@@ -17,19 +17,8 @@ from npbert.layers import MeanSquaredError, SoftmaxCrossEntropy
 from npbert.messages import listed
 from npbert.training.log import short
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
+from npbert.training.tasks import table
 from npbert.training.tasks.report_rows import MOST, confusion, cut, wrong_rows
-from npbert.training.tasks.table import (
-    Columns,
-    are_measures,
-    find_labels,
-    header_hint,
-    is_number,
-    is_unlike_the_others,
-    may_be_header,
-    number_of,
-    options_for_header,
-    read_rows,
-)
 from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, targets_of
 
 _ENOUGH = 50  # examples, to say of a column that it holds no texts
@@ -50,7 +39,7 @@ class TextClassification(FinetuneTask, Classify):
     ) -> tuple[list[Labelled], tuple[str, ...] | None]:
         columns = [("label", settings.label or "1"), ("text", settings.text)]
         columns += [("text_pair", settings.text_pair)] if settings.text_pair else []
-        rows = read_rows(path, settings, columns)
+        rows = table.read_rows(path, settings, columns)
         targets, found = cls.targets(rows, settings, columns, labels)
         texts: list[Text] = [row.values[1] if len(columns) == 2 else (row.values[1], row.values[2]) for row in rows]
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
@@ -63,7 +52,7 @@ class TextClassification(FinetuneTask, Classify):
 
     @classmethod
     def targets(
-        cls, rows: Sequence[Row], settings: TaskSettings, columns: Columns, labels: Sequence[str] | None
+        cls, rows: Sequence[Row], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
     ) -> Targets:
         """The number to be predicted for each row, whose first value is its label; and the labels.
 
@@ -71,15 +60,17 @@ class TextClassification(FinetuneTask, Classify):
         ValueError where none of the labels is the positive one that was chosen.
         """
         names, first = [row.values[0] for row in rows], rows[0]
-        if may_be_header(0, settings, columns):
+        if table.may_be_header(0, settings, columns):
             is_new = labels is not None and names[0] not in labels and set(names[1:]) <= set(labels)
-            is_unlike = is_unlike_the_others(names) if labels is None else is_new
-            message = f"{first.place}: no other row has the label {names[0]!r}; {options_for_header(first, columns)}"
+            is_unlike = table.is_unlike_the_others(names) if labels is None else is_new
+            message = (
+                f"{first.place}: no other row has the label {names[0]!r}; {table.options_for_header(first, columns)}"
+            )
             if is_unlike:
                 raise FileError(message)
             if is_unlike is None:
                 warnings.warn(message, stacklevel=3)
-        if labels is None and are_measures(set(names)):
+        if labels is None and table.are_measures(set(names)):
             warnings.warn(
                 f"{first.path}: the {len(set(names))} labels are numbers; --task regression learns them as numbers",
                 stacklevel=3,
@@ -87,10 +78,10 @@ class TextClassification(FinetuneTask, Classify):
         for row in rows:
             if not row.values[0].strip():
                 raise FileError(f"{row.place}: the label is empty")
-        labels = find_labels(names, first.path) if labels is None else tuple(labels)
+        labels = table.find_labels(names, first.path) if labels is None else tuple(labels)
         if settings.positive and settings.positive not in labels:
             raise ValueError(f"positive is {settings.positive!r}, wanted one of the labels: {listed(labels)}")
-        return [number_of(name, labels, row.place) for name, row in zip(names, rows, strict=True)], labels
+        return [table.number_of(name, labels, row.place) for name, row in zip(names, rows, strict=True)], labels
 
     @property
     def positive(self) -> int | None:
@@ -151,11 +142,11 @@ class TextRegression(TextClassification):
 
     @classmethod
     def targets(
-        cls, rows: Sequence[Row], settings: TaskSettings, columns: Columns, labels: Sequence[str] | None
+        cls, rows: Sequence[Row], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
     ) -> Targets:
         for index, row in enumerate(rows):
-            if not is_number(row.values[0]):
-                hint = header_hint(index, row, settings, columns)
+            if not table.is_number(row.values[0]):
+                hint = table.header_hint(index, row, settings, columns)
                 raise FileError(f"{row.place}: {listed([row.values[0]])} is not a number{hint}")
         return [float(row.values[0]) for row in rows], None
 

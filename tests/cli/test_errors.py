@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 from fnmatch import fnmatchcase
+from unittest.mock import Mock
 
 import pytest
 
@@ -116,11 +117,12 @@ def test_values_that_are_none(npbert, checkpoints, command, arguments, stdin, me
     assert npbert(command, checkpoints[command], *arguments, stdin=stdin).error == message
 
 
-@pytest.mark.parametrize("library", ["tokenizers", "safetensors"])
-def test_without_an_extra(npbert, checkpoints, monkeypatch, library):
-    monkeypatch.setitem(sys.modules, library, None)
-    message = f"this needs the package {library}, which is not installed: {how_to_install('hf')}"
-    assert npbert("embed", checkpoints["embed"], stdin=b"cat").error == message
+def test_without_an_extra(npbert, checkpoints, monkeypatch):
+    for library in ("tokenizers", "safetensors"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, library, None)
+            message = f"this needs the package {library}, which is not installed: {how_to_install('hf')}"
+            assert npbert("embed", checkpoints["embed"], stdin=b"cat").error == message
 
 
 def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatch):
@@ -142,10 +144,7 @@ def test_an_empty_name_is_no_file_and_no_folder(capsys, arguments):
 
 
 def test_too_little_memory_is_one_line(npbert, checkpoints, monkeypatch):
-    def full(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr("npbert.inference.Embed.__call__", full)
+    monkeypatch.setattr("npbert.inference.Embed.__call__", Mock(side_effect=MemoryError))
     assert npbert("embed", checkpoints["embed"], stdin=b"cat").error.startswith("there is not enough memory")
 
 

@@ -56,20 +56,14 @@ def test_fill_mask(npbert, checkpoints):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options"),
-    [
-        ([], {}),
-        (["--pooling", "cls"], {"pooling": "cls"}),
-        (["--pooling", "pooler"], {"pooling": "pooler"}),
-        (["--layer", "0"], {"layer": 0}),
-        (["--layer", "-2", "--normalize"], {"layer": -2, "normalize": True}),
-    ],
+    "options", [{}, {"pooling": "cls"}, {"pooling": "pooler"}, {"layer": 0}, {"layer": -2, "normalize": True}]
 )
-def test_embed(npbert, checkpoints, tmp_path, arguments, options):
+def test_embed(npbert, checkpoints, tmp_path, options):
     """JSON lines and the array hold the same numbers, a row a line, also for an empty line. A terminal shows few
     digits."""
     folder, texts = checkpoints["embed"], ["the cat", "", "", "a café", ""]
     stdin = "\n".join([*texts, ""]).encode()
+    arguments = [word for name, value in options.items() for word in (f"--{name}", value)[: 1 + (value is not True)]]
     wanted = Embed.from_pretrained(folder, **options)(texts)
     rows = npbert("embed", folder, *arguments, stdin=stdin).rows
     assert [row["text"] for row in rows] == texts

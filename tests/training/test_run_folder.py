@@ -7,6 +7,7 @@ import shutil
 import signal
 import warnings
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -35,17 +36,15 @@ def test_other_settings_are_another_run(tmp_path):
 def test_a_finished_run_can_do_without_its_state(tmp_path, scores):
     """Dropped at its end, or later, it says the same, and gives the best model; and it is still known to be one."""
 
-    def run(folder, keep_state, evaluate=None):
-        goal = Goal("score")
-        settings = {"steps": 3, "evaluate_every": 1, "keep_state": keep_state, "goal": goal}
-        trainer = make_trainer(folder, evaluate=evaluate or (lambda: pytest.fail("it is finished")), **settings)
+    def run(folder, keep_state, scores=()):
+        said = iter(scores)  # a finished run asks for none
+        settings = {"steps": 3, "evaluate_every": 1, "keep_state": keep_state, "goal": Goal("score")}
+        trainer = make_trainer(folder, evaluate=lambda: {"score": next(said)}, **settings)
         return trainer, trainer.train()
 
     at_once, later = tmp_path / "at once", tmp_path / "later"
     for folder, keep_state in ((at_once, False), (later, True)):
-        said = iter(scores)
-        _, numbers = run(folder, keep_state, lambda said=said: {"score": next(said)})
-        assert numbers == {"score": 3}
+        assert run(folder, keep_state, scores)[1] == {"score": 3}
         assert has_tensors(folder / STATE_FILE) == keep_state
     assert run(later, False)[1] == {"score": 3}
     assert (later / STATE_FILE).read_bytes() == (at_once / STATE_FILE).read_bytes()
@@ -60,9 +59,8 @@ def test_a_finished_run_can_do_without_its_state(tmp_path, scores):
 
 
 def test_an_unfinished_run_keeps_its_state(tmp_path):
-    trainer = make_trainer(
-        tmp_path, steps=3, keep_state=False, data=task_data(2, lambda: signal.raise_signal(signal.SIGINT))
-    )
+    data = task_data(2, lambda: signal.raise_signal(signal.SIGINT))
+    trainer = make_trainer(tmp_path, steps=3, keep_state=False, data=data)
     with pytest.raises(KeyboardInterrupt):
         trainer.train()
     assert has_tensors(tmp_path / STATE_FILE)
@@ -79,11 +77,8 @@ def test_one_at_a_time(tmp_path):
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOLCK, "No locks available"), NotImplementedError("no flock")])
 def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
-    def acquire(_):
-        raise error
-
     trainer = make_trainer(tmp_path, steps=1)
-    monkeypatch.setattr("filelock.FileLock.acquire", acquire)
+    monkeypatch.setattr("filelock.FileLock.acquire", Mock(side_effect=error))
     with pytest.raises(OSError, match="No locks available") as raised:
         trainer.train()
     assert raised.value.filename == str(tmp_path / ".lock")
@@ -178,16 +173,11 @@ def test_a_model_that_is_gone_is_written_again_or_said_to_be_gone(tmp_path):
     make_trainer(tmp_path / "last", steps=4).train()
     assert (tmp_path / "last" / "model" / "model.safetensors").read_bytes() == wanted
 
-    def worse():
-        return {"loss": next(losses)}
-
-    options = {"steps": 4, "evaluate_every": 2, "evaluate": worse, "goal": Goal("loss", more_is_better=False)}
     losses = iter([1.0, 2.0])
+    options = {"steps": 4, "evaluate_every": 2, "evaluate": lambda: {"loss": next(losses)}, "goal": Goal("loss")}
     make_trainer(tmp_path / "best", **options).train()
     shutil.rmtree(tmp_path / "best" / "model")
-    with pytest.warns(
-        UserWarning, match=r"best/model is gone: it held the best model, that of step 2, which the state"
-    ):
+    with pytest.warns(UserWarning, match=r"best/model is gone: it held the best model, that of step 2, which"):
         make_trainer(tmp_path / "best", **options).train()
 
 

@@ -37,9 +37,8 @@ def plot_curves(
     """A panel for each number of a run; what a held-out set gave goes into the panel of what training gave.
 
     run: the folder of a run, or its rows, as metrics.jsonl has them; `eval_x` in a row is of a held-out set, `x` of
-    training. names: only these. baselines: by name, what knowing next to nothing gives on the held-out set, as dashed
-    lines. best_step: of which step the best model is; its numbers on the held-out set get a ring. For the folder of a
-    run, both are by default what it wrote down. (Extra: plot.)
+    training. names: only these. baselines: what knowing next to nothing gives, as dashed lines. best_step: that of the
+    best model, whose numbers get a ring. For a folder, both are by default what the run wrote down. (Extra: plot.)
 
     Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
     """

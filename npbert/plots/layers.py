@@ -87,8 +87,8 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     of the loss by one weight usually is (the root of the mean of squares), and the largest. Where the points go far to
     the left on the way down, the gradient vanishes; to the right, it explodes.
 
-    The batch has the targets that the model's loss needs. There is no dropout. What gradients the model had are set to
-    0. (Extra: plot.) Raises: what the model's loss raises; ValueError when every derivative is 0 or one is not finite.
+    There is no dropout, and the model's gradients are 0 afterwards. (Extra: plot.) Raises: what the model's loss raises
+    for the batch; ValueError when every derivative is 0 or one is not finite.
     """
     tape = Tape()
     model.zero_grad()

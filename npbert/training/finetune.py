@@ -120,15 +120,13 @@ class Finetuning:
         target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
         lines = [f"{self.settings.train}: {counted(len(self.data.examples), 'example')}"]
         if self.held_out:
-            when = when_judged(settings, self.cost)
-            count = counted(self._num_held_out, "example")
+            count, when = counted(self._num_held_out, "example"), when_judged(settings, self.cost)
             lines.append(f"{self.settings.held_out}: {count}, to judge the model by {when}")
         lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")
-        return "\n".join(
-            [*lines, f"{counted(settings.steps, 'step')} of {counted(self.settings.batch_size, 'example')}"]
-        )
+        lines.append(f"{counted(settings.steps, 'step')} of {counted(self.settings.batch_size, 'example')}")
+        return "\n".join(lines)
 
     @property
     def baselines(self) -> dict[str, float]:

@@ -22,10 +22,8 @@ class Goal(NamedTuple):
 
     def is_reached(self, value: float, best: float | None) -> bool:
         """True if `value` is better than the best so far. NaN, as a correlation may be, is worse than any number."""
-        if best is None:
-            return True
-        if math.isnan(best):
-            return not math.isnan(value)
+        if best is None or math.isnan(best):
+            return best is None or not math.isnan(value)
         more = not self.name.endswith("loss") if self.more_is_better is None else self.more_is_better
         return value > best if more else value < best
 

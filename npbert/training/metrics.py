@@ -44,11 +44,8 @@ def f1(predictions: ArrayLike, labels: ArrayLike, positive: int = 1) -> float:
 
 
 def macro_f1(predictions: ArrayLike, labels: ArrayLike) -> float:
-    """The mean of the classes' F1, so that a rare class weighs as much as a frequent one.
-
-    The classes are those that are predicted or a label; one that is only predicted has F1 0 and counts too. Shapes and
-    errors: as accuracy.
-    """
+    """The mean of the F1 of all classes that are predicted or a label, so that a rare one weighs as much as a frequent
+    one. Shapes and errors: as accuracy."""
     return float(np.mean([scores.f1 for scores in class_scores(predictions, labels).values()]))
 
 

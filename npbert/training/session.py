@@ -167,10 +167,8 @@ def stop_when_asked() -> Iterator[Callable[[], bool]]:
     """While it lasts, what would end the process only asks to stop: SIGINT (Ctrl-C), SIGTERM, SIGHUP (its terminal is
     closed) and SIGXCPU (its time is up). It gives a function that says whether somebody has asked.
 
-    A second SIGINT or SIGTERM acts as ever. The system itself sends the others more than once, and they only ask each
-    time; where they are ignored, as under nohup, they still are.
-
-    Outside the main thread, where Python takes no signals, nobody asks.
+    A second SIGINT or SIGTERM acts as ever. The system sends the others more than once, and they only ask each time;
+    where they are ignored, as under nohup, they still are. Outside the main thread Python takes none: nobody asks.
     """
     asked: list[int] = []
     if threading.current_thread() is not threading.main_thread():

@@ -72,8 +72,7 @@ def run_folder(folder: Path) -> Iterator[None]:
 class SavedRun:
     """The state and the best model of a run in `folder`. Several processes call it together, and process 0 writes.
 
-    settings: those that tell one run from another. save_model: writes the model to a folder.
-
+    save_model: writes the model to a folder.
     Raises: ValueError for a model that could not be saved, as two of its parameters would have one name in the file.
     """
 

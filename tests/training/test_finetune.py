@@ -213,6 +213,6 @@ def test_from_lists(tmp_path):
 
 
 def test_the_folder_of_a_run_stands_for_its_model(make, tmp_path):
-    make().trainer.train()
+    make(steps=1).trainer.train()
     for read in (npbert.Tokenizer, BertForSequenceClassification, npbert.Classify, npbert.Embed):
         assert read.from_pretrained(tmp_path / "run")

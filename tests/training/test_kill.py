@@ -104,8 +104,8 @@ def assert_whole(folder, wanted):
 
 KILLS = [  # how, and in which file, the n-th of that name, it would pause at the latest, so that it is not done before
     ("as soon as it trains", ("state", 1)),
-    ("in the middle of a file", ("state", 2)),
     ("in the middle of a file", ("model", 1)),
+    ("in the middle of a file", ("state", 2)),
     ("at any moment", ("state", 3)),
 ]
 

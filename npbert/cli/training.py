@@ -217,8 +217,10 @@ def _print_judged(judged: list[Judged], *, as_json: bool) -> None:
 
 def _advise(*judged: tuple[dict[str, float], dict[str, float]]) -> None:
     """Say once what to do about a model that gives all examples of a file the same label."""
-    if any(numbers.get("matthews") == 0 and numbers["accuracy"] == known.get("accuracy") for numbers, known in judged):
-        print("the model gives every example the same label: train it longer, or with a higher --learning-rate")
+    for numbers, known in judged:
+        if numbers.get("matthews") == 0 and numbers.get("accuracy") == known.get("accuracy"):
+            print("the model gives every example the same label: train it longer, or with a higher --learning-rate")
+            return
 
 
 def _print_classes(classes: dict[str, ClassScores]) -> None:

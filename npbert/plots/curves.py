@@ -12,16 +12,10 @@ from npbert.plots import drawing
 
 _NO_CURVES = ("step", "epoch")
 _TITLE = 40
-_LOOKS: dict[str, dict[str, Any]] = {
+_LOOKS: dict[str, dict[str, Any]] = {  # the best model gets a ring
     "training": {"color": drawing.BLUE, "linewidth": 1.2},
     "held out": {"color": drawing.ORANGE, "linewidth": 2, "marker": "o", "markersize": 4},
-    "best model": {
-        "color": drawing.INK,
-        "linestyle": "",
-        "marker": "o",
-        "markersize": 9,
-        "markerfacecolor": "none",
-    },  # a ring
+    "best model": {"color": drawing.INK, "linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "none"},
     "baseline": {"color": drawing.INK, "linewidth": 1, "linestyle": "--"},
 }
 

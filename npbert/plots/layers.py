@@ -42,10 +42,8 @@ def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
     axes = figure.add_axes((left / width, low_edge, 1 - (left + 1.35) / width, high_edge))
     low, high = (float(end) for end in np.percentile(logs.compressed(), [2, 100]))
     scale = colors.Normalize(low, max(high, low + 0.5))
-    extent = (0.5, len(steps) + 0.5, -0.5, len(names) - 0.5)
-    image = axes.imshow(
-        logs, drawing.MAGNITUDES, scale, aspect="auto", origin="lower", interpolation="none", extent=extent
-    )
+    how = {"origin": "lower", "interpolation": "none", "extent": (0.5, len(steps) + 0.5, -0.5, len(names) - 0.5)}
+    image = axes.imshow(logs, drawing.MAGNITUDES, scale, aspect="auto", **how)
     drawing.name_places(axes.yaxis, names)
     ticks = _round_steps(steps)
     axes.set_xticks(np.interp(ticks, steps, np.arange(1, len(steps) + 1)), [f"{step:,}" for step in ticks])
@@ -102,10 +100,8 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     if not np.isfinite(largest).all() or not any(largest):
         raise ValueError(f"the largest derivatives are {largest}: there is no flow to draw")
     figure, axes = drawing.new_panel(6.5, 1.2 + 0.3 * len(layers))
-    for values, color, marker, words in (
-        (usual, drawing.BLUE, "o", "usual"),
-        (largest, drawing.ORANGE, "D", "largest"),
-    ):
+    looks = {"usual": (usual, drawing.BLUE, "o"), "largest": (largest, drawing.ORANGE, "D")}
+    for words, (values, color, marker) in looks.items():
         known = [(value, place) for place, value in enumerate(values) if value > 0]
         axes.plot(*zip(*known, strict=True), marker, color=color, linestyle=":", linewidth=1, label=words)
     drawing.log_scale(axes, "x")

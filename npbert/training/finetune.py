@@ -80,7 +80,7 @@ class Finetuning:
         if metric == "f1" and kind is TextClassification and len(labels or ()) != 2 and not settings.positive:
             raise ValueError(f"metric is 'f1', but there are {len(labels or ())} labels, and positive is none")
         held_out_rows = kind.read(settings.held_out, settings, labels)[0] if settings.held_out else []
-        judged_by, learned = ({repr(row) for row in each} for each in (held_out_rows, rows))
+        judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out_rows, rows))
         warn_of_known(judged_by, learned, "row", "the held-out file", "the training file")
         self.model: Any = kind.model_class.from_pretrained(
             settings.model, rng=rng, new_head=settings.new_head or None, **kind.config(labels)

@@ -39,9 +39,7 @@ class PretrainSettings(TrainerSettings):
     """
 
     corpus: tuple[str, ...] = setting(
-        (),
-        "files or folders of text to learn from, with a sentence on each line and a blank line between documents",
-        value="FILE",
+        (), "files or folders of text to learn from: a sentence a line, a blank line between documents", value="FILE"
     )
     held_out: tuple[str, ...] = setting(
         (), "files or folders of text to judge the model by; it does not learn from them", value="FILE"
@@ -55,9 +53,7 @@ class PretrainSettings(TrainerSettings):
         value="MODEL",
     )
     objective: str = setting(
-        "nsp",
-        "what to learn besides hidden words: nsp (is this the next sentence?), sop (are two sentences in "
-        "order?) or none",
+        "nsp", "what to learn besides hidden words: nsp (the next sentence?), sop (two sentences in order?) or none"
     )
     max_length: int = setting(128, "how long a sequence may be, in tokens", value="TOKENS")
     batch_size: int = setting(32, "how many sequences are in a batch")

@@ -62,12 +62,8 @@ class TrainerSettings(Settings):
 
     steps: int = setting(1000, "how many updates to make")
     learning_rate: float = setting(1e-4, "the learning rate where it is highest", value="RATE")
-    warmup: float = setting(
-        0.1, "the share of the steps in which the learning rate rises; after that it falls to 0", value="SHARE"
-    )
-    weight_decay: float = setting(
-        0.01, "how strongly decoupled weight decay pulls weight matrices towards 0", value="RATE"
-    )
+    warmup: float = setting(0.1, "the share of steps in which the learning rate rises, before it falls", value="SHARE")
+    weight_decay: float = setting(0.01, "how strongly decoupled weight decay pulls matrices towards 0", value="RATE")
     max_grad_norm: float = setting(1.0, "a gradient with a larger norm than this is scaled down to it", value="NORM")
     parts: int = setting(
         0,
@@ -76,14 +72,10 @@ class TrainerSettings(Settings):
         "same bits; 0: as many parts as there are processes when the run begins, as parts of few tokens take longer",
     )
     gradient_checkpointing: bool = setting(
-        False,
-        "compute each layer again on the way back instead of keeping it, which takes less memory; the result "
-        "is the same",
+        False, "compute each layer again on the way back, instead of keeping it: less memory for the same result"
     )
     share_state: bool = setting(
-        True,
-        "where several processes train, each keeps only its share of what the optimizer remembers; the result is the "
-        "same",
+        True, "of several processes, each keeps only its share of what the optimizer remembers, for the same result"
     )
     evaluate_every: int = setting(
         -1,
@@ -94,7 +86,7 @@ class TrainerSettings(Settings):
     save_every: int = setting(200, "how many steps lie between saved states, from which a run can go on", value="STEPS")
     log_every: int = setting(
         10,
-        "how many steps lie between lines of the log, metrics.jsonl; of these about 20 in a run are shown, too",
+        "how many steps lie between lines of the log, metrics.jsonl; about 20 in a run are shown, too",
         value="STEPS",
     )
     keep_state: bool = setting(

@@ -80,8 +80,7 @@ def token_f1(prediction: str, answers: Sequence[str]) -> float:
     """F1 of the words that prediction and answer share, for the gold answer where it is highest.
 
     F1 = 2 · shared / (words of the prediction + words of the answer), after normalize_answer. A word that comes twice
-    in both is shared twice. Two texts without words share none: F1 0, though their exact match is 1. (SQuAD v2.0's
-    script, and the libraries that follow it, give F1 1.)
+    in both is shared twice. Two texts without words have F1 0, though their exact match is 1. (SQuAD v2.0 gives F1 1.)
 
     Raises: ValueError for no answer; TypeError for one string in place of a list.
     """

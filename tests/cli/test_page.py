@@ -65,14 +65,17 @@ def test_a_line_or_an_answer_that_does_not_fit(npbert, folder, tmp_path, argumen
 def test_a_model_that_does_not_fit(npbert, checkpoints, tmp_path):
     from tests.inference.checkpoints import write_checkpoint
 
-    path = tmp_path / "page.html"
-    large = write_checkpoint(tmp_path / "large", BertForMaskedLM, hidden_size=64)
-    error = npbert("page", large, "the [MASK] sat", "--output", path).error
-    assert error == "hidden_size is 64, too large for the page: at most 32"
-    assert "masked" in npbert("page", checkpoints["classify"], "the [MASK] sat", "--output", path).error
-    missing = tmp_path / "missing" / "page.html"
-    error = npbert("page", tmp_path / "no model", "the [MASK] sat", "--output", missing).error
-    assert error.startswith(f"{missing}: ")  # before any model is looked for
+    path, missing = tmp_path / "page.html", tmp_path / "missing" / "page.html"
+    for folder, output, message in (
+        (
+            write_checkpoint(tmp_path / "large", BertForMaskedLM, hidden_size=64),
+            path,
+            "hidden_size is 64, too large for",
+        ),
+        (checkpoints["classify"], path, "masked"),
+        (tmp_path / "no model", missing, f"{missing}: "),  # before any model is looked for
+    ):
+        assert message in npbert("page", folder, "the [MASK] sat", "--output", output).error
     assert not path.exists()
 
 

@@ -57,9 +57,8 @@ def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog, is_ter
 
 def test_the_time_that_is_left(monkeypatch, capsys):
     """It is told from the steps of this process alone: those before a stop took no time of it."""
-    clock = iter([100.0, 130.0])
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    monkeypatch.setattr("npbert.training.log.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("npbert.training.log.time.perf_counter", iter([100.0, 130.0]).__next__)
     with Bar(100, done=50) as bar:
         for _ in range(10):
             bar.update()

@@ -23,11 +23,9 @@ TOKEN_FILE = ".processes"
 def check_parts(communicator: Communicator, parts: int) -> None:
     """Raise ValueError for more processes than parts of a batch."""
     if parts < communicator.size:
-        started = f"{communicator.size} were started"
-        raise ValueError(
-            f"a batch has {counted(parts, 'part')}, and can be shared by as many processes, but {started}: a run that "
-            f"is begun with --parts {communicator.size} can have up to {communicator.size}"
-        )
+        most = f"a batch has {counted(parts, 'part')}, and so many processes can share it at most"
+        wanted = f"a run that is begun with --parts {communicator.size} can have up to {communicator.size}"
+        raise ValueError(f"{most}, but {communicator.size} were started: {wanted}")
 
 
 def check_same_run(communicator: Communicator, model: Any, settings: Settings, judged_by: Sequence[Path] = ()) -> None:

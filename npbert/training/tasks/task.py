@@ -40,9 +40,7 @@ class TaskSettings(Settings):
     text_pair: str = setting("", "the column of the second text, where examples are pairs", value="COLUMN")
     choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
     label: str = setting(
-        "",
-        "the column of the label (by default 1), or for tagging that of the tag (by default the last)",
-        value="COLUMN",
+        "", "the column of the label (by default 1), or for tagging of the tag (by default the last)", value="COLUMN"
     )
     delimiter: str = setting(
         "",

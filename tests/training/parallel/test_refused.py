@@ -21,7 +21,7 @@ from tests.training.tiny import classifier, needs_the_extra_train
 
 def test_more_processes_than_parts(tmp_path):
     for size, parts, said in ((3, 2, "2 parts"), (2, 1, "1 part")):
-        with pytest.raises(ValueError, match=f"^a batch has {said}, .*, but {size} were started: .*--parts {size} can"):
+        with pytest.raises(ValueError, match=f"^a batch has {said}, .* but {size} were started: .*--parts {size} can"):
             together(size, lambda c, parts=parts: make(tmp_path, c, parts=parts))
 
 

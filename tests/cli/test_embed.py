@@ -73,6 +73,9 @@ def test_search(npbert, folder, corpus, tmp_path, options, count):
     np.save(vectors, np.load(vectors)[::-1])
     turned = npbert("search", folder, corpus, *queries, "--vectors", vectors, "--top-k", 1, *normalize).rows[0]["hits"]
     assert turned[0]["line"] == len(LINES) - 5, "the vectors are those of the file"
+    np.save(vectors, np.load(vectors)[1:])
+    error = npbert("search", folder, corpus, *queries, "--vectors", vectors).error
+    assert error.endswith(f"vectors (5, 12), wanted (6, 12), one for each line of {corpus}")
 
 
 @pytest.mark.filterwarnings("ignore:. of . texts? (are|is) longer")

@@ -20,7 +20,6 @@ from npbert.cli.text import (
     write_array,
     write_json_lines,
 )
-from npbert.compute import Array
 from npbert.files import FileError
 from npbert.inference import POOLINGS, Embed
 from npbert.messages import printable
@@ -57,10 +56,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _read(args: argparse.Namespace) -> Embed:
-    """The model in the folder, used as the options say.
-
-    Raises: as Embed.from_pretrained.
-    """
+    """The model in the folder, used as the options say. Raises: as Embed.from_pretrained."""
     names = ("pooling", "layer", "normalize", "max_length")
     return Embed.from_pretrained(args.folder, **{name: getattr(args, name) for name in names})
 
@@ -119,31 +115,22 @@ def _search(args: argparse.Namespace) -> int:
     if args.vectors is None:
         corpus = embed([lines[number] for number in numbers], batch_size=args.batch_size)
     else:
-        corpus = _read_vectors(args.vectors, (len(lines), embed.model.config.hidden_size), args.corpus)[numbers]
+        vectors, shape = read_array(args.vectors), (len(lines), embed.model.config.hidden_size)
+        if vectors.shape != shape:
+            wanted = f"wanted {shape}, one for each line of {name_of(args.corpus)}"
+            raise FileError(f"{args.vectors} has vectors {vectors.shape}, {wanted}")
+        corpus = vectors[numbers]
     found = embed.semantic_search(embed(queries, batch_size=args.batch_size), corpus, top_k=args.top_k)
-    rows = [
-        {
-            "query": query,
-            "hits": [
-                {"line": numbers[hit.corpus_id] + 1, "text": lines[numbers[hit.corpus_id]], "score": hit.score}
-                for hit in hits
-            ],
-        }
-        for query, hits in zip(queries, found, strict=True)
-    ]
+    rows = []
+    for query, hits in zip(queries, found, strict=True):
+        known = [(numbers[hit.corpus_id], hit.score) for hit in hits]
+        shown = [{"line": number + 1, "text": lines[number], "score": score} for number, score in known]
+        rows.append({"query": query, "hits": shown})
     if args.output or args.json or not sys.stdout.isatty():
         write_json_lines(rows, args.output, for_people=not args.json)
     else:
         _print_hits(rows)
     return 0
-
-
-def _read_vectors(path: str, shape: tuple[int, int], corpus: str) -> Array:
-    """The vectors of the lines of the corpus. Raises: FileError unless they have the shape (lines, D); OSError."""
-    vectors = read_array(path)
-    if vectors.shape != shape:
-        raise FileError(f"{path} has vectors {vectors.shape}, wanted {shape}, one for each line of {name_of(corpus)}")
-    return vectors
 
 
 def _print_hits(rows: Iterable[dict[str, Any]]) -> None:

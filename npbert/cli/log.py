@@ -109,11 +109,7 @@ def check_shared(parser: ArgumentParser, command: str | None) -> None:
 
     Raises: SystemExit, with status 2, after saying so.
     """
-    count = launched()
+    count, name = launched(), f"npbert {command}" if command else "npbert"
     if count > 1 and command not in SHARED:
-        name = f"npbert {command}" if command else "npbert"
-        parser.exit(
-            2,
-            f"npbert: error: {count} processes were started, and only {' and '.join(SHARED)} share their work: start "
-            f"{name} as one process\n",
-        )
+        only = f"{count} processes were started, and only {' and '.join(SHARED)} share their work"
+        parser.exit(2, f"npbert: error: {only}: start {name} as one process\n")

@@ -12,7 +12,7 @@ from npbert.cli.parser import Run
 from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output
 from npbert.models import load_config
 from npbert.training.finetune import FinetuneSettings
-from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, make_settings, read_settings
+from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, read_settings
 from npbert.training.tasks import TaskSettings
 
 Kind = TypeVar("Kind", bound=Settings)
@@ -51,19 +51,19 @@ def add_columns(command: argparse.ArgumentParser, *names: str) -> None:
             _add_option(group, entry, entry.metadata["help"])
 
 
-_TYPES = {"int": (int, "N"), "float": (float, "NUMBER"), "str": (str, "NAME"), "tuple[str, ...]": (str, "NAME")}
+_KINDS: dict[str, dict[str, Any]] = {
+    "bool": {"action": argparse.BooleanOptionalAction},
+    "int": {"type": int, "metavar": "N"},
+    "float": {"type": float, "metavar": "NUMBER"},
+    "str": {"metavar": "NAME"},
+    "tuple[str, ...]": {"metavar": "NAME", "nargs": "+"},
+}
 
 
 def _add_option(group: Any, entry: Field[Any], help_text: str) -> None:
-    name, kind = f"--{entry.name.replace('_', '-')}", str(entry.type)
-    options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": help_text.replace("%", "%%")}
-    if kind == "bool":
-        group.add_argument(name, action=argparse.BooleanOptionalAction, **options)
-        return
-    if kind == "tuple[str, ...]":
-        options["nargs"] = "+"
-    convert, value = _TYPES[kind]
-    group.add_argument(name, type=convert, metavar=entry.metadata["value"] or value, **options)
+    how = _KINDS[str(entry.type)] | ({"metavar": entry.metadata["value"]} if entry.metadata["value"] else {})
+    help_text = help_text.replace("%", "%%")
+    group.add_argument(f"--{entry.name.replace('_', '-')}", default=argparse.SUPPRESS, help=help_text, **how)
 
 
 def _default(entry: Field[Any]) -> str:
@@ -87,7 +87,7 @@ def read_options(args: argparse.Namespace, kind: type[Kind]) -> Kind:
     if args.settings:
         return load_settings(kind, Path(args.settings), **given)
     try:
-        return make_settings(kind, given)
+        return kind(**given)
     except (TypeError, ValueError) as error:
         name, _, rest = str(error).partition(" ")
         if name not in {entry.name for entry in fields(kind)}:
@@ -125,16 +125,13 @@ def run_settings(folder: str) -> FinetuneSettings | None:
 
 
 def columns_of(args: argparse.Namespace, run: FinetuneSettings | None, endings: tuple[str, ...]) -> TaskSettings | None:
-    """The columns in the file of a command, or None where the file has none, but a text on each line.
-
-    It has columns when an option names one, or when its name ends in one of `endings`, and there is a run that knows
-    them. An option counts more than the run.
-    """
+    """The columns in the file of a command: those of its options over those of the run. None for a text on each line:
+    where no option names a column, and no run knows those of a file whose name ends in one of `endings`."""
     given = given_options(args, TaskSettings)
     if not given and not (run and args.input != STANDARD_INPUT and args.input.endswith(endings)):
         return None
     known = {entry.name: getattr(run, entry.name) for entry in fields(TaskSettings)} if run else {}
-    return make_settings(TaskSettings, {**known, **given})
+    return TaskSettings(**{**known, **given})
 
 
 def length_of(run: FinetuneSettings | None) -> dict[str, int]:

@@ -8,21 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import npbert.models
+from npbert import models
 from npbert.cli.parser import Parser, Run
 from npbert.files import model_folder, read_json_object
 from npbert.messages import LOGGER
-from npbert.models import (
-    PRESETS,
-    BertConfig,
-    BertModel,
-    PreTrainedModel,
-    load_config,
-    neither_size_nor_folder,
-    parameter_rows,
-    parameter_table,
-    size_table,
-)
 from npbert.models.hugging_face.config import CONFIG_FILE
 
 
@@ -32,7 +21,7 @@ def add_params_command(command: Parser) -> Run:
     examples:
       npbert params bert-tiny
       npbert params run --json"""
-    command.epilog = f"sizes:\n{size_table()}\n\n{command.epilog}"
+    command.epilog = f"sizes:\n{models.size_table()}\n\n{command.epilog}"
     command.add_argument(
         "model", metavar="MODEL", type=_known, help="one of the sizes below, or the folder of a checkpoint or of a run"
     )
@@ -41,36 +30,31 @@ def add_params_command(command: Parser) -> Run:
 
 
 def _known(name: str) -> str:
-    if name not in PRESETS and not Path(name).is_dir():
-        raise argparse.ArgumentTypeError(neither_size_nor_folder(name))
+    if name not in models.PRESETS and not Path(name).is_dir():
+        raise argparse.ArgumentTypeError(models.neither_size_nor_folder(name))
     return name
 
 
 def _params(args: argparse.Namespace) -> int:
     folder = model_folder(args.model)
-    config = BertConfig.preset(args.model) if args.model in PRESETS else load_config(folder)
-    model_class: Any = BertModel if args.model in PRESETS else _class_of(folder)
+    config = models.BertConfig.preset(args.model) if args.model in models.PRESETS else models.load_config(folder)
+    model_class: Any = models.BertModel if args.model in models.PRESETS else _class_of(folder)
     model = model_class(config, rng=None)
     if not args.json:
-        print(parameter_table(model))
+        print(models.parameter_table(model))
         return 0
-    rows = parameter_rows(model)
-    listed = {
-        "model": model_class.__name__,
-        "config": asdict(config),
-        "parameters": [row._asdict() for row in rows],
-        "total": sum(row.count for row in rows),
-    }
-    print(json.dumps(listed, indent=2, ensure_ascii=False))
+    rows = models.parameter_rows(model)
+    listed = {"model": model_class.__name__, "config": asdict(config), "parameters": [row._asdict() for row in rows]}
+    print(json.dumps({**listed, "total": sum(row.count for row in rows)}, indent=2, ensure_ascii=False))
     return 0
 
 
-def _class_of(folder: Path) -> type[PreTrainedModel]:
+def _class_of(folder: Path) -> type[models.PreTrainedModel]:
     """The class of the model in the folder, as its config.json names it; BertModel where it is none of npbert's."""
     named = read_json_object(folder / CONFIG_FILE).get("architectures")
     for name in named if isinstance(named, list) else []:
-        found = getattr(npbert.models, name, None) if name in npbert.models.__all__ else None
-        if isinstance(found, type) and issubclass(found, PreTrainedModel):
+        found = getattr(models, name, None) if name in models.__all__ else None
+        if isinstance(found, type) and issubclass(found, models.PreTrainedModel):
             return found
     LOGGER.info("%s names no head that npbert knows, so this is its BertModel alone", folder / CONFIG_FILE)
-    return BertModel
+    return models.BertModel

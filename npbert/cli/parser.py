@@ -65,11 +65,8 @@ class Parser(argparse.ArgumentParser):
         return namespace, rest
 
     def _options_first(self, args: Sequence[str]) -> list[str]:
-        """The options, each with its values, and then the other arguments: options may stand anywhere between those.
-        What follows the name of a command is for that command's own parser.
-
-        Raises: SystemExit, with status 2, for an option that is not known.
-        """
+        """The options, each with its values, and then the other arguments, between which they may stand. What follows
+        the name of a command is for that command's own parser. Raises: SystemExit for an option that is not known."""
         options: list[str] = []
         others: list[str] = []
         values = 0  # how many more the last option takes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -19,13 +20,6 @@ from npbert.messages import counted
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import kind_of
 
-_KINDS = {
-    "attention": "where the heads of a model look in a text, or in a pair of texts",
-    "gradients": "how large the gradient is in each layer, when words of a text are hidden",
-    "embeddings": "the vectors of texts, on the plane in which they differ most",
-    "curves": "the numbers of a run, by step",
-}
-
 
 def add_plot_command(command: Parser) -> Run:
     """Draw a picture, as PNG, SVG or PDF: how its name ends says which.
@@ -39,7 +33,7 @@ def add_plot_command(command: Parser) -> Run:
         prog="npbert plot", title="pictures", dest="picture", metavar="PICTURE", required=True, parser_class=Parser
     )
     made = {}
-    for name, words in _KINDS.items():
+    for name, (_, words) in _KINDS.items():
         made[name] = pictures.add_parser(name, help=words, description=f"Draw {words}.")
         folder = "the folder of a run" if name == "curves" else "the folder of a checkpoint or of a run"
         made[name].add_argument("folder", metavar="FOLDER", help=folder)
@@ -61,8 +55,8 @@ def add_plot_command(command: Parser) -> Run:
 def _plot(args: argparse.Namespace) -> int:
     kind_of(args.output)
     check_output(args.output)
-    figure = {"attention": _attention, "gradients": _gradients, "embeddings": _embeddings, "curves": _curves}
-    save_figure(figure[args.picture](args), Path(args.output))
+    draw, _ = _KINDS[args.picture]
+    save_figure(draw(args), Path(args.output))
     note(f"{args.output} is written")
     return 0
 
@@ -98,5 +92,9 @@ def _embeddings(args: argparse.Namespace) -> Any:
     return plot_embeddings(vectors, [parts[-1] for parts in rows])
 
 
-def _curves(args: argparse.Namespace) -> Any:
-    return plot_curves(args.folder)
+_KINDS: dict[str, tuple[Callable[[argparse.Namespace], Any], str]] = {
+    "attention": (_attention, "where the heads of a model look in a text, or in a pair of texts"),
+    "gradients": (_gradients, "how large the gradient is in each layer, when words of a text are hidden"),
+    "embeddings": (_embeddings, "the vectors of texts, on the plane in which they differ most"),
+    "curves": (lambda args: plot_curves(args.folder), "the numbers of a run, by step"),
+}

@@ -35,10 +35,8 @@ def add_fill_mask_command(command: Parser) -> Run:
 def _fill_mask(args: argparse.Namespace) -> int:
     texts = read_lines(args.input)
     predictions = FillMask.from_pretrained(args.folder)(texts, top_k=args.top_k)
-    rows = [
-        {"text": text, "masks": [[token._asdict() for token in tokens] for tokens in masks]}
-        for text, masks in zip(texts, predictions, strict=True)
-    ]
+    found = [[[token._asdict() for token in tokens] for tokens in masks] for masks in predictions]
+    rows = ({"text": text, "masks": masks} for text, masks in zip(texts, found, strict=True))
     write_json_lines(rows, args.output)
     return 0
 
@@ -84,8 +82,7 @@ def _lines(path: str) -> tuple[list[dict[str, int]], list[Text]]:
 def _rows(path: str, settings: TaskSettings) -> tuple[list[dict[str, int]], list[Text]]:
     """A text, or two, from the columns of each row, and in which line it ends."""
     names = [settings.text, *([settings.text_pair] if settings.text_pair else [])]
-    header = settings.first_row == "header"
-    text = read_all(path)
+    header, text = settings.first_row == "header", read_all(path)
     rows = read_table(name_of(path), names, delimiter=settings.delimiter, header=header, text=text)
     texts: list[Text] = [row.values[0] if len(names) == 1 else (row.values[0], row.values[1]) for row in rows]
     return [{"line": row.line} for row in rows], texts
@@ -177,9 +174,7 @@ def _questions(path: str) -> list[Question]:
             question, passage = row["question"], row["passage"]
             "".join([question, passage]).encode()  # two strings, and no half of a character
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise FileError(
-                f'{name_of(path)}, line {number}: wanted a JSON object with the strings "question" and "passage", or '
-                f"--question; got {line[:60]!r}"
-            ) from error
+            wanted = 'wanted a JSON object with the strings "question" and "passage", or --question'
+            raise FileError(f"{name_of(path)}, line {number}: {wanted}; got {line[:60]!r}") from error
         questions.append(Question("", question, passage, ()))
     return questions

@@ -119,6 +119,7 @@ def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
             tell(f"\nstopped at step {run.trainer.step}; to go on: {again}")
         return 130
     _print_table(numbers, run.baselines, task=run.task if isinstance(run, Finetuning) else None)
+    _advise((numbers, run.baselines))
     if not communicator.is_first:
         return 0  # whose files they are says what is in them
     steps, best = counted(run.trainer.step, "step"), run.trainer.progress.best_step
@@ -136,10 +137,8 @@ def _settings_to_go_on_with(args: argparse.Namespace, kind: Any) -> Any:
     if not path.is_file():
         raise FileError(f"there is no run in {args.folder} to go on with: it has no {SETTINGS_FILE}")
     if given.keys() - {*FREE, *LENGTH} or args.settings:
-        raise ValueError(
-            "--resume goes on with the settings in the folder: only how long the run is may change, by --steps, "
-            "--epochs or --patience"
-        )
+        only = "only how long the run is may change, by --steps, --epochs or --patience"
+        raise ValueError(f"--resume goes on with the settings in the folder: {only}")
     if "epochs" in given:
         given = {"steps": 0, **given}  # a count of steps that was given before is over
     began = command_of(path.parent)
@@ -165,10 +164,8 @@ def _check_places(settings: Any, path: Path, names: Sequence[str]) -> None:
         given = getattr(settings, name, ())
         for place in (given,) if isinstance(given, str) else given:
             if place and place not in PRESETS and not Path(place).is_absolute() and not Path(place).exists():
-                raise FileError(
-                    f"{name} is {place!r} in {path}, and there is none in {Path.cwd()}: start this command in the "
-                    "folder where the run was begun"
-                )
+                none = f"{name} is {place!r} in {path}, and there is none in {Path.cwd()}"
+                raise FileError(f"{none}: start this command in the folder where the run was begun")
 
 
 def _evaluate(args: argparse.Namespace) -> int:
@@ -195,11 +192,8 @@ def _evaluate(args: argparse.Namespace) -> int:
         run = Pretraining(pretraining, folder)
         numbers = run.evaluate()
         if args.json:
-            write_json_lines(
-                [{"files": args.files, **finite_or_null(numbers), "baselines": finite_or_null(run.baselines)}],
-                None,
-                for_people=False,
-            )
+            row = finite_or_null({"files": args.files, **numbers, "baselines": run.baselines})
+            write_json_lines([row], None, for_people=False)
         else:
             _print_table(numbers, run.baselines)
         return 0
@@ -210,16 +204,23 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 def _print_judged(judged: list[Judged], *, as_json: bool) -> None:
     if as_json:
-        rows = []
-        for each in judged:
-            labels = {name: scores._asdict() for name, scores in each.classes.items()}
-            row = {"file": each.path, **finite_or_null(each.metrics)}
-            rows.append({**row, "labels": labels} if labels else row)
+        rows: list[dict[str, Any]] = [{"file": each.path, **finite_or_null(each.metrics)} for each in judged]
+        for row, each in zip(rows, judged, strict=True):
+            row |= {"labels": {name: scores._asdict() for name, scores in each.classes.items()}} if each.classes else {}
         write_json_lines(rows, None, for_people=False)
         return
     for path, metrics, task, baselines, classes in judged:
         _print_table(metrics, baselines, title=path, task=task)
         _print_classes(classes)
+    _advise(*((each.metrics, each.baselines) for each in judged))
+
+
+def _advise(*judged: tuple[dict[str, float], dict[str, float]]) -> None:
+    """Say once what to do about a model that gives all examples of a file the same label."""
+    for numbers, known in judged:
+        if numbers.get("matthews") == 0 and numbers.get("accuracy") == known.get("accuracy"):
+            print("the model gives every example the same label: train it longer, or with a higher --learning-rate")
+            return
 
 
 def _print_classes(classes: dict[str, ClassScores]) -> None:
@@ -246,5 +247,3 @@ def _print_table(
     for name, (key, value) in zip(names, numbers.items(), strict=True):
         baseline = f"{baselines[key]:>24.4f}" if key in baselines else ""
         print(f"  {name:<{width - 2}}{value:>10.4f}{baseline}")
-    if task and numbers.get("matthews") == 0 and numbers.get("accuracy") == baselines.get("accuracy"):
-        print("the model gives every example the same label: train it longer, or with a higher --learning-rate")

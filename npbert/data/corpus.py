@@ -6,7 +6,7 @@ import warnings
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from npbert.files import FileError, decode
 from npbert.messages import counted
@@ -76,20 +76,26 @@ class Corpus:
         return [line.strip() for line in text.split("\n") if line.strip()]
 
 
-def warn_of_known(held_out: Corpus, corpus: Corpus) -> None:
-    """Warn when documents of the held-out text stand in the corpus, too: a model may know them by heart.
+def passages(held_out: Corpus, corpus: Corpus) -> tuple[set[int], set[int]]:
+    """The passages of a held-out text, and those of a corpus that may be the same, each as its hash.
 
     Of the corpus, only what has about the size of a held-out piece is read: the last document of a file may have no
     blank line after it.
     """
-    texts = {hash(tuple(held_out.read(number))) for number in range(len(held_out))}
     sizes = {size + more for size in held_out._index[2] for more in (-1, 0, 1)}
     alike = [number for number, size in enumerate(corpus._index[2]) if size in sizes]
-    known = len(texts & {hash(tuple(corpus.read(number))) for number in alike})
-    if known:
+    theirs = {hash(tuple(corpus.read(number))) for number in alike}
+    return {hash(tuple(held_out.read(number))) for number in range(len(held_out))}, theirs
+
+
+def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str, other: str) -> None:
+    """Warn when some of what a model is judged by, things of one place, is also in what it learns from, the other
+    place: it may know them by heart."""
+    count = len(held_out & learned)
+    if count:
         warnings.warn(
-            f"{known} of the {counted(len(texts), 'passage')} of the held-out text are in the corpus, too: a model "
-            "that knows them by heart looks better than it is",
+            f"{count} of the {counted(len(held_out), thing)} of {place} are in {other}, too: a model that knows them "
+            "by heart looks better than it is",
             stacklevel=3,
         )
 

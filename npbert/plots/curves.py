@@ -8,34 +8,22 @@ from typing import Any
 
 from npbert.files import FileError
 from npbert.json_lines import METRICS_FILE, SHOWN_FILE
-from npbert.plots.drawing import (
-    BLUE,
-    INK,
-    ORANGE,
-    Run,
-    as_power,
-    label,
-    line_look,
-    new_figure,
-    rows_of,
-    step_axis,
-    style,
-)
+from npbert.plots import drawing
 
 _NO_CURVES = ("step", "epoch")
 _TITLE = 40
 _MOST_PANELS = 30
-_LOOKS: dict[str, dict[str, Any]] = {
-    "training": {"color": BLUE, "linewidth": 1.2},
-    "held out": {"color": ORANGE, "linewidth": 2, "marker": "o", "markersize": 4},
-    "best model": {"color": INK, "linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "none"},  # a ring
-    "baseline": {"color": INK, "linewidth": 1, "linestyle": "--"},
+_LOOKS: dict[str, dict[str, Any]] = {  # the best model gets a ring
+    "training": {"color": drawing.BLUE, "linewidth": 1.2},
+    "held out": {"color": drawing.ORANGE, "linewidth": 2, "marker": "o", "markersize": 4},
+    "best model": {"color": drawing.INK, "linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "none"},
+    "baseline": {"color": drawing.INK, "linewidth": 1, "linestyle": "--"},
 }
 
 
-@style()
+@drawing.style()
 def plot_curves(
-    run: Run,
+    run: drawing.Run,
     names: Collection[str] | None = None,
     *,
     baselines: Mapping[str, float] | None = None,
@@ -44,14 +32,14 @@ def plot_curves(
     """A panel for each number of a run; what a held-out set gave goes into the panel of what training gave.
 
     run: the folder of a run, or its rows, as metrics.jsonl has them; `eval_x` in a row is of a held-out set, `x` of
-    training. names: only these. baselines: by name, what knowing next to nothing gives on the held-out set, as dashed
-    lines. best_step: of which step the best model is; its numbers on the held-out set get a ring. For the folder of a
-    run, both are by default what it wrote down. Of more than 30 numbers the first 30 have panels. (Extra: plot.)
+    training. names: only these. baselines: what knowing next to nothing gives, as dashed lines. best_step: that of the
+    best model, whose numbers get a ring. For a folder, both are by default what the run wrote down. Of
+    more than 30 numbers the first 30 have panels. (Extra: plot.)
 
     Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
     """
-    rows, place = rows_of(run, METRICS_FILE)
-    report_rows, _ = rows_of(run, SHOWN_FILE) if isinstance(run, str | Path) else ([], "")
+    rows, place = drawing.rows_of(run, METRICS_FILE)
+    report_rows, _ = drawing.rows_of(run, SHOWN_FILE) if isinstance(run, str | Path) else ([], "")
     baselines = baselines_in(report_rows) if baselines is None else baselines
     best_step = best_step_in(report_rows) if best_step is None else best_step
     names = [name for name in curve_names(rows) if names is None or name in names]
@@ -61,7 +49,7 @@ def plot_curves(
     names = names[:_MOST_PANELS]
     columns = min(3, len(names))
     lines = -(-len(names) // columns)
-    figure = new_figure(3.6 * columns, 2.4 * lines + 0.3)
+    figure = drawing.new_figure(3.6 * columns, 2.4 * lines + 0.3)
     looks: dict[str, Any] = {}
     for index, name in enumerate(names):
         axes = figure.add_subplot(lines, columns, index + 1)
@@ -69,13 +57,13 @@ def plot_curves(
         best = [point for point in held_out if point[0] == best_step]
         for words, points in (("training", training), ("held out", held_out), ("best model", best)):
             if points:
-                look = line_look(len(points), **_LOOKS[words])
+                look = drawing.line_look(len(points), **_LOOKS[words])
                 (looks[words],) = axes.plot(*zip(*points, strict=True), label=words, **look)
         if name in baselines:
             looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
-        axes.set_title(label(name.replace("_", " "), _TITLE), loc="left")
-        step_axis(axes)
-        axes.yaxis.set_major_formatter(as_power)
+        axes.set_title(drawing.label(name.replace("_", " "), _TITLE), loc="left")
+        drawing.step_axis(axes)
+        axes.yaxis.set_major_formatter(drawing.as_power)
         axes.grid(alpha=0.3)
     if looks:
         figure.legend(looks.values(), looks, loc="outside upper left", ncols=len(looks))

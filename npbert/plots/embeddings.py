@@ -20,12 +20,11 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     """A point a vector, on the plane in which the vectors differ most: their two first principal components, from
     NumPy's svd. Each axis says how much of all variance it shows; far more than two directions never fit on paper.
 
-    vectors (N, D)
-    labels: one for each vector. Up to six different ones, of which one comes again, become colours and marks. Others
-    are written beside their points, shortened; but where they would lie over each other, or are more than 80, they are
-    left out, and above the picture stands how many. (Extra: plot.)
+    vectors (N, D)   labels: one for each. Up to six different ones, of which one comes again, become colours and marks.
+    Others are written beside their points; those for which there is no room, or more than 80, are counted above.
 
-    Raises: ValueError for fewer than two vectors, or other than (N, D), not finite, or another number of labels.
+    (Extra: plot.) Raises: ValueError for fewer than two vectors, or other than (N, D), not finite, or another number of
+    labels.
     """
     points, shares = principal_components(vectors)
     if labels is not None and len(labels) != len(points):

@@ -44,7 +44,7 @@ def accumulate(
     (then `shares.sum_gradients()` makes of all what the batch has as a whole).
 
     The gradients of the parts are added up as TreeSum does it, so they are the same bits with any number of processes.
-    It needs memory: a process with one part has one gradient of the model's size, with 2 parts two, with 4 parts three.
+    A process with one part needs memory for one gradient of the model's size, with 2 parts for two, with 4 for three.
 
     The loss of a batch is a mean over its N targets, so a part with n of them counts n/N. (A mean of the parts' own
     means would give a target more weight where there are few.) Each kind of loss has its own n and N.

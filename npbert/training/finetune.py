@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.data.corpus import warn_of_known
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.files import FileError
@@ -45,9 +46,8 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("model", "train"):
+        for name, wanted in {"model": "the folder of a checkpoint", "train": "a labelled file"}.items():
             if not getattr(self, name):
-                wanted = "the folder of a checkpoint" if name == "model" else "a labelled file"
                 raise ValueError(f"{name} is missing, wanted {wanted}")
         if not 0 < self.epochs < math.inf:
             raise ValueError(f"epochs is {self.epochs}, wanted a positive number")
@@ -56,6 +56,8 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
 
 class Finetuning:
     """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
+
+    Warns: when rows of the held-out file are in the training file, too.
 
     Raises: FileError that gives file and line for a bad row, or a file in which all labels are the same; ValueError for
     a metric that the task does not have, or more tokens than the model takes; FileNotFoundError; FileError for a
@@ -78,6 +80,8 @@ class Finetuning:
         if metric == "f1" and kind is TextClassification and len(labels or ()) != 2 and not settings.positive:
             raise ValueError(f"metric is 'f1', but there are {len(labels or ())} labels, and positive is none")
         held_out_rows = kind.read(settings.held_out, settings, labels)[0] if settings.held_out else []
+        judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out_rows, rows))
+        warn_of_known(judged_by, learned, "row", "the held-out file", "the training file")
         self.model: Any = kind.model_class.from_pretrained(
             settings.model, rng=rng, new_head=settings.new_head or None, **kind.config(labels)
         )
@@ -116,15 +120,13 @@ class Finetuning:
         target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
         lines = [f"{self.settings.train}: {counted(len(self.data.examples), 'example')}"]
         if self.held_out:
-            when = when_judged(settings, self.cost)
-            count = counted(self._num_held_out, "example")
+            count, when = counted(self._num_held_out, "example"), when_judged(settings, self.cost)
             lines.append(f"{self.settings.held_out}: {count}, to judge the model by {when}")
         lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")
-        return "\n".join(
-            [*lines, f"{counted(settings.steps, 'step')} of {counted(self.settings.batch_size, 'example')}"]
-        )
+        lines.append(f"{counted(settings.steps, 'step')} of {counted(self.settings.batch_size, 'example')}")
+        return "\n".join(lines)
 
     @property
     def baselines(self) -> dict[str, float]:

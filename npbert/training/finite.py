@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,10 @@ def first_not_finite(
     parts: Iterable[tuple[Batch, np.random.Generator | None]],
     gradients: Iterable[tuple[str, Parameter]],
 ) -> tuple[int, str]:
-    """A sentence that names the first parameter, or else the first layer in the order of computation, with a value that
-    is not finite; or else the parameter whose gradient has one. Before it, a number that is smaller the nearer this is
-    to the cause.
+    """A sentence that names the first parameter, or else the first layer, with a value that is not finite; or else the
+    parameter whose gradient has one. Before it, a number that is smaller the nearer this is to the cause.
 
-    parts: those of the batch that this process has, each with the generator of the same dropout. gradients: those that
-    it has, by name.
+    parts, gradients: those that this process has; each part with the generator of the same dropout.
     """
     parameter_name = parameter_not_finite(model)
     if parameter_name:
@@ -91,17 +90,8 @@ def first_not_finite(
 def _observed(model: Layer, found: list[str]) -> Iterator[None]:
     """While it lasts, the name of every layer whose output is not finite is added to `found`; parts come first."""
     layers = [(name or "model", part) for name, part in named_parts(model) if hasattr(part, "forward")]
-    try:
-        for name, layer in layers:
-            vars(layer)["forward"] = _observe(layer.forward, name, found)
-        yield
-    finally:
-        for _, layer in layers:
-            vars(layer).pop("forward", None)
 
-
-def _observe(forward: Any, name: str, found: list[str]) -> Any:
-    def observed(*args: Any, **options: Any) -> Any:
+    def observe(forward: Any, name: str, *args: Any, **options: Any) -> Any:
         y = forward(*args, **options)
         parts = y if isinstance(y, tuple) else (y,)
         numbers = [part for part in parts if isinstance(part, np.ndarray | np.floating | float)]
@@ -109,4 +99,10 @@ def _observe(forward: Any, name: str, found: list[str]) -> Any:
             found.append(name)
         return y
 
-    return observed
+    try:
+        for name, layer in layers:
+            vars(layer)["forward"] = partial(observe, layer.forward, name)
+        yield
+    finally:
+        for _, layer in layers:
+            vars(layer).pop("forward", None)

@@ -33,9 +33,9 @@ def finetune(
     Raises: ValueError for lists of different lengths, or none; FileError where `folder` has a run with other examples;
     what FinetuneSettings and Finetuning raise.
     """
-    files = {}
-    for name, (given, wanted) in {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}.items():
-        files[name] = Path(folder) / f"{name}.jsonl"
+    examples = {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
+    files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
+    for name, (given, wanted) in examples.items():
         _write(files[name], list(given), list(wanted))
     if any(isinstance(text, tuple | list) for text in texts):
         settings.setdefault("text_pair", "text_pair")

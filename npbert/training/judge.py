@@ -22,10 +22,8 @@ class Goal(NamedTuple):
 
     def is_reached(self, value: float, best: float | None) -> bool:
         """True if `value` is better than the best so far. NaN, as a correlation may be, is worse than any number."""
-        if best is None:
-            return True
-        if math.isnan(best):
-            return not math.isnan(value)
+        if best is None or math.isnan(best):
+            return best is None or not math.isnan(value)
         more = not self.name.endswith("loss") if self.more_is_better is None else self.more_is_better
         return value > best if more else value < best
 
@@ -60,10 +58,8 @@ class Judge(Watcher):
         """The number of the evaluation that counts."""
         name, evaluation = self.trainer.goal.name, self.trainer.progress.evaluation
         if name not in evaluation:
-            raise ValueError(
-                f"there is no metric {name!r}, by which the best model is chosen: the evaluation gives "
-                f"{', '.join(evaluation)}"
-            )
+            given = ", ".join(evaluation)
+            raise ValueError(f"there is no metric {name!r}, by which the best model is chosen: there are {given}")
         return float(evaluation[name])
 
     def _is_better(self, value: float) -> bool:

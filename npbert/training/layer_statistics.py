@@ -19,10 +19,9 @@ _SAMPLE = 4096
 
 class LayerStatistics(Watcher):
     """Writes a row of layers.jsonl for each step that is logged: by layer, the norm of its gradient, ‖g‖, and that of
-    the update beside that of the values, ‖Δw‖ / ‖w‖.
+    the update beside that of the values, ‖Δw‖ / ‖w‖, each with four digits.
 
-    The second is an estimate, from at most 4,096 evenly spaced values of each parameter, so that it costs next to
-    nothing. It is NaN where all values are 0. Both have four digits.
+    The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is NaN where all are 0.
     """
 
     def __init__(self, model: Any, settings: TrainerSettings, log: Log) -> None:

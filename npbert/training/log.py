@@ -31,9 +31,8 @@ class Log:
         metrics.jsonl   losses, metrics, learning rate …        layers.jsonl   of each layer: gradient and update
         shown.jsonl     what the model says of some examples    tensorboard/   scalars, histograms and images
 
-    These are its attributes `metrics`, `layers`, `shown` and `events`. Of the first three, a file is there when there
-    is something in it. The numbers of a run and of the same run resumed are the same, so what depends on the clock goes
-    to TensorBoard alone.
+    These are its attributes `metrics`, `layers`, `shown` and `events`. A file of rows is there when there is something
+    in it. A run and the same run resumed have the same rows: what depends on the clock goes to TensorBoard alone.
 
     after_step: rows of later steps, from a run that was killed after its last saved state, are dropped. every: after
     how many steps there is a row. (Extra: train.)
@@ -103,16 +102,9 @@ class EventFile:
         values = []
         for name, sample in samples.items():
             counts, edges = np.histogram(sample, _BINS, _ends(sample))
-            histogram = self._summaries.HistogramProto(
-                min=sample.min(),
-                max=sample.max(),
-                num=len(sample),
-                sum=sample.sum(),
-                sum_squares=sample @ sample,
-                bucket_limit=edges[1:],
-                bucket=counts,
-            )
-            values.append({"tag": name, "histo": histogram})
+            bounds = {"min": sample.min(), "max": sample.max(), "bucket_limit": edges[1:], "bucket": counts}
+            sums = {"num": len(sample), "sum": sample.sum(), "sum_squares": sample @ sample}
+            values.append({"tag": name, "histo": self._summaries.HistogramProto(**bounds, **sums)})
         self._summary(step, values)
 
     def images(self, step: int, pictures: dict[str, bytes]) -> None:
@@ -120,10 +112,8 @@ class EventFile:
         values = []
         for name, png in pictures.items():
             width, height = (int.from_bytes(png[start : start + 4], "big") for start in (16, 20))  # where PNG has them
-            image = self._summaries.Summary.Image(
-                width=width, height=height, colorspace=_RED_GREEN_BLUE_ALPHA, encoded_image_string=png
-            )
-            values.append({"tag": name, "image": image})
+            how = {"width": width, "height": height, "colorspace": _RED_GREEN_BLUE_ALPHA}
+            values.append({"tag": name, "image": self._summaries.Summary.Image(encoded_image_string=png, **how)})
         self._summary(step, values)
 
     def close(self) -> None:
@@ -173,10 +163,9 @@ class Bar:
 
     def show(self, numbers: dict[str, float], tokens_per_second: float) -> None:
         """The loss, the accuracies and the speed of the last steps."""
-        shares = [
-            f"{name.removesuffix('_accuracy')} {value:.0%}" for name, value in numbers.items() if "accuracy" in name
-        ]
-        line = ", ".join([f"loss {numbers['loss']:.3f}", *shares, f"{tokens_per_second:,.0f} tok/s"])
+        shares = {name.removesuffix("_accuracy"): value for name, value in numbers.items() if "accuracy" in name}
+        parts = [f"{name} {value:.0%}" for name, value in shares.items()]
+        line = ", ".join([f"loss {numbers['loss']:.3f}", *parts, f"{tokens_per_second:,.0f} tok/s"])
         self._bar.set_postfix_str(line)
         lines = _LINES * self._done // self._total
         if self._bar.disable and lines > self._lines:

@@ -58,19 +58,12 @@ class MaskedSentences:
         )
         output = model(batch)
         probabilities = Softmax()(getattr(output, "prediction_logits", output).astype(float))
-        rows = iter(probabilities)
-        return {
-            "kind": "masked",
-            "sentences": [
-                {
-                    "tokens": self.tokenizer.decode(ids),
-                    "hidden": [
-                        self._hidden(place, label, next(rows)) for place, label in enumerate(labels) if label != IGNORED
-                    ],
-                }
-                for ids, labels in zip(self.input_ids, self.labels, strict=True)
-            ],
-        }
+        rows, sentences = iter(probabilities), []
+        for ids, labels in zip(self.input_ids, self.labels, strict=True):
+            places = [place for place, label in enumerate(labels) if label != IGNORED]
+            hidden = [self._hidden(place, labels[place], next(rows)) for place in places]
+            sentences.append({"tokens": self.tokenizer.decode(ids), "hidden": hidden})
+        return {"kind": "masked", "sentences": sentences}
 
     def _hidden(self, place: int, label: int, probabilities: Any) -> dict[str, Any]:
         best = np.argsort(-probabilities, kind="stable")[:GUESSES]
@@ -79,13 +72,10 @@ class MaskedSentences:
         return {"place": place, "token": token, "probability": short(probabilities[label]), "guesses": guesses}
 
 
-def _choose(
-    tokenizer: Tokenizer, sentences: Sequence[list[int]], count: int, longest: int, rng: Any
-) -> list[list[int]]:
+def _choose(tokenizer: Tokenizer, sentences: list[list[int]], count: int, longest: int, rng: Any) -> list[list[int]]:
     """`count` of the sentences of a piece, in their order."""
-    fitting = [ids for ids in sentences if _SHORTEST <= len(ids) + 2 <= longest] or [
-        ids[: longest - 2] for ids in sentences
-    ]
+    fitting = [ids for ids in sentences if _SHORTEST <= len(ids) + 2 <= longest]
+    fitting = fitting or [ids[: longest - 2] for ids in sentences]
     known = [ids for ids in fitting if tokenizer.is_word[ids].any()]
     return [known[number] for number in sorted(rng.permutation(len(known))[:count])]
 

@@ -44,13 +44,9 @@ def f1(predictions: ArrayLike, labels: ArrayLike, positive: int = 1) -> float:
 
 
 def macro_f1(predictions: ArrayLike, labels: ArrayLike) -> float:
-    """The mean of the classes' F1, so that a rare class weighs as much as a frequent one.
-
-    The classes are those that are predicted or a label; one that is only predicted has F1 0 and counts too. Shapes and
-    errors: as accuracy.
-    """
-    counts = _counts_by_class(*_classes(predictions, labels))
-    return float(np.mean([f1_from_counts(*each) for each in zip(*counts, strict=True)]))
+    """The mean of the F1 of all classes that are predicted or a label, so that a rare one weighs as much as a frequent
+    one. Shapes and errors: as accuracy."""
+    return float(np.mean([scores.f1 for scores in class_scores(predictions, labels).values()]))
 
 
 class ClassScores(NamedTuple):
@@ -66,10 +62,7 @@ def class_scores(predictions: ArrayLike, labels: ArrayLike) -> dict[int, ClassSc
     """The scores of each class that is predicted or a label; an undefined one is 0. Shapes, errors: as accuracy."""
     predictions, labels = _classes(predictions, labels)
     counts = zip(*(each.tolist() for each in _counts_by_class(predictions, labels)), strict=True)
-    scores = (
-        ClassScores(ratio(hits, predicted), ratio(hits, gold), f1_from_counts(hits, predicted, gold), gold)
-        for hits, predicted, gold in counts
-    )
+    scores = (ClassScores(*precision_recall_f1(*each), support=each[2]) for each in counts)
     return dict(zip(np.unique([predictions, labels]).tolist(), scores, strict=True))
 
 
@@ -163,13 +156,14 @@ def ratio(part: float, whole: float) -> float:
 
 
 def f1_from_counts(hits: int, predicted: int, gold: int) -> float:
-    """F1 of `predicted` guesses at `gold` things, when `hits` of them are right; 0 when there is neither.
-
-    F1 = 2 · precision · recall / (precision + recall)  with  precision = hits / predicted  and  recall = hits / gold,
-    their harmonic mean. It is 2 · hits / (predicted + gold), which needs no case for a precision or recall of 0.
-    (Van Rijsbergen 1979, chapter 7.)
-    """
+    """F1 of `predicted` guesses at `gold` things, of which `hits` are right: 2 · precision · recall / (precision +
+    recall), which is 2 · hits / (predicted + gold); 0 when there is neither. (Van Rijsbergen 1979, chapter 7.)"""
     return ratio(2 * hits, predicted + gold)
+
+
+def precision_recall_f1(hits: int, predicted: int, gold: int) -> tuple[float, float, float]:
+    """hits / predicted, hits / gold, and F1, their harmonic mean; each is 0 where it is 0 / 0."""
+    return ratio(hits, predicted), ratio(hits, gold), f1_from_counts(hits, predicted, gold)
 
 
 def paired(names: tuple[str, str], first: ArrayLike, second: ArrayLike) -> tuple[Array, Array]:
@@ -186,11 +180,6 @@ def paired(names: tuple[str, str], first: ArrayLike, second: ArrayLike) -> tuple
 
 
 METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
-    "accuracy": accuracy,
-    "f1": f1,
-    "macro_f1": macro_f1,
-    "matthews": matthews,
-    "pearson": pearson,
-    "spearman": spearman,
+    metric.__name__: metric for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman)
 }
 """The metrics that compare one prediction an example, (N,), with one label, by name."""

@@ -49,10 +49,8 @@ def draw_curves(folder: Path) -> None:
 
 
 class Pictures:
-    """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time.
-
-    model, example: a model with a `bert` in it, and what it reads for a picture of its attention.
-    """
+    """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time. model,
+    example: a model with a `bert` in it, and what it reads for a picture of its attention."""
 
     def __init__(self, folder: Path, model: Any = None, example: Example | None = None) -> None:
         self.folder, self._bert, self._example = folder, getattr(model, "bert", None), example

@@ -15,7 +15,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
-from npbert.data.corpus import Corpus, warn_of_known
+from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.packing import OBJECTIVES
 from npbert.data.pretraining_data import PretrainingData
 from npbert.data.tokenizer import Tokenizer
@@ -39,9 +39,7 @@ class PretrainSettings(TrainerSettings):
     """
 
     corpus: tuple[str, ...] = setting(
-        (),
-        "files or folders of text to learn from, with a sentence on each line and a blank line between documents",
-        value="FILE",
+        (), "files or folders of text to learn from: a sentence a line, a blank line between documents", value="FILE"
     )
     held_out: tuple[str, ...] = setting(
         (), "files or folders of text to judge the model by; it does not learn from them", value="FILE"
@@ -55,9 +53,7 @@ class PretrainSettings(TrainerSettings):
         value="MODEL",
     )
     objective: str = setting(
-        "nsp",
-        "what to learn besides hidden words: nsp (is this the next sentence?), sop (are two sentences in "
-        "order?) or none",
+        "nsp", "what to learn besides hidden words: nsp (the next sentence?), sop (two sentences in order?) or none"
     )
     max_length: int = setting(128, "how long a sequence may be, in tokens", value="TOKENS")
     batch_size: int = setting(32, "how many sequences are in a batch")
@@ -96,15 +92,8 @@ class Pretraining:
         self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
         self.tokenizer.max_length = settings.max_length
         corpus = Corpus(settings.corpus, document_per_file=settings.document_per_file)
-        self.data = PretrainingData(
-            corpus,
-            self.tokenizer,
-            batch_size=settings.batch_size,
-            max_length=settings.max_length,
-            objective=settings.objective,
-            mask_probability=settings.mask_probability,
-            whole_words=settings.whole_words,
-        )
+        names = ("batch_size", "max_length", "objective", "mask_probability", "whole_words")
+        self.data = PretrainingData(corpus, self.tokenizer, **{name: getattr(settings, name) for name in names})
         self.model = _make_model(settings, self.tokenizer, rng)
         self.kinds: tuple[str, ...] = ("",) if settings.objective == "none" else ("mlm", settings.objective)
         self.held_out: list[Batch] = []
@@ -115,14 +104,10 @@ class Pretraining:
             self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
             if not self.held_out:
                 raise ValueError(f"the held-out text, {', '.join(settings.held_out)}, has no batches")
-            warn_of_known(held_out, corpus)
+            warn_of_known(*passages(held_out, corpus), "passage", "the held-out text", "the corpus")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
-        self.sentences = MaskedSentences(
-            held_out if settings.held_out else corpus,
-            self.tokenizer,
-            max_length=settings.max_length,
-            seed=settings.seed,
-        )
+        text = held_out if settings.held_out else corpus
+        self.sentences = MaskedSentences(text, self.tokenizer, max_length=settings.max_length, seed=settings.seed)
         self.cost = len(self.held_out) / STEP_IN_FORWARDS
         self.trainer = Trainer(
             self.model,
@@ -147,21 +132,19 @@ class Pretraining:
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
         judged = when_judged(self.trainer.settings, self.cost)
         start = "random numbers" if settings.model in PRESETS else settings.model
-        held_out = [
-            f"{shorten(', '.join(settings.held_out), 60)}: {_batches(len(self.held_out))}, to judge it by {judged}"
+        lines = [
+            f"{shorten(', '.join(settings.corpus), 60)}: {_size(corpus.num_bytes)} of text, in "
+            f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
+            f"the first sentence: {shorten(first, 80)}",
+            f"a model of {sum(p.value.size for p in self.model.parameters()):,} parameters, "
+            f"{len(self.tokenizer):,} tokens; it starts from {start}",
         ]
-        return "\n".join(
-            [
-                f"{shorten(', '.join(settings.corpus), 60)}: {_size(corpus.num_bytes)} of text, in "
-                f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
-                f"the first sentence: {shorten(first, 80)}",
-                f"a model of {sum(p.value.size for p in self.model.parameters()):,} parameters, "
-                f"{len(self.tokenizer):,} tokens; it starts from {start}",
-                *(held_out if self.held_out else []),
-                f"{counted(settings.steps, 'step')} of {counted(settings.batch_size, 'sequence')} of up to "
-                f"{settings.max_length} tokens",
-            ]
-        )
+        if self.held_out:
+            batches = "1 batch" if len(self.held_out) == 1 else f"{len(self.held_out):,} batches"
+            lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {batches}, to judge it by {judged}")
+        sequences = counted(settings.batch_size, "sequence")
+        length = f"{counted(settings.steps, 'step')} of {sequences} of up to {settings.max_length} tokens"
+        return "\n".join([*lines, length])
 
     def evaluate(self) -> dict[str, float]:
         """Losses and accuracies of the model on the held-out batches."""
@@ -185,20 +168,14 @@ def _size(count: int) -> str:
     return f"{count / 1e3:,.1f} kB" if count < 1e6 else f"{count / 1e6:,.1f} MB"
 
 
-def _batches(count: int) -> str:
-    return "1 batch" if count == 1 else f"{count:,} batches"
-
-
 def _make_model(
     settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random.Generator
 ) -> BertForPreTraining | BertForMaskedLM:
     model_class = BertForMaskedLM if settings.objective == "none" else BertForPreTraining
     if settings.model in PRESETS:
-        sizes: dict[str, Any] = {"vocab_size": len(tokenizer)}
-        config = BertConfig.preset(settings.model, **sizes)
-        if settings.max_length > config.max_position_embeddings:
-            config = replace(config, max_position_embeddings=settings.max_length)
-        return model_class(config, rng=rng)
+        config = BertConfig.preset(settings.model, vocab_size=len(tokenizer))
+        length = max(settings.max_length, config.max_position_embeddings)
+        return model_class(replace(config, max_position_embeddings=length), rng=rng)
     if not Path(settings.model).is_dir():
         raise FileNotFoundError(f"model: {neither_size_nor_folder(settings.model)}")
     model = model_class.from_pretrained(settings.model, rng=rng)
@@ -215,11 +192,11 @@ def evaluate_losses(
     own = []
     for batch in communicator.own(batches):
         losses = model.loss(batch)
-        own.append((list(map(float, losses.means)), model.target_counts(batch), losses.counts_right))
+        own.append(StepLosses(tuple(map(float, losses.means)), model.target_counts(batch), losses.counts_right))
     averages = Averages()
     for theirs in communicator.gather(own):
         for losses in theirs:
-            averages.add(kinds, StepLosses(*losses))
+            averages.add(kinds, losses)
     return averages.means()
 
 
@@ -242,9 +219,5 @@ def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -
         return known
     share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
     entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
-    return {
-        "loss": loss + entropy,
-        **{f"{kinds[0]}_{name}": value for name, value in known.items()},
-        f"{kinds[1]}_loss": entropy,
-        f"{kinds[1]}_accuracy": max(share, 1 - share),
-    }
+    pairs = {f"{kinds[1]}_loss": entropy, f"{kinds[1]}_accuracy": max(share, 1 - share)}
+    return {"loss": loss + entropy, **{f"{kinds[0]}_{name}": value for name, value in known.items()}, **pairs}

@@ -3,7 +3,7 @@ place in its data, what its evaluations gave, and its averages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple, Protocol
 
@@ -124,44 +124,30 @@ class Progress:
         Raises: ValueError that names what is missing, unknown or of another type.
         """
         stored = {"total_steps": 0, **stored}  # earlier versions did not say
-        names = {entry.name for entry in fields(cls)}
-        for name in sorted(names ^ stored.keys()):
-            raise ValueError(f"{name} is {'missing' if name in names else 'unknown'}")
-        for name, is_right in _RIGHT.items():
-            if not is_right(stored[name]):
+        kinds = {entry.name: str(entry.type) for entry in fields(cls)}
+        for name in sorted(kinds.keys() ^ stored.keys()):
+            raise ValueError(f"{name} is {'missing' if name in kinds else 'unknown'}")
+        for name, kind in kinds.items():
+            if not _fits(stored[name], kind):
                 raise ValueError(f"{name} is {stored[name]!r}")
         place, averages = Place(*stored["place"]), Averages(**stored["averages"])
         return cls(**{**stored, "place": place, "averages": averages})
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _are(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """A check for dicts, all of whose values must be right."""
-    return lambda value: isinstance(value, dict) and all(map(is_right, value.values()))
-
-
-def _is_place(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) == len(START) and all(map(_is_count, value))
-
-
-def _are_averages(value: Any) -> bool:
-    if not (isinstance(value, dict) and value.keys() == {entry.name for entry in fields(Averages)}):
-        return False
-    sums, counts = value["sums"], value["counts"]
-    return _are(_is_number)(sums) and _are(_is_count)(counts) and sums.keys() == counts.keys()
-
-
-_RIGHT: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("epoch", "epoch_seed", "best_step", "evaluations_since_best", "total_steps"), _is_count),
-    **dict.fromkeys(("best_evaluation", "evaluation"), _are(_is_number)),
-    "place": _is_place,
-    "best": lambda value: value is None or _is_number(value),
-    "averages": _are_averages,
-}
+def _fits(value: Any, kind: str) -> bool:
+    """True if a value from a file is of a field's type, as it is written above; whole numbers are counts."""
+    if kind in ("int", "float"):
+        is_number = isinstance(value, int if kind == "int" else int | float) and not isinstance(value, bool)
+        return is_number and (kind == "float" or value >= 0)
+    if kind == "float | None":
+        return value is None or _fits(value, "float")
+    if kind == "Place":
+        is_place = isinstance(value, list | tuple) and len(value) == len(START)
+        return is_place and all(_fits(each, "int") for each in value)
+    if kind == "Averages":
+        kinds = {entry.name: str(entry.type) for entry in fields(Averages)}
+        are_right = isinstance(value, dict) and value.keys() == kinds.keys()
+        are_right = are_right and all(_fits(value[name], kind) for name, kind in kinds.items())
+        return are_right and value["sums"].keys() == value["counts"].keys()
+    of = kind.removeprefix("dict[str, ").removesuffix("]")
+    return isinstance(value, dict) and all(_fits(each, of) for each in value.values())

@@ -34,7 +34,7 @@ def session(trainer: Any) -> Iterator[list[Watcher]]:
     communicator, saved = trainer.communicator, trainer.saved
     with communicator.ending_together(), ExitStack() as folder:
         check_same_run(communicator, trainer.model, trainer.recorded, trainer.judged_by)
-        done_by_the_first(communicator, lambda: folder.enter_context(run_folder(trainer.folder, trainer.recorded)))
+        done_by_the_first(communicator, lambda: folder.enter_context(run_folder(trainer.folder)))
         check_same_folder(communicator, trainer.folder)
         news = _take_up(trainer) if saved.path.is_file() else ""
         done_by_the_first(communicator, lambda: save_settings(trainer.recorded, trainer.folder))
@@ -63,10 +63,8 @@ def _take_up(trainer: Any) -> str:
     news = f"going on from step {step}"
     if total != before:
         rates = [trainer.learning_rate(steps) for steps in (before, total)]
-        news += (
-            f", up to step {total} instead of {before}: the next learning rate is {rates[1]:.3g} instead of "
-            f"{rates[0]:.3g}, and falls to 0 at the new end"
-        )
+        news += f", up to step {total} instead of {before}: the next learning rate is {rates[1]:.3g} "
+        news += f"instead of {rates[0]:.3g}, and falls to 0 at the new end"
         if trainer.evaluate is not None:
             news += f"; the model is judged {when_judged(trainer.settings, 0)}"
     progress.total_steps = total
@@ -169,10 +167,8 @@ def stop_when_asked() -> Iterator[Callable[[], bool]]:
     """While it lasts, what would end the process only asks to stop: SIGINT (Ctrl-C), SIGTERM, SIGHUP (its terminal is
     closed) and SIGXCPU (its time is up). It gives a function that says whether somebody has asked.
 
-    A second SIGINT or SIGTERM acts as ever. The system itself sends the others more than once, and they only ask each
-    time; where they are ignored, as under nohup, they still are.
-
-    Outside the main thread, where Python takes no signals, nobody asks.
+    A second SIGINT or SIGTERM acts as ever. The system sends the others more than once, and they only ask each time;
+    where they are ignored, as under nohup, they still are. Outside the main thread Python takes none: nobody asks.
     """
     asked: list[int] = []
     if threading.current_thread() is not threading.main_thread():

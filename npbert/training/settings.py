@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,13 +33,13 @@ def _as_text(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings of one purpose; a run puts several together. A Path may be given where a str is wanted."""
+    """Settings of one purpose; a run puts several together. A Path may be given for a str, and a list for a tuple."""
 
     def __post_init__(self) -> None:
         """Raise TypeError for a value of another type than its setting has, ValueError for one that is not possible."""
         for entry in fields(self):
             given, kind = getattr(self, entry.name), str(entry.type)
-            value = tuple(map(_as_text, given)) if isinstance(given, tuple) else _as_text(given)
+            value = tuple(map(_as_text, given)) if isinstance(given, tuple | list) else _as_text(given)
             object.__setattr__(self, entry.name, value)
             is_wrong_bool = isinstance(value, bool) and kind != "bool"
             is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
@@ -62,12 +62,8 @@ class TrainerSettings(Settings):
 
     steps: int = setting(1000, "how many updates to make")
     learning_rate: float = setting(1e-4, "the learning rate where it is highest", value="RATE")
-    warmup: float = setting(
-        0.1, "the share of the steps in which the learning rate rises; after that it falls to 0", value="SHARE"
-    )
-    weight_decay: float = setting(
-        0.01, "how strongly decoupled weight decay pulls weight matrices towards 0", value="RATE"
-    )
+    warmup: float = setting(0.1, "the share of steps in which the learning rate rises, before it falls", value="SHARE")
+    weight_decay: float = setting(0.01, "how strongly decoupled weight decay pulls matrices towards 0", value="RATE")
     max_grad_norm: float = setting(1.0, "a gradient with a larger norm than this is scaled down to it", value="NORM")
     parts: int = setting(
         0,
@@ -76,14 +72,10 @@ class TrainerSettings(Settings):
         "same bits; 0: as many parts as there are processes when the run begins, as parts of few tokens take longer",
     )
     gradient_checkpointing: bool = setting(
-        False,
-        "compute each layer again on the way back instead of keeping it, which takes less memory; the result "
-        "is the same",
+        False, "compute each layer again on the way back, instead of keeping it: less memory for the same result"
     )
     share_state: bool = setting(
-        True,
-        "where several processes train, each keeps only its share of what the optimizer remembers; the result is the "
-        "same",
+        True, "of several processes, each keeps only its share of what the optimizer remembers, for the same result"
     )
     evaluate_every: int = setting(
         -1,
@@ -94,7 +86,7 @@ class TrainerSettings(Settings):
     save_every: int = setting(200, "how many steps lie between saved states, from which a run can go on", value="STEPS")
     log_every: int = setting(
         10,
-        "how many steps lie between lines of the log, metrics.jsonl; of these about 20 in a run are shown, too",
+        "how many steps lie between lines of the log, metrics.jsonl; about 20 in a run are shown, too",
         value="STEPS",
     )
     keep_state: bool = setting(
@@ -116,10 +108,16 @@ class TrainerSettings(Settings):
                 raise ValueError(f"{name} is {getattr(self, name)}, wanted a positive number")
 
     def with_interval(self, cost: float, *, is_judged: bool) -> TrainerSettings:
-        """The same with the steps between evaluations in `evaluate_every`; none are made along the way by default where
-        nothing judges the model. cost: of an evaluation, in steps."""
-        every = self.evaluate_every if is_judged else max(0, self.evaluate_every)
-        return replace(self, evaluate_every=evaluation_interval(every, self.steps, cost))
+        """The same with the steps between evaluations in `evaluate_every`; 0 for none but the last.
+
+        cost: how long an evaluation takes, in steps. By default there are ten in a run; but where they would take
+        longer than a quarter of the steps, fewer, and at least three, enough for a curve; and none where nothing judges
+        the model.
+        """
+        if self.evaluate_every >= 0 or not is_judged:
+            return replace(self, evaluate_every=max(0, self.evaluate_every))
+        times = min(_TIMES, max(_LEAST_TIMES, _SHARE * self.steps / cost)) if cost else _TIMES
+        return replace(self, evaluate_every=math.ceil(self.steps / times))
 
     def is_logged(self, step: int) -> bool:
         """True if the log has a row for this step."""
@@ -128,18 +126,6 @@ class TrainerSettings(Settings):
     def is_judged(self, step: int) -> bool:
         """True if the model is judged after this step. (`evaluate_every` is known: see `with_interval`.)"""
         return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
-
-
-def evaluation_interval(evaluate_every: int, steps: int, cost: float = 0) -> int:
-    """Steps between evaluations, for the setting `evaluate_every`; 0 for none but the last.
-
-    cost: how long an evaluation takes, in steps. By default there are ten in a run; but where they would take longer
-    than a quarter of the steps, fewer, and at least three: enough for a curve.
-    """
-    if evaluate_every >= 0:
-        return evaluate_every
-    times = min(_TIMES, max(_LEAST_TIMES, _SHARE * steps / cost)) if cost else _TIMES
-    return math.ceil(steps / times)
 
 
 def when_judged(settings: TrainerSettings, cost: float) -> str:
@@ -170,11 +156,9 @@ def save_settings(settings: Settings, folder: Path) -> None:
     """Write `folder`/settings.toml, each setting with a comment that says what it means. (Extra: train.)"""
     tomlkit = import_extra("tomlkit", extra="train")
     document = tomlkit.document()
-    values = asdict(settings)
     for entry in fields(settings):
         document.add(tomlkit.comment(entry.metadata["help"]))
-        value = values[entry.name]
-        document.add(entry.name, list(value) if isinstance(value, tuple) else value)
+        document.add(entry.name, getattr(settings, entry.name))
     with atomic_write(folder / SETTINGS_FILE) as path:
         path.write_text(tomlkit.dumps(document), encoding="utf-8")
 
@@ -191,11 +175,6 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
         hint = did_you_mean(min(unknown), known) or f"; there are {', '.join(sorted(known))}"
         raise FileError(f"{path}: there is no setting {', '.join(sorted(unknown))}{hint}")
     try:
-        return make_settings(kind, {**values, **changes})
+        return kind(**{**values, **changes})
     except (TypeError, ValueError) as error:
         raise FileError(f"{path}: {error}") from error
-
-
-def make_settings(kind: type[Kind], values: dict[str, Any]) -> Kind:
-    """Settings from plain values. Raises: TypeError for a value of another type than its setting has."""
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from npbert.inference import find_entities
-from npbert.training.metrics import f1_from_counts, ratio
+from npbert.training.metrics import f1_from_counts, precision_recall_f1
 
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:an?|the)\b")
@@ -47,9 +47,7 @@ def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[st
         hits += len(set(predicted_entities) & set(gold_entities))
         num_predicted += len(predicted_entities)
         num_gold += len(gold_entities)
-    return EntityScores(
-        ratio(hits, num_predicted), ratio(hits, num_gold), f1_from_counts(hits, num_predicted, num_gold)
-    )
+    return EntityScores(*precision_recall_f1(hits, num_predicted, num_gold))
 
 
 class SquadScores(NamedTuple):
@@ -82,8 +80,7 @@ def token_f1(prediction: str, answers: Sequence[str]) -> float:
     """F1 of the words that prediction and answer share, for the gold answer where it is highest.
 
     F1 = 2 · shared / (words of the prediction + words of the answer), after normalize_answer. A word that comes twice
-    in both is shared twice. Two texts without words share none: F1 0, though their exact match is 1. (SQuAD v2.0's
-    script, and the libraries that follow it, give F1 1.)
+    in both is shared twice. Two texts without words have F1 0, though their exact match is 1. (SQuAD v2.0 gives F1 1.)
 
     Raises: ValueError for no answer; TypeError for one string in place of a list.
     """

@@ -9,7 +9,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from npbert.optim import Optimizer
 from npbert.training.log import EVENTS_FOLDER
 from npbert.training.parallel import Shares
 from npbert.training.progress import Progress
-from npbert.training.settings import SETTINGS_FILE, Settings, load_settings
+from npbert.training.settings import SETTINGS_FILE, Settings
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
 LOCK_FILE = ".lock"
@@ -38,24 +38,21 @@ _KEY = "npbert"
 
 
 @contextmanager
-def run_folder(folder: Path, settings: Settings) -> Iterator[None]:
-    """While it lasts, `folder` is that of a run with these settings, and of this process.
+def run_folder(folder: Path) -> Iterator[None]:
+    """While it lasts, `folder` is that of a run, and of this process.
 
     The system ends the lock when the process ends, in whatever way. (Extra: train.)
 
-    Raises: FileError when another process has the folder, or it holds the state of a run with other settings, or in
-    model/ a model that is of no run, and that would be overwritten; OSError, also for a file system without locks.
+    Raises: FileError when another process has the folder, or it holds in model/ a model that is of no run, and that
+    would be overwritten; OSError, also for a file system without locks.
     """
     model = folder / MODEL_FOLDER
     if model.is_dir() and any(model.iterdir()) and not (folder / SETTINGS_FILE).exists():
-        raise FileError(
-            f"{model} holds files that are of no run of npbert, and would be overwritten: choose another folder"
-        )
+        wrong = "holds files that are of no run of npbert, and would be overwritten"
+        raise FileError(f"{model} {wrong}: choose another folder")
     for place in (model, folder / EVENTS_FOLDER, folder / LOCK_FILE):
         if place.is_symlink():  # of all other files, a new one takes the place of a link
-            raise FileError(
-                f"{place} is a link, and a run writes into its own folder alone: put a folder there instead"
-            )
+            raise FileError(f"{place} is a link, and a run writes into its own folder alone: put a folder there")
     filelock = import_extra("filelock", extra="train")
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -68,32 +65,14 @@ def run_folder(folder: Path, settings: Settings) -> Iterator[None]:
     with lock:
         for place in (folder, folder / MODEL_FOLDER):
             remove_leftovers(place)
-        _check_same(folder, settings)
         yield
-
-
-def _check_same(folder: Path, settings: Settings) -> None:
-    path = folder / SETTINGS_FILE
-    if not ((folder / STATE_FILE).is_file() and path.is_file()):
-        return
-    stored = load_settings(type(settings), path)
-    for entry in fields(settings):
-        if entry.name in FREE + LENGTH:
-            continue
-        ours, theirs = getattr(settings, entry.name), getattr(stored, entry.name)
-        if ours != theirs:
-            raise FileError(
-                f"{folder} holds a run with other settings, {entry.name} = {theirs!r} and not {ours!r}: to go on with "
-                f"it, give its own; for a new run, another folder"
-            )
 
 
 @dataclass
 class SavedRun:
     """The state and the best model of a run in `folder`. Several processes call it together, and process 0 writes.
 
-    settings: those that tell one run from another. save_model: writes the model to a folder.
-
+    save_model: writes the model to a folder.
     Raises: ValueError for a model that could not be saved, as two of its parameters would have one name in the file.
     """
 
@@ -131,9 +110,14 @@ class SavedRun:
         """
         path, file = self.path, TensorFile(self.path)
         steps, stored = _read_head(file)
-        settings = stored.pop("settings", None)
-        if settings is not None and settings != self._settings:
-            raise FileError(f"{path} is the state of another run: its settings are not those in {path.parent}")
+        settings = stored.pop("settings", self._settings)  # earlier versions did not say
+        for name in {**settings, **self._settings}:
+            ours, theirs = self._settings.get(name), settings.get(name)
+            if ours != theirs:
+                raise FileError(
+                    f"{self.folder} holds a run with other settings, {name} = {theirs!r} and not {ours!r}: to go on "
+                    f"with it, give its own; for a new run, another folder"
+                )
         rng = stored.pop("rng", None)
         try:
             progress = Progress.from_stored(stored)
@@ -211,8 +195,9 @@ def _read_head(file: TensorFile) -> tuple[int, dict[str, Any]]:
     try:
         stored = json.loads(file.metadata[_KEY])
         steps, progress = stored["steps"], stored["progress"]
-        if type(steps) is not int or steps < 0 or not isinstance(progress, dict):
-            raise ValueError("steps or progress of another type")
+        are_dicts = isinstance(progress, dict) and isinstance(progress.get("settings", {}), dict)
+        if type(steps) is not int or steps < 0 or not are_dicts:
+            raise ValueError("steps, progress or settings of another type")
     except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise FileError(f"{file.path} is not a training state of npbert") from error
     return steps, progress

@@ -20,7 +20,7 @@ from npbert.training.plot import Example
 from npbert.training.progress import Data, Progress, Step, Watcher
 from npbert.training.session import session
 from npbert.training.settings import TrainerSettings
-from npbert.training.state import STATE_FILE, SavedRun
+from npbert.training.state import SavedRun
 
 
 class Trainer:
@@ -36,11 +36,10 @@ class Trainer:
     kinds: a name for each loss of the model, ("mlm", "nsp") say. evaluate: gives numbers by name for a held-out set, of
     which `goal` names the one that counts; without it the last model is the best. show: what the model says of a few
     examples, as a row for shown.jsonl, asked after each evaluation. example: a text, whose attention TensorBoard shows
-    where the model has a `bert`. save_model: writes the model to a folder. rng:
-    where dropout and the order of the data are drawn from. steps: how many updates to make, unless `settings` say it.
-    cost: how long an evaluation takes, in steps, by which there are more or fewer of them; where it is said, the model
-    is kept along the way even if nothing evaluates it. judged_by: the files that `evaluate` has read; several processes
-    make sure that these are the same.
+    where the model has a `bert`. save_model: writes the model to a folder. rng: where dropout and the order of the data
+    are drawn from. steps: how many updates to make, unless `settings` say it. cost: how long an evaluation takes, in
+    steps, by which there are more or fewer of them; where it is said, the model is kept along the way even if nothing
+    evaluates it. judged_by: the files that `evaluate` has read; several processes make sure that these are the same.
 
     When `folder` holds the state of a run with the same settings, training goes on from there, bit for bit, if all else
     is as it was. With more steps, or more patience, it is a longer run: it goes on where it was, also from its end,
@@ -77,7 +76,7 @@ class Trainer:
         self.recorded = replace(settings, parts=settings.parts or communicator.size)
         settings = replace(self.recorded, steps=steps or settings.steps)
         settings.check("steps", 1)
-        check_parts(communicator, settings.parts, Path(folder), has_state=(Path(folder) / STATE_FILE).is_file())
+        check_parts(communicator, settings.parts)
         self.settings = settings.with_interval(cost or 0, is_judged=evaluate is not None or cost is not None)
         self.model, self.data, self.folder, self.rng, self.kinds = model, data, Path(folder), rng, kinds
         self.evaluate, self.goal, self.show, self.example = evaluate, goal, show, example
@@ -110,10 +109,10 @@ class Trainer:
         """Train to the last step, or until patience ends; return what the evaluation gave for the model in model/.
 
         Raises: KeyboardInterrupt, after saving the state, when asked to stop (Ctrl-C, SIGTERM, or a terminal or pipe
-        that is closed); NotFiniteError when the
-        loss, a gradient or a parameter is not finite, which says the step and the first layer to blame; ValueError for
-        data without a batch, or an evaluation without the goal's number; FileError for a folder of another run or
-        process, or a damaged state; OSError when the disk is full, say: the last saved state stays whole.
+        that is closed); NotFiniteError with the step and the first layer to blame when the loss, a gradient or a
+        parameter is not finite; ValueError for data without a batch, or an evaluation without the goal's number;
+        FileError for a folder of another run or process, or a damaged state; OSError when the disk is full, say: the
+        last saved state stays whole.
         """
         with session(self) as watchers:
             batches = self.progress.batches(self.data, self.rng)

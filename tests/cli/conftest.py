@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import sys
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -63,6 +64,23 @@ def npbert(monkeypatch, capsysbinary):
         return Result(status, out, err.decode())
 
     return run
+
+
+@pytest.fixture
+def limited():
+    """limited(100) -> while it lasts, no file may grow beyond so many bytes: to write more fails as on a full disk."""
+    resource = pytest.importorskip("resource", reason="limits are set on POSIX alone")
+
+    @contextmanager
+    def limited(size):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The mistakes of users: one line that names the file, exit status 1, and no traceback."""
 
+import errno
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import shlex
 import shutil
 import sys
 from fnmatch import fnmatchcase
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,22 +16,21 @@ from npbert.cli import main
 from npbert.extras import how_to_install
 from tests.cli.conftest import HEADS
 
+BAD_INPUTS = {
+    b"": " is empty: there is no text to work on",
+    b"\xef\xbb\xbf \r\n\n": " is empty: there is no text to work on",
+    b"cat\ncaf\xe9\n": ", line 2: byte 7 (0xe9) is not UTF-8",
+    b"cat\r\n\xe2\x82": ", line 2: byte 5 (0xe2) is not UTF-8",
+}
+
 
 @pytest.mark.parametrize("command", HEADS)
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", " is empty: there is no text to work on"),
-        (b"\xef\xbb\xbf \r\n\n", " is empty: there is no text to work on"),
-        (b"cat\ncaf\xe9\n", ", line 2: byte 7 (0xe9) is not UTF-8"),
-        (b"cat\r\n\xe2\x82", ", line 2: byte 5 (0xe2) is not UTF-8"),
-    ],
-)
-def test_a_bad_input(npbert, checkpoints, tmp_path, command, content, message):
+def test_a_bad_input(npbert, checkpoints, tmp_path, command):
     path = tmp_path / "in.txt"
-    path.write_bytes(content)
-    assert npbert(command, checkpoints[command], path).error == f"{path}{message}"
-    assert npbert(command, checkpoints[command], stdin=content).error == f"standard input{message}"
+    for content, message in BAD_INPUTS.items():
+        path.write_bytes(content)
+        assert npbert(command, checkpoints[command], path).error == f"{path}{message}"
+        assert npbert(command, checkpoints[command], stdin=content).error == f"standard input{message}"
 
 
 @pytest.mark.parametrize(
@@ -54,11 +55,11 @@ def test_a_broken_checkpoint(npbert, checkpoints, tmp_path, file, change, messag
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.npy"])
-def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, monkeypatch, name):
+def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, limited, name):
     """A disk that is full leaves the old output, and nothing else."""
 
     def error_of(path):
-        return npbert("embed", checkpoints["embed"], "--output", path, stdin=b"cat").error
+        return npbert("embed", checkpoints["embed"], "--output", path, stdin=b"cat\n" * 40).error
 
     (tmp_path / "folder").mkdir()
     old = tmp_path / name
@@ -72,12 +73,8 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, monkeyp
     missing = tmp_path / "missing" / name
     message = f"{missing}: No such file or directory"
     assert npbert("embed", "no folder", "--output", missing).error == message, "it is said before anything is read"
-
-    def full(handle):
-        raise OSError(28, "No space left on device", name)
-
-    monkeypatch.setattr(os, "fsync", full)
-    assert error_of(old) == f"{name}: No space left on device"
+    with limited(100):
+        assert error_of(old) == f"{old}: {os.strerror(errno.EFBIG)}"
     assert {path.name for path in tmp_path.iterdir()} == {"folder", name}
     assert old.read_text() == "old"
 
@@ -85,21 +82,12 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, monkeyp
 FINE = b'{"question": "cat?", "passage": "the cat"}\n'
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "cat?",
-        '{"question": "cat?", "passage": "the',
-        '{"question": "cat?"}',
-        '["cat?", "the cat"]',
-        "7",
-        "",
-        '{"question": 7, "passage": "the cat"}',
-        '{"question": ["cat?"], "passage": ["the cat"]}',
-        '{"question": "cat?", "passage": "the \\ud83d"}',
-        "x" * 10**5,
-    ],
-)
+NO_QUESTIONS = ["cat?", '["cat?", "the cat"]', "7", "", "x" * 10**5, '{"question": "cat?"}']
+NO_QUESTIONS += ['{"question": "cat?", "passage": "the', '{"question": "cat?", "passage": "the \\ud83d"}']
+NO_QUESTIONS += ['{"question": 7, "passage": "the cat"}', '{"question": ["cat?"], "passage": ["the cat"]}']
+
+
+@pytest.mark.parametrize("line", NO_QUESTIONS)
 def test_a_line_that_is_no_question(npbert, checkpoints, line):
     """A long line is not shown in full."""
     wanted = 'wanted a JSON object with the strings "question" and "passage", or --question'
@@ -129,20 +117,21 @@ def test_values_that_are_none(npbert, checkpoints, command, arguments, stdin, me
     assert npbert(command, checkpoints[command], *arguments, stdin=stdin).error == message
 
 
-@pytest.mark.parametrize("library", ["tokenizers", "safetensors"])
-def test_without_an_extra(npbert, checkpoints, monkeypatch, library):
-    monkeypatch.setitem(sys.modules, library, None)
-    message = f"this needs the package {library}, which is not installed: {how_to_install('hf')}"
-    assert npbert("embed", checkpoints["embed"], stdin=b"cat").error == message
+def test_without_an_extra(npbert, checkpoints, monkeypatch):
+    for library in ("tokenizers", "safetensors"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, library, None)
+            message = f"this needs the package {library}, which is not installed: {how_to_install('hf')}"
+            assert npbert("embed", checkpoints["embed"], stdin=b"cat").error == message
 
 
-@pytest.mark.parametrize("name", ["texts.txt", "a link", "./texts.txt"])
-def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatch, name):
+def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts.txt").write_text("the cat\n")
     (tmp_path / "a link").symlink_to(tmp_path / "texts.txt")
-    wanted = f"--output is {name}, the file that the texts are read from: it would be lost"
-    assert npbert("embed", checkpoints["embed"], "texts.txt", "--output", name).error == wanted
+    for name in ("texts.txt", "a link", "./texts.txt"):
+        wanted = f"--output is {name}, the file that the texts are read from: it would be lost"
+        assert npbert("embed", checkpoints["embed"], "texts.txt", "--output", name).error == wanted
     assert (tmp_path / "texts.txt").read_text() == "the cat\n"
 
 
@@ -155,10 +144,7 @@ def test_an_empty_name_is_no_file_and_no_folder(capsys, arguments):
 
 
 def test_too_little_memory_is_one_line(npbert, checkpoints, monkeypatch):
-    def full(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr("npbert.inference.Embed.__call__", full)
+    monkeypatch.setattr("npbert.inference.Embed.__call__", Mock(side_effect=MemoryError))
     assert npbert("embed", checkpoints["embed"], stdin=b"cat").error.startswith("there is not enough memory")
 
 

@@ -56,20 +56,14 @@ def test_fill_mask(npbert, checkpoints):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options"),
-    [
-        ([], {}),
-        (["--pooling", "cls"], {"pooling": "cls"}),
-        (["--pooling", "pooler"], {"pooling": "pooler"}),
-        (["--layer", "0"], {"layer": 0}),
-        (["--layer", "-2", "--normalize"], {"layer": -2, "normalize": True}),
-    ],
+    "options", [{}, {"pooling": "cls"}, {"pooling": "pooler"}, {"layer": 0}, {"layer": -2, "normalize": True}]
 )
-def test_embed(npbert, checkpoints, tmp_path, arguments, options):
+def test_embed(npbert, checkpoints, tmp_path, options):
     """JSON lines and the array hold the same numbers, a row a line, also for an empty line. A terminal shows few
     digits."""
     folder, texts = checkpoints["embed"], ["the cat", "", "", "a café", ""]
     stdin = "\n".join([*texts, ""]).encode()
+    arguments = [word for name, value in options.items() for word in (f"--{name}", value)[: 1 + (value is not True)]]
     wanted = Embed.from_pretrained(folder, **options)(texts)
     rows = npbert("embed", folder, *arguments, stdin=stdin).rows
     assert [row["text"] for row in rows] == texts
@@ -106,13 +100,15 @@ def test_answer(npbert, checkpoints):
     assert row == {"question": "a dog?", "answers": [rounded(answer("a dog?", passage)._asdict(), DIGITS)]}
 
 
-def test_utf_8_whatever_the_locale(checkpoints):
+def test_a_real_process_reads_and_writes_utf_8_whatever_the_locale_and_says_its_warnings_in_lines(checkpoints):
     others = ("LC_", "LANG", "PYTHONIOENCODING", "PYTHONUTF8")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(others)}
+    environment |= {"LC_ALL": "C", "PYTHONUTF8": "0", "NPBERT_NUM_THREADS": "abc"}
     command = [sys.executable, "-m", "npbert", "fill-mask", str(checkpoints["fill-mask"])]
-    options = {"input": "café [MASK] 中国".encode(), "env": {**environment, "LC_ALL": "C", "PYTHONUTF8": "0"}}
+    options = {"input": "café [MASK] 中国".encode(), "env": environment}
     printed = subprocess.run(command, capture_output=True, check=False, **options)
-    assert (printed.returncode, printed.stderr) == (0, b"")
+    said = b"npbert: NPBERT_NUM_THREADS is 'abc', wanted a whole number of at least 1\n"
+    assert (printed.returncode, printed.stderr) == (0, said)
     assert printed.stdout.startswith('{"text": "café [MASK] 中国", '.encode())
 
 
@@ -137,24 +133,18 @@ def test_a_pipe_is_written_to(npbert, checkpoints, tmp_path):
     assert not (tmp_path / "pipe").is_file()
 
 
-@pytest.mark.parametrize(
-    ("content", "lines"),
-    [
-        (b"a\nb\n", ["a", "b"]),
-        (b"a\nb", ["a", "b"]),
-        (b"a\r\nb\r\n", ["a", "b"]),
-        (b"a\r\nb", ["a", "b"]),
-        (b"\n\na\n\nb\n", ["", "", "a", "", "b"]),
-        (b"a\r\n\r\n", ["a", ""]),
-        (b" a \t b \n", [" a \t b "]),
-        ("a\u2028b\x0bc\x85d\re\n".encode(), ["a\u2028b\x0bc\x85d\re"]),
-        ("\ufeff中\n".encode(), ["中"]),
-    ],
-)
-def test_lines(tmp_path, monkeypatch, content, lines):
-    (tmp_path / "in.txt").write_bytes(content)
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
-    assert read_lines(str(tmp_path / "in.txt")) == read_lines("-") == lines
+def test_lines(tmp_path, monkeypatch):
+    for content, lines in {
+        **dict.fromkeys(("a\nb\n", "a\nb", "a\r\nb\r\n", "a\r\nb"), ("a", "b")),
+        "\n\na\n\nb\n": ("", "", "a", "", "b"),
+        "a\r\n\r\n": ("a", ""),
+        " a \t b \n": (" a \t b ",),
+        "a\u2028b\x0bc\x85d\re\n": ("a\u2028b\x0bc\x85d\re",),
+        "\ufeff中\n": ("中",),
+    }.items():
+        (tmp_path / "in.txt").write_bytes(content.encode())
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+        assert read_lines(str(tmp_path / "in.txt")) == read_lines("-") == list(lines)
 
 
 def test_json_lines(tmp_path, capsysbinary):

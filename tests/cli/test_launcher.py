@@ -1,5 +1,7 @@
 """Under a launcher of several processes one speaks for all, and what shares no work is refused."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from npbert.cli import main
@@ -47,10 +49,7 @@ def test_help_is_shown_once(rank, capsys):
 
 
 def test_that_it_was_stopped_is_said_once(rank, capsys, monkeypatch):
-    def stop():
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("npbert.cli.training.world", stop)
+    monkeypatch.setattr("npbert.cli.training.world", Mock(side_effect=KeyboardInterrupt))
     assert main(["finetune", "run", "--model", "folder", "--train", "train.tsv"]) == 130
     assert capsys.readouterr().err == ("" if rank else "\nstopped\n")
 

@@ -22,6 +22,7 @@ def data_of(path):
 def test_a_page_is_written(npbert, folder, tmp_path):
     path = tmp_path / "page.html"
     said = f"{path} is written; open it in a browser\n".encode()
+    assert npbert("page", folder, "the [MASK] sat", "--output", path, "-q") == (0, b"", "")
     assert npbert("page", folder, "the [MASK] sat", "a [MASK] [MASK]", "--output", path) == (0, said, "")
     data = data_of(path)
     assert [example["text"] for example in data["examples"]] == ["the [MASK] sat", "a [MASK] [MASK]"]
@@ -45,13 +46,11 @@ def test_the_answer_is_the_best_guess_unless_it_is_given(npbert, folder, tmp_pat
     ("arguments", "message"),
     [
         (["the cat sat"], "text 1 has no [MASK], or it was cut off: 'the cat sat'"),
-        (["the [mask] sat"],
-         "text 1 has no [MASK] (in capitals: [MASK]), or it was cut off: 'the [mask] sat'"),
+        (["the [mask] sat"], "text 1 has no [MASK] (in capitals: [MASK]), or it was cut off: 'the [mask] sat'"),
         (["the [MASK] sat", "--answer", "zebra"], "the answer 'zebra' is not a token of the model's vocabulary"),
         (["the [MASK] sat", "--answer", "cats"],
          "the answer 'cats' is not a token of the model's vocabulary; did you mean cat?"),
-        (["the [MASK] sat", "--answer", "cat", "dog"],
-         "2 answers for 1 [MASK]: wanted one for each, or none"),
+        (["the [MASK] sat", "--answer", "cat", "dog"], "2 answers for 1 [MASK]: wanted one for each, or none"),
         (["[MASK] [MASK]", "--answer", "cat"], "1 answer for 2 [MASK]: wanted one for each, or none"),
         (["the [MASK] " + "sat " * 13], "'the [MASK] sat sat sat sat sat sat sat sat sat sat sat sat s' has 17 tokens, "
          "wanted at most 16"),
@@ -63,23 +62,20 @@ def test_a_line_or_an_answer_that_does_not_fit(npbert, folder, tmp_path, argumen
     assert not path.exists()
 
 
-@pytest.mark.parametrize("quiet", [[], ["-q"]])
-def test_that_it_is_written_is_a_note(npbert, folder, tmp_path, quiet):
-    said = npbert(*quiet, "page", folder, "the [MASK] sat", "--output", tmp_path / "page.html").out.decode()
-    assert said == ("" if quiet else f"{tmp_path / 'page.html'} is written; open it in a browser\n")
-
-
 def test_a_model_that_does_not_fit(npbert, checkpoints, tmp_path):
     from tests.inference.checkpoints import write_checkpoint
 
-    path = tmp_path / "page.html"
-    large = write_checkpoint(tmp_path / "large", BertForMaskedLM, hidden_size=64)
-    error = npbert("page", large, "the [MASK] sat", "--output", path).error
-    assert error == "hidden_size is 64, too large for the page: at most 32"
-    assert "masked" in npbert("page", checkpoints["classify"], "the [MASK] sat", "--output", path).error
-    missing = tmp_path / "missing" / "page.html"
-    error = npbert("page", tmp_path / "no model", "the [MASK] sat", "--output", missing).error
-    assert error.startswith(f"{missing}: ")  # before any model is looked for
+    path, missing = tmp_path / "page.html", tmp_path / "missing" / "page.html"
+    for folder, output, message in (
+        (
+            write_checkpoint(tmp_path / "large", BertForMaskedLM, hidden_size=64),
+            path,
+            "hidden_size is 64, too large for",
+        ),
+        (checkpoints["classify"], path, "masked"),
+        (tmp_path / "no model", missing, f"{missing}: "),  # before any model is looked for
+    ):
+        assert message in npbert("page", folder, "the [MASK] sat", "--output", output).error
     assert not path.exists()
 
 

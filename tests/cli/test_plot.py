@@ -14,7 +14,7 @@ def folder(checkpoints):
 
 PICTURES = {
     "attention": (["the cat sat", "a dog $ran$ 😀"], "share of attention"),
-    "gradients": (["the cat sat", "a dog ran on the road"], "layer 2"),
+    "gradients": (["the cat sat", "."], "layer 2"),
     "curves": ([], "held out"),
 }
 
@@ -37,12 +37,12 @@ def test_a_map_of_texts_with_labels_or_without(npbert, tmp_path, folder):
     assert npbert("plot", "embeddings", folder, tmp_path / "a.txt", "--output", path).err == ""
     svg = path.read_text(encoding="utf-8")
     assert all(f"> {label}<" in svg for label in ("one", "two", "a road"))
-    (tmp_path / "a.txt").write_text("a\tb\tc\n", encoding="utf-8")
-    error = npbert("plot", "embeddings", folder, tmp_path / "a.txt", "--output", path).error
-    assert error.endswith("a.txt, line 1: 3 columns, wanted a text, or a text and a label")
-    (tmp_path / "a.txt").write_text("only one\n", encoding="utf-8")
-    error = npbert("plot", "embeddings", folder, tmp_path / "a.txt", "--output", path).error
-    assert error.endswith("a.txt has 1 text; a map needs at least 2")
+    for wrong, message in (
+        ("a\tb\tc\n", "a.txt, line 1: 3 columns, wanted a text, or a text and a label"),
+        ("only one\n", "a.txt has 1 text; a map needs at least 2"),
+    ):
+        (tmp_path / "a.txt").write_text(wrong, encoding="utf-8")
+        assert npbert("plot", "embeddings", folder, tmp_path / "a.txt", "--output", path).error.endswith(message)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,6 @@ def test_a_map_of_texts_with_labels_or_without(npbert, tmp_path, folder):
         ("gradients FOLDER cat --seed -1 --output a.png", "--seed is -1, wanted at least 0"),
         ("attention FOLDER cat --layers 7 --output a.png", "layer is 7, wanted 1 to 2, or -2 to -1 from the end"),
         ("attention nowhere cat --output a.png", "nowhere"),
-        ("gradients FOLDER . --output a.png", None),
         ("gradients FOLDER EMPTY --output a.png", "there is no word to hide in '': give a text"),
         ("curves FOLDER --output a.png", "metrics.jsonl: there are no numbers of a run to draw"),
     ],
@@ -62,15 +61,11 @@ def test_a_map_of_texts_with_labels_or_without(npbert, tmp_path, folder):
 def test_one_line_says_what_is_wrong(npbert, tmp_path, monkeypatch, folder, arguments, message):
     monkeypatch.chdir(tmp_path)
     result = npbert("plot", *({"FOLDER": str(folder), "EMPTY": ""}.get(word, word) for word in arguments.split()))
-    if message is None:
-        assert result.status == 0
-    else:
-        assert message in result.error
-        assert list(tmp_path.iterdir()) == []
+    assert message in result.error
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("arguments", [[], ["heads"], ["curves", "run"]])
 def test_what_is_missing_is_said_with_the_usage(npbert, arguments):
-    with pytest.raises(SystemExit) as error:
+    with pytest.raises(SystemExit, match="2"):
         npbert("plot", *arguments)
-    assert error.value.code == 2

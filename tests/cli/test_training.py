@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -141,32 +139,24 @@ def test_epochs_and_a_file_that_is_called_corpus(run):
     assert "accuracy" in table(run("evaluate tuned dev.tsv"))
 
 
+CHOICES = "the bad cow\tsees\tfinds\t0\na cat\thears\tthe\t1\n" * 4
 PARAGRAPHS = [{**SQUAD, "qas": [{**SQUAD["qas"][0], "id": f"{number}"}]} for number in range(8)]
+PARAGRAPHS = json.dumps({"data": [{"paragraphs": PARAGRAPHS}]})
 
 
 @pytest.mark.parametrize(
     ("file", "content", "options", "names"),
     [
-        ("t.tsv", "the bad cow\t0.5\na cat sees\t1.5\n" * 4, "--task regression", ["pearson", "spearman", "loss"]),
-        (
-            "t.tsv",
-            "the bad cow\tsees\tfinds\t0\na cat\thears\tthe\t1\n" * 4,
-            "--task multiple-choice --label 3 --choices 1 2",
-            ["accuracy", "loss"],
-        ),
-        ("t.conll", "the DT\nbad JJ\ncow NN\n\n" * 8, "--task pos", ["accuracy", "loss"]),
-        (
-            "t.json",
-            json.dumps({"data": [{"paragraphs": PARAGRAPHS}]}),
-            "--task squad --max-length 32",
-            ["exact match", "f1", "loss"],
-        ),
+        ("t.tsv", "the bad cow\t0.5\na cat sees\t1.5\n" * 4, "regression", ["pearson", "spearman", "loss"]),
+        ("t.tsv", CHOICES, "multiple-choice --label 3 --choices 1 2", ["accuracy", "loss"]),
+        ("t.conll", "the DT\nbad JJ\ncow NN\n\n" * 8, "pos", ["accuracy", "loss"]),
+        ("t.json", PARAGRAPHS, "squad --max-length 32", ["exact match", "f1", "loss"]),
     ],
 )
 def test_finetune_for_other_tasks(file, content, options, names, run):
     """Those that test_task_folder.py does not train."""
     Path(file).write_text(content, encoding="utf-8")
-    found = table(run(f"{FINETUNE} --train {file} --held-out {file} {options}"))
+    found = table(run(f"{FINETUNE} --train {file} --held-out {file} --task {options}"))
     assert list(found) == names
     assert table(run(f"evaluate tuned {file}")) == found
 
@@ -185,27 +175,17 @@ def test_resume(command, run, capsys):
     assert results(Path(folder)) == wanted
 
 
-LIMITED = """
-import resource, signal, sys
-from npbert.cli import main
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that a write fails with "File too large", as it does on a full disk
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
-sys.exit(main(sys.argv[2:]))
-"""
-
-
-def test_a_full_disk(run):
+def test_a_full_disk(run, limited, capsys):
     """The state grows past the limit, or the log does: one line says which file; with more room the run goes on."""
     long = PRETRAIN.replace("--steps 6", "--steps 70 --save-every 10 --evaluate-every 15")
     run(long.replace("pretrain run", "pretrain whole"))
     for limit, file in ((20_000, STATE_FILE), (39_000, "tfevents")):
-        options = ["pretrain", "run", "--resume"] if Path("run", STATE_FILE).exists() else long.split()
-        command = [sys.executable, "-c", LIMITED, str(limit), *options]
-        process = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert process.returncode == 1, process
+        assert not Path("run", STATE_FILE).exists()
+        with limited(limit):
+            assert main(long.split()) == 1
+        err = capsys.readouterr().err
         full = rf"\S*{re.escape(file)}\S*:? .*(File too large|No space left on device).*\n"
-        wanted = rf"(npbert: .*begins anew\n)?npbert: error: {full}"
-        assert re.fullmatch(wanted, process.stderr), process.stderr
+        assert re.fullmatch(rf"(npbert: .*begins anew\n)?npbert: error: {full}", err), err
         assert not list(Path("run").rglob(".*.npbert-unfinished"))
     assert Path("run", STATE_FILE).exists()
     run("pretrain run --resume")

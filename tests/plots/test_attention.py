@@ -14,28 +14,19 @@ def folder(tmp_path_factory):
     return write_checkpoint(tmp_path_factory.mktemp("bert"), BertForMaskedLM)
 
 
-def names(labels):
-    return [label.get_text() for label in labels]
-
-
 @pytest.mark.parametrize("kind", ["folder", "task", "model"])
 def test_the_numbers_are_those_of_the_model(folder, kind):
-    task = FillMask.from_pretrained(folder)
-    text = ("the cat", "a dog ran")
-    figure = {
-        "folder": lambda: plot_attention(folder, text),
-        "task": lambda: plot_attention(task, text),
-        "model": lambda: plot_attention(task.model.bert, text, tokenizer=task.tokenizer),
-    }[kind]()
+    task, text = FillMask.from_pretrained(folder), ("the cat", "a dog ran")
+    source = {"folder": folder, "task": task, "model": task.model.bert}[kind]
+    figure = plot_attention(source, text, tokenizer=task.tokenizer if kind == "model" else None)
     (encoding,) = task.tokenizer.encode([text])
     wanted = task.model.bert.attention_probabilities(task.tokenizer.batch([encoding]))
     *panels, bar = figure.axes
-    assert [axes.get_title() for axes in panels] == [
-        f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2)
-    ]
+    assert [axes.get_title() for axes in panels] == [f"layer {n}, head {head}" for n in (1, 2) for head in (1, 2)]
     for axes, of_head in zip(panels, [p for layer in (1, 2) for p in wanted[layer][0]], strict=True):
         np.testing.assert_allclose(axes.images[0].get_array(), of_head, rtol=1e-6)
-    assert names(panels[2].get_xticklabels()) == names(panels[2].get_yticklabels()) == encoding.tokens
+    for labels in (panels[2].get_xticklabels(), panels[2].get_yticklabels()):
+        assert [label.get_text() for label in labels] == encoding.tokens
     assert bar.get_ylabel() == "share of attention"
 
 

@@ -1,9 +1,11 @@
 """The curves of a run: a panel for each number, and a curve for what the panel is of."""
 
+import json
+
 import pytest
 
 from npbert.files import FileError
-from npbert.json_lines import METRICS_FILE, SHOWN_FILE, JsonLines
+from npbert.json_lines import METRICS_FILE, SHOWN_FILE
 from npbert.plots import plot_curves
 
 ROWS = [
@@ -16,10 +18,9 @@ ROWS = [
 
 def write_run(folder, **report_row):
     """The files of a run, with one row of what was shown if there is any."""
-    for name, rows in ((METRICS_FILE, ROWS), (SHOWN_FILE, [{"step": 20, "kind": "labels", **report_row}])):
-        file = JsonLines(folder / name, after_step=0)
-        for row in rows if name == METRICS_FILE or report_row else ():
-            file.write(row["step"], {key: value for key, value in row.items() if key != "step"})
+    shown = [{"step": 20, "kind": "labels", **report_row}] if report_row else []
+    for name, rows in ((METRICS_FILE, ROWS), (SHOWN_FILE, shown)):
+        (folder / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return folder
 
 

@@ -18,15 +18,15 @@ def texts(svg):
     return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")]
 
 
-@pytest.mark.parametrize("text", HOSTILE[:-1], ids=ascii)
-def test_text_is_text_and_no_formula(text):
-    figure = plot_confusion([text, "b"], [[1, 0], [0, 1]])
+def test_text_is_text_and_no_formula():
+    figure = plot_confusion(HOSTILE, [[1] * len(HOSTILE)] * len(HOSTILE))
     names = [name for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis) for name in axis.get_ticklabels()]
     assert not any(name.get_parse_math() for name in names), "whoever saves it"
     shown = texts(as_bytes(figure, "svg"))
-    assert shown.count(label(text)) == 2, "on both axes, in one piece"
-    assert len(label(text)) <= 40
-    assert "\u202e" not in label(text)
+    for text in HOSTILE[:-1]:
+        assert shown.count(label(text)) == 2, "on both axes, in one piece"
+        assert len(label(text)) <= 40
+        assert "\u202e" not in label(text)
 
 
 @pytest.mark.parametrize("kind", BEGINNINGS)
@@ -42,17 +42,18 @@ def test_the_same_picture_is_the_same_file_whole_or_not_there(tmp_path, kind):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("name", ["a.gif", "a", "png"])
-def test_another_ending_is_refused(tmp_path, name):
-    with pytest.raises(FileError, match=r"a picture's name ends in \.png, \.svg or \.pdf"):
-        save_figure(plot_curves(ROWS), tmp_path / name)
+def test_another_ending_is_refused(tmp_path):
+    for name in ("a.gif", "a", "png"):
+        with pytest.raises(FileError, match=r"a picture's name ends in \.png, \.svg or \.pdf"):
+            save_figure(plot_curves(ROWS), tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", HOSTILE[:-1], ids=ascii)
-def test_a_number_of_a_run_may_be_called_anything(name):
-    svg = ElementTree.fromstring(inline_svg(plot_curves([{"step": 1, name: 1.0}]), "one", name))
-    assert label(name.replace("_", " "), 40) in [element.text for element in svg.iter("text")]
+def test_a_number_of_a_run_may_be_called_anything():
+    figure = plot_curves([{"step": 1, **dict.fromkeys(HOSTILE[:-1], 1.0)}])
+    svg = ElementTree.fromstring(inline_svg(figure, "one", "".join(HOSTILE)))
+    shown = [element.text for element in svg.iter("text")]
+    assert all(label(name.replace("_", " "), 40) in shown for name in HOSTILE[:-1])
     assert "\u202e" not in svg.attrib["aria-label"]
 
 

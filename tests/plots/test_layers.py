@@ -35,13 +35,9 @@ def test_a_row_a_layer_the_input_below_and_a_column_a_step():
 @pytest.mark.parametrize(
     ("steps", "wanted"),
     [
-        (range(10, 101, 10), [20, 40, 60, 80, 100]),
         (range(10, 108, 10), [20, 40, 60, 80, 100]),
         (range(1, 5001), [1000, 2000, 3000, 4000, 5000]),
-        ([1, 2, 3], [1, 2, 3]),
-        ([7], [7]),
-        ([3, 6, 9], [3, 6, 9]),
-        ([5, 5], [5]),
+        *((steps, sorted(set(steps))) for steps in ([1, 2, 3], [7], [3, 6, 9], [5, 5])),
     ],
     ids=str,
 )
@@ -98,13 +94,11 @@ def test_nothing_to_draw(tmp_path, draw):
             draw([row(1, value, value)])
 
 
-@pytest.mark.parametrize(
-    "line", ['{"step": 1}', '{"step": 1, "gradient_norms": [1]}', '{"step":1,"gradient_norms":{"a":{}}}']
-)
-def test_rows_that_no_run_writes(tmp_path, line):
-    (tmp_path / LAYERS_FILE).write_text(f"{line}\n", encoding="utf-8")
-    with pytest.raises(FileError, match=r"layers\.jsonl: a row has no gradient_norms by layer"):
-        plot_layers(tmp_path)
+def test_rows_that_no_run_writes(tmp_path):
+    for rest in ("", ', "gradient_norms": [1]', ', "gradient_norms": {"a": {}}'):
+        (tmp_path / LAYERS_FILE).write_text(f'{{"step": 1{rest}}}\n', encoding="utf-8")
+        with pytest.raises(FileError, match=r"layers\.jsonl: a row has no gradient_norms by layer"):
+            plot_layers(tmp_path)
 
 
 def test_the_usual_and_the_largest_derivative_of_each_layer():

@@ -46,9 +46,8 @@ def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
 
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog, is_terminal):
-    terminal = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", terminal := io.StringIO())
     terminal.isatty = lambda: is_terminal
-    monkeypatch.setattr(sys, "stderr", terminal)
     with caplog.at_level(logging.ERROR, "npbert"), Bar(2, done=0) as bar:
         bar.update()
         bar.show(NUMBERS, 12_345.6)
@@ -58,9 +57,8 @@ def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog, is_ter
 
 def test_the_time_that_is_left(monkeypatch, capsys):
     """It is told from the steps of this process alone: those before a stop took no time of it."""
-    clock = iter([100.0, 130.0])
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    monkeypatch.setattr("npbert.training.log.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("npbert.training.log.time.perf_counter", iter([100.0, 130.0]).__next__)
     with Bar(100, done=50) as bar:
         for _ in range(10):
             bar.update()
@@ -69,12 +67,11 @@ def test_the_time_that_is_left(monkeypatch, capsys):
 
 
 def test_what_an_evaluation_gave_fits_80_columns():
-    numbers = dict.fromkeys(["accuracy", "macro_f1", "matthews", "f1", "loss"], 0.12345)
     assert held_out_line(7, {"loss": 12.3456, "f1": 1.0}) == "step 7: held out: loss 12.3, f1 1"
-    lines = held_out_line(123_456, {**numbers, **NUMBERS}).split("\n")
+    numbers = {**dict.fromkeys(["accuracy", "macro_f1", "matthews", "f1", "loss"], 0.12345), **NUMBERS}
+    lines = held_out_line(123_456, numbers).split("\n")
     assert len(lines) > 1
     assert all(len(line) < 80 for line in lines)
-    assert " ".join(line.strip() for line in lines) == held_out_line(123_456, {**numbers, **NUMBERS}).replace(
-        "\n   ", ""
-    )
+    said = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in numbers.items())
+    assert " ".join(line.strip() for line in lines) == f"step 123456: held out: {said}"
     assert all(re.match(r"    [a-z_1 ]+ [\d.]+", line) for line in lines[1:]), "a name and its number stay together"

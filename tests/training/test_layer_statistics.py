@@ -80,18 +80,15 @@ def test_a_run_writes_a_row_whenever_it_writes_its_numbers(tmp_path):
     assert all(0 < ratio < 1 for row in rows[:-1] for ratio in row["update_ratios"].values())
 
 
-@pytest.mark.parametrize(
-    ("name", "layer"),
-    [
-        ("bert.encoder.layers.11.attention.key.bias", "layer 12"),
-        ("encoder.layers.0.output_norm.beta", "layer 1"),
-        ("bert.embeddings.word_embeddings.weight", "embeddings"),
-        ("seq_relationship.weight", "seq relationship"),
-        ("blocks.3.linear.weight", "blocks.3"),
-        ("body.layers.0.weight", "body.layers.0"),
-        ("weight", "weight"),
-    ],
-)
-def test_the_layer_that_a_parameter_belongs_to(monkeypatch, name, layer):
-    monkeypatch.setattr("npbert.models.parameters.named_parameters", lambda _: [(name, None)])
-    assert list(parameters_by_layer(None)) == [layer]
+def test_the_layer_that_a_parameter_belongs_to(monkeypatch):
+    layers = {
+        "bert.encoder.layers.11.attention.key.bias": "layer 12",
+        "encoder.layers.0.output_norm.beta": "layer 1",
+        "bert.embeddings.word_embeddings.weight": "embeddings",
+        "seq_relationship.weight": "seq relationship",
+        "blocks.3.linear.weight": "blocks.3",
+        "body.layers.0.weight": "body.layers.0",
+        "weight": "weight",
+    }
+    monkeypatch.setattr("npbert.models.parameters.named_parameters", lambda _: [(name, None) for name in layers])
+    assert list(parameters_by_layer(None)) == list(layers.values())

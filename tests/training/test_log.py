@@ -1,9 +1,8 @@
 """The log: lines that another program can read, the same after a kill as without one."""
 
 import errno
-import io
 import json
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from npbert.training.log import Log
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
 events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
+pytestmark = pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 
 ROWS = [
     {"step": 1, "loss": 0.1 + 0.2, "accuracy": 1 / 3},
@@ -31,7 +31,6 @@ def write(folder, rows=ROWS, *, after_step=0):
     return (folder / METRICS_FILE).read_bytes()
 
 
-@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_each_row_is_a_line_that_comes_back(tmp_path):
     lines = write(tmp_path).decode().splitlines()
     assert read_json_lines(tmp_path / METRICS_FILE) == ROWS == [json.loads(line) for line in lines]
@@ -52,7 +51,6 @@ def test_of_too_many_rows_evenly_chosen_ones_of_each_kind_and_the_last_are_read(
 
 
 @pytest.mark.parametrize(("step", "left"), [(0, 0), (1, 1), (2, 3), (3, 3), (4, 4), (9, 4)])
-@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_rows_after_the_step_are_dropped(tmp_path, step, left):
     before = write(tmp_path)
     after = write(tmp_path, [], after_step=step)
@@ -60,14 +58,13 @@ def test_rows_after_the_step_are_dropped(tmp_path, step, left):
     assert before.startswith(after), "what is kept stays as it was, byte for byte"
 
 
-@pytest.mark.parametrize("length", range(0, 180, 13))
-@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
-def test_a_half_line_is_dropped(tmp_path, length):
+def test_a_half_line_is_dropped(tmp_path):
     whole = write(tmp_path)
-    (tmp_path / METRICS_FILE).write_bytes(whole[:length])
-    complete = whole[:length].count(b"\n")
-    assert read_json_lines(tmp_path / METRICS_FILE) == ROWS[:complete]
-    assert write(tmp_path, ROWS[complete:], after_step=9) == whole
+    for length in range(0, len(whole), 13):
+        (tmp_path / METRICS_FILE).write_bytes(whole[:length])
+        complete = whole[:length].count(b"\n")
+        assert read_json_lines(tmp_path / METRICS_FILE) == ROWS[:complete]
+        assert write(tmp_path, ROWS[complete:], after_step=9) == whole
 
 
 LARGE = [f'{{"step": {2**63}}}', f'{{"step": 1, "loss": {10**400}}}']
@@ -80,28 +77,26 @@ def test_a_line_that_is_no_row(tmp_path, line):
         Log(tmp_path, after_step=5)
 
 
-class Full(io.RawIOBase):
-    """A file without a buffer may write half of what it is given, and say why only at the next write."""
-
-    def write(self, line):
-        if len(line) > 1:
-            return len(line) - 1
-        raise OSError(27, "File too large")
-
-
 def test_a_line_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
+    """A file without a buffer may write half of what it is given, and say why only at the next write."""
+    full = MagicMock()
+    full.__enter__.return_value.write.side_effect = [3, OSError(27, "File too large")]
     with Log(tmp_path, after_step=0) as log:
         log.write(1, {"loss": 1.0})
-        monkeypatch.setattr("pathlib.Path.open", lambda *_, **__: Full())
+        monkeypatch.setattr("pathlib.Path.open", lambda *_, **__: full)
         with pytest.raises(OSError, match="File too large") as error:
             log.write(2, {"loss": 1.0})
         monkeypatch.undo()
     assert error.value.filename == str(tmp_path / METRICS_FILE)
 
 
-def scalars(folder):
+def read(folder):
     """What TensorBoard itself reads."""
-    found = events.EventAccumulator(str(folder / "tensorboard")).Reload()
+    return events.EventAccumulator(str(folder / "tensorboard")).Reload()
+
+
+def scalars(folder):
+    found = read(folder)
     names = found.Tags()["scalars"]
     return {name: [(event.step, pytest.approx(event.value)) for event in found.Scalars(name)] for name in names}
 
@@ -122,7 +117,6 @@ def test_tensorboard_reads_it_even_after_an_error(tmp_path):
         (ROWS, 1, [{"step": 2, "loss": 0.5}, {"step": 3, "loss": 0.25}], [(1, 0.3), (2, 0.5), (3, 0.25)]),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_tensorboard_reads_a_run_that(tmp_path, before, step, after, wanted):
     write(tmp_path, before)
     (file,) = (tmp_path / "tensorboard").iterdir()
@@ -139,11 +133,11 @@ def test_tensorboard_reads_histograms_and_images(tmp_path):
         log.events.histograms(5, {"values/layer 1": sample, "zeros": np.zeros(4)})
         log.events.images(5, {"confusion": png})
         log.events.images(6, {})
-    found = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    found = read(tmp_path)
     assert set(found.Tags()["histograms"]) == {"values/layer 1", "zeros"}
-    (read,) = found.Histograms("values/layer 1")
-    histogram = read.histogram_value
-    assert (read.step, histogram.num) == (5, 1000)
+    (event,) = found.Histograms("values/layer 1")
+    histogram = event.histogram_value
+    assert (event.step, histogram.num) == (5, 1000)
     assert (histogram.min, histogram.max, histogram.sum) == pytest.approx((sample.min(), sample.max(), sample.sum()))
     assert histogram.sum_squares == pytest.approx((sample**2).sum())
     counts, edges = np.histogram(sample, 30)
@@ -181,5 +175,5 @@ def test_an_event_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
 def test_numbers_however_close_have_a_histogram(tmp_path, sample):
     with Log(tmp_path, after_step=0) as log:
         log.events.histograms(1, {"values": np.array(sample)})
-    (read,) = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload().Histograms("values")
-    assert sum(read.histogram_value.bucket) == len(sample)
+    (event,) = read(tmp_path).Histograms("values")
+    assert sum(event.histogram_value.bucket) == len(sample)

@@ -145,16 +145,14 @@ def test_frequencies_in_pieces_spread_over_the_corpus(tmp_path, max_pieces, piec
 @pytest.mark.parametrize("blank", ["\n", ""])
 def test_a_held_out_document_that_is_in_the_corpus_is_said(tmp_path, blank):
     corpus, held_out = write_corpus(tmp_path / "a.txt"), write_corpus(tmp_path / "b.txt", documents=2, seed=1)
-    checkpoint = str(write_checkpoint(tmp_path / "checkpoint"))
-    settings = PretrainSettings(
-        corpus=(str(corpus),), held_out=(str(held_out),), vocabulary=checkpoint, model=checkpoint, max_length=20
-    )
+    checkpoint = write_checkpoint(tmp_path / "checkpoint")
+    files = {"corpus": [corpus], "held_out": [held_out], "vocabulary": checkpoint, "model": checkpoint}
+    settings = PretrainSettings(**files, max_length=20)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Pretraining(settings, tmp_path / "run")
     text = held_out.read_text(encoding="utf-8").split("\n\n")[1].strip()
-    corpus.write_text(
-        f"{text}\n{blank}" + ("\n" + corpus.read_text(encoding="utf-8") if blank else ""), encoding="utf-8"
-    )
+    rest = "\n" + corpus.read_text(encoding="utf-8") if blank else ""
+    corpus.write_text(f"{text}\n{blank}{rest}", encoding="utf-8")
     with pytest.warns(UserWarning, match="1 of the 2 passages of the held-out text are in the corpus, too"):
         Pretraining(settings, tmp_path / "run")

@@ -1,11 +1,13 @@
 """A folder holds one run, of which it says how it was set up, and one process works on it."""
 
 import errno
+import itertools
 import os
 import shutil
 import signal
 import warnings
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -34,17 +36,15 @@ def test_other_settings_are_another_run(tmp_path):
 def test_a_finished_run_can_do_without_its_state(tmp_path, scores):
     """Dropped at its end, or later, it says the same, and gives the best model; and it is still known to be one."""
 
-    def run(folder, keep_state, evaluate=None):
-        goal = Goal("score")
-        settings = {"steps": 3, "evaluate_every": 1, "keep_state": keep_state, "goal": goal}
-        trainer = make_trainer(folder, evaluate=evaluate or (lambda: pytest.fail("it is finished")), **settings)
+    def run(folder, keep_state, scores=()):
+        said = iter(scores)  # a finished run asks for none
+        settings = {"steps": 3, "evaluate_every": 1, "keep_state": keep_state, "goal": Goal("score")}
+        trainer = make_trainer(folder, evaluate=lambda: {"score": next(said)}, **settings)
         return trainer, trainer.train()
 
     at_once, later = tmp_path / "at once", tmp_path / "later"
     for folder, keep_state in ((at_once, False), (later, True)):
-        said = iter(scores)
-        _, numbers = run(folder, keep_state, lambda said=said: {"score": next(said)})
-        assert numbers == {"score": 3}
+        assert run(folder, keep_state, scores)[1] == {"score": 3}
         assert has_tensors(folder / STATE_FILE) == keep_state
     assert run(later, False)[1] == {"score": 3}
     assert (later / STATE_FILE).read_bytes() == (at_once / STATE_FILE).read_bytes()
@@ -59,9 +59,8 @@ def test_a_finished_run_can_do_without_its_state(tmp_path, scores):
 
 
 def test_an_unfinished_run_keeps_its_state(tmp_path):
-    trainer = make_trainer(
-        tmp_path, steps=3, keep_state=False, data=task_data(2, lambda: signal.raise_signal(signal.SIGINT))
-    )
+    data = task_data(2, lambda: signal.raise_signal(signal.SIGINT))
+    trainer = make_trainer(tmp_path, steps=3, keep_state=False, data=data)
     with pytest.raises(KeyboardInterrupt):
         trainer.train()
     assert has_tensors(tmp_path / STATE_FILE)
@@ -71,18 +70,15 @@ def test_one_at_a_time(tmp_path):
     """Here in one process; test_kill.py goes on in folders whose process is dead."""
     trainer = make_trainer(tmp_path, steps=1)
     wanted = f"another process is training in {tmp_path}"
-    with run_folder(tmp_path, trainer.settings), pytest.raises(FileError, match=wanted):
+    with run_folder(tmp_path), pytest.raises(FileError, match=wanted):
         trainer.train()
     trainer.train()
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOLCK, "No locks available"), NotImplementedError("no flock")])
 def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
-    def acquire(_):
-        raise error
-
     trainer = make_trainer(tmp_path, steps=1)
-    monkeypatch.setattr("filelock.FileLock.acquire", acquire)
+    monkeypatch.setattr("filelock.FileLock.acquire", Mock(side_effect=error))
     with pytest.raises(OSError, match="No locks available") as raised:
         trainer.train()
     assert raised.value.filename == str(tmp_path / ".lock")
@@ -90,7 +86,7 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
 
 def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_path):
     settings = make_trainer(tmp_path, steps=1).settings
-    with pytest.raises(RuntimeError), run_folder(tmp_path, settings):
+    with pytest.raises(RuntimeError), run_folder(tmp_path):
         save_settings(settings, tmp_path)
         raise RuntimeError
     (tmp_path / "model").mkdir()
@@ -119,35 +115,40 @@ def test_a_model_that_is_of_no_run_is_never_overwritten(tmp_path):
 
 
 def test_nothing_is_written_through_a_link(tmp_path):
-    """Whatever a run, or its report, writes: with a link to outside in its place, what is outside stays as it is."""
+    """Whatever a run, or its report, writes: with links to outside in its place, what is outside stays as it is."""
     pytest.importorskip("jinja2")
     run, outside = tmp_path / "run", tmp_path / "outside"
 
     def write():
-        make_trainer(run, steps=4).train()
+        make_trainer(run, steps=2).train()
         write_report(run)
 
     write()
     whole, refused = shutil.copytree(run, tmp_path / "whole"), set()
-    for place in sorted(whole.rglob("*")):
-        for is_there in (True, False):
-            for folder in (run, outside):
-                shutil.rmtree(folder, ignore_errors=True)
-            shutil.copytree(whole, run)
-            (run / STATE_FILE).unlink()  # it begins anew, and so writes all of it
-            outside.mkdir()
-            link, target = run / place.relative_to(whole), outside / place.name
-            shutil.move(link, target) if is_there and link.exists() else shutil.rmtree(link, ignore_errors=True)
-            link.unlink(missing_ok=True)
+    places = {place.relative_to(whole) for place in whole.rglob("*")}
+    alone = set(map(Path, ("model", "tensorboard", ".lock", SETTINGS_FILE)))
+    for links, is_there in itertools.product([places - alone, *({place} for place in alone)], (True, False)):
+        for folder in (run, outside):
+            shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(whole, run)
+        (run / STATE_FILE).unlink()  # it begins anew, and so writes all of it
+        outside.mkdir()
+        for place in links:
+            link, target = run / place, outside / "-".join(place.parts)
+            if is_there and link.exists():
+                shutil.move(link, target)
+            else:
+                shutil.rmtree(link, ignore_errors=True)
+                link.unlink(missing_ok=True)
             link.symlink_to(target)
-            before = {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()}
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    write()
-            except FileError as error:
-                refused.add((place.name, "is a link" in str(error)))
-            assert {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()} == before, link
+        before = {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                write()
+        except FileError as error:
+            refused |= {(str(place), "is a link" in str(error)) for place in links}
+        assert {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()} == before, links
     assert refused == {("model", True), ("tensorboard", True), (".lock", True), ("settings.toml", False)}
 
 
@@ -172,16 +173,11 @@ def test_a_model_that_is_gone_is_written_again_or_said_to_be_gone(tmp_path):
     make_trainer(tmp_path / "last", steps=4).train()
     assert (tmp_path / "last" / "model" / "model.safetensors").read_bytes() == wanted
 
-    def worse():
-        return {"loss": next(losses)}
-
-    options = {"steps": 4, "evaluate_every": 2, "evaluate": worse, "goal": Goal("loss", more_is_better=False)}
     losses = iter([1.0, 2.0])
+    options = {"steps": 4, "evaluate_every": 2, "evaluate": lambda: {"loss": next(losses)}, "goal": Goal("loss")}
     make_trainer(tmp_path / "best", **options).train()
     shutil.rmtree(tmp_path / "best" / "model")
-    with pytest.warns(
-        UserWarning, match=r"best/model is gone: it held the best model, that of step 2, which the state"
-    ):
+    with pytest.warns(UserWarning, match=r"best/model is gone: it held the best model, that of step 2, which"):
         make_trainer(tmp_path / "best", **options).train()
 
 

@@ -11,14 +11,7 @@ from npbert.cli.options import add_options, given_options, read_options
 from npbert.files import FileError
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
-from npbert.training.settings import (
-    SETTINGS_FILE,
-    TrainerSettings,
-    evaluation_interval,
-    load_settings,
-    save_settings,
-    when_judged,
-)
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings, when_judged
 from npbert.training.tasks import TaskSettings
 
 pytest.importorskip("tomlkit", reason="tomlkit is not installed: pip install -e '.[train]'")
@@ -158,19 +151,16 @@ def test_options_over_the_file_over_the_defaults(path):
     ],
 )
 def test_how_often_a_run_is_judged(wanted, steps, cost, interval):
-    assert evaluation_interval(wanted, steps, cost) == interval
+    settings = TrainerSettings(steps=steps, evaluate_every=wanted)
+    assert settings.with_interval(cost, is_judged=True).evaluate_every == interval
+    assert settings.with_interval(cost, is_judged=False).evaluate_every == max(0, wanted)
 
 
-@pytest.mark.parametrize(
-    ("every", "cost", "said"),
-    [
-        (0, 9, "at the end"),
-        (50, 9, "at the end"),
-        (99, 9, "at the end"),
-        (5, 0.2, "every 5 steps"),
-        (1, 0.01, "after every step"),
-        (5, 2, "every 5 steps (which takes about 40% more time)"),
-    ],
-)
-def test_how_long_that_takes_is_said(every, cost, said):
-    assert when_judged(TrainerSettings(steps=50, evaluate_every=every), cost) == said
+def test_how_long_that_takes_is_said():
+    for (every, cost), said in {
+        **dict.fromkeys(((0, 9), (50, 9), (99, 9)), "at the end"),
+        (5, 0.2): "every 5 steps",
+        (1, 0.01): "after every step",
+        (5, 2): "every 5 steps (which takes about 40% more time)",
+    }.items():
+        assert when_judged(TrainerSettings(steps=50, evaluate_every=every), cost) == said

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from npbert.compute import Array
 from npbert.training.parallel.tree import TreeSum
@@ -22,14 +18,9 @@ class Communicator:
 
     Every method is called by all processes, in the same order; each waits until the others are there.
 
-    What training needs is a sum. The gradient of a batch is the sum of those of its parts (accumulate.py has each part
-    weigh as much as it has targets), so the processes add up theirs once a step: all-reduce, in MPI's words. It is made
-    here in two halves, `scatter_sum` and `spread`, so that the optimiser can do its work between them, each process on
-    its own share of the parameters.
-
-    None of it has a backward. Summing comes after the last backward, and it *is* a backward: that of giving every
-    process a copy of the parameters. What is used at many places gets the sum of what comes back from them, as a tied
-    table does.
+    What training needs is a sum: the gradient of a batch is the sum of those of its parts. The processes add up theirs
+    once a step (all-reduce, in MPI's words), in two halves, `scatter_sum` and `spread`: between them, each updates its
+    own share of the parameters. docs/scaling.md says why a sum needs no backward.
 
     This class is one process by itself: a sum over one is what it was.
     """
@@ -38,7 +29,7 @@ class Communicator:
     size = 1
 
     def gather(self, value: Any) -> list[Any]:
-        """The values that the processes give, in their order: numbers, strings, lists and dicts, as in JSON."""
+        """The values that the processes give, in their order: anything that can be pickled."""
         return [value]
 
     def scatter_sum(self, sums: TreeSum, array: Array, edges: Edges) -> None:
@@ -83,27 +74,16 @@ def shared_out(
     groups: Sequence[Sequence[int]],
     compute: Callable[[Sequence[Any]], Iterable[Array]],
 ) -> list[Array]:
-    """compute(items), an array for each item, all of one dtype. With N processes, each computes every N-th group of
-    them, and gets the results of the others.
+    """compute(items), an array for each item. With N processes, each computes every N-th group of them, and gets the
+    results of the others.
 
-    groups: the numbers of the items that `compute` takes together. They stay together, as another batch may give its
-    numbers other last bits.
+    groups: the numbers of the items that `compute` takes together, as another batch may give other last bits.
     """
     if communicator.size == 1:
         return list(compute(items))
     rank, size = communicator.rank, communicator.size
     own = [array for group in groups[rank::size] for array in compute([items[number] for number in group])]
-    described = communicator.gather([[array.dtype.str, array.shape] for array in own])  # by process
-    shapes = [shape for theirs in described for _, shape in theirs]
-    edges = np.cumsum([0, *(sum(math.prod(shape) for _, shape in theirs) for theirs in described)]).tolist()
-    # All numbers in a row: those of process 0, then those of process 1 …
-    row = np.empty(edges[-1], next((dtype for theirs in described for dtype, _ in theirs), float))
-    if own:
-        row[edges[rank] : edges[rank + 1]] = np.concatenate([array.ravel() for array in own])
-    communicator.spread(row, edges)
     numbers = [number for other in range(size) for group in groups[other::size] for number in group]
-    starts = np.cumsum([0, *map(math.prod, shapes)])
-    results = [row] * len(items)
-    for number, shape, (start, end) in zip(numbers, shapes, pairwise(starts), strict=True):
-        results[number] = row[start:end].reshape(shape)
-    return results
+    arrays = (array for theirs in communicator.gather(own) for array in theirs)
+    found = dict(zip(numbers, arrays, strict=True))
+    return [found[number] for number in range(len(items))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import platform
@@ -42,27 +41,26 @@ def world() -> Communicator:
     if count == 1:
         return ALONE
     try:
-        mpi = import_extra("mpi4py.MPI", extra="mpi")
-    except MissingExtraError:
-        _quieten()
+        return _all_of(count)
+    except (MissingExtraError, LauncherError):
+        if launched_rank():
+            LOGGER.setLevel("CRITICAL")  # the first process alone says what is wrong for all
         raise
+
+
+def _all_of(count: int) -> Communicator:
+    """All processes; count: how many the launcher says, or 0."""
+    try:
+        mpi = import_extra("mpi4py.MPI", extra="mpi")
     except RuntimeError as error:  # mpi4py is there, but finds no library of MPI
-        _quieten()
         raise LauncherError(f"mpi4py finds no MPI: {error}; pip install mpich is one") from error
     if count and mpi.COMM_WORLD.size != count:
-        _quieten()
         library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
         raise LauncherError(
             f"the launcher has started {count} processes, and mpi4py sees {mpi.COMM_WORLD.size}, as its library "
             f"({library}) is of another MPI than the launcher"
         )
     return MPICommunicator(mpi.COMM_WORLD.Dup(), mpi) if mpi.COMM_WORLD.size > 1 else ALONE
-
-
-def _quieten() -> None:
-    """Let the first process alone say what is wrong for all."""
-    if launched_rank():
-        LOGGER.setLevel("CRITICAL")
 
 
 class MPICommunicator(Communicator):
@@ -74,13 +72,7 @@ class MPICommunicator(Communicator):
         self._failures = comm.Dup()  # apart, as the others may be in the middle of something else
 
     def gather(self, value: Any) -> list[Any]:
-        data = np.frombuffer(json.dumps(value).encode(), np.uint8)
-        lengths = np.empty(self.size, np.int64)
-        self._comm.Allgather(np.array([data.size]), lengths)
-        everything = np.empty(lengths.sum(), np.uint8)
-        self._comm.Allgatherv(data, [everything, lengths])
-        ends = np.cumsum(lengths)
-        return [json.loads(each.tobytes()) for each in np.split(everything, ends[:-1])]
+        return self._comm.allgather(value)
 
     def scatter_sum(self, sums: TreeSum, array: Array, edges: Edges) -> None:
         """In round k, each process hands the process k places on the share that is that one's, of each sum that waits
@@ -103,7 +95,7 @@ class MPICommunicator(Communicator):
     def spread(self, array: Array, edges: Edges) -> None:
         """In round k, each process hands the process k places on its own share: so MPICH took half the time of its
         Allgatherv."""
-        shares = self._shares(array, edges)
+        shares = [array[edges[rank] : edges[rank + 1]] for rank in range(self.size)]
         for to, source in self._rounds():
             self._comm.Sendrecv(shares[self.rank], to, recvbuf=shares[source], source=source)
 
@@ -127,9 +119,6 @@ class MPICommunicator(Communicator):
         """To whom this process sends, and from whom it receives at the same time."""
         for distance in range(1, self.size):
             yield (self.rank + distance) % self.size, (self.rank - distance) % self.size
-
-    def _shares(self, array: Array, edges: Edges) -> list[Array]:
-        return [array[edges[rank] : edges[rank + 1]] for rank in range(self.size)]
 
     def _say(self, error: BaseException) -> None:
         """In a line, as the command does; in a program of one's own with the places that the error came through."""

@@ -65,8 +65,7 @@ class Shares:
         return [piece.parameter for piece in self.own]
 
     def zero_gradients(self, *, apart: bool = False) -> None:
-        """Set every gradient of the model to 0; with several processes, backward writes them into one row. apart: in
-        memory of their own, as those that there are will be needed."""
+        """Set every gradient to 0; with several processes, backward writes them into one row. apart: into a new one."""
         places: list[Array | None] = [None] * len(self._all)
         if self.communicator.size > 1:
             self._row = np.empty_like(self._gradients) if apart else self._gradients
@@ -98,17 +97,15 @@ class Shares:
             self.communicator.spread(self._gradients, self.edges)
 
     def spread_gradients(self) -> None:
-        """All gradients of the model are the sums over all processes: for who looks at them. An update needs but those
-        of the own pieces."""
+        """All gradients of the model are the sums over all processes: for who looks at them."""
         if self.shared_out:
             self.communicator.spread(self._gradients, self.edges)
 
     def global_norm(self) -> float:
-        """The norm of the summed gradient, of all parameters: one number, the same on every process, and with any
-        number of them, as a share ends where a block does."""
+        """The norm of the summed gradient: the same for any number of processes, as a share ends where a block does."""
         if not self.shared_out:
             return global_norm(self.parameters)
-        everyone = self.communicator.gather(block_squares(self.parameters).tolist())
+        everyone = self.communicator.gather(block_squares(self.parameters))
         return math.sqrt(np.concatenate(everyone).sum())
 
     def spread_values(self) -> None:

@@ -16,20 +16,15 @@ TASKS: dict[str, type[FinetuneTask]] = {
     "squad": QuestionAnswering,
 }
 
-ALIASES = {
-    "text-classification": "classification",
-    "sequence-classification": "classification",
-    "sentiment": "classification",
-    "nli": "classification",
-    "sts": "regression",
-    "similarity": "regression",
-    "swag": "multiple-choice",
-    "ner": "tagging",
-    "token-classification": "tagging",
-    "part-of-speech": "pos",
-    "qa": "squad",
-    "question-answering": "squad",
+_USUAL = {
+    "classification": "text-classification sequence-classification sentiment nli",
+    "regression": "sts similarity",
+    "multiple-choice": "swag",
+    "tagging": "ner token-classification",
+    "pos": "part-of-speech",
+    "squad": "qa question-answering",
 }
+ALIASES = {alias: name for name, aliases in _USUAL.items() for alias in aliases.split()}
 """Other names that people have for the tasks."""
 
 

@@ -16,7 +16,7 @@ from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import accuracy
 from npbert.training.tasks.report_rows import cut, wrong_rows
-from npbert.training.tasks.table import may_be_header, options_for_header, read_rows
+from npbert.training.tasks.table import header_hint, read_rows
 from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, targets_of
 
 
@@ -43,10 +43,9 @@ class MultipleChoice(FinetuneTask):
         for index, row in enumerate(read_rows(path, settings, columns)):
             label, text, *choices = row.values
             if not label.isdecimal() or int(label) >= count:
-                hint = f"; {options_for_header(row, columns)}" if may_be_header(index, settings, columns) else ""
-                raise FileError(
-                    f"{row.place}: the label is {label!r}, wanted the number of a choice, 0 to {count - 1}{hint}"
-                )
+                hint = header_hint(index, row, settings, columns)
+                wanted = f"wanted the number of a choice, 0 to {count - 1}"
+                raise FileError(f"{row.place}: the label is {label!r}, {wanted}{hint}")
             found.append(Labelled((text, choices), int(label)))
         return found, None
 

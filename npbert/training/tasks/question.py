@@ -78,14 +78,9 @@ class QuestionAnswering(FinetuneTask, Answer):
         return {**squad_scores(predictions, gold)._asdict(), "loss": loss}
 
     def report_row(self, answered: Sequence[Answered], examples: Sequence[Example]) -> dict[str, Any]:
-        wrong = np.array(
-            [
-                exact_match(span.text, [answer.text for answer in question.answers]) == 0
-                for question, span, _ in answered
-            ]
-        )
-        chosen = surest(wrong, np.array([span.score for _, span, _ in answered]))
-        worst = [_describe(answered[number].question, answered[number].span) for number in chosen]
+        right = [exact_match(span.text, [gold.text for gold in question.answers]) for question, span, _ in answered]
+        wrong, scores = np.array(right) == 0, np.array([span.score for _, span, _ in answered])
+        worst = [_describe(answered[number].question, answered[number].span) for number in surest(wrong, scores)]
         return {"kind": "answers", "examples": len(answered), "wrong": int(wrong.sum()), "worst": worst}
 
 

@@ -39,10 +39,8 @@ def wrong_rows(logits: Sequence[Array], labels: Array, describe: Callable[[int],
     logits: N arrays (C,)   labels (N,)   describe: what is said of the example with a number
     """
     scores = np.stack(logits)
-    wrong, probabilities = scores.argmax(axis=1) != labels, Softmax()(scores).max(axis=1)
-    worst = [
-        {**describe(number), "probability": short(probabilities[number])} for number in surest(wrong, probabilities)
-    ]
+    wrong, sureness = scores.argmax(axis=1) != labels, Softmax()(scores).max(axis=1)
+    worst = [{**describe(number), "probability": short(sureness[number])} for number in surest(wrong, sureness)]
     return {"examples": len(labels), "wrong": int(wrong.sum()), "worst": worst}
 
 

@@ -45,12 +45,15 @@ def may_be_header(index: int, settings: TaskSettings, columns: Columns) -> bool:
     return index == 0 and not settings.first_row and all(column.isdigit() for _, column in columns)
 
 
-def is_unlike_the_others(labels: Sequence[str]) -> bool | None:
-    """True if the first label is of another kind than all others; None where nothing tells, though no other is like it.
+def header_hint(index: int, row: Row, settings: TaskSettings, columns: Columns) -> str:
+    """The end of an error about a row's label: what to give if the row names the columns, where it may do so."""
+    return f"; {options_for_header(row, columns)}" if may_be_header(index, settings, columns) else ""
 
-    It is when it stands in the first row alone, is not a number, and the others are numbers, or come more than once
-    each, or it is what such columns are usually called. A file in which no label comes twice says nothing.
-    """
+
+def is_unlike_the_others(labels: Sequence[str]) -> bool | None:
+    """True if the first label is of another kind than all others: not a number, and in the first row alone, where the
+    others are numbers, or come more than once each, or it is what such columns are usually called. None where nothing
+    tells, as some others come once, too; a file in which no label comes twice says nothing."""
     first, *others = labels
     if not others or first in others or is_number(first):
         return False
@@ -83,8 +86,7 @@ def is_number(text: str) -> bool:
 def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
     """Each name once, in the order of the alphabet, or if all are whole numbers, of their size.
 
-    Raises: FileError when there are more than a hundred, and hardly one comes twice: such a column holds no labels; for
-    labels that are the same but for white space.
+    Raises: FileError for more than a hundred, of which hardly one comes twice; for two that differ in white space.
     """
     bare: dict[str, str] = {}
     for name in sorted(set(names)):

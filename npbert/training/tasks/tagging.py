@@ -46,9 +46,8 @@ class Tagging(FinetuneTask, Tag):
         sentences = read_conll(path, word_column=word_column, tag_column=tag_column)
         cls.check_tags(sentences)
         known = tuple(labels or find_labels([*cls.unseen, *(tag for each in sentences for tag in each.tags)], path))
-        return [
-            Labelled(each.words, [number_of(tag, known, f"{each.place} on") for tag in each.tags]) for each in sentences
-        ], known
+        tags = [[number_of(tag, known, f"{each.place} on") for tag in each.tags] for each in sentences]
+        return [Labelled(each.words, numbers) for each, numbers in zip(sentences, tags, strict=True)], known
 
     @staticmethod
     def check_tags(sentences: Sequence[TaggedSentence]) -> None:
@@ -57,9 +56,8 @@ class Tagging(FinetuneTask, Tag):
             try:
                 find_entities(sentence.tags)
             except ValueError as error:
-                raise FileError(
-                    f"{sentence.place} on: {error}; for tags of another kind there is --task pos"
-                ) from error
+                hint = "for tags of another kind there is --task pos"
+                raise FileError(f"{sentence.place} on: {error}; {hint}") from error
 
     def collate(self, examples: Sequence[Example]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])
@@ -85,14 +83,10 @@ class Tagging(FinetuneTask, Tag):
     def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
         predicted, gold = self._tags(logits, examples)
         wrong = np.array([ours != theirs for ours, theirs in zip(predicted, gold, strict=True)])
-        worst = [
-            {
-                "words": [cut(word, 60) for word in examples[number].given[:_WORDS]],
-                "true": gold[number][:_WORDS],
-                "predicted": predicted[number][:_WORDS],
-            }
-            for number in surest(wrong, np.array([-len(tags) for tags in gold]))
-        ]
+        worst = []
+        for number in surest(wrong, np.array([-len(tags) for tags in gold])):
+            words = [cut(word, 60) for word in examples[number].given[:_WORDS]]
+            worst.append({"words": words, "true": gold[number][:_WORDS], "predicted": predicted[number][:_WORDS]})
         true, ours = self._numbers(gold, predicted)
         counts = confusion(true, ours, self._names)
         return {"kind": "tags", "examples": len(examples), "wrong": int(wrong.sum()), "worst": worst, **counts}

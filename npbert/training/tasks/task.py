@@ -40,9 +40,7 @@ class TaskSettings(Settings):
     text_pair: str = setting("", "the column of the second text, where examples are pairs", value="COLUMN")
     choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
     label: str = setting(
-        "",
-        "the column of the label (by default 1), or for tagging that of the tag (by default the last)",
-        value="COLUMN",
+        "", "the column of the label (by default 1), or for tagging of the tag (by default the last)", value="COLUMN"
     )
     delimiter: str = setting(
         "",
@@ -86,8 +84,7 @@ class Example(NamedTuple):
 
 
 class FinetuneTask(Task):
-    """A Task that a model can be trained on and judged by. It says how a file is read, what a batch is made of, and how
-    good the model's answers are; encoding the texts and running the model is what every Task does.
+    """A Task that says, too, how a labelled file is read, what a batch is made of, and how good the answers are.
 
     `rows, labels = read(path, settings)` comes first, as the labels say how large the model's head is; with the model,
     `examples = task.prepare(rows)`, of which `collate` makes batches to learn from and `evaluate` gives the metrics.

@@ -17,18 +17,8 @@ from npbert.layers import MeanSquaredError, SoftmaxCrossEntropy
 from npbert.messages import listed
 from npbert.training.log import short
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
+from npbert.training.tasks import table
 from npbert.training.tasks.report_rows import MOST, confusion, cut, wrong_rows
-from npbert.training.tasks.table import (
-    Columns,
-    are_measures,
-    find_labels,
-    is_number,
-    is_unlike_the_others,
-    may_be_header,
-    number_of,
-    options_for_header,
-    read_rows,
-)
 from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, targets_of
 
 _ENOUGH = 50  # examples, to say of a column that it holds no texts
@@ -49,7 +39,7 @@ class TextClassification(FinetuneTask, Classify):
     ) -> tuple[list[Labelled], tuple[str, ...] | None]:
         columns = [("label", settings.label or "1"), ("text", settings.text)]
         columns += [("text_pair", settings.text_pair)] if settings.text_pair else []
-        rows = read_rows(path, settings, columns)
+        rows = table.read_rows(path, settings, columns)
         targets, found = cls.targets(rows, settings, columns, labels)
         texts: list[Text] = [row.values[1] if len(columns) == 2 else (row.values[1], row.values[2]) for row in rows]
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
@@ -62,7 +52,7 @@ class TextClassification(FinetuneTask, Classify):
 
     @classmethod
     def targets(
-        cls, rows: Sequence[Row], settings: TaskSettings, columns: Columns, labels: Sequence[str] | None
+        cls, rows: Sequence[Row], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
     ) -> Targets:
         """The number to be predicted for each row, whose first value is its label; and the labels.
 
@@ -70,17 +60,17 @@ class TextClassification(FinetuneTask, Classify):
         ValueError where none of the labels is the positive one that was chosen.
         """
         names, first = [row.values[0] for row in rows], rows[0]
-        if may_be_header(0, settings, columns):
-            if labels is None:
-                is_unlike = is_unlike_the_others(names)
-            else:
-                is_unlike = names[0] not in labels and set(names[1:]) <= set(labels)
-            message = f"{first.place}: no other row has the label {names[0]!r}; {options_for_header(first, columns)}"
+        if table.may_be_header(0, settings, columns):
+            is_new = labels is not None and names[0] not in labels and set(names[1:]) <= set(labels)
+            is_unlike = table.is_unlike_the_others(names) if labels is None else is_new
+            message = (
+                f"{first.place}: no other row has the label {names[0]!r}; {table.options_for_header(first, columns)}"
+            )
             if is_unlike:
                 raise FileError(message)
             if is_unlike is None:
                 warnings.warn(message, stacklevel=3)
-        if labels is None and are_measures(set(names)):
+        if labels is None and table.are_measures(set(names)):
             warnings.warn(
                 f"{first.path}: the {len(set(names))} labels are numbers; --task regression learns them as numbers",
                 stacklevel=3,
@@ -88,10 +78,10 @@ class TextClassification(FinetuneTask, Classify):
         for row in rows:
             if not row.values[0].strip():
                 raise FileError(f"{row.place}: the label is empty")
-        labels = find_labels(names, first.path) if labels is None else tuple(labels)
+        labels = table.find_labels(names, first.path) if labels is None else tuple(labels)
         if settings.positive and settings.positive not in labels:
             raise ValueError(f"positive is {settings.positive!r}, wanted one of the labels: {listed(labels)}")
-        return [number_of(name, labels, row.place) for name, row in zip(names, rows, strict=True)], labels
+        return [table.number_of(name, labels, row.place) for name, row in zip(names, rows, strict=True)], labels
 
     @property
     def positive(self) -> int | None:
@@ -109,10 +99,8 @@ class TextClassification(FinetuneTask, Classify):
 
     def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
         scores, labels = np.stack(logits), targets_of(examples)
-        return {
-            **self._metrics(scores.argmax(axis=1), labels),
-            "loss": float(SoftmaxCrossEntropy().forward(scores, labels)),
-        }
+        loss = float(SoftmaxCrossEntropy().forward(scores, labels))
+        return {**self._metrics(scores.argmax(axis=1), labels), "loss": loss}
 
     def class_scores(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, ClassScores]:
         scores = class_scores(np.stack(logits).argmax(axis=1), targets_of(examples))
@@ -122,11 +110,8 @@ class TextClassification(FinetuneTask, Classify):
         labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
 
         def describe(number: int) -> dict[str, Any]:
-            return {
-                "texts": _texts(examples[number].given),
-                "true": cut(self.name_of(labels[number])),
-                "predicted": cut(self.name_of(best[number])),
-            }
+            true, predicted = (cut(self.name_of(names[number])) for names in (labels, best))
+            return {"texts": _texts(examples[number].given), "true": true, "predicted": predicted}
 
         return {"kind": "labels", **wrong_rows(logits, labels, describe), **confusion(labels, best, self.labels)}
 
@@ -157,11 +142,11 @@ class TextRegression(TextClassification):
 
     @classmethod
     def targets(
-        cls, rows: Sequence[Row], settings: TaskSettings, columns: Columns, labels: Sequence[str] | None
+        cls, rows: Sequence[Row], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
     ) -> Targets:
         for index, row in enumerate(rows):
-            if not is_number(row.values[0]):
-                hint = f"; {options_for_header(row, columns)}" if may_be_header(index, settings, columns) else ""
+            if not table.is_number(row.values[0]):
+                hint = table.header_hint(index, row, settings, columns)
                 raise FileError(f"{row.place}: {listed([row.values[0]])} is not a number{hint}")
         return [float(row.values[0]) for row in rows], None
 
@@ -183,17 +168,12 @@ class TextRegression(TextClassification):
         """Instead of wrong answers those that are furthest from the truth; and pairs of both, to be drawn."""
         predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
         furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]
+        pairs = [[short(number) for number in pair] for pair in zip(targets, predictions, strict=True)]
         worst = [
-            {
-                "texts": _texts(examples[number].given),
-                "true": short(targets[number]),
-                "predicted": short(predictions[number]),
-            }
+            {"texts": _texts(examples[number].given), "true": pairs[number][0], "predicted": pairs[number][1]}
             for number in furthest
         ]
-        every = -(-len(examples) // _POINTS)
-        pairs = zip(targets[::every], predictions[::every], strict=True)
-        drawn = [[short(number) for number in pair] for pair in pairs]
+        drawn = pairs[:: -(-len(examples) // _POINTS)]
         return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": drawn}
 
     def baselines(self, examples: Sequence[Example]) -> dict[str, float]:

@@ -38,24 +38,15 @@ def launched(*programs, cwd=None):
     command = [launcher()]
     for count, *arguments in programs:
         command += [*([":"] if len(command) > 1 else []), "-n", str(count), sys.executable, *map(str, arguments)]
-    process = subprocess.Popen(
-        command,
-        env={**os.environ, **ENVIRONMENT},
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        children = descendants(process.pid)
-        process.kill()
-        for pid in children:
-            end(pid)
-        process.communicate()
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    environment = {**os.environ, **ENVIRONMENT}
+    with subprocess.Popen(command, env=environment, cwd=cwd, start_new_session=True, **pipes) as process:
+        try:
+            yield process
+        finally:
+            for pid in [*descendants(process.pid), process.pid]:
+                end(pid)
+            process.communicate()
 
 
 def run(*programs, cwd=None):

@@ -9,11 +9,9 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-
 from npbert.training import session as training
 from npbert.training.judge import Goal
-from npbert.training.parallel import world
+from npbert.training.parallel import mpi, world
 from npbert.training.pretrain import evaluate_losses
 from tests.training.tiny import classifier, collate, examples, make_trainer, task_data
 
@@ -29,31 +27,25 @@ def fail():
 ACTS = {"stay": lambda: time.sleep(LONGEST), "fail": fail}
 
 
-def make(folder, communicator, *, act=None, wait=0.0, batch=4, dtype="float32", seed=0, **settings):
-    """A Trainer of a classifier, with dropout and a held-out set."""
-    model, held_out = classifier(np.dtype(dtype)), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
-    step, what = (act or {}).get(str(communicator.rank), (0, None))
-    data = task_data(step, ACTS.get(what), size=batch)
+def make(folder, communicator, *, step=0, act=None, wait=0.0, batch=4, **settings):
+    """A Trainer of a classifier, with dropout and a held-out set; before a step, `act` is called."""
+    model, held_out = classifier(), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
+    data = task_data(step, act, size=batch)
     if wait:
         batches = data.batches
         data.batches = lambda *where: (time.sleep(wait) or item for item in batches(*where))
-    return make_trainer(
-        Path(folder),
-        data=data,
-        model=model,
-        seed=seed,
-        evaluate=lambda: evaluate_losses(model, held_out, ("",), communicator),
-        goal=Goal("loss"),
-        communicator=communicator,
-        **{**SETTINGS, **settings},
-    )
+    options = {"evaluate": lambda: evaluate_losses(model, held_out, ("",), communicator)}
+    options |= {"goal": Goal("loss"), "communicator": communicator, **SETTINGS, **settings}
+    return make_trainer(Path(folder), data=data, model=model, **options)
 
 
 if __name__ == "__main__":
-    training.draw_curves = lambda *_: None
+    training.draw_curves, mpi.PATIENCE = lambda *_: None, 0.5
     communicator = world()
     try:
-        trainer = make(sys.argv[1], communicator, **json.loads(sys.argv[2]))
+        options = json.loads(sys.argv[2])
+        step, what = options.pop("act", {}).get(str(communicator.rank), (0, None))
+        trainer = make(sys.argv[1], communicator, step=step, act=ACTS.get(what), **options)
         trainer.train()
     except KeyboardInterrupt:
         sys.exit(130)

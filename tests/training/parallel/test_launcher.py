@@ -2,7 +2,6 @@
 
 import os
 import platform
-import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -12,7 +11,7 @@ from npbert.compute import num_threads, set_num_threads
 from npbert.extras import MissingExtraError
 from npbert.launched import launched
 from npbert.messages import LOGGER
-from npbert.training.parallel import LauncherError, launch_command, share_cores, world
+from npbert.training.parallel import ALONE, LauncherError, launch_command, share_cores, world
 from npbert.training.parallel.mpi import CHOSEN_BY
 from tests.training.parallel.together import Threads
 
@@ -32,24 +31,21 @@ def test_how_many_a_launcher_has_started(environment, count):
     assert launched(environment) == count
 
 
-@pytest.mark.parametrize(
-    ("environment", "launcher"),
-    [
+def test_to_go_on_one_starts_the_launcher_that_was_there():
+    for environment, launcher in (
         ({"PMI_SIZE": "4"}, "mpiexec"),
-        ({"SLURM_STEP_NUM_TASKS": "4"}, "srun"),
         ({"SLURM_STEP_NUM_TASKS": "4", "PMI_SIZE": "4"}, "srun"),
         ({"SLURM_STEP_NUM_TASKS": "2", "OMPI_COMM_WORLD_SIZE": "4"}, "mpiexec"),  # which has used srun for its own
-    ],
-)
-def test_to_go_on_one_starts_the_launcher_that_was_there(environment, launcher):
-    assert launch_command(3, environment) == [launcher, "-n", "3"]
+    ):
+        assert launch_command(3, environment) == [launcher, "-n", "3"]
 
 
-def test_without_a_launcher_mpi_is_not_looked_at():
-    code = "import sys; from npbert.training.parallel import world, ALONE; "
-    code += "assert world() is ALONE; assert 'mpi4py' not in sys.modules"
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI", "PMI", "SLURM"))}
-    subprocess.run([sys.executable, "-c", code], check=True, env=clean, timeout=300)
+def test_without_a_launcher_mpi_is_not_looked_at(monkeypatch):
+    for name in os.environ:
+        if name.startswith(("OMPI", "PMI", "SLURM")):
+            monkeypatch.delenv(name)
+    monkeypatch.setattr("npbert.training.parallel.mpi.import_extra", lambda *_, **__: pytest.fail("it is looked at"))
+    assert world() is ALONE
 
 
 def test_under_a_launcher_without_mpi4py(monkeypatch):

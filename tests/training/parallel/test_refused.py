@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from npbert import Batch
+from npbert.extras import MissingExtraError
 from npbert.files import FileError
 from npbert.messages import in_words
 from npbert.training.parallel import ALONE, Shares, done_by_the_first, same
@@ -18,23 +19,13 @@ from tests.training.parallel.together import together
 from tests.training.tiny import classifier, needs_the_extra_train
 
 
-def train(folder, **options):
-    needs_the_extra_train()
-    return lambda communicator: make(folder, communicator, **options).train()
-
-
 def test_more_processes_than_parts(tmp_path):
-    with pytest.raises(ValueError, match=r"^--parts is 2, so at most 2 processes can share the work; 3 were started$"):
-        together(3, train(tmp_path, parts=2))
-    train(tmp_path, parts=1)(ALONE)
-    with pytest.raises(
-        ValueError, match=r"was begun with 1 part, so it can only ever have 1 process, .* --parts 2 can"
-    ):
-        together(2, train(tmp_path, parts=1))
+    for size, parts, said in ((3, 2, "2 parts"), (2, 1, "1 part")):
+        with pytest.raises(ValueError, match=f"^a batch has {said}, .* but {size} were started: .*--parts {size} can"):
+            together(size, lambda c, parts=parts: make(tmp_path, c, parts=parts))
 
 
 def test_as_many_parts_as_processes_unless_it_is_said(tmp_path):
-    needs_the_extra_train()
     assert together(3, lambda c: make(tmp_path, c, parts=0).recorded.parts) == [3] * 3
     assert make(tmp_path, ALONE, parts=0).settings.parts == 1
 
@@ -54,34 +45,33 @@ def test_other_settings_or_another_model():
         together(3, lambda communicator: check(communicator, {}, 0.1))
 
 
-def test_another_version_or_another_held_out_file(tmp_path, monkeypatch):
+def test_another_version(monkeypatch):
     this = threading.local()
 
     class Installed:
         __version__ = property(lambda _: this.version)
 
-    def check(communicator, version="1.0", held_out=b"a"):
-        is_last = communicator.rank == 2
-        this.version, this.bytes = (version, held_out) if is_last else ("1.0", b"a")
-        check_same_run(communicator, classifier(), TrainerSettings(steps=12), [tmp_path / "dev.tsv"])
+    def check(communicator):
+        this.version = "1.1" if communicator.rank == 2 else "1.0"
+        check_same_run(communicator, classifier(), TrainerSettings(steps=12))
 
     monkeypatch.setattr(same, "npbert", Installed())
-    monkeypatch.setattr(Path, "read_bytes", lambda _: this.bytes)
-    together(3, check)
-    with pytest.raises(
-        ValueError, match=r"^process 2 has another version of npbert than process 0: 1\.1 and not 1\.0$"
-    ):
-        together(3, lambda communicator: check(communicator, version="1.1"))
-    with pytest.raises(ValueError, match=r"^process 2 has another held-out file .*dev\.tsv than process 0$"):
-        together(3, lambda communicator: check(communicator, held_out=b"b"))
+    with pytest.raises(ValueError, match=r"^process 2 has another version of npbert than .*: 1\.1 and not 1\.0$"):
+        together(3, check)
 
 
-def test_a_run_compares_what_it_is_judged_by(tmp_path):
+def test_a_run_compares_the_bytes_of_what_it_is_judged_by(tmp_path, monkeypatch):
     needs_the_extra_train()
-    for name in "01":
-        (tmp_path / name).touch()
-    with pytest.raises(ValueError, match=r"^process 1 has another held-out file"):
-        together(2, lambda c: make(tmp_path / "run", c, judged_by=[tmp_path / str(c.rank)]).train())
+    this, read_bytes = threading.local(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: this.held_out if path.name == "dev" else read_bytes(path))
+
+    def train(communicator, held_out):
+        this.held_out = held_out if communicator.rank else b"a"
+        return make(tmp_path / "run", communicator, judged_by=[tmp_path / "dev"], steps=1).train()
+
+    together(2, lambda communicator: train(communicator, b"a"))
+    with pytest.raises(ValueError, match=r"^process 1 has another held-out file .*dev than process 0$"):
+        together(2, lambda communicator: train(communicator, b"b"))
 
 
 def test_other_data():
@@ -89,7 +79,7 @@ def test_other_data():
         labels = np.array([1, int(communicator.rank == 1)])
         check_same_batch(communicator, Batch(np.array([[5, 6], [7, 8]]), labels=labels))
 
-    with pytest.raises(ValueError, match=r"^process 1 reads other data than process 0"):
+    with pytest.raises(ValueError, match=r"^process 1 has another batch, so other files, than process 0$"):
         together(3, check)
 
 
@@ -98,7 +88,7 @@ def test_a_folder_that_one_process_does_not_see(tmp_path):
         (tmp_path / name).mkdir()
     together(2, lambda communicator: check_same_folder(communicator, tmp_path / "one"))
     assert list((tmp_path / "one").iterdir()) == []
-    with pytest.raises(FileError, match=r"^process 2 was given the folder .*another, and process 0 .*one: a run has"):
+    with pytest.raises(FileError, match=r"^process 2, in .*another, does not see .* 0 writes to .*one: a run"):
         together(3, lambda c: check_same_folder(c, tmp_path / ("another" if c.rank == 2 else "one")))
 
 
@@ -111,7 +101,7 @@ def test_a_folder_of_the_same_name_on_another_machine(tmp_path, monkeypatch):
         this.rank = communicator.rank
         check_same_folder(communicator, tmp_path / "run")
 
-    with pytest.raises(FileError, match=r"process 1 does not see the files that process 0 writes to .*run: .* share"):
+    with pytest.raises(FileError, match=r"^process 1, in its folder .*run, does not see .*which all .* share"):
         together(2, check)
 
 
@@ -121,12 +111,11 @@ def test_where_the_first_fails_all_fail_in_the_same_words():
             assert communicator.is_first
             raise error
 
-        try:
+        with pytest.raises(type(error)) as said:
             done_by_the_first(communicator, fail)
-        except (FileError, OSError, ImportError) as said:
-            return in_words(said)
+        return in_words(said.value)
 
-    for error in (OSError(13, "Permission denied", "run"), FileError("wrong"), ImportError("missing")):
+    for error in (OSError(13, "Permission denied", "run"), FileError("wrong"), MissingExtraError("missing")):
         assert together(3, lambda communicator, error=error: work(communicator, error)) == [in_words(error)] * 3
     assert together(2, lambda communicator: done_by_the_first(communicator, lambda: None)) == [None, None]
 

@@ -22,17 +22,18 @@ ROWWISE = importlib.import_module("npbert.compute.rowwise")  # the name in the p
 @pytest.fixture(autouse=True, scope="module")
 def small_blocks():
     """So shares end within a matrix, and within a row of it."""
+    needs_the_extra_train()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ROWWISE, "BLOCK", BLOCK)
         yield
 
 
+def stop():
+    raise KeyError("stop")
+
+
 def train(folder, **options):
-    needs_the_extra_train()
     return lambda communicator: make(folder, communicator, **options).train()
-
-
-# -- evaluation
 
 
 @pytest.mark.parametrize("count", range(1, 8))
@@ -59,50 +60,25 @@ def test_what_the_first_process_says_decides(tmp_path):
         trainer.evaluate = lambda: {"loss": next(values)}
         return trainer.train(), trainer.step
 
-    needs_the_extra_train()
     assert together(2, work) == [({"loss": 0.5}, 6)] * 2
-
-
-# -- the state
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The folder of a run of one process by itself."""
-    needs_the_extra_train()
     make(folder := tmp_path_factory.mktemp("whole"), ALONE).train()
     return folder
 
 
-@pytest.mark.parametrize(("before", "after"), [(3, 2), (2, 0), (0, 3), (4, 1)])
-def test_a_state_of_any_number_is_gone_on_from_by_any_other(tmp_path, whole, before, after):
+@pytest.mark.parametrize(
+    ("before", "shared", "after", "shared_then"), [(3, 1, 2, 0), (2, 0, 3, 1), (0, 1, 3, 1), (4, 1, 1, 0), (2, 1, 0, 0)]
+)
+def test_a_state_of_any_number_is_gone_on_from_by_any_other(tmp_path, whole, before, shared, after, shared_then):
     """The number of processes, and whether the state is shared out, change nothing."""
-    for shared in (True, False):
-        folder = tmp_path / f"{shared}"
-        with pytest.raises(KeyError, match="stop"):
-            together(before, stopped(folder, 6, share_state=shared))
-        together(after, train(folder, share_state=shared))
-        assert results(folder) == results(whole), "the same files, to the last bit"
-
-
-def stopped(folder, step, **settings):
-    """A run whose data is pulled away on all processes before a step."""
-
-    def work(communicator):
-        trainer = make(folder, communicator, **settings)
-        batches, count = trainer.data.batches, iter(range(step))
-
-        def cut(*where):
-            for item in batches(*where):
-                if next(count, None) is None:
-                    raise KeyError("stop")
-                yield item
-
-        trainer.data.batches = cut
-        return trainer.train()
-
-    needs_the_extra_train()
-    return work
+    with pytest.raises(KeyError, match="stop"):
+        together(before, train(tmp_path, share_state=bool(shared), step=7, act=stop))
+    together(after, train(tmp_path, share_state=bool(shared_then)))
+    assert results(tmp_path) == results(whole), "the same files, to the last bit"
 
 
 @pytest.mark.parametrize("size", [2, 3, 7])
@@ -126,9 +102,6 @@ def test_more_processes_than_blocks(tmp_path, monkeypatch):
     together(4, train(tmp_path / "4"))
     train(tmp_path / "1")(ALONE)
     assert results(tmp_path / "4") == results(tmp_path / "1")
-
-
-# -- decisions
 
 
 def test_what_no_backward_reaches_has_the_gradient_0():
@@ -164,21 +137,12 @@ def test_one_that_is_asked_to_stop_stops_all_at_the_same_step(tmp_path, monkeypa
         yield lambda: threading.get_ident() in asked
 
     def work(communicator):
-        trainer = make(tmp_path, communicator)
-        batches = trainer.data.batches
-
-        def ask(*where):
-            for number, item in enumerate(batches(*where), start=1):
-                if communicator.rank == 1 and number == 3:
-                    asked.add(threading.get_ident())
-                yield item
-
-        trainer.data.batches = ask
+        step = 3 if communicator.rank == 1 else 0
+        trainer = make(tmp_path, communicator, step=step, act=lambda: asked.add(threading.get_ident()))
         with pytest.raises(KeyboardInterrupt):
             trainer.train()
         return trainer.step
 
-    needs_the_extra_train()
     monkeypatch.setattr("npbert.training.session.stop_when_asked", of_one)
     assert together(3, work) == [3, 3, 3]
 
@@ -193,7 +157,6 @@ def test_what_is_not_finite_on_one_process_ends_all_with_the_same_words(tmp_path
             trainer.train()
         return str(caught.value)
 
-    needs_the_extra_train()
     first, second = together(2, work)
     assert first == second
     assert first.startswith("step 1: the loss is nan")

@@ -3,6 +3,7 @@
 import re
 import shlex
 import warnings
+from itertools import product
 
 import pytest
 
@@ -35,10 +36,8 @@ def test_a_published_header_is_refused_with_what_to_give(read, kind, content, co
     """And all that the error offers works."""
     with pytest.raises(FileError, match=r"a\.tsv, line 1: ") as error:
         read(kind, content, **columns)
-    ways = (
-        f"if this row names the columns, give {names}, or --first-row header; if it is an example, --first-row example"
-    )
-    assert str(error.value).endswith(f"; {ways}")
+    ways = f"give {names}, or --first-row header; if it is an example, --first-row example"
+    assert str(error.value).endswith(f"; if this row names the columns, {ways}")
     _, examples = read(kind, content, **columns, first_row="header")
     assert len(examples) == content.count("\n") - 1
     given = {}
@@ -56,24 +55,20 @@ def test_a_published_header_is_refused_with_what_to_give(read, kind, content, co
         read(task, content, name="b.tsv")  # a later file
 
 
-@pytest.mark.parametrize(
-    ("labels", "is_unlike"),
-    [
-        ("Quality 1 0 1", True),
-        ("Quality 1", True),
-        ("what neutral neutral contradiction contradiction", True),
-        ("label neutral entailment", True),
-        ("0 yes yes", False),  # a number is not a name
-        ("no yes no", False),
-        ("no yes", False),
-        ("rare frequent frequent other", None),
-        ("rare frequent other", False),  # nothing comes twice
-        ("only", False),
-        ("", False),
-    ],
-)
-def test_what_looks_unlike_all_others(labels, is_unlike):
-    assert is_unlike_the_others(labels.split(" ")) is is_unlike
+UNLIKE = ("Quality 1 0 1", "Quality 1", "what yes yes no no", "label neutral entailment")
+LIKE = (
+    "0 yes yes",
+    "no yes no",
+    "no yes",
+    "rare frequent other",
+    "only",
+    "",
+)  # a number is no name; nothing comes twice
+
+
+def test_what_looks_unlike_all_others():
+    for labels, is_unlike in {**dict.fromkeys(UNLIKE, True), **dict.fromkeys(LIKE, False), "a b b c": None}.items():
+        assert is_unlike_the_others(labels.split(" ")) is is_unlike
 
 
 @pytest.mark.parametrize(
@@ -105,13 +100,12 @@ def test_a_label_of_one_example_alone(read):
 
 
 def test_by_names_or_in_json_the_first_row_is_an_example(read):
-    for name, content, columns in (
-        ("a.tsv", "t\tl\nx y\tlabel\nb\t1\nc\t1\n", {"text": "t", "label": "l"}),
-        ("a.jsonl", '{"t": "x", "l": "label"}\n{"t": "b", "l": 1}\n', {"text": "t", "label": "l"}),
+    by_names, in_json = "t\tl\nx y\tlabel\nb\t1\nc\t1\n", '{"t": "x", "l": "label"}\n{"t": "b", "l": 1}\n'
+    for (name, content), first_row in product(
+        {"a.tsv": by_names, "a.jsonl": in_json}.items(), ("", "example", "header")
     ):
-        for first_row in ("", "example", "header"):
-            task, _ = read(TextClassification, content, name=name, first_row=first_row, **columns)
-            assert task.labels == ("1", "label")
+        task, _ = read(TextClassification, content, name=name, first_row=first_row, text="t", label="l")
+        assert task.labels == ("1", "label")
 
 
 def test_a_long_first_row_is_no_name(read):

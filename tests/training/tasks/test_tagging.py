@@ -10,6 +10,7 @@ from tests.training.tasks.tiny import words_of
 SENTENCES = "Ann B-PER\nAnn I-PER\nplaying O\nin O\nRome B-LOC\n. O\n\nBob B-PER\nsings O\n"
 ONE_WORD_NAMES = SENTENCES.replace("Ann I-PER\n", "")
 CUT_OFF = "in O\n" * 6 + "Rome B-LOC\nin O\n\nBob B-PER\n"
+TOKENS = ["[CLS] ann ann play ##ing in rome . [SEP]", "[CLS] bob sings [SEP]"]
 LABELS = ("B-LOC", "B-PER", "I-PER", "O")
 TAGS = {"ann": "B-PER", "bob": "B-PER", "rome": "B-LOC", "play": "O", "sings": "O", "in": "O", ".": "O"}
 
@@ -17,11 +18,7 @@ TAGS = {"ann": "B-PER", "bob": "B-PER", "rome": "B-LOC", "play": "O", "sings": "
 @pytest.mark.parametrize(
     ("content", "tokens", "tags"),
     [
-        (
-            SENTENCES,
-            ["[CLS] ann ann play ##ing in rome . [SEP]", "[CLS] bob sings [SEP]"],
-            ["- B-PER I-PER O - O B-LOC O -", "- B-PER O - - - - - -"],
-        ),
+        (SENTENCES, TOKENS, ["- B-PER I-PER O - O B-LOC O -", "- B-PER O - - - - - -"]),
         # a.b is three tokens; a zero-width space none, so it has no target; the same word twice is two words
         ("a.b B\n\u200b I-X\nann B\nann O\n", ["[CLS] a . b ann ann [SEP]"], ["- B - - B O -"]),
     ],
@@ -77,9 +74,9 @@ def test_metrics_of_planted_tags(read, tokenizer, content, labels, changes, want
 @pytest.mark.parametrize(
     ("columns", "labels"),
     [({"text": "1", "label": "2"}, ("B-NP", "B-VP", "O")), ({"text": "1"}, ("B-PER", "O"))],
-    ids=["outside is always a label", "by default the last column"],
 )
 def test_columns(read, columns, labels):
+    """Outside is always a label; by default, the labels are in the last column."""
     task, (example,) = read(Tagging, "1 Ann B-NP B-PER\n2 sings B-VP O\n", **columns)
     assert task.labels == labels
     assert example.encoding.tokens[1:-1] == ["ann", "sings"]

@@ -10,8 +10,6 @@ Dimension names, everywhere:
 `dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in, as in the README.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """Files that are read with errors that name them, and written whole or not at all."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

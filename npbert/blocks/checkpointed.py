@@ -1,7 +1,5 @@
 """Checkpointed: a layer that keeps only its input, and computes the rest again when backward needs it."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """MaskedLMHead: from a hidden vector back to a word of the vocabulary."""
 
-from __future__ import annotations
-
 from npbert.blocks.feed_forward import make_activation
 from npbert.compute import Array, matmul, sum_rows
 from npbert.core.layer import Layer

@@ -1,7 +1,5 @@
 """Attention in pieces: the scores of a few heads of a few sequences at a time fit the processor's cache."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The files of a tokenizer, as Hugging Face has them: tokenizer.json, vocab.txt and tokenizer_config.json."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

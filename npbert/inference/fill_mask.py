@@ -1,7 +1,5 @@
 """FillMask: the words that could stand where a text says [MASK]."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any, NamedTuple, overload

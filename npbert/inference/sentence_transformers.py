@@ -1,7 +1,5 @@
 """The files in which the folder of a sentence-transformers model says how its vectors are made."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

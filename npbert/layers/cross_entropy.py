@@ -1,7 +1,5 @@
 """SoftmaxCrossEntropy: the surprise of the model at the right answers, on average."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

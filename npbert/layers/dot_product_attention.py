@@ -1,7 +1,5 @@
 """DotProductAttention: each query compares itself with all keys and takes a weighted mean of their values."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

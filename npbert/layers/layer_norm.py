@@ -1,7 +1,5 @@
 """LayerNorm: every row is brought to mean 0 and (but for eps) variance 1, then scaled and shifted as learned."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array, dot_rows, rowwise, sum_rows

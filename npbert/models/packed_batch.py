@@ -1,7 +1,5 @@
 """PackedBatch: a batch as a model reads it, checked once and without padding. Layers see its rows and nothing else."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

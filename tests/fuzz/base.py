@@ -1,7 +1,5 @@
 """What the cases start from: small right checkpoints, texts, tables and a finished run, made once for a process."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Calls of every public class and function, with arguments that nobody would give on purpose."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

@@ -1,7 +1,5 @@
 """The kinds of cases: each takes a seed's generator and an empty folder, and gives what is to be called."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

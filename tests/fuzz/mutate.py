@@ -1,7 +1,5 @@
 """Ways to spoil bytes, lines and JSON."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Models as users write them: a head of their own, and parts of BERT that were replaced."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

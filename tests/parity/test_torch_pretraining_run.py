@@ -4,8 +4,6 @@ npbert trains with its own Trainer and its own data pipeline. Each batch goes to
 from the same weights, and which torch's own means train: its AdamW, its clipping, its schedule.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """config.json: a BertConfig as Hugging Face writes it."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any

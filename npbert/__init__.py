@@ -4,8 +4,8 @@ Dimension names, everywhere:
 
     B batch                                    D hidden size             V vocabulary
     T tokens in a sequence                     H attention heads         C classes
-    N rows: the real tokens of the batch       d = D / H                 L layers
-    M rows that a head reads                   F feed-forward size
+    R of them are queries: all, or those read  d = D / H                 L layers
+    N, M rows: all T, and all R, of a batch    F feed-forward size       n targets of a loss
 
 `dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in, as in the README.
 """

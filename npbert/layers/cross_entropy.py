@@ -38,8 +38,8 @@ class SoftmaxCrossEntropy(Loss):
     def backward(self, dloss: float, tape: Tape) -> Array:
         """dlogits = share · (p − onehot(label))  with  share = dloss / n,  and 0 in rows that are ignored.
 
-        The loss is a mean over n targets, so each of them has the share dloss / n of its gradient. The loss of one, with
-        logits s, is log Σₖ e^(sₖ) − s[label]. By the chain rule, the derivative of its first term is
+        The loss is a mean over n targets, so each of them has the share dloss / n in its gradient. The loss of one with
+        logits s is log Σₖ e^(sₖ) − s[label]. By the chain rule, the derivative of its first term is
         ∂ log Σₖ e^(sₖ) / ∂sⱼ = e^(sⱼ) / Σₖ e^(sₖ) = pⱼ. The second takes 1 away where j is the label: p − onehot. So a
         step against the gradient raises the label's logit by what its probability lacks to 1, and lowers every other by
         its own probability.

@@ -15,7 +15,7 @@ import os
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from npbert.compute.blas import blas_threads
@@ -72,7 +72,7 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
     """
     waiting = deque(items)
     if len(waiting) < 2 or num_threads() == 1:
-        with blas_on_one_thread:
+        with blas_on_one_thread():
             for item in waiting:
                 work(item)
         return
@@ -92,7 +92,7 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
         finally:
             _here.is_in_a_piece = False
 
-    with blas_on_one_thread as is_held:
+    with blas_on_one_thread() as is_held:
         futures = _submit(drain, min(num_threads(), len(waiting)) - 1) if is_held else []
         try:
             drain()
@@ -109,34 +109,25 @@ def slices(length: int, count: int) -> list[slice]:
     return [slice(*pair) for pair in itertools.pairwise(edges)]
 
 
-class _BlasOnOneThread:
-    """While it is entered, by whatever thread, BLAS multiplies on the thread that calls it.
-
-    `with` gives False where BLAS is none that can be told so.
-    """
-
-    def __enter__(self) -> bool:
-        blas = blas_threads()
-        if blas is None:
-            return False
-        with _state.lock:
-            if _state.blas_users == 0:
-                _state.blas_count = blas.get()
-                blas.set(1)
-            _state.blas_users += 1
-        return True
-
-    def __exit__(self, *_: object) -> None:
-        blas = blas_threads()
-        if blas is None:
-            return
+@contextlib.contextmanager
+def blas_on_one_thread() -> Iterator[bool]:
+    """While it lasts, BLAS multiplies on the thread that calls it, whichever that is; False where it cannot be told."""
+    blas = blas_threads()
+    if blas is None:
+        yield False
+        return
+    with _state.lock:
+        if _state.blas_users == 0:
+            _state.blas_count = blas.get()
+            blas.set(1)
+        _state.blas_users += 1
+    try:
+        yield True
+    finally:
         with _state.lock:
             _state.blas_users -= 1
             if _state.blas_users == 0:
                 blas.set(_state.blas_count)
-
-
-blas_on_one_thread = _BlasOnOneThread()
 
 
 class _State:

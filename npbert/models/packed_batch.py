@@ -162,11 +162,6 @@ class PackedBatch:
         return labels[labels != IGNORED] if kind == "word" else labels.reshape(-1)
 
     @property
-    def num_targets(self) -> int:
-        """The number of labels that are not −100. Raises: as `labels`."""
-        return self.labels.size if self.reads.labels == "number" else int((self.labels != IGNORED).sum())
-
-    @property
     def next_sentence_labels(self) -> Array:
         """The labels of the sentence pairs (B,). Raises: as `labels`."""
         labels = self.batch.next_sentence_label

@@ -38,7 +38,7 @@ def test_all_is_done_by_the_caller(why, monkeypatch):
     seen = []
     run(lambda item: seen.append(threading.current_thread()), range(50))
     assert seen == [threading.current_thread()] * 50
-    with blas_on_one_thread as is_held:
+    with blas_on_one_thread() as is_held:
         assert is_held is (why == "one thread")
     monkeypatch.setattr(threads._state, "count", None)
     blas = threads.blas_threads()
@@ -193,18 +193,18 @@ def test_the_last_of_several_gives_blas_its_threads_back(count_of_blas):
     may_leave, is_there = threading.Event(), threading.Event()
 
     def stay():
-        with blas_on_one_thread:
+        with blas_on_one_thread():
             is_there.set()
             may_leave.wait(100)
 
     other = threading.Thread(target=stay)
     other.start()
-    with blas_on_one_thread:
+    with blas_on_one_thread():
         assert is_there.wait(100)
         may_leave.set()
         other.join()
         assert count_of_blas() == 1
-        with blas_on_one_thread:
+        with blas_on_one_thread():
             assert count_of_blas() == 1
         assert count_of_blas() == 1
     assert count_of_blas() == BLAS_THREADS
@@ -213,7 +213,8 @@ def test_the_last_of_several_gives_blas_its_threads_back(count_of_blas):
 def test_the_default_is_never_the_one_thread_that_blas_is_held_to(count_of_blas, monkeypatch):
     """Also when another thread enters between the two questions that are asked."""
     get, set_ = threads.blas_threads()
-    other = threading.Thread(target=blas_on_one_thread.__enter__)
+    held = blas_on_one_thread()
+    other = threading.Thread(target=held.__enter__)
 
     def get_while_another_thread_enters():
         if other.ident is None:
@@ -226,4 +227,4 @@ def test_the_default_is_never_the_one_thread_that_blas_is_held_to(count_of_blas,
         monkeypatch.setattr(threads._state, "count", None)
         assert num_threads() == BLAS_THREADS
     other.join()
-    blas_on_one_thread.__exit__()
+    held.__exit__(None, None, None)

@@ -151,7 +151,7 @@ class TestFork:
 
         def child():
             counts = [count_of_blas()]
-            with blas_on_one_thread:
+            with blas_on_one_thread():
                 counts.append(count_of_blas())
             return computed(), [*counts, count_of_blas()]
 

@@ -51,16 +51,13 @@ def test_errors(arguments, error, message):
         Batch(**{"input_ids": IDS, **arguments})
 
 
-def test_groups_and_back():
+def test_groups():
     ids, types, mask = np.arange(12).reshape(4, 3), np.eye(4, 3, dtype=int), np.array([[1, 1, 0]] * 4)
     flat = Batch(ids, types, mask, labels=[1, 2, 3, 4])
     groups = flat.grouped(2)
     for name in ("input_ids", "token_type_ids", "attention_mask"):
         np.testing.assert_array_equal(getattr(groups, name), getattr(flat, name).reshape(2, 2, 3))
-        np.testing.assert_array_equal(getattr(groups.flattened(), name), getattr(flat, name))
     assert groups.labels is None
-    groups.labels = np.array([1, 2])
-    assert groups.flattened().labels is None
     for batch, count in ((flat, 3), (flat, 0), (flat, 8), (groups, 2)):
         with pytest.raises(ValueError, match=rf"has shape .* which are not groups of {count} sequences"):
             batch.grouped(count)

@@ -6,8 +6,6 @@ ids and rows repeat; labels are ignored here and there; p is not 0.5; the decode
 blocks come in random shapes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """BertModel: embeddings, encoder and pooler, as the paper puts them together."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, NamedTuple
 

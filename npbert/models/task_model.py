@@ -1,7 +1,5 @@
 """TaskModel: a BERT with a head and a loss."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

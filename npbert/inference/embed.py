@@ -64,10 +64,9 @@ class Embed(Task):
         ):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}, wanted one of {', '.join(known)}")
-        last = model.config.num_hidden_layers
-        if not -last - 1 <= layer <= last:
-            raise IndexError(f"layer is {layer}, wanted 0 to {last}, or {-last - 1} to -1 from the end")
-        if pooling == "pooler" and layer not in (-1, last):
+        self.number = model.layer_numbers([layer])[layer]
+        self.is_last = self.number == model.config.num_hidden_layers
+        if pooling == "pooler" and not self.is_last:
             raise ValueError(f"layer is {layer}, but the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.similarity_fn_name = similarity_fn_name
@@ -105,7 +104,7 @@ class Embed(Task):
         Raises: ValueError for the pooling `pooler`, or a layer that is not the last, which sentence-transformers has
         not; FileExistsError for a folder that holds another model, or another tokenizer, unless `overwrite`.
         """
-        if self.pooling == "pooler" or self.layer not in (-1, self.model.config.num_hidden_layers):
+        if self.pooling == "pooler" or not self.is_last:
             what = f"the pooling {self.pooling} of the layer {self.layer}"
             raise ValueError(f"{what} cannot be saved: sentence-transformers pools the last layer, without a pooler")
         self.tokenizer.save_pretrained(folder, overwrite=overwrite)
@@ -177,14 +176,11 @@ class Embed(Task):
         return self(items) if is_text else items
 
     def _pool(self, batch: Batch, _: Sequence[int]) -> Array:
-        model = self.model
-        is_last = self.layer in (-1, model.config.num_hidden_layers)
-        only_first = self.pooling in ("cls", "pooler") and is_last
-        packed = PackedBatch(batch, model.config, Reads("first" if only_first else "all"))
-        number = self.layer % (model.config.num_hidden_layers + 1)
-        h = model.encode(packed) if is_last else model.hidden_rows(packed, {number})[number]
+        only_first = self.pooling in ("cls", "pooler") and self.is_last
+        packed = PackedBatch(batch, self.model.config, Reads("first" if only_first else "all"))
+        h = self.model.encode(packed) if self.is_last else self.model.hidden_rows(packed, {self.number})[self.number]
         if self.pooling == "pooler":
-            return model.pool(h, packed)
+            return self.model.pool(h, packed)
         if self.pooling == "cls":
             return h[packed.first]
         vectors = np.empty((len(packed.order), h.shape[1]), h.dtype)

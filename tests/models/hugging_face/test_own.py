@@ -11,8 +11,6 @@ from tests.models.own import OwnParts, Score, TwoTower
 from tests.models.small import fixed_batch, random_model, small_config
 
 OWN_HEAD = "norm.weight, norm.bias, steps.scale.gamma, steps.out.0.weight, steps.out.0.bias"
-    "norm.weight, norm.bias, steps.scale.gamma, steps.out.0.weight, steps.out.0.bias, temperature, offsets.weight"
-)
 OWN_HEAD += ", temperature, offsets.weight, noise"
 
 

@@ -127,18 +127,15 @@ def type_at(arguments, lines):
     return shown.decode().replace("\r", "").split("Your turn.")[1]
 
 
-def test_ctrl_d_ends_it():
-    assert type_at(["--dialogue", "6", "--epochs", "1"], ["\x04"]).count("\n> ") == 1
-
-
-def test_on_a_terminal_one_can_type_lines_until_one_is_empty():
+@pytest.mark.parametrize("last", ["\n", "\x04"], ids=["an empty one", "Ctrl-D"])
+def test_on_a_terminal_one_can_type_lines_until(last):
     lines = [
         "Thanks you, [MASK]\n",
         "hello | thanks [mask] ROMEO\n",
         "Oh Congratulations, Juliet\n",
         "what is love | juliet\n",
         "how " * 30 + "\n",
-        "\n",
+        last,
     ]
     shown = type_at(["--dialogue", "6", "--epochs", "10"], lines)
     shares = r"\w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\)"
@@ -164,18 +161,18 @@ def test_what_it_saves_is_read_by_the_commands(tmp_path, demo):
     np.testing.assert_allclose(table[-1], table[:-1].mean(axis=0), rtol=1e-5)
 
 
-def test_it_says_at_once_what_it_needs_to_save(tmp_path):
-    (tmp_path / "safetensors.py").write_text("raise ImportError")
-    result = run("--save", tmp_path / "toy", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+@pytest.mark.parametrize(
+    ("missing", "options", "said"),
+    [
+        ("safetensors", ["--save", "toy"], ".*safetensors.*pip install.*"),
+        ("numpy", [], "the demo needs NumPy: .*pip install.*uv run demo.py.*"),
+    ],
+)
+def test_it_says_at_once_what_it_needs(missing, options, said, tmp_path):
+    (tmp_path / f"{missing}.py").write_text("raise ModuleNotFoundError")
+    result = run(*options, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (result.returncode, result.stdout, "Traceback" in result.stderr) == (1, "", False)
-    assert "safetensors" in result.stderr and "pip install" in result.stderr
-
-
-def test_without_numpy_it_says_in_one_line_what_to_do(tmp_path):
-    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError")
-    result = run(env={**os.environ, "PYTHONPATH": str(tmp_path)})
-    assert result.returncode == 1
-    assert re.fullmatch(r"the demo needs NumPy: .*pip install.*uv run demo.py.*\n", result.stderr)
+    assert re.fullmatch(f"{said}\n", result.stderr)
 
 
 def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):

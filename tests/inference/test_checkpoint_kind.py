@@ -10,34 +10,26 @@ from npbert.inference import check_holds
 from tests.inference.checkpoints import write_checkpoint
 
 USES = {
-    npbert.Classify: (npbert.BertForSequenceClassification, "a text classifier"),
-    npbert.Tag: (npbert.BertForTokenClassification, "a tagger"),
-    npbert.Answer: (npbert.BertForQuestionAnswering, "a model that answers questions"),
-    npbert.FillMask: (npbert.BertForMaskedLM, "a model that fills in masked words"),
+    "Classify": ("BertForSequenceClassification", "a text classifier"),
+    "Tag": ("BertForTokenClassification", "a tagger"),
+    "Answer": ("BertForQuestionAnswering", "a model that answers questions"),
+    "FillMask": ("BertForMaskedLM", "a model that fills in masked words"),
 }
 FINETUNE, PRETRAIN = "npbert finetune makes one from it", "npbert pretrain makes one from it"
-FILL_MASK = "to use it: npbert fill-mask, or npbert.FillMask in Python"
+USE = "to use it: npbert {}, or npbert.{} in Python"
 HELD = {  # by the class: its labels, what it is called, and for how it is used
-    npbert.BertModel: (2, "a BERT without a head", None),
-    npbert.BertForPreTraining: (2, "a pre-trained BERT that fills in masked words", None),
-    npbert.BertForMaskedLM: (2, "a model that fills in masked words", None),
-    npbert.BertForSequenceClassification: (
-        3,
-        "a text classifier with 3 labels",
-        "to use it: npbert classify, or npbert.Classify in Python",
-    ),
-    npbert.BertForTokenClassification: (9, "a tagger with 9 tags", "to use it: npbert tag, or npbert.Tag in Python"),
-    npbert.BertForQuestionAnswering: (
-        2,
-        "a model that answers questions",
-        "to use it: npbert answer, or npbert.Answer in Python",
-    ),
-    npbert.BertForMultipleChoice: (
-        2,
-        "a model for multiple choice",
-        "to judge it: npbert evaluate --task multiple-choice",
-    ),
+    "BertModel": (2, "a BERT without a head", None),
+    "BertForPreTraining": (2, "a pre-trained BERT that fills in masked words", None),
+    "BertForMaskedLM": (2, "a model that fills in masked words", None),
+    "BertForSequenceClassification": (3, "a text classifier with 3 labels", USE.format("classify", "Classify")),
+    "BertForTokenClassification": (9, "a tagger with 9 tags", USE.format("tag", "Tag")),
+    "BertForQuestionAnswering": (2, "a model that answers questions", USE.format("answer", "Answer")),
+    "BertForMultipleChoice": (2, "a model for multiple choice", "to judge it: npbert evaluate --task multiple-choice"),
 }
+
+
+def of(name):
+    return getattr(npbert, name)
 
 
 def change_config(folder, **changes):
@@ -50,15 +42,15 @@ def change_config(folder, **changes):
 def test_every_use_of_every_model(tmp_path, held):
     """A use is refused with what the folder holds, and what makes of it what is wanted, or what it is for."""
     labels, called, use = HELD[held]
-    folder = write_checkpoint(tmp_path, held, num_labels=labels)
+    folder = write_checkpoint(tmp_path, of(held), num_labels=labels)
     npbert.Embed.from_pretrained(folder)
     for task, (wanted, name) in USES.items():
-        if wanted is held or (wanted, held) == (npbert.BertForMaskedLM, npbert.BertForPreTraining):
-            task.from_pretrained(folder)
+        if wanted == held or (wanted, held) == ("BertForMaskedLM", "BertForPreTraining"):
+            of(task).from_pretrained(folder)
             continue
-        hint = use or (PRETRAIN if task is npbert.FillMask else FINETUNE)
+        hint = use or (PRETRAIN if task == "FillMask" else FINETUNE)
         with pytest.raises(FileError) as error:
-            task.from_pretrained(folder)
+            of(task).from_pretrained(folder)
         assert str(error.value) == f"{folder} holds {called}, and not {name}; {hint}"
 
 
@@ -68,17 +60,14 @@ def test_without_a_word_in_the_configuration_the_tensors_say_it(tmp_path, held, 
     """What a class name promises, and the file does not have, counts nothing. A file with a classifier and a pooler is
     also read as a tagger then: those of old versions of transformers have both."""
     labels, called, _ = HELD[held]
-    folder = write_checkpoint(tmp_path, held, num_labels=labels)
+    folder = write_checkpoint(tmp_path, of(held), num_labels=labels)
     change_config(folder, architectures=architectures)
     for task, (wanted, _) in USES.items():
-        if wanted is held or (held, wanted) == (
-            npbert.BertForSequenceClassification,
-            npbert.BertForTokenClassification,
-        ):
-            task.from_pretrained(folder)
+        if wanted == held or (held, wanted) == ("BertForSequenceClassification", "BertForTokenClassification"):
+            of(task).from_pretrained(folder)
         else:
             with pytest.raises(FileError, match=f"holds {called}, and not "):
-                task.from_pretrained(folder)
+                of(task).from_pretrained(folder)
 
 
 def test_a_regression_and_a_head_of_ones_own(tmp_path):

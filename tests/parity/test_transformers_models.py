@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
-from npbert import IGNORED, Batch, BertConfig, BertForPreTraining, Tape, models, randomize
+from npbert import IGNORED, Batch, BertConfig, Tape, models
 from tests.parity.torch_comparison import EXACT, assert_close, assert_gradients_close, gradients
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
@@ -161,15 +161,6 @@ def assert_they_load(ours, folder, wanted):
         assert tensor.dtype == getattr(torch, ours.parameters()[0].value.dtype.name)
         assert name not in wanted or torch.equal(tensor, wanted[name]), name
     return theirs.eval()
-
-
-def test_sinusoidal_positions_are_a_table_to_them(tmp_path):
-    name = "BertForPreTraining"
-    ours = BertForPreTraining(config(name, position_embedding_type="sinusoidal"), rng=None, dtype=np.float64)
-    randomize(ours, np.random.default_rng(0))
-    assert_same_outputs(
-        ours, assert_they_load(ours, tmp_path, {}), make_batch(name, "float64", with_targets=False), EXACT
-    )
 
 
 def test_names_of_labels_go_there_and_back(tmp_path):

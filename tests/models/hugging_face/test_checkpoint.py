@@ -12,7 +12,7 @@ from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_ten
 from tests.models.hugging_face import checkpoints
 from tests.models.hugging_face.checkpoints import assert_loads, load, problems, random_float32, write_checkpoint
 from tests.models.own import NoBert, OwnParts, Score, TwoTower
-from tests.models.small import CLASSES, each_class, fixed_batch, random_model
+from tests.models.small import CLASSES, as_list, assert_all_close, each_class, fixed_batch, random_model
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -89,6 +89,15 @@ def test_two_names_for_one_tensor(second, tmp_path):
     both = f"({first} and {second}|{second} and {first})"
     with pytest.raises(FileError, match=f"^{tmp_path / WEIGHTS_FILE} holds both {both}$"):
         BertModel.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("cls", [BertModel, BertForMaskedLM])
+def test_sinusoidal_positions_are_saved_as_the_table_that_they_are(cls, tmp_path):
+    model = random_float32(cls, position_embedding_type="sinusoidal")
+    model.save_pretrained(tmp_path)
+    loaded, warned = load(cls, tmp_path, new_head=False)
+    assert (warned, loaded.config.position_embedding_type) == ([], "absolute")
+    assert_all_close(loaded(fixed_batch()), as_list(model(fixed_batch())))
 
 
 def test_changes_for_the_constructor(tmp_path):

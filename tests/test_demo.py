@@ -172,7 +172,7 @@ def test_it_says_at_once_what_it_needs(missing, options, said, tmp_path):
     (tmp_path / f"{missing}.py").write_text("raise ModuleNotFoundError")
     result = run(*options, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (result.returncode, result.stdout, "Traceback" in result.stderr) == (1, "", False)
-    assert re.fullmatch(f"{said}\n", result.stderr)
+    assert re.search(said, result.stderr)
 
 
 def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):

@@ -191,19 +191,3 @@ def test_their_padding_row_alone_has_another_gradient(tmp_path):
     assert_close("the other rows", table[1:], theirs_of_table[1:])
     assert table[0].any()
     assert not theirs_of_table[0].any()
-
-
-def test_hidden_states_and_attention(tmp_path):
-    theirs, arrays = make_theirs("BertModel", 2, "float64"), make_batch("BertModel", "float64")
-    theirs.save_pretrained(tmp_path)
-    theirs.set_attn_implementation("eager")
-    ours = make_ours("BertModel", tmp_path, "float64")
-    with torch.no_grad():
-        result = theirs(**as_torch(arrays), output_hidden_states=True, output_attentions=True)
-    real = torch.tensor(MASK)
-    for name, states, wanted, mask in (
-        ("hidden state", ours.hidden_states(Batch(**arrays)), result.hidden_states, real[:, :, None]),
-        ("attention", ours.attention_probabilities(Batch(**arrays)), result.attentions, real[:, None, :, None]),
-    ):
-        for (layer, state), expected in zip(states.items(), wanted, strict=True):
-            assert_close(f"{name} {layer}", state, expected * mask)

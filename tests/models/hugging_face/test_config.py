@@ -67,10 +67,7 @@ def test_what_is_read(stored, config, tmp_path):
     [
         ({"model_type": "roberta"}, "model_type is 'roberta', wanted 'bert'"),
         ({"is_decoder": True}, "is_decoder is True, and npbert has only False"),
-        (
-            {"problem_type": "multi_label_classification"},
-            "npbert has only 'regression' or 'single_label_classification'; it chooses one label for a text",
-        ),
+        ({"problem_type": "multi_label_classification"}, "or 'single_label_classification'; it chooses one label for"),
         ({"problem_type": "regression", "num_labels": 2}, "a regression of 2 numbers, and npbert has only one of 1"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type is 'relative_key', wanted one of"),
         ({"hidden_act": ["gelu"]}, r"hidden_act is \['gelu'\], wanted one of gelu"),

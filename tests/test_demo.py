@@ -40,15 +40,24 @@ def demo(monkeypatch, capsys):
     return run
 
 
-def test_it_learns(demo):
-    out = demo("--dialogue", 6, "--epochs", 11)
+def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo):
+    for library in ("safetensors", "tokenizers"):
+        pytest.importorskip(library, reason=f"{library} is not installed: pip install -e '.[hf]'")
+    folder = tmp_path / "new" / "toy"
+    out = demo("--dialogue", 6, "--epochs", 18, "--save", folder)
     losses = [float(loss) for loss in re.findall(r"MLM (\d\.\d+) ", out)]
     assert len(losses) == 2, "a line every 10 epochs, and one at the end"
     assert 0 < losses[1] < losses[0] < 3.367
     assert "(3.367)   NSP" in out, "the loss of knowing nothing"
     right, total = map(int, re.search(r"masked words   (\d+) of (\d+) right", out).groups())
     assert (total, right > 120) == (468, True), "twice as many as the commonest word"
-    assert " of 36 right" in out.splitlines()[-1]
+    assert " of 36 right" in out and "npbert fill-mask" in out.splitlines()[-1]
+    fill_mask = npbert.FillMask.from_pretrained(folder)
+    words = [fill_mask(text, top_k=1)[0][0].token for text in ("Oh [MASK], Juliet!", "Thanks - you [MASK]?!")]
+    assert words == ["congratulations", "romeo"]
+    assert fill_mask.tokenizer.encode(["Oh -- zebra!"])[0].tokens == ["[CLS]", "oh", "[UNK]", "[SEP]"]
+    table = fill_mask.model.bert.embeddings.word_embeddings.weight.value
+    np.testing.assert_allclose(table[-1], table[:-1].mean(axis=0), rtol=1e-5)
 
 
 def test_options_and_the_same_numbers_twice(demo):
@@ -127,15 +136,18 @@ def type_at(arguments, lines):
     return shown.decode().replace("\r", "").split("Your turn.")[1]
 
 
-@pytest.mark.parametrize("last", ["\n", "\x04"], ids=["an empty one", "Ctrl-D"])
-def test_on_a_terminal_one_can_type_lines_until(last):
+def test_ctrl_d_ends_it():
+    assert type_at(["--dialogue", "6", "--epochs", "1"], ["\x04"]).count("\n> ") == 1
+
+
+def test_on_a_terminal_one_can_type_lines_until_one_is_empty():
     lines = [
         "Thanks you, [MASK]\n",
         "hello | thanks [mask] ROMEO\n",
         "Oh Congratulations, Juliet\n",
         "what is love | juliet\n",
         "how " * 30 + "\n",
-        last,
+        "\n",
     ]
     shown = type_at(["--dialogue", "6", "--epochs", "10"], lines)
     shares = r"\w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\)"
@@ -145,20 +157,6 @@ def test_on_a_terminal_one_can_type_lines_until(last):
     assert re.fullmatch(r"Thanks you Romeo \(\d+\.\d%\)", following)
     assert unknown == "not in the vocabulary of 29 tokens: 'what', 'love' (Enter alone ends)"
     assert "the sequences have" in long and "30" in long
-
-
-def test_what_it_saves_is_read_by_the_commands(tmp_path, demo):
-    pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
-    pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
-    folder = tmp_path / "new" / "toy"
-    out = demo("--dialogue", 6, "--epochs", 18, "--save", folder)
-    assert "npbert fill-mask" in out.splitlines()[-1]
-    fill_mask = npbert.FillMask.from_pretrained(folder)
-    words = [fill_mask(text, top_k=1)[0][0].token for text in ("Oh [MASK], Juliet!", "Thanks - you [MASK]?!")]
-    assert words == ["congratulations", "romeo"]
-    assert fill_mask.tokenizer.encode(["Oh -- zebra!"])[0].tokens == ["[CLS]", "oh", "[UNK]", "[SEP]"]
-    table = fill_mask.model.bert.embeddings.word_embeddings.weight.value
-    np.testing.assert_allclose(table[-1], table[:-1].mean(axis=0), rtol=1e-5)
 
 
 @pytest.mark.parametrize(

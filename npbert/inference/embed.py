@@ -141,23 +141,12 @@ class Embed(Task):
         return unit_vectors(stacked) if self.normalize else stacked
 
     def similarity(self, a: Any, b: Any) -> Array:
-        """The similarity of every one of a to every one of b (N, M): the function `similarity`, for texts as well.
-
-        Each is a text, several texts, or vectors that were made before, (D,) or (N, D).
-
-        Raises: as the function `similarity`.
-        """
+        """The function `similarity` of a and b, each a text, several texts, or vectors made before, (D,) or (N, D)."""
         return similarity(self._vectors(a), self._vectors(b), similarity_fn_name=self.similarity_fn_name)
 
     def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> list[list[Hit]]:
-        """For each query the `top_k` most similar of the corpus, best first: the function `semantic_search`, for texts
-        as well.
-
-        Each is a text, several texts, or vectors that were made before, (D,) or (N, D). Whoever searches the same
-        corpus again makes its vectors once.
-
-        Raises: as the function `semantic_search`.
-        """
+        """The function `semantic_search`, where each is a text, several texts, or vectors made before, (D,) or (N, D).
+        Whoever searches the same corpus again makes its vectors once."""
         return semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )

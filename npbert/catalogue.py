@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from npbert import blocks as _blocks
-from npbert import layers, models
+import npbert.blocks
+import npbert.layers
+import npbert.models
 from npbert.blocks import EncoderLayer
 from npbert.core import IGNORED, Init, Layer
 from npbert.data.batch import Batch
@@ -23,9 +24,8 @@ from npbert.gradcheck import LossOf, randomize
 from npbert.models import BertConfig
 from npbert.shapes import AWKWARD, Shapes
 
-_CLASSES: dict[str, type[Any]] = {
-    name: getattr(room, name) for room in (layers, _blocks, models) for name in room.__all__
-}
+_ROOMS = npbert.layers, npbert.blocks, npbert.models
+_CLASSES: dict[str, type[Any]] = {name: getattr(room, name) for room in _ROOMS for name in room.__all__}
 _EPS = 1e-2
 _SEED = 0  # one for which no ReLU sees a number so near 0 that a difference would reach across
 

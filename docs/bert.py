@@ -98,9 +98,9 @@ def layer_norm_backward(dy, tape):
     gamma.grad += (dy * x_hat).sum(axis=0)
     beta.grad += dy.sum(axis=0)
     dx_hat = gamma.value * dy
-    through_mu = dx_hat.mean(axis=1, keepdims=True)
-    through_sigma = x_hat * (dx_hat * x_hat).mean(axis=1, keepdims=True)
-    return (dx_hat - through_mu - through_sigma) / sigma
+    shift = dx_hat.mean(axis=1, keepdims=True)
+    stretch = (dx_hat * x_hat).mean(axis=1, keepdims=True)
+    return (dx_hat - shift - x_hat * stretch) / sigma
 
 
 def dropout(x, tape):
@@ -165,9 +165,9 @@ def cross_entropy_backward(dloss, tape):
 
 
 def attend(q, k, v, tape):
-    """C = A V  with  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√d.   q, c (H, M, d)   k, v (H, T, d)   p (H, M, T)
+    """C = A V  with  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√d.   q, c (H, R, d)   k, v (H, T, d)   p (H, R, T)
 
-    Each of M queries gets a mean of T values, weighted by how well their keys fit it. A score is a sum of d products,
+    Each of R queries gets a mean of T values, weighted by how well their keys fit it. A score is a sum of d products,
     so it grows like √d. Where scores are large, one key has nearly all weight, and the slope P(1 − P) is nearly 0.
     """
     p = softmax(q @ k.swapaxes(1, 2) / math.sqrt(q.shape[2]))

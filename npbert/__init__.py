@@ -4,71 +4,27 @@ Dimension names, everywhere:
 
     B batch                                    D hidden size             V vocabulary
     T tokens in a sequence                     H attention heads         C classes
-    N rows: the real tokens of the batch       d = D / H                 L layers
-    M rows that a head reads                   F feed-forward size
+    R of them are queries: all, or those read  d = D / H                 L layers
+    N, M rows: all T, and all R, of a batch    F feed-forward size       n targets of a loss
 
 `dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in, as in the README.
 """
-
-from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from npbert.blocks import (
-        BertEmbeddings,
-        Checkpointed,
-        Encoder,
-        EncoderLayer,
-        FeedForward,
-        MaskedLMHead,
-        MeanPooling,
-        MultiHeadAttention,
-        NextSentenceHead,
-        Pooler,
-    )
+if TYPE_CHECKING:  # for editors and mypy; when it runs, each name of `__all__` is imported at its first use
+    from npbert.blocks import *
     from npbert.compute import num_threads, set_num_threads
-    from npbert.core import IGNORED, NO_TAPE, Init, Layer, Parameter, Sequences, Tape, TapeError
+    from npbert.core import *
     from npbert.data import Batch, Tokenizer
     from npbert.gradcheck import check_directions, check_gradients, randomize
     from npbert.inference import Answer, Classify, Embed, FillMask, Tag
-    from npbert.layers import (
-        GELU,
-        DotProductAttention,
-        Dropout,
-        Elementwise,
-        Embedding,
-        Gather,
-        LayerNorm,
-        Linear,
-        Loss,
-        MeanSquaredError,
-        ReLU,
-        SinusoidalPositions,
-        Softmax,
-        SoftmaxCrossEntropy,
-        Tanh,
-        TanhGELU,
-        Unpack,
-    )
-    from npbert.models import (
-        BertConfig,
-        BertForMaskedLM,
-        BertForMultipleChoice,
-        BertForPreTraining,
-        BertForQuestionAnswering,
-        BertForSequenceClassification,
-        BertForTokenClassification,
-        BertModel,
-        PackedBatch,
-        PreTrainedModel,
-        Reads,
-        TaskModel,
-    )
-    from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, clip_factor, global_norm, linear_warmup_decay
+    from npbert.layers import *
+    from npbert.models import *
+    from npbert.optim import *
     from npbert.training.from_lists import finetune
 
 __all__ = ["__version__", "Parameter", "Init", "Layer", "Tape", "NO_TAPE", "TapeError", "Sequences", "IGNORED"]
@@ -88,7 +44,7 @@ __all__ += ["finetune", "num_threads", "set_num_threads"]
 
 _ROOMS = ["core", "compute", "layers", "blocks", "optim", "data", "models", "gradcheck", "inference", "training"]
 
-if not TYPE_CHECKING:  # what mypy should know is imported above
+if not TYPE_CHECKING:  # or mypy would take any name for one of npbert
 
     def __getattr__(name: str) -> Any:
         """A room or a public name, imported at its first use. So `import npbert` is quick."""

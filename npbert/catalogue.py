@@ -6,8 +6,6 @@ ids and rows repeat; labels are ignored here and there; p is not 0.5; the decode
 blocks come in random shapes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,49 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from npbert.blocks import (
-    BertEmbeddings,
-    Checkpointed,
-    Encoder,
-    EncoderLayer,
-    FeedForward,
-    MaskedLMHead,
-    MeanPooling,
-    MultiHeadAttention,
-    NextSentenceHead,
-    Pooler,
-)
+import npbert.blocks
+import npbert.layers
+import npbert.models
+from npbert.blocks import EncoderLayer
 from npbert.core import IGNORED, Init, Layer
 from npbert.data.batch import Batch
 from npbert.gradcheck import LossOf, randomize
-from npbert.layers import (
-    GELU,
-    DotProductAttention,
-    Dropout,
-    Embedding,
-    Gather,
-    LayerNorm,
-    Linear,
-    MeanSquaredError,
-    ReLU,
-    Softmax,
-    SoftmaxCrossEntropy,
-    Tanh,
-    TanhGELU,
-    Unpack,
-)
-from npbert.models import (
-    BertConfig,
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    BertModel,
-)
+from npbert.models import BertConfig
 from npbert.shapes import AWKWARD, Shapes
 
+_ROOMS = npbert.layers, npbert.blocks, npbert.models
+_CLASSES: dict[str, type[Any]] = {name: getattr(room, name) for room in _ROOMS for name in room.__all__}
 _EPS = 1e-2
 _SEED = 0  # one for which no ReLU sees a number so near 0 that a difference would reach across
 
@@ -94,7 +61,7 @@ def _plain(layer_class: Any, init: Init) -> Any:
 
 
 def blocks(shapes: Shapes) -> dict[str, Setting]:
-    """A setting for each block, with these shapes."""
+    """A setting for each block, with these shapes. What stands before a comma in its name is its class."""
     D, H, F, V = shapes.D, shapes.H, shapes.F, shapes.V
     (B, T), lengths, read = shapes.mask.shape, shapes.sequences, shapes.read
     config = BertConfig(V, D, 1, H, F, max_position_embeddings=T, layer_norm_eps=_EPS, classifier_dropout=0.3)
@@ -127,12 +94,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def model(layer_class: Any, init: Init, **changes: Any) -> Any:
         return layer_class(replace(config, **changes), rng=init.rng, dtype=init.dtype)
 
-    def of_model(model_class: type[Any], *, config: dict[str, Any] | None = None, **targets: Any) -> Setting:
+    def of_model(*, config: dict[str, Any] | None = None, **targets: Any) -> Any:
         """A model's loss on a batch with these targets."""
         changes = config or {}
-        return Setting(
-            model_class, lambda cls, init: LossOf(model(cls, init, **changes)), lambda rng: (shapes.batch(**targets),)
-        )
+        return lambda cls, init: LossOf(model(cls, init, **changes)), lambda rng: (shapes.batch(**targets),)
 
     def batch(rng: np.random.Generator) -> tuple[Any, ...]:
         return (shapes.batch(),)
@@ -146,81 +111,68 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     ids, of_embeddings = shapes.ids[places], (shapes.ids[places], shapes.types[places], positions)
     words: dict[str, Any] = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
     one_without = np.where(np.arange(B)[:, None] == 1, IGNORED, shapes.word_labels)
-    return {
-        "Linear": Setting(Linear, lambda cls, init: cls(D, F, init), x),
-        "Tanh": Setting(Tanh, _plain, x),
-        "ReLU": Setting(ReLU, _plain, x),
-        "GELU": Setting(GELU, _plain, x),
-        "TanhGELU": Setting(TanhGELU, _plain, x),
-        "Softmax": Setting(Softmax, _plain, x),
-        "LayerNorm": Setting(LayerNorm, lambda cls, init: cls(D, init, eps=_EPS), x),
-        "Dropout": Setting(Dropout, lambda cls, init: cls(0.3), x),
-        "Embedding": Setting(Embedding, lambda cls, init: cls(V, D, init), lambda rng: (ids,)),
-        "Gather": Setting(Gather, _plain, lambda rng: (*x(rng), read[::-1])),
-        "Unpack": Setting(
-            Unpack,
+    made: dict[str, tuple[Callable[[Any, Init], Any], Callable[[np.random.Generator], tuple[Any, ...]]]] = {
+        "Linear": (lambda cls, init: cls(D, F, init), x),
+        "Tanh": (_plain, x),
+        "ReLU": (_plain, x),
+        "GELU": (_plain, x),
+        "TanhGELU": (_plain, x),
+        "Softmax": (_plain, x),
+        "LayerNorm": (lambda cls, init: cls(D, init, eps=_EPS), x),
+        "Dropout": (lambda cls, init: cls(0.3), x),
+        "Embedding": (lambda cls, init: cls(V, D, init), lambda rng: (ids,)),
+        "Gather": (_plain, lambda rng: (*x(rng), read[::-1])),
+        "Unpack": (
             _plain,
             lambda rng: (*x(rng), np.roll(np.flatnonzero(shapes.mask), shapes.N // 2), shapes.mask.shape),
         ),
-        "SoftmaxCrossEntropy": Setting(
-            SoftmaxCrossEntropy, _plain, lambda rng: (rng.standard_normal((shapes.N, V)), shapes.packed_labels)
-        ),
-        "MeanSquaredError": Setting(MeanSquaredError, _plain, x_twice),
-        "DotProductAttention": Setting(
-            DotProductAttention,
+        "SoftmaxCrossEntropy": (_plain, lambda rng: (rng.standard_normal((shapes.N, V)), shapes.packed_labels)),
+        "MeanSquaredError": (_plain, x_twice),
+        "DotProductAttention": (
             lambda cls, init: cls(H, 0.3),
             lambda rng: (rng.standard_normal((len(read), D)), *x_twice(rng), lengths.only(read)),
         ),
-        "FeedForward, gelu": Setting(FeedForward, lambda cls, init: cls(D, F, init), x),
-        "FeedForward, gelu_new": Setting(FeedForward, lambda cls, init: cls(D, F, init, activation="gelu_new"), x),
-        "FeedForward, relu": Setting(FeedForward, lambda cls, init: cls(D, F, init, activation="relu"), x),
-        "MultiHeadAttention": Setting(MultiHeadAttention, attention, lambda rng: (*x_twice(rng), lengths)),
-        "MultiHeadAttention, some rows look": Setting(MultiHeadAttention, attention, queries_and_keys),
-        "MultiHeadAttention, one sequence": Setting(MultiHeadAttention, attention, x_twice),
-        "EncoderLayer": Setting(EncoderLayer, encoder_layer, lambda rng: (*x_twice(rng), lengths)),
-        "EncoderLayer, some rows look": Setting(EncoderLayer, encoder_layer, queries_and_keys),
-        "Checkpointed": Setting(
-            Checkpointed,
+        "FeedForward, gelu": (lambda cls, init: cls(D, F, init), x),
+        "FeedForward, gelu_new": (lambda cls, init: cls(D, F, init, activation="gelu_new"), x),
+        "FeedForward, relu": (lambda cls, init: cls(D, F, init, activation="relu"), x),
+        "MultiHeadAttention": (attention, lambda rng: (*x_twice(rng), lengths)),
+        "MultiHeadAttention, some rows look": (attention, queries_and_keys),
+        "MultiHeadAttention, one sequence": (attention, x_twice),
+        "EncoderLayer": (encoder_layer, lambda rng: (*x_twice(rng), lengths)),
+        "EncoderLayer, some rows look": (encoder_layer, queries_and_keys),
+        "Checkpointed": (
             lambda cls, init: cls(encoder_layer(EncoderLayer, init)),
             lambda rng: (*x_twice(rng), lengths),
         ),
-        "Encoder": Setting(Encoder, encoder, lambda rng: (*x(rng), lengths)),
-        "Encoder, some rows read": Setting(Encoder, encoder, lambda rng: (*x(rng), lengths, read)),
-        "Encoder, checkpointed": Setting(
-            Encoder, partial(encoder, checkpointing=True), lambda rng: (*x(rng), lengths, read)
-        ),
-        "BertEmbeddings": Setting(BertEmbeddings, embeddings, lambda rng: of_embeddings),
-        "BertEmbeddings, sinusoidal": Setting(
-            BertEmbeddings,
+        "Encoder": (encoder, lambda rng: (*x(rng), lengths)),
+        "Encoder, some rows read": (encoder, lambda rng: (*x(rng), lengths, read)),
+        "Encoder, checkpointed": (partial(encoder, checkpointing=True), lambda rng: (*x(rng), lengths, read)),
+        "BertEmbeddings": (embeddings, lambda rng: of_embeddings),
+        "BertEmbeddings, sinusoidal": (
             partial(embeddings, position_embedding_type="sinusoidal"),
             lambda rng: of_embeddings,
         ),
-        "Pooler": Setting(Pooler, lambda cls, init: cls(D, init), x),
-        "MeanPooling": Setting(MeanPooling, _plain, lambda rng: (*x(rng), lengths)),
-        "MaskedLMHead": Setting(MaskedLMHead, lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
-        "NextSentenceHead": Setting(NextSentenceHead, lambda cls, init: cls(D, init), x),
-        "BertModel": Setting(BertModel, model, batch),
-        "BertForPreTraining": of_model(BertForPreTraining, **words),
+        "Pooler": (lambda cls, init: cls(D, init), x),
+        "MeanPooling": (_plain, lambda rng: (*x(rng), lengths)),
+        "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
+        "NextSentenceHead": (lambda cls, init: cls(D, init), x),
+        "BertModel": (model, batch),
+        "BertForPreTraining": of_model(**words),
         "BertForPreTraining, sinusoidal, gelu_new": of_model(
-            BertForPreTraining, config={"position_embedding_type": "sinusoidal", "hidden_act": "gelu_new"}, **words
+            config={"position_embedding_type": "sinusoidal", "hidden_act": "gelu_new"}, **words
         ),
-        "BertForPreTraining, logits of all": Setting(BertForPreTraining, model, batch),
-        "BertForMaskedLM": of_model(BertForMaskedLM, labels=one_without),
-        "BertForMaskedLM, logits of all": Setting(BertForMaskedLM, model, batch),
-        "BertForSequenceClassification": of_model(
-            BertForSequenceClassification, config={"num_labels": 5}, labels=shapes.class_labels
-        ),
+        "BertForPreTraining, logits of all": (model, batch),
+        "BertForMaskedLM": of_model(labels=one_without),
+        "BertForMaskedLM, logits of all": (model, batch),
+        "BertForSequenceClassification": of_model(config={"num_labels": 5}, labels=shapes.class_labels),
         "BertForSequenceClassification, regression": of_model(
-            BertForSequenceClassification, config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]
+            config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]
         ),
-        "BertForMultipleChoice": Setting(BertForMultipleChoice, lambda cls, init: LossOf(model(cls, init)), choices),
-        "BertForTokenClassification": of_model(
-            BertForTokenClassification, config={"num_labels": V}, labels=shapes.word_labels
-        ),
-        "BertForQuestionAnswering": of_model(
-            BertForQuestionAnswering, start_positions=shapes.starts, end_positions=shapes.ends
-        ),
+        "BertForMultipleChoice": (lambda cls, init: LossOf(model(cls, init)), choices),
+        "BertForTokenClassification": of_model(config={"num_labels": V}, labels=shapes.word_labels),
+        "BertForQuestionAnswering": of_model(start_positions=shapes.starts, end_positions=shapes.ends),
     }
+    return {name: Setting(_CLASSES[name.partition(",")[0]], *each) for name, each in made.items()}
 
 
 CATALOGUE = blocks(AWKWARD)

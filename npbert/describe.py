@@ -1,7 +1,5 @@
 """Layers and what they keep on a tape as text, for print and for errors."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

@@ -1,7 +1,5 @@
 """Libraries that NumPy-only npbert can do without: imported where they are first needed."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Files that are read with errors that name them, and written whole or not at all."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -186,8 +184,13 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a number there")
 
 
-def read_json_object(path: Path) -> dict[str, Any]:
-    """The object in a JSON file. Raises: FileError when it holds no JSON or something else than an object; OSError."""
+def read_json_object(path: Path, *, may_lack: bool = False) -> dict[str, Any]:
+    """The object in a JSON file, or an empty one for a file that is not there, if it `may_lack`.
+
+    Raises: FileError when it holds no JSON or something else than an object; OSError.
+    """
+    if may_lack and not path.is_file():
+        return {}
     value = parse_json(read_text(path), str(path))
     if not isinstance(value, dict):
         raise FileError(f"{path} holds a JSON {type(value).__name__}, wanted an object")

@@ -1,7 +1,5 @@
 """JSON lines: a file with a row of JSON on each line, each with its step, that a run adds to and takes up again."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """The launcher, as mpiexec is, that has started this process: how many it has started, and which of them this is."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

@@ -1,8 +1,6 @@
 """Messages: the logger called "npbert", of the standard library's `logging`; and what errors and progress are put
 together from, the name that a misspelt one was meant to be, too."""
 
-from __future__ import annotations
-
 import difflib
 import io
 import logging

@@ -1,7 +1,5 @@
 """How the package computes, chosen for a test: on how many threads, and in how small pieces."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator

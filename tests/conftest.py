@@ -1,7 +1,5 @@
 """Hypothesis profiles, and the count of the checks that ran against torch. In CI no test may be skipped."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator

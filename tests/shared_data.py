@@ -1,7 +1,5 @@
 """Real text and labels that lie beside the repository, for tests that read what nobody here wrote."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

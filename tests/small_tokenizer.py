@@ -1,7 +1,5 @@
 """A tokenizer with a vocabulary that a test chooses."""
 
-from __future__ import annotations
-
 import pytest
 
 from npbert import Tokenizer

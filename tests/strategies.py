@@ -5,8 +5,6 @@ check can see: one row or one feature would hide a transposition, or a gradient 
 want those shapes name them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -119,7 +119,7 @@ PLANTED = [
     ("linear", "W.grad += x.T @ dy", "W.grad += x.T @ dy / len(x)"),
     ("linear", "W.grad += x.T @ dy", "W.grad[...] = x.T @ dy"),
     ("gelu", "area + x * curve", "area"),
-    ("layer_norm", "- through_mu - through_sigma", "- through_mu"),
+    ("layer_norm", "- shift - x_hat * stretch", "- shift"),
     ("dropout", "return dy * tape.pop()", "return dy * (tape.pop() > 0)"),
     ("embedding", "np.add.at(W.grad, ids, dy)", "W.grad[ids] += dy"),
     ("word_scores", "E.grad += ds.T @ h", "E.grad += 0"),

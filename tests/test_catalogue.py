@@ -11,17 +11,32 @@ import pytest
 import npbert
 from npbert import Tape
 from npbert.catalogue import CATALOGUE
+from npbert.core import named_parts
 from npbert.gradcheck import COMPLEX_STEP, TOLERANCES, check_directions, check_gradients
+from tests import textbook
 from tests.computing import in_pieces, nothing_is_nan, on_threads
+
+NO_MODELS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_every_derivative_is_right(name):
     """Along directions in both ways; and each of them by the complex step, but for the thousands of whole models."""
     layer, inputs, rng = CATALOGUE[name].make()
-    if ".models." not in CATALOGUE[name].layer_class.__module__:
+    if name in NO_MODELS:
         check_gradients(layer, *inputs, rng=rng, tolerances={COMPLEX_STEP: TOLERANCES[COMPLEX_STEP]}).raise_if_wrong()
     check_directions(layer, *inputs, rng=rng).raise_if_wrong()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 3e-6)])
+@pytest.mark.parametrize("name", NO_MODELS)
+def test_forward_is_the_formula(name, dtype, tolerance):
+    layer, inputs, _ = CATALOGUE[name].make(dtype=dtype)
+    formula = textbook.FORMULAS.get(name) or textbook.FORMULAS[name.partition(",")[0]]
+    y = layer(*inputs)
+    assert np.asarray(y).dtype == dtype
+    np.testing.assert_allclose(y, formula(layer, *inputs), rtol=tolerance, atol=tolerance)
+    assert {part.eps for _, part in named_parts(layer) if isinstance(part, npbert.LayerNorm)} <= {1e-2}, "handed on"
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

@@ -42,18 +42,27 @@ def demo(monkeypatch, capsys):
     return run
 
 
-def test_it_learns(demo, monkeypatch):
+def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo, monkeypatch):
+    for library in ("safetensors", "tokenizers"):
+        pytest.importorskip(library, reason=f"{library} is not installed: pip install -e '.[hf]'")
+    folder = tmp_path / "new" / "toy"
     seconds = itertools.count(0, 500)  # by a clock that goes on by 500 s each time that it is read
     monkeypatch.setattr(sys.modules["demo"], "time", SimpleNamespace(perf_counter=lambda: next(seconds)))
-    out = demo("--dialogue", 6, "--epochs", 11)
-    assert re.findall(r"(\d+) s, +(\d+) s left", out) == [("500", "50"), ("1000", "0")]
+    out = demo("--dialogue", 6, "--epochs", 18, "--save", folder)
+    assert re.findall(r"(\d+) s, +(\d+) s left", out) == [("500", "400"), ("1000", "0")]
     losses = [float(loss) for loss in re.findall(r"MLM (\d\.\d+) ", out)]
     assert len(losses) == 2, "a line every 10 epochs, and one at the end"
     assert 0 < losses[1] < losses[0] < 3.367
     assert "(3.367)   NSP" in out, "the loss of knowing nothing"
     right, total = map(int, re.search(r"masked words   (\d+) of (\d+) right", out).groups())
     assert (total, right > 120) == (468, True), "twice as many as the commonest word"
-    assert " of 36 right" in out.splitlines()[-1]
+    assert " of 36 right" in out and "npbert fill-mask" in out.splitlines()[-1]
+    fill_mask = npbert.FillMask.from_pretrained(folder)
+    words = [fill_mask(text, top_k=1)[0][0].token for text in ("Oh [MASK], Juliet!", "Thanks - you [MASK]?!")]
+    assert words == ["congratulations", "romeo"]
+    assert fill_mask.tokenizer.encode(["Oh -- zebra!"])[0].tokens == ["[CLS]", "oh", "[UNK]", "[SEP]"]
+    table = fill_mask.model.bert.embeddings.word_embeddings.weight.value
+    np.testing.assert_allclose(table[-1], table[:-1].mean(axis=0), rtol=1e-5)
 
 
 def test_options_and_the_same_numbers_twice(demo):
@@ -155,32 +164,18 @@ def test_on_a_terminal_one_can_type_lines_until_one_is_empty():
     assert "the sequences have" in long and "30" in long
 
 
-def test_what_it_saves_is_read_by_the_commands(tmp_path, demo):
-    pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
-    pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
-    folder = tmp_path / "new" / "toy"
-    out = demo("--dialogue", 6, "--epochs", 18, "--save", folder)
-    assert "npbert fill-mask" in out.splitlines()[-1]
-    fill_mask = npbert.FillMask.from_pretrained(folder)
-    words = [fill_mask(text, top_k=1)[0][0].token for text in ("Oh [MASK], Juliet!", "Thanks - you [MASK]?!")]
-    assert words == ["congratulations", "romeo"]
-    assert fill_mask.tokenizer.encode(["Oh -- zebra!"])[0].tokens == ["[CLS]", "oh", "[UNK]", "[SEP]"]
-    table = fill_mask.model.bert.embeddings.word_embeddings.weight.value
-    np.testing.assert_allclose(table[-1], table[:-1].mean(axis=0), rtol=1e-5)
-
-
-def test_it_says_at_once_what_it_needs_to_save(tmp_path):
-    (tmp_path / "safetensors.py").write_text("raise ImportError")
-    result = run("--save", tmp_path / "toy", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+@pytest.mark.parametrize(
+    ("missing", "options", "said"),
+    [
+        ("safetensors", ["--save", "toy"], ".*safetensors.*pip install.*"),
+        ("numpy", [], "the demo needs NumPy: .*pip install.*uv run demo.py.*"),
+    ],
+)
+def test_it_says_at_once_what_it_needs(missing, options, said, tmp_path):
+    (tmp_path / f"{missing}.py").write_text("raise ModuleNotFoundError")
+    result = run(*options, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (result.returncode, result.stdout, "Traceback" in result.stderr) == (1, "", False)
-    assert "safetensors" in result.stderr and "pip install" in result.stderr
-
-
-def test_without_numpy_it_says_in_one_line_what_to_do(tmp_path):
-    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError")
-    result = run(env={**os.environ, "PYTHONPATH": str(tmp_path)})
-    assert result.returncode == 1
-    assert re.fullmatch(r"the demo needs NumPy: .*pip install.*uv run demo.py.*\n", result.stderr)
+    assert re.search(said, result.stderr)
 
 
 def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):

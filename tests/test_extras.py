@@ -1,4 +1,4 @@
-"""Libraries that npbert can do without."""
+"""Libraries that npbert can do without, and what a misspelt name was meant to be."""
 
 import re
 import sys
@@ -9,6 +9,8 @@ import pytest
 import npbert
 from npbert import extras
 from npbert.extras import MissingExtraError, how_to_install, import_extra
+from npbert.messages import closest, did_you_mean
+from npbert.models import PRESETS
 
 PACKAGE = Path(npbert.__file__).parent
 
@@ -38,3 +40,36 @@ def test_every_extra_that_the_code_names_exists():
         r"^(\w+) = \[", (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert {"hf"} <= named <= set(declared)
+
+
+OPTIONS = ["--learning-rate", "--batch-size", "--epochs", "--max-length", "--held-out", "--mask-probability"]
+COMMANDS = ["fill-mask", "embed", "classify", "finetune", "pretrain", "evaluate", "vocab"]
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("--lr", OPTIONS, "--learning-rate"),
+        ("-bs", OPTIONS, "--batch-size"),
+        ("--batchsize", OPTIONS, "--batch-size"),
+        ("--epoch", OPTIONS, "--epochs"),
+        ("--num-train-epochs", OPTIONS, "--epochs"),
+        ("--Max_Length", OPTIONS, "--max-length"),
+        ("--dev", OPTIONS, "--held-out"),
+        ("--mask", OPTIONS, "--mask-probability"),
+        ("--port", OPTIONS, None),
+        ("learning-rate", ["learning_rate"], "learning_rate"),
+        ("finetun", COMMANDS, "finetune"),
+        ("fine-tune", COMMANDS, "finetune"),
+        ("train", COMMANDS, "finetune"),
+        ("test", COMMANDS, "evaluate"),
+        ("tokenizer", COMMANDS, "vocab"),
+        ("bert-smol", PRESETS, "bert-small"),
+        ("BERT_Tiny", PRESETS, "bert-tiny"),
+        ("gpt", PRESETS, None),
+        ("", OPTIONS, None),
+    ],
+)
+def test_the_closest_name(name, known, meant):
+    assert closest(name, known) == meant
+    assert did_you_mean(name, known) == (f"; did you mean {meant}?" if meant else "")

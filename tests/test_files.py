@@ -7,18 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from npbert import files
 from npbert.data.corpus import Corpus
-from npbert.files import (
-    FileError,
-    atomic_write,
-    decode,
-    read_json_object,
-    read_stream,
-    read_text,
-    remove_leftovers,
-    write_json,
-    write_where_asked,
-)
+from npbert.files import FileError, atomic_write, read_json_object, read_text, write_where_asked
 
 
 @pytest.fixture
@@ -85,7 +76,7 @@ def test_what_killed_processes_left_is_removed_and_nothing_else(path):
     for name in mine:
         (path.parent / name).touch()
     assert len(list(path.parent.iterdir())) == 4
-    remove_leftovers(path.parent)
+    files.remove_leftovers(path.parent)
     assert {file.name for file in path.parent.iterdir()} == mine
 
 
@@ -142,7 +133,7 @@ def test_no_file_that_nobody_knows_is_named(path):
 
 def test_json(path):
     value = {"ä": [1, 2.5, None], "b": {"c": True}}
-    write_json(path, value)
+    files.write_json(path, value)
     text = path.read_text(encoding="utf-8")
     assert (text[:6], text[-2:]) == ('{\n  "ä', "}\n")
     assert read_json_object(path) == value
@@ -169,7 +160,7 @@ def test_text_and_what_is_none(path, data, message):
     assert isinstance(caught.value, ValueError)
     if "UTF-8" in message:
         with pytest.raises(FileError, match=f"^some name{message}"):
-            decode(data, "some name")
+            files.decode(data, "some name")
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
@@ -180,5 +171,5 @@ def test_a_stream_without_an_end_is_not_read_to_it(monkeypatch):
     with pytest.raises(FileError, match=r"^/dev/zero is a pipe or a device: a corpus is read many times, so wanted"):
         Corpus(["/dev/zero"])
     with pytest.raises(FileError, match=r"^standard input gives more than 1 MiB"):
-        read_stream(io.BytesIO(bytes(2**20 + 1)), "standard input")
-    assert read_stream(io.BytesIO(bytes(2**20)), "standard input") == bytes(2**20)
+        files.read_stream(io.BytesIO(bytes(2**20 + 1)), "standard input")
+    assert files.read_stream(io.BytesIO(bytes(2**20)), "standard input") == bytes(2**20)

@@ -99,12 +99,6 @@ def test_extras_that_it_names_exist():
     assert {"test", "hf", "train"} <= named <= set(re.findall(r"^(\w+) = \[", PROJECT, re.MULTILINE))
 
 
-def test_two_commands_stand_on_its_first_screen():
-    screen = "\n".join(README.splitlines()[:30])
-    assert "uv run demo.py\nuv run pytest" in screen
-    assert 'pip install -e . && python demo.py\npip install -e ".[test,train]" && pytest' in screen
-
-
 def test_with_uv_the_demo_is_a_script_that_needs_what_npbert_needs():
     """Otherwise uv would install all that the tests need, too."""
     header = "".join(re.findall(r"^# (.*\n)", re.search(r"^# /// script\n(.*?)^# ///$", DEMO, re.M | re.S)[1], re.M))

@@ -4,8 +4,6 @@ the models, put together from them.
 A wrong forward whose backward agrees with it is invisible to gradcheck: only another forward shows it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

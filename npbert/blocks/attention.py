@@ -1,7 +1,5 @@
 """MultiHeadAttention: each row gets a weighted mean of the values of its sequence, several times over."""
 
-from __future__ import annotations
-
 from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init

@@ -1,7 +1,5 @@
 """BertEmbeddings: the sum of three vectors, for the token, its position and its sentence."""
 
-from __future__ import annotations
-
 from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init

@@ -1,7 +1,5 @@
 """Encoder: a stack of encoder layers, each with weights of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """EncoderLayer: attention, then feed-forward, each with dropout, a residual connection and LayerNorm."""
 
-from __future__ import annotations
-
 from npbert.blocks.attention import MultiHeadAttention
 from npbert.blocks.feed_forward import FeedForward
 from npbert.compute import Array

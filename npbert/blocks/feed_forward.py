@@ -1,7 +1,5 @@
 """FeedForward: the same small two-layer network for every row."""
 
-from __future__ import annotations
-
 from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init

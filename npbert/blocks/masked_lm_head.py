@@ -1,7 +1,5 @@
 """MaskedLMHead: from a hidden vector back to a word of the vocabulary."""
 
-from __future__ import annotations
-
 from npbert.blocks.feed_forward import make_activation
 from npbert.compute import Array, matmul, sum_rows
 from npbert.core.layer import Layer
@@ -14,13 +12,13 @@ from npbert.layers.checks import check_like
 class MaskedLMHead(Layer):
     """logits = h Eᵀ + c  with  h = LayerNorm(act(x W + b)).
 
-    x (M, D)   W (D, D)   E (V, D)   c (V,)   logits (M, V)
+    x (n, D)   W (D, D)   table E (V, D)   bias c (V,)   logits (n, V)
 
-    E is `table`, the word embeddings' own Parameter ("tied weights"): the score of a word is the dot product with the
+    E is the word embeddings' own Parameter ("tied weights"): the score of a word is the dot product with the
     vector that the word has as input. (Devlin et al. 2018, section 3.1, task 1; transform and tying are in its code.)
     Chapter 7 of docs/ derives it.
 
-    Raises: ValueError for an unknown activation, or when x is not (M, D); TypeError when its dtype is not that of the
+    Raises: ValueError for an unknown activation, or when x is not (n, D); TypeError when its dtype is not that of the
     weights.
     """
 

@@ -1,7 +1,5 @@
 """MeanPooling: one vector for a sequence, the mean of those of its tokens."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array

@@ -1,7 +1,5 @@
 """NextSentenceHead: does the second sentence follow the first?"""
 
-from __future__ import annotations
-
 from npbert.core.parameter import Init
 from npbert.layers import Linear
 

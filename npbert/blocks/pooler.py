@@ -1,7 +1,5 @@
 """Pooler: one vector for a whole sequence, made from that of its [CLS]."""
 
-from __future__ import annotations
-
 from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init

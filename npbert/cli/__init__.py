@@ -1,7 +1,5 @@
 """The command line: `npbert …` or `python -m npbert …`."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import os

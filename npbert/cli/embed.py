@@ -1,7 +1,5 @@
 """`npbert embed`, a vector for each line, and `npbert search`, the lines that are most similar to a text."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

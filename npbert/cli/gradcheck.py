@@ -1,7 +1,5 @@
 """The command that proves every derivative of every block."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`npbert learn`: exercises in backpropagation, and the answers to them judged."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import datetime

@@ -1,7 +1,5 @@
 """`npbert learn check --watch`: answers are judged whenever they are saved."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

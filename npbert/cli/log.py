@@ -1,8 +1,6 @@
 """Messages on standard error: notes, warnings and errors, each on a line of its own. Under a launcher of several
 processes, as mpiexec is, one of them speaks for all."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Options that several commands share: those of a settings class, and those of a command that reads a checkpoint."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import Field, fields

@@ -1,7 +1,5 @@
 """The commands that write pages: `npbert report`, `npbert page` and `npbert site`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`npbert params`: every tensor of a size or of a checkpoint."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """`npbert plot`: a picture of attention, of gradients, of vectors or of a run."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands that ask a finished model: `npbert fill-mask`, `classify`, `tag` and `answer`."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Text in, one on each line, and results out, as JSON lines or an array."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """`npbert pretrain`, `finetune` and `evaluate`: from text to a model, and how good it is."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import shlex

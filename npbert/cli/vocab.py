@@ -1,7 +1,5 @@
 """`npbert vocab`: a vocabulary of one's own."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The step of Adam, fused: 13 operations a block, with no array between them, on several threads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -4,8 +4,6 @@ NumPy from PyPI has OpenBLAS in it on most systems, whose two functions are foun
 say, or BLIS) is found by the package threadpoolctl, where that is installed. Apple's Accelerate cannot be told.
 """
 
-from __future__ import annotations
-
 import ctypes
 import importlib
 from collections.abc import Callable

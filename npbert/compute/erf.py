@@ -1,7 +1,5 @@
 """erf, the error function, which NumPy lacks: accurate for float64 and complex numbers, fast for float32."""
 
-from __future__ import annotations
-
 import math
 import operator
 

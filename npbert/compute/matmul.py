@@ -1,7 +1,5 @@
 """matmul: NumPy's matrix product, cut into pieces for several threads."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute.array import Array

@@ -4,8 +4,6 @@ A step frees and makes the same large arrays over and over. The C library gives 
 and the system clears each page again before it hands it out: a fifth of the time of an inference.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 

@@ -4,8 +4,6 @@ Every operation of NumPy goes through memory once. Over pieces that fit the proc
 operations never gets to memory, and several threads can take a piece each.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """sequencewise: what is computed for each sequence by itself, shared out to the threads."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

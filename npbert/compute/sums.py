@@ -1,7 +1,5 @@
 """Sums over rows, along rows and into the rows of a table, each in the quickest way that is exact enough."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

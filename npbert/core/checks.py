@@ -1,7 +1,5 @@
 """Errors for ids and labels that a user hands in, raised before anything is computed from them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute.array import Array

@@ -1,7 +1,5 @@
 """Layer: the base of all layers. It holds parameters and other layers, and nothing that belongs to one call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parameter: an array that is learned, with its gradient. Init: the numbers that a fresh one starts with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import singledispatch
 

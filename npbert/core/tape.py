@@ -1,7 +1,5 @@
 """Tape: the place where forward keeps what backward will need."""
 
-from __future__ import annotations
-
 from typing import Any, NoReturn
 
 import numpy as np

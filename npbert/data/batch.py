@@ -80,15 +80,8 @@ class Batch:
         shape = self.input_ids.shape
         if len(shape) != 2 or count < 1 or shape[0] % count:
             raise ValueError(f"input_ids has shape {shape}, which are not groups of {count} sequences")
-        return self._reshaped(-1, count, shape[1])
-
-    def flattened(self) -> Batch:
-        """(B, C, T) as (B·C, T): each sequence by itself, as BERT reads them, without targets."""
-        return self._reshaped(-1, self.input_ids.shape[-1])
-
-    def _reshaped(self, *shape: int) -> Batch:
         arrays = self.input_ids, self.token_type_ids, self.attention_mask
-        return Batch(*(array.reshape(shape) for array in arrays))
+        return Batch(*(array.reshape(-1, count, shape[1]) for array in arrays))
 
     def __repr__(self) -> str:
         """Shapes and dtypes, for the numbers are in the arrays."""

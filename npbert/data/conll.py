@@ -1,7 +1,5 @@
 """CoNLL columns: a word and its tag a line, a blank line between sentences."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Corpus: documents on disk, found once and read piece by piece, so that a corpus larger than memory can be used."""
 
-from __future__ import annotations
-
 import warnings
 from array import array
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 They are those of many BERT tutorials, with their slips ("Thanks you") as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """From pairs of lines, of which half follow each other, to examples, and from examples to a batch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Learning a WordPiece vocabulary from text, with the library `tokenizers`; the same text gives the same vocabulary."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """Masking for the masked language model: which words are hidden, and what stands in their place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From the sentences of documents to sequences for pre-training: packed as full as they go, alone or in pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """PretrainingData: masked batches from a corpus, streamed from disk in a new random order every epoch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

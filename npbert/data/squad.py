@@ -1,7 +1,5 @@
 """SQuAD's JSON: questions about passages, with the places of the answers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

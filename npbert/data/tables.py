@@ -1,7 +1,5 @@
 """Tables of labelled text: TSV, CSV and JSON lines, with errors that give file and line."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path

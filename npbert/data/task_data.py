@@ -1,7 +1,5 @@
 """TaskData: labelled examples in memory, in a new random order every epoch. Place: where in an epoch a batch is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The files of a tokenizer, as Hugging Face has them: tokenizer.json, vocab.txt and tokenizer_config.json."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math
@@ -39,8 +37,8 @@ def find_tokenizer(folder: Path) -> Path:
 
 def read_max_length(folder: Path) -> int | None:
     """The model_max_length of the tokenizer_config.json in `folder`. Raises: as read_length."""
-    path, stored = _config(folder)
-    return read_length(path, stored, "model_max_length")
+    path = folder / CONFIG_FILE
+    return read_length(path, read_json_object(path, may_lack=True), "model_max_length")
 
 
 def read_length(path: Path, stored: dict[str, Any], name: str) -> int | None:
@@ -155,14 +153,10 @@ def _vocabulary(text: str) -> dict[str, int]:
 
 def _normalizer(folder: Path) -> dict[str, Any]:
     """The treatment of capital letters, accents and Chinese characters, where tokenizer_config.json says it."""
-    path, stored = _config(folder)
+    path = folder / CONFIG_FILE
+    stored = read_json_object(path, may_lack=True)
     settings = {ours: stored[theirs] for ours, theirs in _SETTINGS.items() if theirs in stored}
     for ours, value in settings.items():
         if not (isinstance(value, bool) or (value is None and ours == "strip_accents")):
             raise FileError(f"{path}: {_SETTINGS[ours]} is {value!r}, wanted true or false")
     return settings
-
-
-def _config(folder: Path) -> tuple[Path, dict[str, Any]]:
-    path = folder / CONFIG_FILE
-    return path, read_json_object(path) if path.is_file() else {}

@@ -1,7 +1,5 @@
 """check_gradients: every derivative, proved where it can be. check_directions: estimates, along random directions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The promises of a layer: what it must keep to, besides a right derivative. Each is tried, not believed."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 from typing import Any

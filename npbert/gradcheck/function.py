@@ -1,7 +1,5 @@
 """A layer as one scalar function of all its numbers, and the derivatives that its forward shows: exact or estimated."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import warnings

@@ -1,7 +1,5 @@
 """What is done to the inputs of a layer before a call, each kind of value in its own way; and to the layer after it."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -10,33 +10,8 @@ from npbert.inference.search import SIMILARITIES, Hit, semantic_search, similari
 from npbert.inference.tag import Entity, NamedEntity, Tag, TaggedText, TaggedWord, find_entities, first_tokens
 from npbert.inference.task import Task, batches_by_length, check_max_length, check_vocabulary
 
-__all__ = [
-    "Task",
-    "batches_by_length",
-    "check_max_length",
-    "check_vocabulary",
-    "FillMask",
-    "Prediction",
-    "Embed",
-    "POOLINGS",
-    "similarity",
-    "SIMILARITIES",
-    "semantic_search",
-    "Hit",
-    "Classify",
-    "Label",
-    "Answer",
-    "AnswerSpan",
-    "Span",
-    "best_spans",
-    "Tag",
-    "TaggedText",
-    "TaggedWord",
-    "NamedEntity",
-    "first_tokens",
-    "Entity",
-    "find_entities",
-    "check_holds",
-    "replies",
-    "save_dialogue_model",
-]
+__all__ = ["Task", "batches_by_length", "check_max_length", "check_vocabulary", "check_holds"]
+__all__ += ["FillMask", "Prediction", "Classify", "Label", "Answer", "AnswerSpan", "Span", "best_spans"]
+__all__ += ["Embed", "POOLINGS", "similarity", "SIMILARITIES", "semantic_search", "Hit"]
+__all__ += ["Tag", "TaggedText", "TaggedWord", "NamedEntity", "first_tokens", "Entity", "find_entities"]
+__all__ += ["replies", "save_dialogue_model"]

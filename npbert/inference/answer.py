@@ -1,7 +1,5 @@
 """Answer: the part of a passage that answers a question."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The kind of a checkpoint: which head it holds, in words, for somebody who has taken it for another."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Classify: the label of a text, or of a pair of texts; or a number, from a regression."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple, overload
 

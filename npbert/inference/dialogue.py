@@ -1,7 +1,5 @@
 """The toy dialogue's model in use: what it answers, and how it is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

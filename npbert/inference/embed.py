@@ -64,10 +64,9 @@ class Embed(Task):
         ):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}, wanted one of {', '.join(known)}")
-        last = model.config.num_hidden_layers
-        if not -last - 1 <= layer <= last:
-            raise IndexError(f"layer is {layer}, wanted 0 to {last}, or {-last - 1} to -1 from the end")
-        if pooling == "pooler" and layer not in (-1, last):
+        self.number = model.layer_numbers([layer])[layer]
+        self.is_last = self.number == model.config.num_hidden_layers
+        if pooling == "pooler" and not self.is_last:
             raise ValueError(f"layer is {layer}, but the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.similarity_fn_name = similarity_fn_name
@@ -105,7 +104,7 @@ class Embed(Task):
         Raises: ValueError for the pooling `pooler`, or a layer that is not the last, which sentence-transformers has
         not; FileExistsError for a folder that holds another model, or another tokenizer, unless `overwrite`.
         """
-        if self.pooling == "pooler" or self.layer not in (-1, self.model.config.num_hidden_layers):
+        if self.pooling == "pooler" or not self.is_last:
             what = f"the pooling {self.pooling} of the layer {self.layer}"
             raise ValueError(f"{what} cannot be saved: sentence-transformers pools the last layer, without a pooler")
         self.tokenizer.save_pretrained(folder, overwrite=overwrite)
@@ -142,23 +141,12 @@ class Embed(Task):
         return unit_vectors(stacked) if self.normalize else stacked
 
     def similarity(self, a: Any, b: Any) -> Array:
-        """The similarity of every one of a to every one of b (N, M): the function `similarity`, for texts as well.
-
-        Each is a text, several texts, or vectors that were made before, (D,) or (N, D).
-
-        Raises: as the function `similarity`.
-        """
+        """The function `similarity` of a and b, each a text, several texts, or vectors made before, (D,) or (N, D)."""
         return similarity(self._vectors(a), self._vectors(b), similarity_fn_name=self.similarity_fn_name)
 
     def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> list[list[Hit]]:
-        """For each query the `top_k` most similar of the corpus, best first: the function `semantic_search`, for texts
-        as well.
-
-        Each is a text, several texts, or vectors that were made before, (D,) or (N, D). Whoever searches the same
-        corpus again makes its vectors once.
-
-        Raises: as the function `semantic_search`.
-        """
+        """The function `semantic_search`, where each is a text, several texts, or vectors made before, (D,) or (N, D).
+        Whoever searches the same corpus again makes its vectors once."""
         return semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )
@@ -177,14 +165,11 @@ class Embed(Task):
         return self(items) if is_text else items
 
     def _pool(self, batch: Batch, _: Sequence[int]) -> Array:
-        model = self.model
-        is_last = self.layer in (-1, model.config.num_hidden_layers)
-        only_first = self.pooling in ("cls", "pooler") and is_last
-        packed = PackedBatch(batch, model.config, Reads("first" if only_first else "all"))
-        number = self.layer % (model.config.num_hidden_layers + 1)
-        h = model.encode(packed) if is_last else model.hidden_rows(packed, {number})[number]
+        only_first = self.pooling in ("cls", "pooler") and self.is_last
+        packed = PackedBatch(batch, self.model.config, Reads("first" if only_first else "all"))
+        h = self.model.encode(packed) if self.is_last else self.model.hidden_rows(packed, {self.number})[self.number]
         if self.pooling == "pooler":
-            return model.pool(h, packed)
+            return self.model.pool(h, packed)
         if self.pooling == "cls":
             return h[packed.first]
         vectors = np.empty((len(packed.order), h.shape[1]), h.dtype)

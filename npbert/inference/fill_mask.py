@@ -1,7 +1,5 @@
 """FillMask: the words that could stand where a text says [MASK]."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any, NamedTuple, overload
@@ -55,7 +53,7 @@ class FillMask(Task):
     def _predict(self, batch: Batch, top_k: int) -> list[list[list[Prediction]]]:
         masked = batch.input_ids == self.tokenizer.mask_id
         batch.labels = np.where(masked, 0, IGNORED)  # only positions with a label get logits
-        logits = self.model(batch)  # (M, V)
+        logits = self.model(batch)  # (n, V)
         check_finite(logits)
         probabilities = Softmax()(logits)
         best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]

@@ -1,7 +1,5 @@
 """The similarity of vectors, and semantic_search: of many, those that are most similar to some."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

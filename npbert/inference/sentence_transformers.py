@@ -1,7 +1,5 @@
 """The files in which the folder of a sentence-transformers model says how its vectors are made."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path
@@ -62,7 +60,8 @@ def read_sentence_settings(folder: Path) -> SentenceSettings | None:
             pooling = _pooling(place / "config.json", missing)
         elif kind == "Normalize" and pooling is not None:
             normalize = True
-            path, stored = _read(place, "config.json")
+            path = place / "config.json"
+            stored = read_json_object(path, may_lack=True)
             for name in ("module_input_name", "module_output_name"):
                 if stored.get(name) not in (None, "sentence_embedding"):
                     missing.append(
@@ -97,12 +96,6 @@ def write_sentence_settings(
     for name, content in files.items():
         with atomic_write(folder / name) as written:
             write_json(written, content)
-
-
-def _read(folder: Path, name: str) -> tuple[Path, dict[str, Any]]:
-    """The path of a file, and the JSON object in it; an empty one where there is no such file."""
-    path = folder / name
-    return path, read_json_object(path) if path.is_file() else {}
 
 
 def _modules(folder: Path) -> list[tuple[str, Path]]:
@@ -141,12 +134,13 @@ def _pooling(path: Path, missing: list[str]) -> str:
 
 def _max_length(folder: Path, missing: list[str]) -> int | None:
     """The most tokens of a text; and a check that the Transformer is used as npbert uses it."""
-    path, stored = _read(folder, "sentence_bert_config.json")
+    path = folder / "sentence_bert_config.json"
+    stored = read_json_object(path, may_lack=True)
     for name, value in stored.items():
         usual = _TRANSFORMER.get(name)
         if value and (value != usual if usual is not None else name not in _TRANSFORMER):
             missing.append(f"{path}: npbert does not do what {name} says, {value!r}")
-    _, tokenizer = _read(folder, "tokenizer_config.json")
+    tokenizer = read_json_object(folder / "tokenizer_config.json", may_lack=True)
     if stored.get("do_lower_case") and tokenizer.get("do_lower_case") is False:
         missing.append(f"{path}: do_lower_case is true, but the tokenizer keeps capital letters")
     return read_length(path, stored, "max_seq_length")
@@ -154,7 +148,8 @@ def _max_length(folder: Path, missing: list[str]) -> int | None:
 
 def _similarity_fn_name(folder: Path, missing: list[str]) -> str:
     """The function that compares two vectors; and a warning of prompts."""
-    path, stored = _read(folder, "config_sentence_transformers.json")
+    path = folder / "config_sentence_transformers.json"
+    stored = read_json_object(path, may_lack=True)
     if stored.get("model_type", "SentenceTransformer") != "SentenceTransformer":
         missing.append(f"{path}: npbert has no model of the type {stored['model_type']!r}")
     similarity_fn_name, prompts = stored.get("similarity_fn_name") or "cosine", stored.get("prompts") or {}

@@ -1,7 +1,5 @@
 """Tag: a tag for every word of a text, and the entities that the tags make."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 

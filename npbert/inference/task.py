@@ -1,7 +1,5 @@
 """Task: what every use of a model with its tokenizer shares: reading both, and running many texts in batches."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext

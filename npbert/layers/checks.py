@@ -1,7 +1,5 @@
 """Errors for arrays that do not fit the layer that they are handed to."""
 
-from __future__ import annotations
-
 from typing import Any, NoReturn
 
 import numpy as np

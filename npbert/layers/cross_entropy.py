@@ -1,7 +1,5 @@
 """SoftmaxCrossEntropy: the surprise of the model at the right answers, on average."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -38,12 +36,13 @@ class SoftmaxCrossEntropy(Loss):
         return -log_p.mean()
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dlogits = dloss · (p − onehot(label)) / n  for the n targets, and 0 in rows that are ignored.
+        """dlogits = share · (p − onehot(label))  with  share = dloss / n,  and 0 in rows that are ignored.
 
-        The loss of a row with logits s is log Σₖ e^(sₖ) − s[label]. By the chain rule, the derivative of its first term
-        is ∂ log Σₖ e^(sₖ) / ∂sⱼ = e^(sⱼ) / Σₖ e^(sₖ) = pⱼ. The second takes 1 away where j is the label: p − onehot.
-        In the mean over n targets each has the share 1/n: e^(s − m)/total is p. So a step against the gradient raises
-        the label's logit by what its probability lacks to 1, and lowers every other by its own probability.
+        The loss is a mean over n targets, so each of them has the share dloss / n in its gradient. The loss of one with
+        logits s is log Σₖ e^(sₖ) − s[label]. By the chain rule, the derivative of its first term is
+        ∂ log Σₖ e^(sₖ) / ∂sⱼ = e^(sⱼ) / Σₖ e^(sₖ) = pⱼ. The second takes 1 away where j is the label: p − onehot. So a
+        step against the gradient raises the label's logit by what its probability lacks to 1, and lowers every other by
+        its own probability.
         """
         is_target, targets, scores, largest, total = tape.take(self)
         share = float(dloss) / len(targets)

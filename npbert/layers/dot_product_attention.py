@@ -1,7 +1,5 @@
 """DotProductAttention: each query compares itself with all keys and takes a weighted mean of their values."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -26,7 +24,7 @@ class DotProductAttention(Layer):
     from being all but a maximum. (Vaswani et al. 2017, section 3.2.1; the dropout of weights as in BERT's code.)
 
     There is no padding to be masked: rows are real tokens, and each sequence is multiplied by itself. `attend` and
-    `attend_backward` are the formula and its derivative, for M queries and T keys of d features. The rest hands them a
+    `attend_backward` are the formula and its derivative, for R queries and T keys of d features. The rest hands them a
     few heads of a few sequences of one length at a time, so that the scores stay in the processor's cache.
     Chapter 6 of docs/ derives it; in exercise 10 you do.
 
@@ -38,7 +36,7 @@ class DotProductAttention(Layer):
         self.dropout = Dropout(dropout)
 
     def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None) -> tuple[Array, Array]:
-        """C (…, M, d) and P (…, M, T), of q (…, M, d) and k, v (…, T, d): M queries and T keys of one sequence.
+        """C (…, R, d) and P (…, R, T), of q (…, R, d) and k, v (…, T, d): R queries and T keys of one sequence.
 
         mask: True where dropout keeps an element of P, None for no dropout. It has nothing to do with padding.
         """
@@ -53,18 +51,18 @@ class DotProductAttention(Layer):
 
         A product C = A V hands each factor the gradient times the other factor, transposed so that shapes fit. S is a
         product of Q and Kᵀ, divided by √d, so 1/√d stands in the gradients of both. Between the products stands
-        softmax, row by row: dS = P · (dP − Σₖ dPₖ Pₖ), derived in softmax.py.
+        softmax, row by row: dS = P · (dP − Σₖ dPₖ Pₖ), derived in softmax.py and in chapter 4 of docs/.
         """
         a = self.dropout.apply(p, mask)
         dv = _transposed(a) @ dc
         da = dc @ _transposed(v)
         ds = softmax_backward(self.dropout.apply(da, mask), p)
-        ds *= 1 / math.sqrt(q.shape[-1])  # from here on the gradient of Q Kᵀ
-        return ds @ k, _transposed(ds) @ q, dv
+        dqk = np.multiply(ds, 1 / math.sqrt(q.shape[-1]), out=ds)  # the gradient of Q Kᵀ, where S is Q Kᵀ/√d
+        return dqk @ k, _transposed(dqk) @ q, dv
 
     def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         # A piece is some heads of some sequences of one length. Of an array for all rows, piece.queries and piece.keys
-        # are the part (n, heads, M or T, d) that belongs to it, as views. Dropout goes by its halves, draw and apply:
+        # are the part (n, heads, R or T, d) that belongs to it, as views. Dropout goes by its halves, draw and apply:
         # all masks are drawn before the work begins, one after another, so that a seed gives the same on any threads.
         sequences = self._sequences(q, k, v, sequences)
         pieces = attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads)
@@ -98,7 +96,7 @@ class DotProductAttention(Layer):
         return dq, dk, dv
 
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
-        """P of each sequence (H, M, T): a row is a query and sums to 1, a column is a key."""
+        """P of each sequence (H, R, T): a row is a query and sums to 1, a column is a key."""
         sequences = self._sequences(q, k, k, sequences)
         queries, keys = np.split(q, np.cumsum(sequences.query_lengths)[:-1]), np.split(k, sequences.offsets[1:-1])
         return [

@@ -1,7 +1,5 @@
 """Dropout: while training, every number is set to 0 with probability p."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

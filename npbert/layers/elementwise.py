@@ -1,7 +1,5 @@
 """Elementwise: the base of all activations. Each number is mapped by itself, whatever its neighbours are."""
 
-from __future__ import annotations
-
 from npbert.compute import Array, rowwise
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape

@@ -1,7 +1,5 @@
 """Embedding: a table whose rows are looked up by id."""
 
-from __future__ import annotations
-
 from npbert.compute import Array
 from npbert.core.checks import check_ids
 from npbert.core.layer import Layer

@@ -1,7 +1,5 @@
 """Gather: take chosen rows, and leave the others."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array, scatter_add

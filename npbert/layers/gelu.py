@@ -1,7 +1,5 @@
 """GELU: the input times the probability that a standard normal number is smaller."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """LayerNorm: every row is brought to mean 0 and (but for eps) variance 1, then scaled and shifted as learned."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array, dot_rows, rowwise, sum_rows
@@ -53,9 +51,9 @@ class LayerNorm(Layer):
         - through σ:  ∂x̂ⱼ/∂σ = −x̂ⱼ/σ,  ∂σ/∂xᵢ = x̂ᵢ/D      Σⱼ dx̂ⱼ · (−x̂ⱼ/σ) · x̂ᵢ/D      = −x̂ᵢ mean(dx̂ · x̂) / σ
 
         The x̂ᵢ/D of the last road: σ² = mean((x − μ)²) + eps, so 2σ · ∂σ/∂xᵢ = 2 (xᵢ − μ)/D, and divided by 2σ the right
-        side is x̂ᵢ/D. (The μ in it moves with xᵢ, too; that adds nothing, as Σ(x − μ) = 0.) So dx̂ loses the part that
-        would shift the row and the part that would stretch it: x̂ cannot shift and, but for eps, cannot stretch. γ stays
-        inside both means, since it weighs each x̂ⱼ differently.
+        side is x̂ᵢ/D. (The μ in it moves with xᵢ, too; that adds nothing, as Σ(x − μ) = 0.) So dx̂ loses two parts: what
+        the road through μ takes away, `shift`, and what the road through σ does, x̂ · `stretch`. For x̂ cannot shift and,
+        but for eps, cannot stretch. γ stays inside both means, since it weighs each x̂ⱼ differently.
         """
         x_hat, sigma = tape.take(self)
         check_like(self, dy, x_hat.shape, x_hat.dtype)

@@ -1,7 +1,5 @@
 """Linear: an affine map of every row."""
 
-from __future__ import annotations
-
 from npbert.compute import Array, matmul, sum_rows
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init

@@ -1,7 +1,5 @@
 """Loss: the last layer of a model in training, which makes one number of its output and of what was wanted."""
 
-from __future__ import annotations
-
 from npbert.compute import Array
 from npbert.core.layer import Layer
 

@@ -1,7 +1,5 @@
 """MeanSquaredError: the loss of a regression."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from npbert.compute import Array

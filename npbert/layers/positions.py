@@ -1,7 +1,5 @@
 """SinusoidalPositions: fixed vectors that tell positions apart, as the original Transformer has them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array

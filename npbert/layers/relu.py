@@ -1,7 +1,5 @@
 """ReLU: the positive part."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array

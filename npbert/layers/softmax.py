@@ -1,7 +1,5 @@
 """Softmax: numbers become a probability distribution."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array, dot_rows

@@ -1,7 +1,5 @@
 """Tanh: squashes every number into −1 to 1."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array

@@ -1,7 +1,5 @@
 """Tanh-GELU: the approximation of GELU that Google's BERT code and GPT use."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

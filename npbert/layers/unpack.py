@@ -1,7 +1,5 @@
 """Unpack: rows go to their places in a batch, and padding is 0."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbert.compute import Array

@@ -1,7 +1,5 @@
 """BertModel: embeddings, encoder and pooler, as the paper puts them together."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
@@ -113,7 +111,7 @@ class BertModel(PreTrainedModel):
 
         Raises: IndexError for a layer that the model does not have, and what the model raises for a batch.
         """
-        numbers = self._layer_numbers(layers, 0)
+        numbers = self.layer_numbers(layers, 0)
         packed = self.pack(batch)
         states = self.hidden_rows(packed, set(numbers.values()))
         return {asked: self.unpack(states[number], packed.places, packed.shape) for asked, number in numbers.items()}
@@ -126,7 +124,7 @@ class BertModel(PreTrainedModel):
 
         Raises: as hidden_states.
         """
-        numbers = self._layer_numbers(layers, 1)
+        numbers = self.layer_numbers(layers, 1)
         packed = self.pack(batch)
         inputs = self.hidden_rows(packed, {number - 1 for number in numbers.values()})
         batch_size, length = packed.shape
@@ -151,8 +149,8 @@ class BertModel(PreTrainedModel):
                 states[number] = h
         return states
 
-    def _layer_numbers(self, layers: Collection[int] | None, first: int) -> dict[int, int]:
-        """The number from `first` to L of each layer that is asked for; −1 means L."""
+    def layer_numbers(self, layers: Collection[int] | None, first: int = 0) -> dict[int, int]:
+        """The number from `first` to L of each layer that is asked for; −1 means L. Raises: IndexError for another."""
         last = len(self.encoder.layers)
         asked = range(first, last + 1) if layers is None else layers
         numbers = {layer: layer if layer >= 0 else last + 1 + layer for layer in asked}

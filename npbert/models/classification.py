@@ -1,7 +1,5 @@
 """The models with a classifier: a label for a text or a pair of texts, for each token, or one of several choices."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import DTypeLike
 

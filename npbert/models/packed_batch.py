@@ -1,7 +1,5 @@
 """PackedBatch: a batch as a model reads it, checked once and without padding. Layers see its rows and nothing else."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,11 +46,16 @@ READS_ALL = Reads()
 class PackedBatch:
     """The N real tokens of a batch (B, T), one after another; the sequences are sorted by length.
 
-    input_ids, token_type_ids, positions (N,): of each row   places (N,): where it stands in the flattened batch
+    A token has up to three numbers. Its *place*, s · T + t, says where it stands in the batch, with padding. Its *row*,
+    below N, says where it stands among the real tokens, which are what the layers see. Its *output row*, below M, says
+    where it stands in what the encoder gives to a head: the last layer is computed only for the M rows that are read.
+
+    places (N,): the place of each row   input_ids, token_type_ids, positions (N,): of each row
     sequences: which rows belong together; they are the batch's in the `order` (B,). Sorting costs nothing, as only ids
     are moved, and makes neighbours of sequences of equal length, which attention then multiplies in one go.
-    read_rows (M,): for which rows the last layer is computed, in ascending order; None for all.
-    first (B,), labelled: where in what the encoder computed those tokens are that a head reads.
+    read_rows (M,): the rows that are read, in ascending order; None for all, and then M is N.
+    first_places, first (B,): the place and the output row of the first token of each sequence, [CLS]
+    labelled_places, labelled (n,): those of each token with a label; without labels in the batch, of all
     labels: what the loss compares with.   batch: the batch as it was given, for what else a model wants of it.
 
     A batch (B, C, T) is read as B · C sequences, and `batch_shape` is (B, C) then, and else (B,).
@@ -97,18 +100,15 @@ class PackedBatch:
         self.input_ids: Array = ids.reshape(-1)[self.places]
         self.token_type_ids: Array = types.reshape(-1)[self.places]
 
-        # Of the rows, those that the last layer computes; and by place, the number among them, −1 for all else.
+        # The rows that are read; and by place the output row, −1 where there is none.
         self.read_rows = None if reads.tokens == "all" else np.flatnonzero(is_read[self.places])
-        computed = self.places if self.read_rows is None else self.places[self.read_rows]
-        self._computed_row = np.full(self.is_real.size, -1)
-        self._computed_row[computed] = np.arange(len(computed))
+        places_read = self.places if self.read_rows is None else self.places[self.read_rows]
+        self._output_row = np.full(self.is_real.size, -1)
+        self._output_row[places_read] = np.arange(len(places_read))
 
     def where(self, places: Array) -> Array:
-        """In which rows of what the encoder computed the tokens at `places` (M,) of the flattened batch are.
-
-        Raises: ValueError for padding, or a token that is not read.
-        """
-        rows: Array = self._computed_row[places]
+        """The output row of each of the `places`. Raises: ValueError for padding, or a token that is not read."""
+        rows: Array = self._output_row[places]
         if (rows < 0).any():
             s, t = divmod(int(places[rows < 0][0]), self.shape[1])
             why = f"this model reads only {self.reads.tokens}" if self.is_real[s, t] else "it is padding"
@@ -117,22 +117,22 @@ class PackedBatch:
 
     @cached_property
     def first_places(self) -> Array:
-        """Where in the flattened batch the first real token of each sequence is, [CLS] (B,)."""
+        """The place of the first real token of each sequence, [CLS] (B,)."""
         return np.arange(self.shape[0]) * self.shape[1] + self.is_real.argmax(axis=1)
 
     @cached_property
     def labelled_places(self) -> Array:
-        """Where in the flattened batch the tokens with a label are; without labels in the batch, all real ones (M,)."""
+        """The places of the tokens with a label; without labels in the batch, of all real ones (n,)."""
         return np.flatnonzero(self._labels_of_tokens() != IGNORED if self.has_labels else self.is_real)
 
     @cached_property
     def first(self) -> Array:
-        """In which rows of what the encoder computed the first token of each sequence is, [CLS] (B,)."""
+        """The output rows of `first_places` (B,)."""
         return self.where(self.first_places)
 
     @cached_property
     def labelled(self) -> Array:
-        """In which rows of what the encoder computed the tokens at `labelled_places` are (M,)."""
+        """The output rows of `labelled_places` (n,)."""
         return self.where(self.labelled_places)
 
     @cached_property
@@ -143,7 +143,7 @@ class PackedBatch:
     @cached_property
     def labels(self) -> Array:
         """The labels that the loss compares with, in the order of the batch: (B,) of sequences or groups, (B·T,) of
-        tokens, (M,) the words of the labelled tokens, (B, 1) numbers, (2·B,) all starts and then all ends of answers.
+        tokens, (n,) the words of the labelled tokens, (B, 1) numbers, (2·B,) all starts and then all ends of answers.
 
         Raises: ValueError when they are missing, of another shape, on padding or all −100; TypeError when they are not
         integers, but for numbers; IndexError for one out of range.
@@ -160,11 +160,6 @@ class PackedBatch:
             limit_name = "vocab_size" if kind == "word" else "num_labels"
             check_labels(labels, getattr(self.config, limit_name), limit_name=limit_name)
         return labels[labels != IGNORED] if kind == "word" else labels.reshape(-1)
-
-    @property
-    def num_targets(self) -> int:
-        """The number of labels that are not −100. Raises: as `labels`."""
-        return self.labels.size if self.reads.labels == "number" else int((self.labels != IGNORED).sum())
 
     @property
     def next_sentence_labels(self) -> Array:

@@ -1,7 +1,5 @@
 """Every parameter of a model with its shape and how many numbers it has, as rows, as a table to read, and by layer."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any, NamedTuple

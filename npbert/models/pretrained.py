@@ -1,7 +1,5 @@
 """PreTrainedModel: what every model shares, the door for its batches and the way from and to a checkpoint."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """BertForPreTraining: BERT with the two tasks that it learns from plain text. BertForMaskedLM: with the first alone."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """BertForQuestionAnswering: where in the passage does the answer start, and where does it end?"""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

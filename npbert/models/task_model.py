@@ -1,13 +1,11 @@
 """TaskModel: a BERT with a head and a loss."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from npbert.core import NO_TAPE, Tape
+from npbert.core import IGNORED, NO_TAPE, Tape
 from npbert.layers import Loss
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
@@ -84,4 +82,5 @@ class TaskModel(PreTrainedModel):
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
         """Over how many labels the loss is a mean. Raises: as loss."""
-        return (self.pack(batch).num_targets,)
+        packed = self.pack(batch)
+        return (packed.labels.size if packed.reads.labels == "number" else int((packed.labels != IGNORED).sum()),)

@@ -1,7 +1,5 @@
 """Adadelta: steps in the units of the parameters, without a learning rate to choose."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

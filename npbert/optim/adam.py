@@ -1,7 +1,5 @@
 """Adam and AdamW: steps sized by the mean and the mean square of recent gradients."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

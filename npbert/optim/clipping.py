@@ -1,7 +1,5 @@
 """Gradient clipping: one norm over all gradients, so that their direction stays."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Optimizer: the base of all optimisers, with the parameters, each once, and the learning rate of the next step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from npbert.compute import Array

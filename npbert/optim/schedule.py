@@ -1,7 +1,5 @@
 """The learning rate over time: up in a line while warming up, then down in a line to 0."""
 
-from __future__ import annotations
-
 
 def linear_warmup_decay(step: int, *, lr: float, warmup_steps: int, total_steps: int) -> float:
     """The learning rate of step 0, 1, 2, …: lr · step / warmup_steps while warming up, then down to 0 at total_steps.

@@ -1,7 +1,5 @@
 """The answers of a model beside the true ones: labels as a matrix of counts, numbers as points."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

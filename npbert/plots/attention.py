@@ -1,7 +1,5 @@
 """The attention of a model, head by head."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any

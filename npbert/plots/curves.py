@@ -1,7 +1,5 @@
 """The curves of a run: every number that it wrote down, by step."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any

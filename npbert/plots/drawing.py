@@ -1,7 +1,5 @@
 """The look that all pictures share, its colours and letters, and how a picture becomes a file or part of a page."""
 
-from __future__ import annotations
-
 import io
 import math
 import re

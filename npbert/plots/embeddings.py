@@ -1,7 +1,5 @@
 """Vectors with many features as points on paper."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

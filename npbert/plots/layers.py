@@ -1,7 +1,5 @@
 """The gradients and updates of each layer, now or step after step: what vanishes or explodes is seen."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

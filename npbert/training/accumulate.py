@@ -1,7 +1,5 @@
 """Gradients that take less memory: a batch in parts, with the gradient that it has as a whole, and checkpointing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """CheckFinite: when training breaks down, it says where a number first stopped being finite."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

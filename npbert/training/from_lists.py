@@ -1,7 +1,5 @@
 """finetune: teach a BERT to label texts that are lists in a program, and not files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

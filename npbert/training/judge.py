@@ -1,7 +1,5 @@
 """Judge: how good the model is along the way, and whether it is the best so far."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple

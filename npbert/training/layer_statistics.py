@@ -1,7 +1,5 @@
 """Statistics of the layers of a model: how large the gradient of a step is in each, and how far the step moves it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

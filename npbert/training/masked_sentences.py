@@ -1,7 +1,5 @@
 """MaskedSentences: a few sentences with hidden words, always the same ones, that show what a model learns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ tagged words (CoNLL)                  entity_scores, in span_metrics.py
 answers as text (SQuAD v1.1)          squad_scores, there as well
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

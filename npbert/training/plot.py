@@ -1,7 +1,5 @@
 """The pictures that a run leaves: its curves at the end, and what TensorBoard shows of its evaluations."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

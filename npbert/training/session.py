@@ -1,7 +1,5 @@
 """A session of training: the folder is this process's, the run goes on from its state, and what watches it is there."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Iterator

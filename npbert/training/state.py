@@ -1,8 +1,6 @@
 """The folder of a run, which one process works on; and its state in one file, from which it goes on as if it had never
 stopped."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Trainer: the loop that turns batches into a better model, and that can stop and go on at any step."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace

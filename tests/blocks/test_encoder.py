@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbert import Encoder, EncoderLayer, Init, Sequences, Tape, randomize
+from npbert import DotProductAttention, Encoder, EncoderLayer, Init, Sequences, Tape, randomize
 from tests.computing import in_pieces, nothing_is_nan, on_threads
-from tests.strategies import read_of, rngs, sequences
+from tests.strategies import read_of, rngs, sequences, values
 
 D = 6
 RAGGED = Sequences([3, 1, 4, 4])
@@ -110,3 +110,17 @@ def test_computing_again_keeps_one_input_a_layer():
     assert plain_kept > 10 * kept
     assert plain_peak > 2.5 * peak
     assert peak - kept < 2.2 * plain_kept / 6  # what one layer keeps, and what its backward makes
+
+
+@given(sequences(), st.data())
+def test_probabilities_are_what_each_value_counts(some, data):
+    some = some.only(data.draw(read_of(some)))
+    q, k, v = (data.draw(values(count, 6)) for count in (some.num_queries, some.num_rows, some.num_rows))
+    layer = DotProductAttention(3)
+    c = np.split(layer(q, k, v, some), np.cumsum(some.query_lengths)[:-1])
+    of_each = layer.probabilities(q, k, some)
+    assert [p.shape for p in of_each] == [(3, *counts) for counts in zip(some.query_lengths, some.lengths, strict=True)]
+    for p, rows, v_rows in zip(of_each, c, np.split(v, some.offsets[1:-1]), strict=True):
+        np.testing.assert_allclose(p.sum(axis=-1), 1, rtol=1e-13)
+        for head, features in enumerate(np.split(np.arange(6), 3)):
+            np.testing.assert_allclose(p[head] @ v_rows[:, features], rows[:, features], rtol=1e-12, atol=1e-13)

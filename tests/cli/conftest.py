@@ -1,7 +1,5 @@
 """Commands run in this process, with bytes in and bytes out, and small checkpoints for them."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,11 +1,12 @@
-"""Which functions set the threads of BLAS: NumPy's own OpenBLAS, another BLAS by threadpoolctl, or none."""
+"""Which functions set the threads of BLAS: NumPy's own OpenBLAS, another by threadpoolctl, or none; and whether the
+C library can be asked to keep memory. (That it is asked: tests/test_package.py.)"""
 
 import sys
 
 import numpy as np
 import pytest
 
-from npbert.compute import blas
+from npbert.compute import blas, keep_freed_memory, memory
 from npbert.compute.blas import blas_threads
 from tests.computing import BLAS_THREADS
 
@@ -79,3 +80,10 @@ def test_openblas_beside_numpy_is_found_where_a_name_is_looked_up_in_one_library
     monkeypatch.setattr(blas.importlib, "import_module", lambda _: type("", (), {"__file__": str(core)}))
     found = blas._openblas()
     assert (found.get(), found.set) == (5, np.negative)
+
+
+@pytest.mark.parametrize(("platform", "library"), [("darwin", object()), ("linux", object())], ids=["other", "musl"])
+def test_another_system_or_library_is_not_asked_to_keep_memory(platform, library, monkeypatch):
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: library)
+    monkeypatch.setattr(memory.sys, "platform", platform)
+    assert keep_freed_memory() is False

@@ -1,9 +1,13 @@
-"""Batch: what a user hands in is checked before anything is computed."""
+"""Batch: what a user hands in is checked before anything is computed. TaskData: each example once an epoch."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from npbert import Batch
+from npbert.data.task_data import START, Place, TaskData
+from tests.strategies import seeds
 
 
 def test_what_is_not_given_is_filled_in():
@@ -51,16 +55,13 @@ def test_errors(arguments, error, message):
         Batch(**{"input_ids": IDS, **arguments})
 
 
-def test_groups_and_back():
+def test_groups():
     ids, types, mask = np.arange(12).reshape(4, 3), np.eye(4, 3, dtype=int), np.array([[1, 1, 0]] * 4)
     flat = Batch(ids, types, mask, labels=[1, 2, 3, 4])
     groups = flat.grouped(2)
     for name in ("input_ids", "token_type_ids", "attention_mask"):
         np.testing.assert_array_equal(getattr(groups, name), getattr(flat, name).reshape(2, 2, 3))
-        np.testing.assert_array_equal(getattr(groups.flattened(), name), getattr(flat, name))
     assert groups.labels is None
-    groups.labels = np.array([1, 2])
-    assert groups.flattened().labels is None
     for batch, count in ((flat, 3), (flat, 0), (flat, 8), (groups, 2)):
         with pytest.raises(ValueError, match=rf"has shape .* which are not groups of {count} sequences"):
             batch.grouped(count)
@@ -77,3 +78,25 @@ def test_what_is_shown_are_shapes_and_kinds_and_how_much_is_padding():
     ]
     large = repr(Batch(np.zeros((500, 100), int)))
     assert "50,000 tokens" in large and len(large) < 200
+
+
+@given(st.integers(1, 30), st.integers(1, 12), seeds, st.data())
+def test_each_example_once_an_epoch_and_from_any_place_on(count, batch_size, seed, draw):
+    data = TaskData(range(count), list, batch_size)
+    whole = list(data.batches(seed))
+    assert sorted(example for _, batch in whole for example in batch) == list(range(count))
+    assert [place for place, _ in whole] == [Place(0, number) for number in range(len(data))]
+    *sizes, last = [len(batch) for _, batch in whole]
+    assert set(sizes) <= {batch_size}
+    assert 1 <= last <= batch_size
+    assert list(data.batches(seed, START)) == whole
+    number = draw.draw(st.integers(0, len(whole)))
+    assert list(data.batches(seed, Place(0, number))) == whole[number:]
+
+
+def test_collate_makes_the_batch_of_32_at_most():
+    batches = TaskData(range(33), lambda examples: {"it got": len(examples)}).batches(0)
+    assert [batch for _, batch in batches] == [{"it got": 32}, {"it got": 1}]
+    assert list(TaskData([], list).batches(0)) == []
+    with pytest.raises(ValueError, match="batch_size is 0, wanted at least 1"):
+        TaskData([3], list, 0)

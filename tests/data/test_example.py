@@ -6,20 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from npbert import IGNORED
-from npbert.data import (
-    IS_NEXT,
-    NOT_NEXT,
-    Example,
-    Pair,
-    all_pairs,
-    collate,
-    draw_pairs,
-    join_lines,
-    load_dialogue,
-    make_example,
-    mask_each_word,
-)
+from npbert import IGNORED, data
+from npbert.data import IS_NEXT, NOT_NEXT, Example, Pair, all_pairs, collate, draw_pairs, load_dialogue
 
 
 def test_all_pairs_and_their_labels_as_in_the_code_of_the_paper():
@@ -38,7 +26,7 @@ def test_half_is_next_and_every_pair_is_drawn_equally_often_within_its_half():
 
 def test_an_example_is_a_pair_with_masks():
     dialogue = load_dialogue(9)
-    example = make_example(dialogue, Pair(5, 4, 1), np.random.default_rng(0))
+    example = data.make_example(dialogue, Pair(5, 4, 1), np.random.default_rng(0))
     unmasked = np.where(np.array(example.labels) == IGNORED, example.input_ids, example.labels)
     words = "[CLS] thank you romeo [SEP] oh congratulations juliet [SEP]"
     assert " ".join(dialogue.vocabulary.decode(unmasked)) == words
@@ -79,10 +67,10 @@ def test_errors(call, error, message):
 
 def test_each_word_is_masked_in_turn():
     dialogue = load_dialogue(6)
-    example = join_lines(dialogue, Pair(4, 5, 0))  # oh congratulations juliet | thanks you romeo
+    example = data.join_lines(dialogue, Pair(4, 5, 0))  # oh congratulations juliet | thanks you romeo
     assert set(example.labels) == {IGNORED}
     words = [word for word in example.input_ids if word in dialogue.vocabulary.word_ids]
-    masked = mask_each_word(example, dialogue.vocabulary)
+    masked = data.mask_each_word(example, dialogue.vocabulary)
     assert [max(each.labels) for each in masked] == words
     assert len(words) == 6
     for each, word in zip(masked, words, strict=True):

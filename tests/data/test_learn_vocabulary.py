@@ -37,9 +37,6 @@ def test_words_too_long_for_wordpiece_are_passed_over(tmp_path, character, monke
     monkeypatch.setattr(tokenizers.BertWordPieceTokenizer, "train_from_iterator", note)
     learned = learn(tmp_path, SENTENCES + character * 200_000 + "\n" + "yy" * (LONGEST_WORD // 2))
     assert max(len(word) for text in given for word in text.split()) == LONGEST_WORD
-    assert {token for token in tokens(learned) if set(token) & set("zeé1y")} <= {"y", "##y", "##yy", "the"} | {
-        token for token in tokens(learn(tmp_path, SENTENCES)) if "e" in token
-    } | {token for token in tokens(learned) if set(token) <= set("#y")}
     assert any(set(token) == {"#", "y"} for token in tokens(learned)), "a word just short enough"
     assert all(character not in token for token in tokens(learned))
 

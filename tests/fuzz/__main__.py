@@ -1,7 +1,5 @@
 """`python -m tests.fuzz --cases 20000`: a table of the kinds of cases and how they ended, and every bad one."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -1,7 +1,5 @@
 """Cases that are not in the bytes of a file: links, full disks, closed streams, signals, threads, learners' habits."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

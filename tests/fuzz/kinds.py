@@ -1,7 +1,5 @@
 """The kinds of cases: each takes a seed's generator and an empty folder, and gives what is to be called."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,12 +7,15 @@ from typing import Any
 from unittest import mock
 
 from tests.fuzz.base import CHOICES, CONLL, SCORES, SQUAD, TABLE, TEXTS, Base
-from tests.fuzz.mutate import NASTY, Rng, json_bytes, pick, spoil_bytes, spoil_json, spoil_lines
+from tests.fuzz.mutate import NASTY, Rng, json_bytes, pick, spoil, spoil_bytes, spoil_json, spoil_lines
 from tests.fuzz.outcome import Outcome, command
 
 Call = Callable[[], object]
 KINDS: dict[str, tuple[float, Callable[[Rng, Base, Path], Call]]] = {}
 """By name: how many of 100 cases are of this kind, and the function that makes one."""
+USED_AS = {"regression": "classify", "choice": "embed", "pretraining": "fill-mask"}
+OPTIONS = "--top-k --pooling --layer --normalize --question --n-best --output --size -v --task --text --label"
+OPTIONS += " --max-length --batch-size --delimiter --json --resume -q"
 
 
 def kind(share: float) -> Any:
@@ -27,16 +28,19 @@ def kind(share: float) -> Any:
 
 def use(name: str, folder: Path, stdin: bytes | None = None) -> Outcome:
     """What a person does with a checkpoint of this head."""
-    if name in ("regression", "choice", "pretraining"):
-        name = {"regression": "classify", "choice": "embed", "pretraining": "fill-mask"}[name]
+    name = USED_AS.get(name, name)
     return command(name, folder, stdin=TEXTS[name].encode() if stdin is None else stdin)
+
+
+def evaluate(folder: Path, path: Path, *options: str) -> Call:
+    """What a task says of a file; of no more tokens than the model takes, or none would get so far."""
+    return lambda: command("evaluate", folder, path, "--max-length", "32", "--task", *options, is_json=False)
 
 
 @kind(18)
 def weights(rng: Rng, base: Base, folder: Path) -> Call:
     """A model.safetensors that is damaged, or says something else in its head, or holds other numbers."""
-    name = pick(rng, list(base.checkpoints))
-    copy = base.copy(base.checkpoints[name], folder)
+    name, copy = base.copy_of_one(rng, folder)
     path = copy / "model.safetensors"
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
@@ -48,11 +52,10 @@ def weights(rng: Rng, base: Base, folder: Path) -> Call:
             data = len(head).to_bytes(8, "little") + head + data[8 + length :]
         case _:
             numbers = bytearray(data)
+            infinite = [b"\0\0\xc0\x7f", b"\0\0\x80\x7f", b"\0\0\x80\xff", b"\xff\xff\x7f\x7f"]
             for at in rng.integers(8 + length, len(data) - 4, int(rng.integers(1, 40))).tolist():
                 at -= (at - 8 - length) % 4
-                numbers[at : at + 4] = pick(
-                    rng, [b"\0\0\xc0\x7f", b"\0\0\x80\x7f", b"\0\0\x80\xff", b"\xff\xff\x7f\x7f"]
-                )
+                numbers[at : at + 4] = pick(rng, infinite)
             data = bytes(numbers)
     path.write_bytes(data)
     return lambda: use(name, copy)
@@ -61,24 +64,17 @@ def weights(rng: Rng, base: Base, folder: Path) -> Call:
 @kind(12)
 def config(rng: Rng, base: Base, folder: Path) -> Call:
     """A config.json with other values, or that is none."""
-    name = pick(rng, list(base.checkpoints))
-    copy = base.copy(base.checkpoints[name], folder)
-    path = copy / "config.json"
-    path.write_bytes(json_bytes(rng, json.loads(path.read_bytes())))
+    name, copy = base.copy_of_one(rng, folder)
+    spoil(rng, copy / "config.json")
     return lambda: use(name, copy)
 
 
 @kind(10)
 def tokenizer(rng: Rng, base: Base, folder: Path) -> Call:
     """A spoiled tokenizer.json, vocab.txt or tokenizer_config.json."""
-    name = pick(rng, list(base.checkpoints))
-    copy = base.copy(base.checkpoints[name], folder)
+    name, copy = base.copy_of_one(rng, folder)
     which = pick(rng, ["tokenizer.json", "vocab.txt", "tokenizer_config.json"])
-    path = copy / which
-    if which == "vocab.txt":
-        path.write_bytes(spoil_lines(rng, path.read_text(encoding="utf-8")))
-    else:
-        path.write_bytes(json_bytes(rng, json.loads(path.read_bytes())))
+    spoil(rng, copy / which)
     if which != "tokenizer.json":
         (copy / "tokenizer.json").unlink()
     return lambda: use(name, copy)
@@ -88,8 +84,7 @@ def tokenizer(rng: Rng, base: Base, folder: Path) -> Call:
 def sentence_vectors(rng: Rng, base: Base, folder: Path) -> Call:
     """What sentence-transformers leaves beside a checkpoint, spoiled."""
     copy = base.copy(base.checkpoints["embed"], folder)
-    path = copy / pick(rng, ["modules.json", "sentence_bert_config.json", "1_Pooling/config.json"])
-    path.write_bytes(json_bytes(rng, json.loads(path.read_bytes())))
+    spoil(rng, copy / pick(rng, ["modules.json", "sentence_bert_config.json", "1_Pooling/config.json"]))
     return lambda: use("embed", copy)
 
 
@@ -107,15 +102,15 @@ def texts(rng: Rng, base: Base, folder: Path) -> Call:
 @kind(13)
 def tables(rng: Rng, base: Base, folder: Path) -> Call:
     """Labelled tables of every format, with columns that are there or not."""
-    head, task, text, columns = pick(
+    head, task, text, options = pick(
         rng,
         [
-            ("classify", "classification", TABLE, ["--text", "1", "--label", "0"]),
-            ("regression", "regression", SCORES, ["--text", "1", "--text-pair", "2", "--label", "0"]),
-            ("choice", "multiple-choice", CHOICES, ["--text", "1", "--choices", "2", "3", "--label", "0"]),
+            ("classify", "classification", TABLE, "--text 1 --label 0"),
+            ("regression", "regression", SCORES, "--text 1 --text-pair 2 --label 0"),
+            ("choice", "multiple-choice", CHOICES, "--text 1 --choices 2 3 --label 0"),
         ],
     )
-    form = pick(rng, ["tsv", "csv", "jsonl"])
+    form, columns = pick(rng, ["tsv", "csv", "jsonl"]), options.split()
     path = folder / f"table.{form}"
     if form == "jsonl":
         rows = [dict(enumerate(line.split("\t"))) for line in text.splitlines()]
@@ -126,8 +121,7 @@ def tables(rng: Rng, base: Base, folder: Path) -> Call:
         path.write_bytes(spoil_lines(rng, text.replace("\t", separator), separator))
     if rng.random() < 0.2:
         columns[int(rng.integers(1, len(columns)))] = str(pick(rng, NASTY)).replace("\0", "")
-    options = ["--task", task, "--max-length", "32", *columns]
-    return lambda: command("evaluate", base.checkpoints[head], path, *options, is_json=False)
+    return evaluate(base.checkpoints[head], path, task, *columns)
 
 
 @kind(5)
@@ -135,8 +129,7 @@ def conll(rng: Rng, base: Base, folder: Path) -> Call:
     """Words and tags in columns."""
     path = folder / "tags.conll"
     path.write_bytes(spoil_lines(rng, CONLL, " "))
-    options = ["--task", "tagging", "--max-length", "32"]
-    return lambda: command("evaluate", base.checkpoints["tag"], path, *options, is_json=False)
+    return evaluate(base.checkpoints["tag"], path, "tagging")
 
 
 @kind(7)
@@ -144,8 +137,7 @@ def squad(rng: Rng, base: Base, folder: Path) -> Call:
     """Questions and answers as SQuAD has them."""
     path = folder / "squad.json"
     path.write_bytes(json_bytes(rng, SQUAD))
-    options = ["--task", "squad", "--max-length", "32"]
-    return lambda: command("evaluate", base.checkpoints["answer"], path, *options, is_json=False)
+    return evaluate(base.checkpoints["answer"], path, "squad")
 
 
 @kind(4)
@@ -153,11 +145,8 @@ def corpora(rng: Rng, base: Base, folder: Path) -> Call:
     """Text to learn a vocabulary from."""
     path = folder / "corpus.txt"
     path.write_bytes(spoil_lines(rng, base.corpus.read_text(encoding="utf-8"), " "))
-    size, frequency = pick(rng, [1, 20, 40, 100, 30522]), pick(rng, [-1, 0, 1, 2, 100])
-    output = folder / "vocabulary"
-    return lambda: command(
-        "vocab", path, "--output", output, "--size", size, "--min-frequency", frequency, is_json=False
-    )
+    options = ["--size", pick(rng, [1, 20, 40, 100, 30522]), "--min-frequency", pick(rng, [-1, 0, 1, 2, 100])]
+    return lambda: command("vocab", path, "--output", folder / "vocabulary", *options, is_json=False)
 
 
 @kind(1.5)
@@ -167,42 +156,37 @@ def runs(rng: Rng, base: Base, folder: Path) -> Call:
     copy = base.copy(base.run, folder)
     files = [path for path in copy.rglob("*") if path.is_file() and path.name != ".lock"]
     for number in rng.permutation(len(files))[: int(rng.integers(1, 3))].tolist():
-        path = files[number]
-        if rng.random() < 0.3 or not path.exists():
-            path.unlink(missing_ok=True)
-        elif path.suffix == ".json":
-            path.write_bytes(json_bytes(rng, json.loads(path.read_bytes() or b"{}")))
-        elif path.suffix in (".toml", ".jsonl"):
-            path.write_bytes(spoil_lines(rng, path.read_text(encoding="utf-8"), " "))
+        if rng.random() < 0.3:
+            files[number].unlink()
         else:
-            path.write_bytes(spoil_bytes(rng, path.read_bytes()))
+            spoil(rng, files[number])
     arguments = ("pretrain", copy, "--resume") if rng.random() < 0.7 else ("evaluate", copy, base.corpus)
-
-    def go_on() -> Outcome:
-        with mock.patch("npbert.plots.drawing.as_bytes", lambda *_: b""):
-            return command(*arguments, is_json=False)
-
-    return go_on
+    return not_drawn("npbert.plots.drawing.as_bytes", b"", *arguments)
 
 
 @kind(0.4)
 def report(rng: Rng, base: Base, folder: Path) -> Call:
-    """The rows that a run has left, spoiled, and a report of them. Its pictures are made, but not drawn."""
+    """The rows that a run has left, spoiled, and a report of them."""
     copy = base.copy(base.run, folder)
     path = copy / pick(rng, ["metrics.jsonl", "layers.jsonl", "shown.jsonl"])
     lines = path.read_text(encoding="utf-8").splitlines()
     if rng.random() < 0.3:
-        path.write_bytes(spoil_lines(rng, path.read_text(encoding="utf-8"), " "))
+        spoil(rng, path)
     else:
         number = int(rng.integers(len(lines)))
         lines[number] = json_bytes(rng, json.loads(lines[number])).decode("utf-8", "surrogateescape")
         path.write_text("\n".join([*lines, ""]), encoding="utf-8", errors="surrogateescape")
+    return not_drawn("npbert.pages.report.pictures.inline_svg", "", "report", copy)
 
-    def make() -> Outcome:
-        with mock.patch("npbert.pages.report.pictures.inline_svg", lambda *_: ""):
-            return command("report", copy, is_json=False)
 
-    return make
+def not_drawn(draws: str, nothing: bytes | str, *arguments: object) -> Call:
+    """The command, for which the function called `draws`, which would take most of the time, gives `nothing`."""
+
+    def call() -> Outcome:
+        with mock.patch(draws, lambda *_: nothing):
+            return command(*arguments, is_json=False)
+
+    return call
 
 
 @kind(4)
@@ -218,22 +202,10 @@ def settings(rng: Rng, base: Base, folder: Path) -> Call:
 def arguments(rng: Rng, base: Base, folder: Path) -> Call:
     """Any arguments, most of them of the kind that there is."""
     name = pick(rng, ["fill-mask", "embed", "classify", "tag", "answer", "params", "vocab", "evaluate", "", "search"])
-    options = ["--top-k", "--pooling", "--layer", "--normalize", "--question", "--n-best", "--output", "--size", "-v"]
-    options += [
-        "--task",
-        "--text",
-        "--label",
-        "--max-length",
-        "--batch-size",
-        "--delimiter",
-        "--json",
-        "--resume",
-        "-q",
-    ]
     places = [base.checkpoints.get(name, base.run), base.corpus, folder, "-", "bert-tiny", "bert-smol", base.run]
     given = [name, pick(rng, places)]
     for _ in range(int(rng.integers(0, 5))):
-        given.append(pick(rng, [*options, *options, *places, *NASTY]))
+        given.append(pick(rng, [*OPTIONS.split() * 2, *places, *NASTY]))
     written = [str(argument).replace("\0", "") for argument in given]
     written = [argument for argument in written if not argument.startswith("/dev")]
     return lambda: command(*written, stdin=b"the [MASK]\n", is_json=False)

@@ -1,9 +1,8 @@
 """Ways to spoil bytes, lines and JSON."""
 
-from __future__ import annotations
-
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,31 +10,15 @@ import numpy as np
 Rng = np.random.Generator
 
 DEEP = "[" * 3000 + "]" * 3000
-NASTY: list[Any] = [
-    *(None, True, False, 0, 1, 2, -1, 3, 2**31, 10**9, 10**12, 2**63, 10**30, -(10**12), 0.5, 1e-300, 1e308, -0.0, 1.5),
-    *(
-        float("nan"),
-        float("inf"),
-        -float("inf"),
-        "",
-        " ",
-        "0",
-        "1",
-        "x",
-        "é",
-        "\u00a0",
-        "\u202e",
-        "a" * 5000,
-        "\x1b[31m",
-    ),
-    *("\ud800", "\n", "\t", "a\tb", "[MASK]", "[PAD]", "../..", "/dev/null", "nan", "-100", "1e999", "9" * 50),
-    *([], [1], [[]], ["a", "b"], [None], {}, {"0": "a"}, {"1": "a", "0": "a"}, {"": ""}, [["a", "b"]], [{}]),
-]
-NASTY_BYTES = [
-    *(b"", b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\r", b"\r\n", b"\n\n\n", b"\t", b"\t\t", b'"', b"'", b","),
-    *(b"\xed\xa0\x80", b"\xc2\xa0", b"\xe2\x80\xae", b"\x1b[2J", b"\x9b", b"[MASK]", b"[CLS]", b"-100", b"nan", b"inf"),
-    *(b"a" * 5000, b" " * 3000, b"9" * 5000, DEEP.encode(), b"{", b"}", b"[", b"]", b"\xf0\x9f\x98\x80", b"-DOCSTART-"),
-]
+NASTY: list[Any] = [None, True, False, 0, 1, 2, -1, 3, 2**31, 10**9, 10**12, 2**63, 10**30, -(10**12)]
+NASTY += [0.5, 1e-300, 1e308, -0.0, 1.5, float("nan"), float("inf"), -float("inf")]
+NASTY += ["", " ", "0", "1", "x", "é", "\u00a0", "\u202e", "a" * 5000, "\x1b[31m", "\ud800", "\n", "\t", "a\tb"]
+NASTY += ["[MASK]", "[PAD]", "../..", "/dev/null", "nan", "-100", "1e999", "9" * 50]
+NASTY += [[], [1], [[]], ["a", "b"], [None], {}, {"0": "a"}, {"1": "a", "0": "a"}, {"": ""}, [["a", "b"]], [{}]]
+NASTY_BYTES = [b"", b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\r", b"\r\n", b"\n\n\n", b"\t", b"\t\t", b'"']
+NASTY_BYTES += [b"'", b",", b"\xed\xa0\x80", b"\xc2\xa0", b"\xe2\x80\xae", b"\x1b[2J", b"\x9b", b"[MASK]", b"[CLS]"]
+NASTY_BYTES += [b"-100", b"nan", b"inf", b"a" * 5000, b" " * 3000, b"9" * 5000, DEEP.encode(), b"{", b"}", b"[", b"]"]
+NASTY_BYTES += [b"\xf0\x9f\x98\x80", b"-DOCSTART-"]
 
 
 def pick(rng: Rng, choices: Any) -> Any:
@@ -131,3 +114,13 @@ def json_bytes(rng: Rng, value: Any) -> bytes:
     if rng.random() < 0.03:
         text = text.replace(":", f": {pick(rng, [DEEP, '9' * 5000, 'NaN', '-Infinity'])},", 1)
     return text.encode(errors="surrogatepass")
+
+
+def spoil(rng: Rng, path: Path) -> None:
+    """Spoil a file by what it is, as its name says."""
+    if path.suffix == ".json":
+        path.write_bytes(json_bytes(rng, json.loads(path.read_bytes() or b"{}")))
+    elif path.suffix in (".txt", ".toml", ".jsonl"):
+        path.write_bytes(spoil_lines(rng, path.read_text(encoding="utf-8"), "\t" if path.suffix == ".txt" else " "))
+    else:
+        path.write_bytes(spoil_bytes(rng, path.read_bytes()))

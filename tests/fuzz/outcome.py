@@ -1,7 +1,5 @@
 """How a case ends: what it is allowed to take, and what it is allowed to say."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

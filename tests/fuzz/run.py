@@ -1,7 +1,5 @@
 """Runs cases in a process of their own, whose memory is limited, and which may die."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

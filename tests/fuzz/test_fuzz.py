@@ -12,7 +12,7 @@ if sys.platform != "linux":
 
 from tests.training.tiny import needs_the_extra_train
 
-CASES = 500
+CASES = 300
 AT_ONCE = 100
 
 

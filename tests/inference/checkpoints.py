@@ -1,7 +1,5 @@
 """Checkpoints small enough to make for a test: a model of random weights of size 1, and a vocabulary of 20 tokens."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,49 +4,32 @@ import json
 
 import pytest
 
-from npbert import (
-    Answer,
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    BertModel,
-    Classify,
-    Embed,
-    FillMask,
-    Tag,
-)
+import npbert
 from npbert.files import FileError
 from npbert.inference import check_holds
 from tests.inference.checkpoints import write_checkpoint
 
 USES = {
-    Classify: (BertForSequenceClassification, "a text classifier"),
-    Tag: (BertForTokenClassification, "a tagger"),
-    Answer: (BertForQuestionAnswering, "a model that answers questions"),
-    FillMask: (BertForMaskedLM, "a model that fills in masked words"),
+    "Classify": ("BertForSequenceClassification", "a text classifier"),
+    "Tag": ("BertForTokenClassification", "a tagger"),
+    "Answer": ("BertForQuestionAnswering", "a model that answers questions"),
+    "FillMask": ("BertForMaskedLM", "a model that fills in masked words"),
 }
 FINETUNE, PRETRAIN = "npbert finetune makes one from it", "npbert pretrain makes one from it"
-FILL_MASK = "to use it: npbert fill-mask, or npbert.FillMask in Python"
+USE = "to use it: npbert {}, or npbert.{} in Python"
 HELD = {  # by the class: its labels, what it is called, and for how it is used
-    BertModel: (2, "a BERT without a head", None),
-    BertForPreTraining: (2, "a pre-trained BERT that fills in masked words", None),
-    BertForMaskedLM: (2, "a model that fills in masked words", None),
-    BertForSequenceClassification: (
-        3,
-        "a text classifier with 3 labels",
-        "to use it: npbert classify, or npbert.Classify in Python",
-    ),
-    BertForTokenClassification: (9, "a tagger with 9 tags", "to use it: npbert tag, or npbert.Tag in Python"),
-    BertForQuestionAnswering: (
-        2,
-        "a model that answers questions",
-        "to use it: npbert answer, or npbert.Answer in Python",
-    ),
-    BertForMultipleChoice: (2, "a model for multiple choice", "to judge it: npbert evaluate --task multiple-choice"),
+    "BertModel": (2, "a BERT without a head", None),
+    "BertForPreTraining": (2, "a pre-trained BERT that fills in masked words", None),
+    "BertForMaskedLM": (2, "a model that fills in masked words", None),
+    "BertForSequenceClassification": (3, "a text classifier with 3 labels", USE.format("classify", "Classify")),
+    "BertForTokenClassification": (9, "a tagger with 9 tags", USE.format("tag", "Tag")),
+    "BertForQuestionAnswering": (2, "a model that answers questions", USE.format("answer", "Answer")),
+    "BertForMultipleChoice": (2, "a model for multiple choice", "to judge it: npbert evaluate --task multiple-choice"),
 }
+
+
+def of(name):
+    return getattr(npbert, name)
 
 
 def change_config(folder, **changes):
@@ -59,15 +42,15 @@ def change_config(folder, **changes):
 def test_every_use_of_every_model(tmp_path, held):
     """A use is refused with what the folder holds, and what makes of it what is wanted, or what it is for."""
     labels, called, use = HELD[held]
-    folder = write_checkpoint(tmp_path, held, num_labels=labels)
-    Embed.from_pretrained(folder)
+    folder = write_checkpoint(tmp_path, of(held), num_labels=labels)
+    npbert.Embed.from_pretrained(folder)
     for task, (wanted, name) in USES.items():
-        if wanted is held or (wanted, held) == (BertForMaskedLM, BertForPreTraining):
-            task.from_pretrained(folder)
+        if wanted == held or (wanted, held) == ("BertForMaskedLM", "BertForPreTraining"):
+            of(task).from_pretrained(folder)
             continue
-        hint = use or (PRETRAIN if task is FillMask else FINETUNE)
+        hint = use or (PRETRAIN if task == "FillMask" else FINETUNE)
         with pytest.raises(FileError) as error:
-            task.from_pretrained(folder)
+            of(task).from_pretrained(folder)
         assert str(error.value) == f"{folder} holds {called}, and not {name}; {hint}"
 
 
@@ -77,23 +60,23 @@ def test_without_a_word_in_the_configuration_the_tensors_say_it(tmp_path, held, 
     """What a class name promises, and the file does not have, counts nothing. A file with a classifier and a pooler is
     also read as a tagger then: those of old versions of transformers have both."""
     labels, called, _ = HELD[held]
-    folder = write_checkpoint(tmp_path, held, num_labels=labels)
+    folder = write_checkpoint(tmp_path, of(held), num_labels=labels)
     change_config(folder, architectures=architectures)
     for task, (wanted, _) in USES.items():
-        if wanted is held or (held, wanted) == (BertForSequenceClassification, BertForTokenClassification):
-            task.from_pretrained(folder)
+        if wanted == held or (held, wanted) == ("BertForSequenceClassification", "BertForTokenClassification"):
+            of(task).from_pretrained(folder)
         else:
             with pytest.raises(FileError, match=f"holds {called}, and not "):
-                task.from_pretrained(folder)
+                of(task).from_pretrained(folder)
 
 
 def test_a_regression_and_a_head_of_ones_own(tmp_path):
-    folder = write_checkpoint(tmp_path / "regression", BertForSequenceClassification, num_labels=1)
+    folder = write_checkpoint(tmp_path / "regression", npbert.BertForSequenceClassification, num_labels=1)
     with pytest.raises(FileError, match="holds a regression, and not a tagger"):
-        Tag.from_pretrained(folder)
-    folder = write_checkpoint(tmp_path / "own", BertModel)
+        npbert.Tag.from_pretrained(folder)
+    folder = write_checkpoint(tmp_path / "own", npbert.BertModel)
     change_config(folder, architectures=["TwoTowers"])
     with pytest.raises(FileError, match="holds a model of the class TwoTowers, and not a tagger"):
-        Tag.from_pretrained(folder)
+        npbert.Tag.from_pretrained(folder)
     check_holds(folder, "TwoTowers")
     check_holds(folder, "BertModel")

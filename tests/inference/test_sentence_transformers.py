@@ -136,42 +136,30 @@ def test_the_bert_may_lie_in_a_folder_of_its_own(folder, tmp_path_factory):
     np.testing.assert_array_equal(embed(TEXTS), wanted)
 
 
+FIRST = USUAL[MODULES][0]
+OF_TOKENS = {MODULES: modules("Transformer", "Pooling", "Normalize"), NORMALIZE: {"module_input_name": "tokens"}}
+CAPITALS = {TRANSFORMER: {"do_lower_case": True}, "tokenizer_config.json": {"do_lower_case": False}}
+PROMPT = {"prompts": {"query": "find: "}, "default_prompt_name": "query"}
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [
         ({MODULES: modules("Transformer", "Pooling", "Dense")}, f"{MODULES}: npbert has no module Dense,"),
         ({MODULES: modules("Transformer", "Pooling", "Pooling")}, f"{MODULES}: npbert has no module Pooling, or not"),
-        (
-            {MODULES: modules("Transformer", "Normalize", "Pooling")},
-            f"{MODULES}: npbert has no module Normalize, or not",
-        ),
-        (
-            {MODULES: [*modules("Transformer"), *modules("Pooling", package="my.")]},
-            f"{MODULES}: npbert has no module my.Pooling, or not in this place",
-        ),
-        ({MODULES: modules("Transformer")}, f"{MODULES}: there is no Pooling"),
+        ({MODULES: modules("Transformer", "Normalize", "Pooling")}, f"{MODULES}: npbert has no module Normalize, or"),
+        ({MODULES: [FIRST, *modules("Pooling", package="my.")]}, f"{MODULES}: npbert has no module my.Pooling, or not"),
+        ({MODULES: [FIRST]}, f"{MODULES}: there is no Pooling"),
         ({POOLING: {"pooling_mode": "lasttoken"}}, f"{POOLING}: npbert has no pooling lasttoken"),
         ({POOLING: flags("weightedmean_tokens")}, f"{POOLING}: npbert has no pooling weightedmean"),
         ({POOLING: flags("cls_token", "mean_tokens")}, f"{POOLING}: npbert has no pooling cls + mean"),
         ({POOLING: {"include_prompt": False}}, f"{POOLING}: npbert does not leave a prompt out of the pooling"),
-        (
-            {MODULES: modules("Transformer", "Pooling", "Normalize"), NORMALIZE: {"module_input_name": "tokens"}},
-            f"{NORMALIZE}: module_input_name is 'tokens', and npbert normalizes sentence_embedding alone",
-        ),
-        (
-            {TRANSFORMER: {"transformer_task": "fill-mask"}},
-            f"{TRANSFORMER}: npbert does not do what transformer_task says",
-        ),
+        (OF_TOKENS, f"{NORMALIZE}: module_input_name is 'tokens', and npbert normalizes sentence_embedding alone"),
+        ({TRANSFORMER: {"transformer_task": "fill-mask"}}, f"{TRANSFORMER}: npbert does not do what transformer_task"),
         ({TRANSFORMER: {"tokenizer_args": {"a": 1}}}, f"{TRANSFORMER}: npbert does not do what tokenizer_args says"),
-        (
-            {TRANSFORMER: {"do_lower_case": True}, "tokenizer_config.json": {"do_lower_case": False}},
-            f"{TRANSFORMER}: do_lower_case is true, but the tokenizer keeps capital letters",
-        ),
+        (CAPITALS, f"{TRANSFORMER}: do_lower_case is true, but the tokenizer keeps capital letters"),
         ({WHOLE: {"model_type": "SparseEncoder"}}, f"{WHOLE}: npbert has no model of the type 'SparseEncoder'"),
-        (
-            {WHOLE: {"prompts": {"query": "find: "}, "default_prompt_name": "query"}},
-            f"{WHOLE}: npbert does not put the prompt 'find: ' before every text",
-        ),
+        ({WHOLE: PROMPT}, f"{WHOLE}: npbert does not put the prompt 'find: ' before every text"),
     ],
 )
 def test_what_npbert_does_not_do_is_refused_unless_the_caller_chooses_a_pooling(folder, files, message):
@@ -200,7 +188,6 @@ def test_a_similarity_that_npbert_does_not_have_is_refused_when_it_is_used(folde
 
 
 OUT = {"idx": 1, "name": "1", "type": f"{OLD}Pooling"}
-FIRST = USUAL[MODULES][0]
 
 
 @pytest.mark.parametrize(

@@ -86,11 +86,7 @@ REFUSED = [
     (lambda: LOSS(X[:4], FEW + 1), IndexError, "labels[3] is 4, but the number of classes is 4: wanted 0 to 3"),
     (lambda: LOSS(X, np.full(5, IGNORED)), ValueError, "labels hold no target: all 5 are -100"),
     (lambda: LOSS(X, FEW), ValueError, "logits are (5, 4) and labels (4,), wanted (N, C) and (N,)"),
-    (
-        lambda: LOSS(X[None, 1:], FEW[None]),
-        ValueError,
-        "logits are (1, 4, 4) and labels (1, 4), wanted (N, C) and (N,)",
-    ),
+    (lambda: LOSS(X[None, 1:], FEW[None]), ValueError, "logits are (1, 4, 4) and labels (1, 4), wanted (N, C)"),
     (lambda: SQUARES(X, X[:1]), ValueError, "prediction has shape (5, 4), but target (1, 4)"),
     (lambda: SQUARES(X[:0], X[:0]), ValueError, "prediction and target are empty, of shape (0, 4)"),
     (lambda: npbert.Dropout(-0.1), ValueError, "dropout probability p is -0.1, wanted 0 ≤ p < 1"),

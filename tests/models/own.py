@@ -1,27 +1,11 @@
 """Models as users write them: a head of their own, and parts of BERT that were replaced."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
-from npbert import (
-    NO_TAPE,
-    BertModel,
-    Embedding,
-    Gather,
-    Init,
-    Layer,
-    LayerNorm,
-    Linear,
-    MeanPooling,
-    MeanSquaredError,
-    Parameter,
-    PreTrainedModel,
-    TaskModel,
-)
-from npbert.models import Reads
+import npbert
+from npbert import NO_TAPE, Embedding, Init, Layer, Linear, Parameter, TaskModel
 
 
 class Scale(Layer):
@@ -43,18 +27,18 @@ class Scale(Layer):
 class Score(TaskModel):
     """A number for each sequence, made from its [CLS]: score = [Scale(LayerNorm(h)) W + b] temperature + offset."""
 
-    reads = Reads("first", "number")
+    reads = npbert.Reads("first", "number")
 
     def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32, start: float = 5.0) -> None:
         super().__init__(config, rng=rng, dtype=dtype)
         init = Init(rng, 0.3, dtype)
-        self.norm = LayerNorm(config.hidden_size, init, eps=0.01)
+        self.norm = npbert.LayerNorm(config.hidden_size, init, eps=0.01)
         self.steps = {"scale": Scale(config.hidden_size, init), "out": [Linear(config.hidden_size, 1, init)]}
         self.steps["out"][0].weight.value *= 2
         self.temperature = Parameter(np.full((), start, dtype))
         self.offsets = Embedding(config.type_vocab_size, 1, init)
         self.noise = Parameter(rng.uniform(1, 2, (1, 1)).astype(dtype) if rng else np.zeros((1, 1), dtype))
-        self.loss_function = MeanSquaredError()
+        self.loss_function = npbert.MeanSquaredError()
 
     def forward(self, batch, tape=NO_TAPE):
         packed = self.pack(batch)
@@ -80,13 +64,13 @@ class Score(TaskModel):
 class TwoTower(TaskModel):
     """A number for each pair of sequences, (B, 2, T): score = scale · (u · v), with the means u and v of their rows."""
 
-    reads = Reads(labels="number", grouped=True)
+    reads = npbert.Reads(labels="number", grouped=True)
 
     def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32) -> None:
         super().__init__(config, rng=rng, dtype=dtype)
-        self.mean, self.gather = MeanPooling(), Gather()
+        self.mean, self.gather = npbert.MeanPooling(), npbert.Gather()
         self.scale = Parameter(np.full(1, 0.5, dtype))
-        self.loss_function = MeanSquaredError()
+        self.loss_function = npbert.MeanSquaredError()
 
     def forward(self, batch, tape=NO_TAPE):
         packed = self.pack(batch)
@@ -105,7 +89,7 @@ class TwoTower(TaskModel):
         self.bert.encode_backward(self.mean.backward(self.gather.backward(dvectors, tape), tape), tape)
 
 
-class OwnParts(BertModel):
+class OwnParts(npbert.BertModel):
     """A BERT with a gated feed-forward layer, of parameters of its own, in its last layer."""
 
     def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32, **options: Any) -> None:
@@ -132,7 +116,7 @@ class Gated(Layer):
         return (dy * v) @ self.gate.value.T + self.linear.backward(dy * g, tape)
 
 
-class NoBert(PreTrainedModel):
+class NoBert(npbert.PreTrainedModel):
     """A model without a BERT."""
 
     def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32) -> None:

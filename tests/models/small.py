@@ -1,7 +1,5 @@
 """A BERT small enough to check, and batches for it that hide nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

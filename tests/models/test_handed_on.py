@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+import npbert
 from npbert import Batch, BertForMultipleChoice, DotProductAttention, Dropout, LayerNorm, Tape
 from npbert.core import named_parts
 from tests import textbook
@@ -53,13 +54,12 @@ def test_each_dropout_has_its_rate(cls, classifier):
     assert values_in(model, Dropout, "p") == wanted
 
 
-@each_class
-def test_where_all_is_dropped_a_classifier_is_left_with_its_bias(cls):
-    model = random_model(cls, classifier_dropout=1 - 2**-16)
-    if hasattr(model, "classifier"):
-        batch = Batch(ragged_batch(cls).input_ids)
-        logits = model.forward(batch, Tape(np.random.default_rng(0))).reshape(-1, len(model.classifier.bias.value))
-        np.testing.assert_array_equal(logits, np.tile(model.classifier.bias.value, (len(logits), 1)))
+@pytest.mark.parametrize("kind", ["SequenceClassification", "MultipleChoice", "TokenClassification"])
+def test_where_all_is_dropped_a_classifier_is_left_with_its_bias(kind):
+    cls = getattr(npbert, f"BertFor{kind}")
+    model, batch = random_model(cls, classifier_dropout=1 - 2**-16), Batch(ragged_batch(cls).input_ids)
+    logits = model.forward(batch, Tape(np.random.default_rng(0))).reshape(-1, len(model.classifier.bias.value))
+    np.testing.assert_array_equal(logits, np.tile(model.classifier.bias.value, (len(logits), 1)))
 
 
 @each_class

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import Adadelta, Adam, AdamW, Init, Linear, Parameter
+from npbert import Adadelta, Adam, AdamW, Init, Linear, Parameter, linear_warmup_decay
 from tests.computing import in_pieces, on_threads
 from tests.optim.textbook import adadelta, adam, take_steps
 
@@ -121,3 +121,12 @@ def test_wrong_settings_are_refused(make_wrong, message):
 def test_a_model_is_not_its_parameters():
     with pytest.raises(TypeError, match=r"as in AdamW\(model.parameters\(\)\), not the model"):
         AdamW(Linear(2, 3, Init(np.random.default_rng(0))))
+
+
+def test_a_schedule_goes_up_from_0_then_down_to_0():
+    rates = [linear_warmup_decay(step, lr=8.0, warmup_steps=4, total_steps=12) for step in range(15)]
+    assert rates == [0, 2, 4, 6, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]
+    assert [linear_warmup_decay(step, lr=3.0, warmup_steps=0, total_steps=3) for step in (0, 2)] == [3, 1]
+    for step, warmup, message in [(-1, 1, "step is -1"), (0, 5, "warmup_steps is 5, wanted from 0 up"), (0, -1, "-1")]:
+        with pytest.raises(ValueError, match=message):
+            linear_warmup_decay(step, lr=1.0, warmup_steps=warmup, total_steps=5)

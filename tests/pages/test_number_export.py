@@ -151,7 +151,7 @@ DOT_PRODUCT = f"{LAYER}.attention.dot_product"
         (DOT_PRODUCT, "forward", "WeightedMean", "DotProductAttention.attend", ["a @ v"]),
         (DOT_PRODUCT, "backward", "WeightedMean", "DotProductAttention.attend_backward", ["dv = ", "da = dc @ "]),
         (DOT_PRODUCT, "backward", "Softmax", "softmax_backward", ["dp - dot_rows"]),
-        (DOT_PRODUCT, "backward", "Scores", "DotProductAttention.attend_backward", ["return ds @ k"]),
+        (DOT_PRODUCT, "backward", "Scores", "DotProductAttention.attend_backward", ["return dqk @ k"]),
         ("gather", "backward", "Gather", "Gather.backward", ["scatter_add(dx"]),
         ("predictions", "forward", "Decoder", "MaskedLMHead.forward", ["self.table.value.T"]),
         ("predictions", "backward", "Decoder", "MaskedLMHead.backward", ["dlogits.T, h", "dh = matmul(dlogits"]),

@@ -1,7 +1,5 @@
 """Real text and a real checkpoint, read where they lie; a test that wants what is not there is skipped."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from typing import NamedTuple

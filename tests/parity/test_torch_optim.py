@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import npbert
-from npbert import Parameter, clip_by_global_norm, linear_warmup_decay
+from npbert import Parameter, clip_by_global_norm
 from tests.parity.torch_comparison import assert_close
 from tests.strategies import rngs
 
@@ -57,19 +57,6 @@ def test_steps(name, data, rng, share):
         torch_optimizer.step()
         for parameter, tensor in zip(ours, theirs, strict=True):
             assert_close(f"{tuple(tensor.shape)} at step {step}", parameter.value, tensor, tolerance=STEP_BY_STEP)
-
-
-@pytest.mark.parametrize(("warmup_steps", "total_steps"), [(0, 7), (1, 7), (5, 50), (6, 7)])
-def test_schedule(warmup_steps, total_steps):
-    """The rates with torch's own count of the steps, to a little beyond the last."""
-    transformers = pytest.importorskip("transformers", reason="it is not installed: pip install transformers")
-    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.3)
-    scheduler = transformers.get_linear_schedule_with_warmup(optimizer, warmup_steps, total_steps)
-    for step in range(total_steps + 3):
-        ours = linear_warmup_decay(step, lr=0.3, warmup_steps=warmup_steps, total_steps=total_steps)
-        assert ours == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-14, abs=0)
-        optimizer.step()
-        scheduler.step()
 
 
 @pytest.mark.parametrize("name", OPTIONS)

@@ -4,8 +4,6 @@ npbert trains with its own Trainer and its own data pipeline. Each batch goes to
 from the same weights, and which torch's own means train: its AdamW, its clipping, its schedule.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -71,26 +69,22 @@ class BesideTorch:
         self.curve.append([number.item() for number in (output.loss, words, pairs, norm)])
 
 
-@pytest.mark.parametrize(
-    ("dtype", "steps", "parts", "same"),
-    [("float64", 80, 3, 1e-6), ("float32", 100, 1, 1e-3)],
-    ids=["80 steps in float64", "100 steps in float32"],
-)
-def test_the_same_loss_curve(data, tmp_path, record_property, monkeypatch, dtype, steps, parts, same):
+def test_the_same_loss_curve(data, tmp_path, monkeypatch):
+    steps, same = 80, 1e-6
     monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
     rates = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "initializer_range": 0.05}
     config = BertConfig(len(data.tokenizer), 32, 2, 4, 64, max_position_embeddings=40, **rates)
     rng = np.random.default_rng(0)
-    model = BertForPreTraining(config, rng=rng, dtype=dtype)
+    model = BertForPreTraining(config, rng=rng, dtype="float64")
     model.save_pretrained(tmp_path)
-    beside = BesideTorch(data, transformers.BertForPreTraining.from_pretrained(tmp_path, dtype=dtype), steps)
+    beside = BesideTorch(data, transformers.BertForPreTraining.from_pretrained(tmp_path, dtype="float64"), steps)
     settings = TrainerSettings(
         steps=steps,
         learning_rate=LEARNING_RATE,
         weight_decay=WEIGHT_DECAY,
         warmup=WARMUP,
         max_grad_norm=MAX_NORM,
-        parts=parts,
+        parts=3,
         save_every=steps,
         log_every=1,
     )
@@ -101,8 +95,6 @@ def test_the_same_loss_curve(data, tmp_path, record_property, monkeypatch, dtype
 
     assert ours.shape == theirs.shape == (steps, 4)
     worst = np.abs(ours / theirs - 1).max(axis=0)
-    record_property("worst", worst.tolist())
-    print(f"worst relative differences of {', '.join(NUMBERS)}: {worst}")
     for name, error in zip(NUMBERS, worst / [1, 1, 1, 10], strict=True):
         assert error <= same, f"{name} differs from torch's by {error:.1e}, more than {same:.0e}"
     assert (ours[:, 3] > MAX_NORM).mean() > 0.2, "clipping should matter"

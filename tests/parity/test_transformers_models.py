@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
-from npbert import IGNORED, Batch, BertConfig, BertForPreTraining, Tape, models, randomize
+from npbert import IGNORED, Batch, BertConfig, Tape, models
 from tests.parity.torch_comparison import EXACT, assert_close, assert_gradients_close, gradients
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
@@ -163,15 +163,6 @@ def assert_they_load(ours, folder, wanted):
     return theirs.eval()
 
 
-def test_sinusoidal_positions_are_a_table_to_them(tmp_path):
-    name = "BertForPreTraining"
-    ours = BertForPreTraining(config(name, position_embedding_type="sinusoidal"), rng=None, dtype=np.float64)
-    randomize(ours, np.random.default_rng(0))
-    assert_same_outputs(
-        ours, assert_they_load(ours, tmp_path, {}), make_batch(name, "float64", with_targets=False), EXACT
-    )
-
-
 def test_names_of_labels_go_there_and_back(tmp_path):
     name = "BertForSequenceClassification"
     ours = models.BertForSequenceClassification(config(name, id2label=("no", "yes", "so")), rng=None)
@@ -200,19 +191,3 @@ def test_their_padding_row_alone_has_another_gradient(tmp_path):
     assert_close("the other rows", table[1:], theirs_of_table[1:])
     assert table[0].any()
     assert not theirs_of_table[0].any()
-
-
-def test_hidden_states_and_attention(tmp_path):
-    theirs, arrays = make_theirs("BertModel", 2, "float64"), make_batch("BertModel", "float64")
-    theirs.save_pretrained(tmp_path)
-    theirs.set_attn_implementation("eager")
-    ours = make_ours("BertModel", tmp_path, "float64")
-    with torch.no_grad():
-        result = theirs(**as_torch(arrays), output_hidden_states=True, output_attentions=True)
-    real = torch.tensor(MASK)
-    for name, states, wanted, mask in (
-        ("hidden state", ours.hidden_states(Batch(**arrays)), result.hidden_states, real[:, :, None]),
-        ("attention", ours.attention_probabilities(Batch(**arrays)), result.attentions, real[:, None, :, None]),
-    ):
-        for (layer, state), expected in zip(states.items(), wanted, strict=True):
-            assert_close(f"{name} {layer}", state, expected * mask)

@@ -57,7 +57,7 @@ TEXTS = {  # for the longest, one of the two tokenizers is enough
     "CoLA": (CHECKPOINT, cola),
     "books": (VOCABULARY, books),
     "SQuAD": (VOCABULARY, lambda: words(text for pair in squad() for text in pair)),
-    "WikiText": (VOCABULARY, lambda: lines_of(shared_file("wikitext2_raw/wiki.test.raw"))),
+    "WikiText": (VOCABULARY, lambda: words(lines_of(shared_file("wikitext2_raw/wiki.test.raw")))),
     "BERT's sample": (CHECKPOINT, lambda: lines_of(shared_file("bert_sample_text/sample_text.txt"))),
 }
 

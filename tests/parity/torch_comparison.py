@@ -1,7 +1,5 @@
 """How npbert is compared with torch: parameters find each other by their names in a file, and all is the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 NumPy does nearly everything with arrays of objects. What it cannot do with them, or not fast, is here.
 """
 
-from __future__ import annotations
-
 import contextvars
 import sys
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A float is a rounded number. In exact arithmetic the rounding would count: with 
 not 4. So a float becomes the simplest number that rounds to it.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from fractions import Fraction

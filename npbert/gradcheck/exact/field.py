@@ -7,8 +7,6 @@ of which only the derivative is known; a backward that is right for every functi
 exp.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from fractions import Fraction

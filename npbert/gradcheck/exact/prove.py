@@ -23,8 +23,6 @@ side of each comparison, those of the user's own numbers. It is not one of forwa
 cancellation and a wrong digit in a series for erf are for the estimates to see.
 """
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import re

@@ -1,7 +1,5 @@
 """A layer, run forward and backward on Numbers instead of floats."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

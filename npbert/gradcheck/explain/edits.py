@@ -1,7 +1,5 @@
 """Edit: one small change of the code. All of them: of an expression in its place, and of a whole statement."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 from collections.abc import Iterator, Mapping

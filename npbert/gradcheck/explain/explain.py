@@ -4,8 +4,6 @@ In this order, each when the one before has nothing to say: which part is wrong,
 makes it right, what is true of the numbers, and the worst number.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Finding: one explanation of a wrong gradient, as data. describe: the same in plain English."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import textwrap

@@ -4,8 +4,6 @@ A line of REWRITES is a kind and, for it, patterns with all that may stand inste
 function; ± is + in both places or − in both.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 from collections.abc import Iterator

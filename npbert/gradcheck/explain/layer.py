@@ -1,7 +1,5 @@
 """mended: the edits of a layer's methods that make its gradients those that its forward shows, on several samples."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import time

@@ -7,8 +7,6 @@ broken_from is the same the other way round: a right code is "mended" until its 
 takes is what the author's code lacks, though not a line of the two is alike.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """explain: what is true of the numbers of a wrong gradient, where no edit of the code explains them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Place: an expression in the code, and what it is when the code runs."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """KINDS: the kinds of edit, each with its cost and its reason. A new kind begins with a line here."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 _TABLE = """

@@ -1,7 +1,5 @@
 """Search: one step of mending. Every edit of the grammar is tried, and then what may be missing."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Trial: the code is run, edited and unedited, under the eyes of an oracle, with limits of time and of rounds."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

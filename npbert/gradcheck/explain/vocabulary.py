@@ -1,7 +1,5 @@
 """Vocabulary: what may be missing at a place: what stands there, in the code or in forward, and numbers and steps."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import itertools

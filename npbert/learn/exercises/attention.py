@@ -20,7 +20,7 @@ Each query compares itself with all keys, S = Q Kᵀ/√d. Softmax makes weights
 weights mix the values, C = P V. These are two matrix products with a softmax between them, and you know the backward of
 each. Of a product C = A B: dA = dC Bᵀ and dB = Aᵀ dC.
 
-Part one is attend_backward, the formula for M queries and T keys. Its arrays hold many heads at once: the last two axes
+Part one is attend_backward, the formula for R queries and T keys. Its arrays hold many heads at once: the last two axes
 are the matrix, and _transposed swaps them. The rest of the class, which is the library's, cuts a batch into heads and
 sequences. Part two, PaddedAttention, is the same in a batch with padding; there you split into heads yourself.
 """
@@ -28,7 +28,7 @@ BLANK = Blank(
     "attend_backward",
     """Return dq, dk, dv, of the shapes of q, k, v.
 
-    dc, q, dq (…, M, d)   k, v, dk, dv (…, T, d)   p (…, M, T): what softmax gave
+    dc, q, dq (…, R, d)   k, v, dk, dv (…, T, d)   p (…, R, T): what softmax gave
 
     mask is what dropout kept of p: C = A V with A = self.dropout.apply(p, mask), and apply is its own
     backward, too. softmax_backward(dp, p) is there, and _transposed(x), which swaps the last two axes.

@@ -1,7 +1,5 @@
 """Checkpoints as Hugging Face has them: parameters into a model.safetensors and out of one."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable
@@ -15,6 +13,7 @@ from npbert.core import Layer
 from npbert.files import FileError, model_folder
 from npbert.layers import SinusoidalPositions
 from npbert.messages import LOGGER
+from npbert.models.hugging_face.draws import ChosenDraws
 from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, Stored, head_of, plain_name, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, is_finite
 
@@ -78,8 +77,6 @@ def load_model(
     if size > 2 * held + SMALL:
         raise FileError(f"{path} holds {held:,} numbers, but by its config.json the model has {size:,}")
     in_file = _plain_names(file)
-    from npbert.models.hugging_face.draws import ChosenDraws  # here: numpy.random is a tenth of the time of the import
-
     draws = ChosenDraws(copy.deepcopy(rng.bit_generator))
     model = make(draws)
     wanted = stored_parameters(model)

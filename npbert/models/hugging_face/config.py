@@ -1,7 +1,5 @@
 """config.json: a BertConfig as Hugging Face writes it."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -15,10 +13,10 @@ from npbert.models.config import BertConfig
 CONFIG_FILE = "config.json"
 
 _OURS_ALONE = ("num_labels", "position_embedding_type")  # left out of the file, or written as what they mean there
-_UNSUPPORTED = {  # settings under which Hugging Face's BERT computes something that npbert has no layer for
-    "is_decoder": False,
-    "add_cross_attention": False,
-    "tie_word_embeddings": True,
+_SUPPORTED: dict[str, tuple[Any, ...]] = {  # with other settings their BERT computes what npbert has no layer for
+    "is_decoder": (False,),
+    "add_cross_attention": (False,),
+    "tie_word_embeddings": (True,),
     "problem_type": ("regression", "single_label_classification", None),
 }
 
@@ -40,8 +38,7 @@ def load_config(folder: str | Path) -> BertConfig:
     stored = read_json_object(path)
     if stored.get("model_type", "bert") != "bert":
         raise FileError(f"{path}: model_type is {stored['model_type']!r}, wanted 'bert'")
-    for name, wanted in _UNSUPPORTED.items():
-        allowed = wanted if isinstance(wanted, tuple) else (wanted,)
+    for name, allowed in _SUPPORTED.items():
         if stored.get(name, allowed[0]) not in allowed:
             only = " or ".join(repr(value) for value in allowed if value is not None)
             hint = "; it chooses one label for a text, not several" if name == "problem_type" else ""

@@ -1,7 +1,5 @@
 """ChosenDraws: a generator for a model that comes out of a file, from which only what the file lacks is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from typing import Any
 

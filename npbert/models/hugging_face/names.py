@@ -3,8 +3,6 @@
 A model with a head calls its BERT `bert` on both sides, and so puts `bert.` before the names of the first two groups.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

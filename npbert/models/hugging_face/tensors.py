@@ -1,7 +1,5 @@
 """TensorFile: the tensors of a .safetensors file, read one by one as NumPy arrays."""
 
-from __future__ import annotations
-
 import errno
 import json
 import math

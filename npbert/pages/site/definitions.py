@@ -48,11 +48,14 @@ class Definitions:
         self.sources = {source.module: source for source in sources}
         self._defined: dict[tuple[str, str], Definition] = {}
         self._imported: dict[tuple[str, str], tuple[str, str]] = {}
+        self._stars: dict[str, list[str]] = {}  # by module, those from which it imports *
         for source in self.sources.values():
             for name, node in defined_in(source.tree.body, ""):
                 self._defined.setdefault((source.module, name), Definition(source, name, node))
             for name, module, what in imported_in(source.tree):
                 self._imported[source.module, name] = module, what
+                if name == "*":
+                    self._stars.setdefault(source.module, []).append(module)
 
     def find(self, module: str, name: str) -> Definition | None:
         """The meaning of a name, `a.b` perhaps, in a module: through imports, base classes and types of attributes."""
@@ -70,6 +73,9 @@ class Definitions:
         source, imported = self.sources.get(module), self._imported.get((module, name))
         if imported and depth < 9:
             return self._find(*imported, depth + 1) if imported[1] else self._module(imported[0])
+        for star in self._stars.get(module, []):
+            if found := self._find(star, name, depth + 1):
+                return found
         return self._module(f"{module}.{name}") if source else None
 
     def _module(self, module: str) -> Definition | None:

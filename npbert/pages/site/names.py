@@ -12,7 +12,7 @@ Shapes = dict[str, str]
 """By variable, its shape: "(N, D)"."""
 
 _GREEK = {"x̂": "x_hat", "σ": "sigma", "μ": "mu", "γ": "gamma", "β": "beta", "W₁": "w1", "W₂": "w2"}
-_SIZE = r"(?:…|\.\.\.|n|d|[A-Z]|\d+|[A-Z] [·/] [A-Z]|\d ?· ?[A-Z]|M or T|heads)"
+_SIZE = r"(?:…|\.\.\.|n|d|[A-Z]|\d+|[A-Z] [·/] [A-Z]|\d ?· ?[A-Z]|R or T|heads)"
 _DIMS = rf"\({_SIZE}(?:, ?{_SIZE})*,?\)"
 _WORD = "[^\\W\\d_][\\w\N{COMBINING CIRCUMFLEX ACCENT}′]*"
 _DECLARED = re.compile(rf"((?:{_WORD})(?: {_WORD})?(?:, {_WORD})*(?: and {_WORD})?)[:]? ({_DIMS})")

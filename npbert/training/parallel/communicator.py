@@ -1,7 +1,5 @@
 """Communicator: what the processes of one training run tell each other. Alone, there is nothing to tell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

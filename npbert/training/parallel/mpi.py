@@ -1,7 +1,5 @@
 """MPI: the processes that a launcher (mpirun, mpiexec, srun) has started, on one machine or many, and their cores."""
 
-from __future__ import annotations
-
 import logging
 import os
 import platform

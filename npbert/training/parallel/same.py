@@ -1,7 +1,5 @@
 """Checks that all processes train the same model on the same data, in a folder that they share: else they stop."""
 
-from __future__ import annotations
-
 import secrets
 import zlib
 from collections.abc import Callable, Container, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Shares: which process keeps the optimiser's memory of which parameters, and updates them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """TreeSum: the sum over the parts of a batch, always added up in the same order, whoever has computed which part."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

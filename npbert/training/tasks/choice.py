@@ -1,7 +1,5 @@
 """Multiple choice: which of several texts goes with a text?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any

@@ -1,7 +1,5 @@
 """SQuAD: questions about passages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ wrong ones that the model was surest of, at most `MOST`. The run adds `baselines
 by name, and `best_step`, the step of the model in model/.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

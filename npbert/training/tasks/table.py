@@ -1,7 +1,5 @@
 """Labelled tables: which row is the first example, and which labels there are; refused where they cannot be labels."""
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Tagging: a tag for every word, as in named-entity recognition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

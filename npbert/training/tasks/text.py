@@ -1,7 +1,5 @@
 """Classification and regression of texts and of pairs of texts."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar

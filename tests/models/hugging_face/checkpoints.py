@@ -1,7 +1,5 @@
 """Checkpoints to load, written byte by byte here, so that no test relies on the writer that it tests."""
 
-from __future__ import annotations
-
 import json
 import logging
 import struct

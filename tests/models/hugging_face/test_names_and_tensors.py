@@ -7,7 +7,7 @@ import pytest
 
 from npbert.files import FileError
 from npbert.models.hugging_face import TensorFile, write_tensors
-from npbert.models.hugging_face.names import HEAD_TENSORS, NAMES, head_of, plain_name, to_hugging_face
+from npbert.models.hugging_face.names import HEAD_TENSORS, NAMES, head_of, to_hugging_face
 from tests.models.hugging_face.checkpoints import bfloat16, tensor_file
 from tests.models.small import CLASSES, small_config
 
@@ -24,20 +24,6 @@ def test_every_row_is_a_parameter_and_every_parameter_has_a_row():
     assert {
         to_hugging_face(name).name.removeprefix("bert.") for name in parameters if head_of(name)
     } | twins == HEAD_TENSORS
-
-
-def test_some_names():
-    output = "encoder.layer.11.attention.output"
-    assert to_hugging_face("bert.encoder.layers.11.attention.output.weight") == (f"bert.{output}.dense.weight", True)
-    assert to_hugging_face("encoder.layers.11.attention_norm.gamma") == (f"{output}.LayerNorm.weight", False)
-    assert to_hugging_face("predictions.bias") == ("cls.predictions.bias", False)
-    with pytest.raises(KeyError):
-        to_hugging_face("encoder.layers.0.output_norm.delta")
-    assert plain_name("bert.embeddings.LayerNorm.gamma") == "embeddings.LayerNorm.weight"
-    assert plain_name("embeddings.LayerNorm.beta") == "embeddings.LayerNorm.bias"
-    assert plain_name("roberta.bert.weight") == "roberta.bert.weight"
-    assert plain_name("my_norm.gamma") == "my_norm.gamma"
-    assert plain_name("gamma") == "gamma"
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Fine-tuning: from a pre-trained BERT and a labelled file to a model for a task, and how good a finished one is."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

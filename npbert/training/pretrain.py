@@ -1,5 +1,7 @@
 """Pre-training: from a folder of text to a BERT, with masked words and sentence pairs."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

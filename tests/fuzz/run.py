@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from npbert import cli
-from tests.fuzz import calls, hostile  # noqa: F401  they add their kinds
+from tests.fuzz import calls, hostile, programs  # noqa: F401  they add their kinds
 from tests.fuzz.base import Base, make_base
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.outcome import Outcome, limit_memory, outcome_of

@@ -1,5 +1,7 @@
 """FinetuneTask: a Task that a model can be trained on and judged by."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple

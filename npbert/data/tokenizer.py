@@ -13,11 +13,10 @@ from npbert.compute import Array
 from npbert.data.batch import Batch, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.tokenizer_files import (
-    failing_part,
     find_tokenizer,
-    panics_named,
     read_library_tokenizer,
     read_max_length,
+    tokens_of,
     write_library_tokenizer,
 )
 from npbert.extras import import_extra
@@ -172,6 +171,7 @@ class Tokenizer:
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
         rows = [[text] if isinstance(text, str) else list(text) for text in texts]
+        _check_room(max_length)
         if max_length is not None:
             rows = [[self._beginning(text, max_length) for text in row] for row in rows]
         seconds = iter(self._tokens([("", row[1]) for row in rows if len(row) == 2]))  # of type 1, as seconds are
@@ -193,6 +193,7 @@ class Tokenizer:
 
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
         """Sentences that are cut into words already, as tokens whose `word_ids` say of which word each is a piece."""
+        _check_room(max_length)
         encodings = self._tokens(list(map(list, sentences)), are_words=True)
         return [self._joined(encoding, None, max_length) for encoding in encodings]
 
@@ -212,26 +213,15 @@ class Tokenizer:
         return [first, *first.overflowing]
 
     def _tokens(self, texts: Sequence[Any], *, are_words: bool = False) -> list[Encoding]:
-        """The tokens of the texts, all of them, without [CLS] and [SEP]: the library is called here and nowhere else.
+        """The tokens of the texts, all of them, without [CLS] and [SEP].
 
-        It could cut a text by itself, but keeps the length at which it does for all threads that use it.
+        The library could cut a text by itself, but keeps the length at which it does for all threads that use it.
         """
-        try:
-            name = self.path or "the tokenizer"
-            with panics_named(lambda: f"{name}: {failing_part(self._tokenizer, texts)} cannot be used on this text"):
-                encodings: list[Encoding] = self._tokenizer.encode_batch(
-                    list(texts), is_pretokenized=are_words, add_special_tokens=False
-                )
-        except TypeError as error:
-            half = next(text for text in texts if "\\ud" in ascii(text))
-            raise ValueError(f"{half!a:.60} has half of a character in it (a lone surrogate), wanted text") from error
-        return encodings
+        return tokens_of(self._tokenizer, texts, are_words=are_words, name=str(self.path or "the tokenizer"))
 
     def _joined(self, first: Encoding, second: Encoding | None, max_length: int | None) -> Encoding:
         """`[CLS] first [SEP] second [SEP]`, of at most `max_length` tokens."""
         if max_length is not None:
-            if max_length < 5:
-                raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")
             room = max_length - 3
             if second is None:
                 first.truncate(room + 1)
@@ -254,3 +244,8 @@ class Tokenizer:
             pad_rows([encoding.type_ids for encoding in encodings], 0),
             pad_rows([encoding.attention_mask for encoding in encodings], 0),
         )
+
+
+def _check_room(max_length: int | None) -> None:
+    if max_length is not None and max_length < 5:
+        raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")

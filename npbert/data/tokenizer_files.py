@@ -102,7 +102,23 @@ def panics_named(words: Callable[[], str]) -> Iterator[None]:
         raise FileError(f"{words()}: {error}") from None
 
 
-def failing_part(tokenizer: Any, texts: Sequence[Any]) -> str:
+def tokens_of(tokenizer: Any, texts: Sequence[Any], *, are_words: bool, name: str) -> list[Any]:
+    """The tokens of the texts by the library's tokenizer, which is called `name`, without [CLS] and [SEP].
+
+    Raises: FileError that names the part that cannot be used on a text; ValueError for half of a character.
+    """
+    try:
+        with panics_named(lambda: f"{name}: {_failing_part(tokenizer, texts)} cannot be used on this text"):
+            encodings: list[Any] = tokenizer.encode_batch(
+                list(texts), is_pretokenized=are_words, add_special_tokens=False
+            )
+    except TypeError as error:
+        half = next(text for text in texts if "\\ud" in ascii(text))
+        raise ValueError(f"{half!a:.60} has half of a character in it (a lone surrogate), wanted text") from error
+    return encodings
+
+
+def _failing_part(tokenizer: Any, texts: Sequence[Any]) -> str:
     """The part of the library's tokenizer that panics for one of the texts, by its name in tokenizer.json."""
     strings: Any = [part for text in texts for part in ([text] if isinstance(text, str) else text)]
     for name, method in (("normalizer", "normalize_str"), ("pre_tokenizer", "pre_tokenize_str")):

@@ -1,13 +1,14 @@
 """Search: one step of mending. Every edit of the grammar is tried, and then what may be missing."""
 
+import ast
 import copy
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import HOOK, Code, filled
+from npbert.gradcheck.explain.code import HOOK, Code, filled, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.places import Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
@@ -47,12 +48,29 @@ class Search:
 
     def _chosen(self) -> Made | None:
         """The one that helps most, and is the nearest to what stands there."""
-        for edit, _ in sorted(self.found, key=lambda each: (len(wrong_in(each[1])), *each[0].rank)):
-            code = self.code.edited(copy.deepcopy(edit.changes))
-            after = self.trial.looks(code)
-            if self._is_progress(after):
-                return edit, code, after
+        for found, _ in sorted(self.found, key=lambda each: (len(wrong_in(each[1])), *each[0].rank)):
+            for edit in (*self._above(found), found):
+                code = self.code.edited(copy.deepcopy(edit.changes))
+                after = self.trial.looks(code)
+                if self._is_progress(after):
+                    return edit, code, after
         return None
+
+    def _above(self, edit: Edit) -> Iterator[Edit]:
+        """The same edit of what was assigned to the name, where another expression belongs in its place, or where the
+        name is only handed on: the line that made it is the one to look at."""
+        if not isinstance(edit.old, ast.Name) or not isinstance(edit.new, ast.expr):
+            return
+        nodes = list(ast.walk(self.code.entry))
+        handed_on = [
+            part for s in nodes if isinstance(s, ast.Return) for part in (s.value, *getattr(s.value, "elts", ()))
+        ]
+        if edit.kind == "expression" or edit.old in handed_on:
+            for s in reversed(nodes):
+                if isinstance(s, ast.Assign) and text_of(s.targets[0]) == edit.old.id:
+                    uses = [n for n in ast.walk(edit.new) if isinstance(n, ast.Name) and n.id == edit.old.id]
+                    new = replaced(edit.new, {id(node): s.value for node in uses})
+                    yield Edit(edit.kind, s.lineno, {id(s.value): new}, s.value, new, edit.more)
 
     def suspect(self) -> Place | None:
         """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""

@@ -21,9 +21,9 @@ class SinusoidalPositions(Layer):
     """
 
     def __init__(self, num_positions: int, features: int, init: Init) -> None:
+        self.table = np.empty((num_positions, features), init.dtype)
         even = np.arange(0, features, 2)
         angles = np.arange(num_positions)[:, None] / 10000 ** (even / features)  # (positions, ⌈D/2⌉)
-        self.table = np.empty((num_positions, features), init.dtype)
         self.table[:, 0::2] = np.sin(angles)
         self.table[:, 1::2] = np.cos(angles[:, : features // 2])
 

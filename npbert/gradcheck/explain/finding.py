@@ -8,7 +8,7 @@ from typing import Any
 
 from npbert.gradcheck.explain.code import Code, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit
-from npbert.gradcheck.explain.places import Place
+from npbert.gradcheck.explain.places import WRITTEN, Place
 from npbert.gradcheck.explain.reasons import KINDS
 
 _COMPOUND = (ast.For, ast.While, ast.If, ast.With)
@@ -114,10 +114,11 @@ def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
 
 def where(place: Place, code: Code) -> dict[str, Any]:
     """line, place and marked of a finding: where the place is in the author's file."""
-    text, road = _standing(place.expr, code)
-    pieces = map(code.text, reversed(road))
+    node: Any = getattr(place.statement, "value", place.expr) if place.role == WRITTEN else place.expr
+    text, road = _standing(node, code)
+    pieces = [text] if place.role == WRITTEN else map(code.text, reversed(road))
     marked = next((piece for piece in pieces if text.count(piece) == 1), text)
-    return {"line": place.expr.lineno, "place": text, "marked": marked}
+    return {"line": node.lineno, "place": text, "marked": marked}
 
 
 def _standing(node: ast.AST, code: Code) -> tuple[str, list[ast.AST]]:

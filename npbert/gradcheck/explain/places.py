@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import STEP, Code
+from npbert.gradcheck.explain.code import STEP, Code, filled, text_of
 
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.FunctionDef)
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue)
 _ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
+WRITTEN = "written"
 
 
 @dataclass(eq=False)
 class Place:
-    """An expression that may be what is wrong.
+    """An expression that may be what is wrong; or, with the role WRITTEN, what a statement has written into.
 
     holder, role: the node that it hangs on, and as what.   hidden: its variables cannot be seen from outside.
     in_brackets: it is in a subscript.   looped: it was computed more than once.   seen, value, env: whether it was
@@ -60,7 +61,7 @@ class Place:
     @property
     def is_whole(self) -> bool:
         """Whether it is all that its statement computes."""
-        return isinstance(self.holder, ast.stmt)
+        return isinstance(self.holder, ast.stmt) and self.role != WRITTEN
 
     @property
     def is_one_of_several(self) -> bool:
@@ -81,7 +82,7 @@ class Place:
 
 
 def places_in(code: Code) -> list[Place]:
-    """All expressions whose value is read, the outer ones before the inner ones."""
+    """All expressions whose value is read, the outer ones before the inner ones; and what is written into."""
     top = Place(code, ast.Constant(0), code.tree, "body", ast.Pass(), hidden=False)
     functions = enumerate(code.tree.body)
     return [place for n, function in functions for place in _places(function, replace(top, hidden=n > 0))]
@@ -91,15 +92,40 @@ def _places(node: ast.AST, at: Place, *, is_entry: bool = True) -> Iterator[Plac
     """at: what is known of a place there"""
     if isinstance(node, ast.stmt):
         at = replace(at, statement=node)
-    if isinstance(node, ast.expr) and at.role != "func" and _is_read(node):
+        written = _written_by(node)
+        if written is not None:
+            yield replace(at, expr=written, holder=node, role=WRITTEN)
+    if isinstance(node, ast.expr) and at.role not in ("func", WRITTEN) and _is_read(node):
         yield replace(at, expr=node, hidden=at.hidden or _is_once(node))
     hidden = at.hidden or (isinstance(node, _INNER) and not is_entry)
     for name, value in ast.iter_fields(node):
-        for each in value if isinstance(value, list) else [value]:
+        for number, each in enumerate(value if isinstance(value, list) else [value]):
             if isinstance(each, ast.AST) and not isinstance(each, ast.arguments) and not is_idle(each):
+                role = WRITTEN if _is_written(node, name, number) else name
                 inner = at.in_brackets or name == "slice"
-                below = replace(at, holder=node, role=name, hidden=hidden, in_brackets=inner)
+                below = replace(at, holder=node, role=role, hidden=hidden, in_brackets=inner)
                 yield from _places(each, below, is_entry=False)
+
+
+def _is_written(holder: ast.AST, role: str, number: int) -> bool:
+    """Whether it is an array that is written into: a of `a[i] = …` and np.add.at(a, …), what stands behind out=."""
+    if isinstance(getattr(holder, "ctx", None), ast.Store):
+        return role == "value"
+    if isinstance(holder, ast.Call) and role == "args" and number == 0:
+        return isinstance(holder.func, ast.Attribute) and holder.func.attr == "at"
+    return isinstance(holder, ast.keyword) and holder.arg == "out"
+
+
+def _written_by(statement: Any) -> ast.expr | None:
+    """What a statement changes, to be read after it: x of `x += a`, `x[i] = a`, `np.add.at(x, …)`."""
+    target: Any = None
+    if isinstance(statement, ast.AugAssign):
+        target = statement.target
+    elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        target = statement.targets[0]
+    elif isinstance(statement, ast.Expr) and _is_written(statement.value, "args", 0):
+        target = statement.value.args[0]  # type: ignore[attr-defined]
+    return target and filled(text_of(target.value if isinstance(target, ast.Subscript) else target))
 
 
 def _is_read(node: ast.expr) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.gradcheck.explain.code import HOOK, Code, filled, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
-from npbert.gradcheck.explain.places import Place, fingerprint, places_in
+from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.trace import Run, Verdicts, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
@@ -31,7 +31,8 @@ class Search:
         self.code, self.trial, self.now = code, trial, now
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
         self.right = runs(self.first) if runs else None
-        self.vocabulary, self.places = Vocabulary(code, forward), places_in(code)
+        self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
+        self.places = [place for place in self.everything if place.role != WRITTEN]
         self.found: list[tuple[Edit, list[Outlook]]] = []
 
     def best(self) -> Made | None:
@@ -77,17 +78,19 @@ class Search:
         for place in self._verdicts()[1]:
             if self.right and all(map(self.right.has, telling(place.value))):
                 continue  # it is in a right run by another name
-            if place.seen and not place.hidden and self._may_be_wrong(place):
+            computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
+            here = computed[0] if place.role == WRITTEN and computed else place
+            if here.seen and not here.hidden and self._may_be_wrong(here):
                 return place
         return None
 
     def _verdicts(self) -> Verdicts:
         """Runs the code; what is to be said of the first sample beside a right code. Places that are not reached there
         are looked at in the others."""
-        events = watched(self.trial, self.places, self.first)
+        events = watched(self.trial, self.everything, self.first)
         for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
-                watched(self.trial, self.places, k)
+                watched(self.trial, self.everything, k)
         return self.right.verdicts(events) if self.right else (set(), [])
 
     def _may_be_wrong(self, place: Place) -> bool:

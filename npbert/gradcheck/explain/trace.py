@@ -16,7 +16,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import HOOK, filled
-from npbert.gradcheck.explain.places import Place, copied
+from npbert.gradcheck.explain.places import WRITTEN, Place, copied
 from npbert.gradcheck.explain.trial import Trial, is_equal
 
 _MOST_EVENTS = 20_000
@@ -42,7 +42,12 @@ def watched(trial: Trial, places: list[Place], k: int) -> list[Event]:
 
     changes: dict[int, Any] = {}
     for number, place in enumerate(places):
-        changes[id(place.expr)] = lambda e, number=number: filled(f"{HOOK}({number}, e, locals())", e=e)
+        seen = f"{HOOK}({number}, e, locals())"
+        if place.role == WRITTEN:
+            after = ast.Expr(filled(seen, e=place.expr))
+            changes[id(place.statement)] = lambda statement, after=after: [statement, after]
+        else:
+            changes[id(place.expr)] = lambda e, seen=seen: filled(seen, e=e)
     trial.look(trial.compiled(places[0].code.edited(changes), see), k)
     return events
 
@@ -76,7 +81,9 @@ class Run:
         results: dict[ast.stmt, list[tuple[Place, Array]]] = {}
         for place, value in events:
             if is_result(place):
-                results.setdefault(place.statement, []).extend((place, array) for array in telling(value))
+                found = [(place, array) for array in telling(value)]
+                is_last = place.role == WRITTEN  # what is written into grows: it counts as it is in the end, and alone
+                results[place.statement] = found if is_last else results.get(place.statement, []) + found
         unknown = [[place for place, array in found if self.lacks(place, array)] for found in results.values()]
         fine = {
             id(statement)
@@ -140,10 +147,10 @@ def _size(array: Array) -> str:
 
 
 def is_result(place: Place) -> bool:
-    """Whether it is what a statement computes: the whole, one of several, or an argument of what is called for its
-    effect."""
+    """Whether it is what a statement computes: the whole, one of several, an argument of what is called for its
+    effect, or what has been written into."""
     call = place.statement.value if isinstance(place.statement, ast.Expr) else None
     is_argument = isinstance(call, ast.Call) and place.holder is call
     is_whole = place.is_whole and place.role == "value" and not isinstance(place.expr, ast.Tuple)
     is_named = isinstance(place.expr, ast.Name | ast.Attribute | ast.Constant)
-    return (is_whole or is_argument or place.is_one_of_several) and not is_named
+    return place.role == WRITTEN or ((is_whole or is_argument or place.is_one_of_several) and not is_named)

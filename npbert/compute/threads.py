@@ -73,12 +73,25 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
     """
     waiting = deque(items)
     helpers = min(num_threads(), len(waiting)) - 1
-    futures: list[Future[None]] = []
     user = object()
+    try:
+        if _hold_blas(user) and helpers > 0:
+            _run_on_several(work, waiting, helpers)
+        else:
+            for item in waiting:
+                work(item)
+    finally:
+        try:
+            _release_blas(user)
+        finally:
+            _release_blas(user)  # again: a KeyboardInterrupt can come in the middle of the first
+
+
+def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helpers: int) -> None:
+    futures: list[Future[None]] = []
 
     def drain() -> None:
-        was_in_a_piece = _here.is_in_a_piece
-        _here.is_in_a_piece = was_in_a_piece or helpers > 0
+        _here.is_in_a_piece = True
         try:
             while True:
                 try:
@@ -90,23 +103,20 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
             waiting.clear()
             raise
         finally:
-            _here.is_in_a_piece = was_in_a_piece
+            _here.is_in_a_piece = False
 
     def end() -> list[BaseException]:
         waiting.clear()
-        errors = [future.exception() for future in futures if not future.cancel()]
-        _release_blas(user)
-        return [*filter(None, errors)]
+        return [*filter(None, [future.exception() for future in futures if not future.cancel()])]
 
     try:
-        if _hold_blas(user) and helpers > 0:
-            _submit(drain, helpers, futures)
+        _submit(drain, helpers, futures)
         drain()
     finally:
         try:
             errors = end()
         finally:
-            errors = end()  # again: a KeyboardInterrupt can come in the middle of the first
+            errors = end()  # again, as above
     if errors:
         raise errors[0]
 
@@ -134,9 +144,10 @@ def _hold_blas(user: object) -> bool:
 
 def _release_blas(user: object) -> None:
     """The last user that releases BLAS gives it its threads back. To release it once more changes nothing."""
-    blas = blas_threads()
+    if user not in _state.blas_users:
+        return
     with _state.lock:
-        if blas and _state.blas_users == {user}:
+        if _state.blas_users == {user} and (blas := blas_threads()):
             blas.set(_state.blas_count)
         _state.blas_users.discard(user)
 

@@ -6,6 +6,7 @@ import pytest
 from npbert import Init, LayerNorm, Linear
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import COMPLEX_STEP, GradientError, check_directions, check_gradients
+from npbert.gradcheck.explain import Finding, describe_place
 from tests.gradcheck.small import Function, written
 
 RNG = np.random.default_rng(3)
@@ -171,3 +172,9 @@ def test_a_factor_that_is_a_size_is_told_by_its_name(block, backward, size):
 
 def test_nothing_is_said_of_a_right_layer():
     assert check_gradients(AddAndNorm(lambda past, through: past + through), square()).diagnosis == []
+
+
+@pytest.mark.parametrize(("found", "marks"), [("dy * 2", " " * 14 + "^" * 6), ("dx = dy * 2", ""), ("absent", "")])
+def test_the_marks_stand_below_what_is_concerned(found, marks):
+    said = describe_place(Finding("unknown", "dx", place="dx = dy * 2", found=found, line=42))
+    assert said.splitlines()[1:] == ["    42:  dx = dy * 2", *filter(None, [marks])]

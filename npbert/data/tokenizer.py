@@ -213,10 +213,7 @@ class Tokenizer:
         return [first, *first.overflowing]
 
     def _tokens(self, texts: Sequence[Any], *, are_words: bool = False) -> list[Encoding]:
-        """The tokens of the texts, all of them, without [CLS] and [SEP].
-
-        The library could cut a text by itself, but keeps the length at which it does for all threads that use it.
-        """
+        """The tokens of the texts, all of them, without [CLS] and [SEP]."""
         return tokens_of(self._tokenizer, texts, are_words=are_words, name=str(self.path or "the tokenizer"))
 
     def _joined(self, first: Encoding, second: Encoding | None, max_length: int | None) -> Encoding:

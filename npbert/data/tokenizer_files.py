@@ -103,8 +103,8 @@ def panics_named(words: Callable[[], str]) -> Iterator[None]:
 
 
 def tokens_of(tokenizer: Any, texts: Sequence[Any], *, are_words: bool, name: str) -> list[Any]:
-    """The tokens of the texts by the library's tokenizer, which is called `name`, without [CLS] and [SEP]; all of them: it
-    could cut a text by itself, but keeps the length at which it does for all threads that use it.
+    """All tokens of the texts by the library's tokenizer, which is called `name`, without [CLS] and [SEP]. It could cut
+    a text by itself, but keeps the length at which it does for all threads that use it.
 
     Raises: FileError that names the part that cannot be used on a text; ValueError for half of a character.
     """

@@ -92,8 +92,8 @@ def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str,
     count = len(held_out & learned)
     if count:
         warnings.warn(
-            f"{count} of the {counted(len(held_out), thing)} of {place} are in {other}, too: a model that knows them "
-            "by heart looks better than it is",
+            f"{other} has {count} of {counted(len(held_out), thing)} of {place} in it: a model that knows them by "
+            "heart looks better than it is",
             stacklevel=3,
         )
 

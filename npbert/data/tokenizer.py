@@ -13,10 +13,11 @@ from npbert.compute import Array
 from npbert.data.batch import Batch, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.tokenizer_files import (
+    cutting_tokenizer,
+    encodings_of,
     find_tokenizer,
     read_library_tokenizer,
     read_max_length,
-    tokens_of,
     write_library_tokenizer,
 )
 from npbert.extras import import_extra
@@ -132,7 +133,7 @@ class Tokenizer:
         beyond = max(by_id) if by_id else 0
         if beyond >= len(by_id):
             raise ValueError(f"{by_id[beyond]!r} has the id {beyond}, but there are {len(by_id)} tokens")
-        self._tokens(["\N{CHESTNUT}" * 2])  # the library fails here where it lacks the token for unknown words
+        self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here where it lacks the token for unknown words
         if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
             raise ValueError(
                 "it puts no [CLS] before a text and no [SEP] after it: its post_processor is missing or another"
@@ -156,7 +157,7 @@ class Tokenizer:
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, all of them, without [CLS] and [SEP]."""
-        return [encoding.ids for encoding in self._tokens(texts)]
+        return [encoding.ids for encoding in self._encodings(texts, add_special_tokens=False)]
 
     def encode(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Encoding]:
         """The texts, or pairs, as tokens; cut to `max_length` tokens, of a pair always the longer text first.
@@ -170,22 +171,21 @@ class Tokenizer:
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
-        rows = [[text] if isinstance(text, str) else list(text) for text in texts]
         _check_room(max_length)
         if max_length is not None:
-            rows = [[self._beginning(text, max_length) for text in row] for row in rows]
-        seconds = iter(self._tokens([("", row[1]) for row in rows if len(row) == 2]))  # of type 1, as seconds are
-        firsts = self._tokens([row[0] for row in rows])
-        return [
-            self._joined(first, next(seconds) if len(row) == 2 else None, max_length)
-            for row, first in zip(rows, firsts, strict=True)
-        ]
+            texts = [
+                self._beginning(text, max_length)
+                if isinstance(text, str)
+                else (self._beginning(text[0], max_length), self._beginning(text[1], max_length))
+                for text in texts
+            ]
+        return self._encodings(texts, max_length)
 
     def _beginning(self, text: str, max_length: int) -> str:
         """So much of a very long text that it has more than max_length tokens: the rest would be cut off anyway."""
         size = CHARACTERS * max_length
         while len(text) > size:
-            words = self._tokens([text[:size]])[0].word_ids
+            words = self._encodings([text[:size]], add_special_tokens=False)[0].word_ids
             if len(words) - words.count(words[-1] if words else None) > max_length:  # the last may be half a word
                 return text[:size]
             size *= 4
@@ -194,8 +194,7 @@ class Tokenizer:
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
         """Sentences that are cut into words already, as tokens whose `word_ids` say of which word each is a piece."""
         _check_room(max_length)
-        encodings = self._tokens(list(map(list, sentences)), are_words=True)
-        return [self._joined(encoding, None, max_length) for encoding in encodings]
+        return self._encodings(list(map(list, sentences)), max_length, is_pretokenized=True)
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
         """`[CLS] question [SEP] part of the passage [SEP]`, for parts of at most `max_length` tokens in all that cover
@@ -204,31 +203,18 @@ class Tokenizer:
         Raises: ValueError when the question leaves no room for more than `stride` tokens of the passage; FileError as
         encode.
         """
-        asked, told = self._tokens([question, ("", passage)])
-        room = max_length - 3 - len(asked)
+        room = max_length - 3 - len(self.pieces([question])[0])
         if room <= stride:
             raise ValueError(f"the question leaves room for {room} tokens of the passage, wanted more than {stride}")
-        told.truncate(room, stride=stride)
-        first = self._tokenizer.post_process(asked, told)
+        [first] = self._encodings([(question, passage)], max_length, stride)
         return [first, *first.overflowing]
 
-    def _tokens(self, texts: Sequence[Any], *, are_words: bool = False) -> list[Encoding]:
-        """The tokens of the texts, all of them, without [CLS] and [SEP]."""
-        return tokens_of(self._tokenizer, texts, are_words=are_words, name=str(self.path or "the tokenizer"))
-
-    def _joined(self, first: Encoding, second: Encoding | None, max_length: int | None) -> Encoding:
-        """`[CLS] first [SEP] second [SEP]`, of at most `max_length` tokens."""
-        if max_length is not None:
-            room = max_length - 3
-            if second is None:
-                first.truncate(room + 1)
-            elif len(first) + len(second) > room:
-                short = min(len(first), len(second), room // 2)
-                is_first_longer = len(first) > len(second)
-                first.truncate(room - short if is_first_longer else short)
-                second.truncate(short if is_first_longer else room - short)
-        joined: Encoding = self._tokenizer.post_process(first, second)
-        return joined
+    def _encodings(
+        self, texts: Sequence[Any], max_length: int | None = None, stride: int | None = None, **how: bool
+    ) -> list[Encoding]:
+        """The texts as the library encodes them, cut to `max_length` tokens if there is one (see cutting_tokenizer)."""
+        cutting = self._tokenizer if max_length is None else cutting_tokenizer(self._tokenizer, max_length, stride)
+        return encodings_of(cutting, texts, name=str(self.path or "the tokenizer"), **how)
 
     def decode(self, ids: Sequence[int] | Array) -> list[str]:
         """The token of each id."""

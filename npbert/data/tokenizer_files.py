@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -102,17 +103,25 @@ def panics_named(words: Callable[[], str]) -> Iterator[None]:
         raise FileError(f"{words()}: {error}") from None
 
 
-def tokens_of(tokenizer: Any, texts: Sequence[Any], *, are_words: bool, name: str) -> list[Any]:
-    """All tokens of the texts by the library's tokenizer, which is called `name`, without [CLS] and [SEP]. It could cut
-    a text by itself, but keeps the length at which it does for all threads that use it.
+@lru_cache(maxsize=8)
+def cutting_tokenizer(tokenizer: Any, max_length: int, stride: int | None = None) -> Any:
+    """A copy of the library's tokenizer that cuts to `max_length` tokens: of a pair always the longer text first, or,
+    with a `stride`, the second into parts that each begin with the last `stride` tokens of the one before. The library
+    keeps the length in the tokenizer, so threads that shared one would get each other's."""
+    copy = import_extra("tokenizers", extra="hf").Tokenizer.from_str(tokenizer.to_str())
+    strategy = "longest_first" if stride is None else "only_second"
+    copy.enable_truncation(max_length, stride=stride or 0, strategy=strategy)
+    return copy
+
+
+def encodings_of(tokenizer: Any, texts: Sequence[Any], *, name: str, **how: bool) -> list[Any]:
+    """The texts by the library's tokenizer, which is called `name`; `how` are options of its encode_batch.
 
     Raises: FileError that names the part that cannot be used on a text; ValueError for half of a character.
     """
     try:
         with panics_named(lambda: f"{name}: {_failing_part(tokenizer, texts)} cannot be used on this text"):
-            encodings: list[Any] = tokenizer.encode_batch(
-                list(texts), is_pretokenized=are_words, add_special_tokens=False
-            )
+            encodings: list[Any] = tokenizer.encode_batch(list(texts), **how)
     except TypeError as error:
         half = next(text for text in texts if "\\ud" in ascii(text))
         raise ValueError(f"{half!a:.60} has half of a character in it (a lone surrogate), wanted text") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import itertools
 import re
 import shutil
 import sys
@@ -67,24 +68,29 @@ class Parser(argparse.ArgumentParser):
     def _options_first(self, args: Sequence[str]) -> list[str]:
         """The options, each with its values, and then the other arguments, between which they may stand. What follows
         the name of a command is for that command's own parser. Raises: SystemExit for an option that is not known."""
-        options: list[str] = []
+        options: list[list[str]] = []
         others: list[str] = []
         values = 0  # how many more the last option takes
         for number, arg in enumerate(args):
             if re.match(r"--?[a-zA-Z][^ ]*$|--?[a-zA-Z][^ =]*=", arg):
-                options.append(arg)
+                options.append([arg])
                 values = self._count_values(arg)
             elif arg == "--":
                 others += args[number + 1 :]
                 break
             elif values > 0:
-                options.append(arg)
+                options[-1].append(arg)
                 values -= 1
             elif self._subparsers is not None:
-                return [*options, *args[number:]]
+                return [*itertools.chain(*options), *args[number:]]
             else:
                 others.append(arg)
-        return [*options, "--", *others] if others else options
+        wanted = sum(not action.option_strings and action.nargs not in ("?", "*") for action in self._actions)
+        for option in reversed(options):  # what takes many values leaves the last ones, where they are missing
+            end = max(2, len(option) - max(0, wanted - len(others)))
+            others = option[end:] + others
+            del option[end:]
+        return [*itertools.chain(*options), *(["--", *others] if others else [])]
 
     def _count_values(self, option: str) -> int:
         """How many of the arguments behind an option are its values, at most."""

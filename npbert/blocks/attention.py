@@ -50,7 +50,7 @@ class MultiHeadAttention(Layer):
         return dx, dz
 
     def probabilities(self, z: Array, sequences: Sequences | None = None) -> list[Array]:
-        """How much each row of z (N, D) takes from each row of its sequence: (H, T, T) for each sequence.
+        """The share that each row of z (N, D) takes from each row of its sequence: (H, T, T) for each sequence.
 
         The first T are the queries, each of which takes 1 in all; the second T are the keys.
         """

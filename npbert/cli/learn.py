@@ -85,7 +85,7 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
 
 
 def _no_action(given: str) -> str:
-    """What to say of a word that is not an action: it may be an exercise."""
+    """The error for a word that is not an action: it may be an exercise."""
     try:
         exercise_of(given)
     except ValueError:

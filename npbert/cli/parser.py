@@ -93,7 +93,7 @@ class Parser(argparse.ArgumentParser):
         return [*itertools.chain(*options), *(["--", *others] if others else [])]
 
     def _count_values(self, option: str) -> int:
-        """How many of the arguments behind an option are its values, at most."""
+        """The most arguments behind an option that can be its values."""
         known = self._option_string_actions
         name, equals, _ = option.partition("=")
         if name not in known and not name.startswith("--"):

@@ -12,7 +12,7 @@ Output = TypeVar("Output", covariant=True)
 
 
 class Forward(Protocol[Output]):
-    """What has a forward, which says what the type of its output is."""
+    """Anything with a forward, which says what the type of its output is."""
 
     @property
     def forward(self) -> Callable[..., Output]: ...

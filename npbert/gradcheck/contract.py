@@ -189,5 +189,5 @@ def _changed(kept: list[tuple[str, Array, Array]]) -> list[str]:
 
 
 def same(one: Array, other: Array) -> bool:
-    """Whether two arrays are equal but for rounding."""
+    """True if two arrays are equal but for rounding."""
     return np.allclose(one, other, rtol=1e-9, atol=1e-9, equal_nan=True)

@@ -39,7 +39,7 @@ class ScalarFunction:
 
     @property
     def variables(self) -> Gradients:
-        """What can be moved: the parameters' values and the float inputs, by name."""
+        """All that can be moved: the parameters' values and the float inputs, by name."""
         values = {name: parameter.value for name, parameter in self.parameters.items()}
         return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
 
@@ -57,7 +57,7 @@ class ScalarFunction:
 
     @property
     def size(self) -> int:
-        """How many numbers can be moved."""
+        """The count of all numbers that can be moved."""
         return sum(array.size for array in self.variables.values())
 
     def outputs(self) -> tuple[Array, ...]:

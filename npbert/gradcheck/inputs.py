@@ -92,7 +92,7 @@ def different(value: Any) -> Any:
 
 
 def is_float_array(value: Any) -> bool:
-    """Whether the value is an array of real floating-point numbers, which have derivatives."""
+    """True if the value is an array of real floating-point numbers, which have derivatives."""
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 

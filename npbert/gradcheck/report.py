@@ -1,4 +1,4 @@
-"""What a gradient check found."""
+"""The report of a gradient check."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _refuted(array: Comparison) -> str:
 
 @dataclass(frozen=True)
 class Report:
-    """How many derivatives of each array there are, how many of them are wrong, and the worst comparison of each
+    """The number of derivatives of each array, the number of wrong ones, and the worst comparison of each
     method; true if all are right.
 
     proof: what exact arithmetic says; None where it was not asked. Where it proves them, the comparisons are along a
@@ -161,12 +161,12 @@ class Report:
 
     @property
     def count(self) -> int:
-        """How many derivatives there are."""
+        """The number of derivatives."""
         return sum(self.sizes.values())
 
     @property
     def ok(self) -> bool:
-        """Whether every derivative is right."""
+        """True if every derivative is right."""
         return not any(self.wrong.values())
 
     @property
@@ -176,7 +176,7 @@ class Report:
 
     @cached_property
     def diagnosis(self) -> list[Finding]:
-        """What is true of the error, in words, the most telling first; found out when it is first asked for."""
+        """The error in words, the most telling first; found out when it is first asked for."""
         return [] if self.ok else self.diagnose()
 
     def __bool__(self) -> bool:

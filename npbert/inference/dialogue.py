@@ -13,7 +13,7 @@ from npbert.models import BertForPreTraining
 
 
 def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterator[str]:
-    """What the model makes of a text, in lines: the words for each [MASK]; of two lines with | between them, how
+    """The model's answer to a text, in lines: the words for each [MASK]; of two lines with | between them, how
     probably the second follows the first; and of one line without [MASK], which line follows it.
 
     Raises: ValueError for a word that the model does not know, and for a line that is too long for it.

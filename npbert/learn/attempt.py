@@ -39,7 +39,7 @@ class Failure(NamedTuple):
 
     @property
     def said(self) -> str:
-        """What Python said, the line that stopped, and the shapes: three lines."""
+        """Python's words, the line that stopped, and the shapes: three lines."""
         return f"{self.kind}: {self.message}\n{self.code}\n{self.shapes}"
 
     @property

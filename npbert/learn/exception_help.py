@@ -86,7 +86,7 @@ def _did_you_mean(name: str, known: list[str]) -> str:
 
 
 def _refusals(error: BaseException, code: str, variables: dict[str, Any]) -> Iterator[str]:
-    """What may help, the most telling first; some of it is "". code: the line that stops. variables: what it sees."""
+    """Advice, the most telling first; some of it is "". code: the line that stops. variables: what it sees."""
     message = " ".join(str(error).split())
     yield _parameter(code, variables)
     for name, value in variables.items():

@@ -85,7 +85,7 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Ma
 
 
 def _backward(layer: Any, y: Any, dy: tuple[Any, ...], tape: Tape, called: list[str], when: str = "") -> Numbers:
-    """What backward returns, by name: `dx when …`. Raises: GradientError where it is not a gradient for each input."""
+    """The gradients by backward, by name: `dx when …`. Raises: GradientError if there is not one for each input."""
     dx = layer.backward(dy if isinstance(y, tuple) else dy[0], tape)
     found = () if dx is None else as_tuple(dx)
     if len(found) != len(called):

@@ -31,7 +31,7 @@ class Explained(NamedTuple):
 
 
 def findings_of(part: NumbersPart, thing: Any, right: Sequence[Numbers], wrong: set[str]) -> Explained:
-    """What an edit explains of the learner's numbers of these names, which are wrong, and what it does not."""
+    """Those of the learner's wrong numbers, by name, that an edit explains, and those that it does not."""
     if not part.mends:
         return Explained([], set(right[0]), {})
     oracle, written = _Oracle(part, thing, right), getattr(thing, part.method) if part.method else thing

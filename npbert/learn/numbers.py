@@ -67,7 +67,7 @@ class NumbersPart(Part):
         return [name for name in right if not self._same(given.get(name), right[name], least)]
 
     def _numbers_of(self, thing: Any, seed: int, file: str | None) -> Any:
-        """What it computes, or where it stops."""
+        """The numbers that it computes, or where it stops."""
         there = frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
         return attempt(lambda: self.numbers(thing, seed), file, given=there)
 
@@ -78,12 +78,12 @@ class NumbersPart(Part):
         return bool(off <= self.tolerance * max(_size(other), least))
 
     def _stopped(self, thing: Any, failure: Failure, right: Sequence[Numbers]) -> Message:
-        """What is said of code that stops: where, why, and the edit that lets it run and be right, if there is one."""
+        """The verdict on code that stops: where, why, and the edit that lets it run and be right, if there is one."""
         message = failure._replace(help=advised(self.advice, failure.said) or failure.help).finding
         return message._replace(findings=tuple(findings_of(self, thing, right, set(right[0])).findings))
 
     def _told(self, thing: Any, given: list[Numbers], right: list[Numbers]) -> Message:
-        """What is said of wrong numbers: of the code, if an edit explains them; else of the numbers themselves."""
+        """The verdict on wrong numbers: on the code, if an edit explains them; else on the numbers themselves."""
         drawn = self._drawn(thing, given)
         if drawn is not None:
             return drawn
@@ -123,7 +123,7 @@ class NumbersPart(Part):
         return Message(says, "\n\n".join(filter(None, [rest, self.reasons[names[0]] if len(names) == 1 else ""])))
 
     def _of_numbers(self, given: list[Numbers], right: list[Numbers], wrong: list[str]) -> Message:
-        """What is true of the numbers of the first of these arrays."""
+        """Sentences on the numbers of the first of these arrays."""
         name = wrong[0]
         at = next(k for k, answer in enumerate(given) if name in self.wrong_names(answer, right[k]))
         one, wanted = given[at].get(name), right[at][name]

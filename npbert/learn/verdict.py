@@ -119,7 +119,7 @@ def _wrong(message: Message, part: str = "") -> Verdict:
 
 
 def _lost(exercise: Exercise, part: Part, thing: Any, path: Path) -> str:
-    """What was there when the file was made, and is not any more: all of a part, or a method of it; or ""."""
+    """The part that the file had when it was made, and has no more: all of a part, or a method of it; or ""."""
     is_class = isinstance(part.right, type)
     if thing is None or (is_class and not isinstance(thing, type)):
         kind = "class" if is_class else "function" if callable(part.right) else "name"

@@ -109,6 +109,6 @@ class PreTrainedModel(Layer):
 
 
 def _identity(path: Path) -> tuple[int, int, int]:
-    """What tells a file from any other, and from one that was written to its place later."""
+    """Marks that tell a file from any other, and from one that was written to its place later."""
     status = path.stat()
     return status.st_dev, status.st_ino, status.st_mtime_ns

@@ -1,4 +1,4 @@
-"""What a run says about itself: on disk, in files of rows and event files for TensorBoard; to a person, by a bar."""
+"""The record of a run: on disk, in files of rows and event files for TensorBoard; to a person, by a bar."""
 
 from __future__ import annotations
 

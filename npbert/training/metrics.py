@@ -48,7 +48,7 @@ def macro_f1(predictions: ArrayLike, labels: ArrayLike) -> float:
 
 
 class ClassScores(NamedTuple):
-    """How well one class is found: its precision, recall and F1, and how many examples have it as their label."""
+    """One class as it is found: its precision, recall and F1, and how many examples have it as their label."""
 
     precision: float
     recall: float

@@ -1,4 +1,4 @@
-"""How far a run is, besides its arrays: the step that it makes and who looks on; and the progress that is kept: the
+"""The place of a run, besides its arrays: the step that it makes and who looks on; and the progress that is kept: the
 place in its data, what its evaluations gave, and its averages."""
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ _seen = np.frompyfunc(seen_of, 1, 1)
 
 
 def _by_hand(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-    """What NumPy has no loop over objects for, or a slow one; None for all else."""
+    """The result where NumPy has no loop over objects, or a slow one; None for all else."""
     if ufunc is np.matmul:
         return _product(*inputs)
     if ufunc in (np.isfinite, np.isnan, np.isinf):

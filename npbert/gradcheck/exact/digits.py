@@ -47,7 +47,7 @@ class Digits(World):
         return Slope()
 
     def constant(self, x: float) -> Decimal:
-        """What the float stands for."""
+        """The number that the float stands for."""
         number = constant(x)
         value = Decimal(number.ratio.numerator) / Decimal(number.ratio.denominator)
         return number.sign * (value.sqrt() if number.is_root else value) * PI.sqrt() ** number.halves_of_pi
@@ -64,8 +64,8 @@ class Digits(World):
 
 
 class Slope:
-    """How fast something moves with each of the unknowns: a sum of weights times other slopes, added up at the end. So
-    one forward gives the derivatives by all unknowns. (As in reverse mode: Linnainmaa 1970.)
+    """The derivatives of something by all unknowns: a sum of weights times other slopes, added up at the end. So one
+    forward gives them all. (As in reverse mode: Linnainmaa 1970.)
     """
 
     __slots__ = ("number", "terms")

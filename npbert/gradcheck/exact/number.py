@@ -27,7 +27,7 @@ class NoRuleError(TypeError):
 
 
 class World(Protocol):
-    """What the parts of a Number are. modulus: they are taken modulo this after each sum and product."""
+    """The kind of parts that a Number has. modulus: they are taken modulo this after each sum and product."""
 
     modulus: Any
 

@@ -36,7 +36,7 @@ _SECONDS = 3.0  # for the search of edits, of all parts together
 
 
 def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | None]:
-    """What backward says, and the promise that it breaks, if it is one without which the derivative may be right.
+    """The gradients by backward, and the promise that it breaks, if the derivative may be right all the same.
 
     The error of a gradient with a wrong shape says what would make it right, if that is known.
     """
@@ -140,7 +140,7 @@ def _of_layer(function: ScalarFunction, seconds: float) -> Iterator[Finding]:
 
 
 def _of_numbers(function: ScalarFunction, name: str, wrong: Array, right: Array) -> list[Finding]:
-    """What is true of the numbers of one gradient, beside the sizes and numbers that the layer has."""
+    """Sentences on the numbers of one gradient, beside the sizes and numbers that the layer has."""
     arrays = {key: value for key, value in function.named_inputs() if isinstance(value, np.ndarray)}
     arrays |= {key: parameter.value for key, parameter in function.parameters.items()}
     known = {"dy": function.dy[0]} if len(function.dy) == 1 else {}

@@ -40,7 +40,7 @@ class Finding:
 
     @property
     def is_of_right_code(self) -> bool:
-        """Whether `found` and `wanted` are told of a right backward, and not of the author's."""
+        """True if `found` and `wanted` are told of a right backward, and not of the author's."""
         return bool(self.marked) or not self.line
 
 
@@ -53,7 +53,7 @@ def describe(finding: Finding, *, edit: bool = False) -> str:
 
 
 def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
-    """What would make it right; "" where that is not known. of_several: others are shown beside it."""
+    """The edit that would make it right, in words; "" if it is not known. of_several: others are shown beside it."""
     subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
     if not finding.is_of_right_code:
         change = "these changes" if of_several else "this change"

@@ -95,7 +95,7 @@ def rewritten(node: ast.expr | ast.stmt) -> Iterator[tuple[str, Any]]:
 
 
 def _fits(pattern: Any, node: Any, found: dict[str, ast.AST]) -> bool:
-    """Whether the node is of that form; `found` is given what stands for each letter."""
+    """True if the node is of that form; `found` is given what stands for each letter."""
     if isinstance(pattern, ast.Name) and len(pattern.id) == 1:
         is_value = isinstance(node, ast.expr) and not isinstance(node, ast.Slice | ast.Starred)
         return is_value and same(found.setdefault(pattern.id, node), node)

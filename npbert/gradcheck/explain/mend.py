@@ -44,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Mended:
-    """What was found: the steps, in order, and the outputs that are still wrong after them.   suspect: line, place and
+    """The result: the steps, in order, and the outputs that are still wrong after them.   suspect: line, place and
     marked of a finding, for the first numbers that are in no right run; {} where none is known"""
 
     steps: tuple[Step, ...]

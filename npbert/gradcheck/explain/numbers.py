@@ -76,7 +76,7 @@ def _statements(
 
 
 def _is_told(wrong: Array, right: Array, guess: Array) -> bool:
-    """Whether the wrong numbers are these."""
+    """True if the wrong numbers are these."""
     return bool(np.abs(wrong - guess).max(initial=0) <= _SAME * np.abs(wrong - right).max(initial=0))
 
 

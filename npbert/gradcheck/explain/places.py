@@ -38,7 +38,7 @@ class Place:
 
     @property
     def is_index(self) -> bool:
-        """Whether it is in the brackets of a subscript, or an axis."""
+        """True if it is in the brackets of a subscript, or an axis."""
         in_slice = isinstance(self.holder, ast.Slice) or self.role == "slice"
         return in_slice or (isinstance(self.holder, ast.keyword) and self.holder.arg in ("axis", "axes"))
 
@@ -50,27 +50,27 @@ class Place:
 
     @property
     def is_float(self) -> bool:
-        """Whether it is a float, or an array of floats."""
+        """True if it is a float, or an array of floats."""
         return isinstance(self.value, float | np.floating | np.ndarray) and np.asarray(self.value).dtype.kind == "f"
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number, but no truth value."""
+        """True if it is a number, but no truth value."""
         return isinstance(self.value, int | float | np.number) and not isinstance(self.value, bool)
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all that its statement computes."""
+        """True if it is all that its statement computes."""
         return isinstance(self.holder, ast.stmt) and self.role != WRITTEN
 
     @property
     def is_one_of_several(self) -> bool:
-        """Whether it is one of the things that its statement computes, with commas between them."""
+        """True if it is one of the things that its statement computes, with commas between them."""
         return isinstance(self.holder, ast.Tuple) and self.holder is getattr(self.statement, "value", None)
 
     @property
     def is_handed_on(self) -> bool:
-        """Whether it is a name that its statement returns, or gives another name."""
+        """True if it is a name that its statement returns, or gives another name."""
         return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
 
     def valued(self, node: Any) -> Any:
@@ -108,7 +108,7 @@ def _places(node: ast.AST, at: Place, *, is_entry: bool = True) -> Iterator[Plac
 
 
 def _is_written(holder: ast.AST, role: str, number: int) -> bool:
-    """Whether it is an array that is written into: a of `a[i] = …` and np.add.at(a, …), what stands behind out=."""
+    """True if it is an array that is written into: a of `a[i] = …` and np.add.at(a, …), what stands behind out=."""
     if isinstance(getattr(holder, "ctx", None), ast.Store):
         return role == "value"
     if isinstance(holder, ast.Call) and role == "args" and number == 0:
@@ -117,7 +117,7 @@ def _is_written(holder: ast.AST, role: str, number: int) -> bool:
 
 
 def _written_by(statement: Any) -> ast.expr | None:
-    """What a statement changes, to be read after it: x of `x += a`, `x[i] = a`, `np.add.at(x, …)`."""
+    """The array that a statement changes, to be read after it: x of `x += a`, `x[i] = a`, `np.add.at(x, …)`."""
     target: Any = None
     if isinstance(statement, ast.AugAssign):
         target = statement.target
@@ -129,18 +129,18 @@ def _written_by(statement: Any) -> ast.expr | None:
 
 
 def _is_read(node: ast.expr) -> bool:
-    """Whether it has a value by itself, and is not written to."""
+    """True if it has a value by itself, and is not written to."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and not any(isinstance(p, _NO_VALUE) for p in parts)
 
 
 def _is_once(node: ast.expr) -> bool:
-    """Whether it cannot be computed by itself."""
+    """True if it cannot be computed by itself."""
     return any(isinstance(each, _ONCE) or getattr(each, "id", "") == "super" for each in ast.walk(node))
 
 
 def is_idle(node: ast.AST) -> bool:
-    """Whether it is a docstring, or the call that counts the rounds of a loop."""
+    """True if it is a docstring, or the call that counts the rounds of a loop."""
     value = node.value if isinstance(node, ast.Expr) else None
     return isinstance(value, ast.Constant) or getattr(getattr(value, "func", None), "id", "") == STEP
 
@@ -162,12 +162,12 @@ def copied(value: Any) -> Any:
 
 
 def same(a: ast.AST, b: ast.AST) -> bool:
-    """Whether they read the same."""
+    """True if they read the same."""
     return ast.dump(a) == ast.dump(b)
 
 
 def broadcasts(value: Any, to: Any) -> bool:
-    """Whether a number or array fits beside `to` and leaves its shape as it is; no list does."""
+    """True if a number or array fits beside `to` and leaves its shape as it is; no list does."""
     if not isinstance(value, np.ndarray | np.generic | int | float):
         return False
     a, b = np.shape(value), np.shape(to)

@@ -94,7 +94,7 @@ class Search:
         return self.right.verdicts(events) if self.right else (set(), [])
 
     def _may_be_wrong(self, place: Place) -> bool:
-        """Whether an edit of the place may help: if it moves what is wrong, and nothing that is right."""
+        """True if an edit of the place may help: if it moves what is wrong, and nothing that is right."""
         now = self.now[self.first]
         if place.hidden or not place.seen:
             return place.hidden or has_failed(self.now)
@@ -117,8 +117,8 @@ class Search:
                 self._tried((edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP), place)
 
     def _missing(self, places: list[Place], unknown: list[Place]) -> None:
-        """What is not a small change of what stands there: a factor, a term, a step, another expression; first where
-        the numbers begin to be nobody's."""
+        """Edits that write something new: a factor, a term, a step, another expression; first where the
+        numbers begin to be nobody's."""
         values = [place for place in places if place.is_float and not (place.is_index or place.hidden)]
         values = [place for place in values if self._may_be_wrong(place)]
         here = {id(place.statement) for place in values}
@@ -148,7 +148,7 @@ class Search:
                 known.add(value)
 
     def _is_progress(self, after: list[Outlook]) -> bool:
-        """Whether some output that was wrong is right at every sample now, and none is newly wrong."""
+        """True if some output that was wrong is right at every sample now, and none is newly wrong."""
         if has_failed(after) or (not has_failed(self.now) and not wrong_in(after) < wrong_in(self.now)):
             return False
         pairs = zip(self.now, after, strict=True)
@@ -156,6 +156,6 @@ class Search:
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:
-    """Whether a wrong output is another one then, as far as that can be told."""
+    """True if a wrong output is another one then, as far as that can be told."""
     is_known = name in now.arrays and name in then.arrays
     return not is_known or not np.array_equal(now.arrays[name][0], then.arrays[name][0])

@@ -67,17 +67,17 @@ class Run:
         self._named = {(_name_of(place), _size(array)) for place, array in found}
 
     def has(self, array: Array, *, exactly: bool = False) -> bool:
-        """Whether the array came up: as it is, or in any shape, order of axes and sign."""
+        """True if the array came up: as it is, or in any shape, order of axes and sign."""
         exact, turned = itertools.islice(_marks(array), 2)
         return (exact if exactly else turned) in self._marks
 
     def lacks(self, place: Place, array: Array) -> bool:
-        """Whether the array never came up, or the name that it is given in this place stands for others."""
+        """True if the array never came up, or the name that it is given in this place stands for others."""
         name = _name_of(place)
         return not self.has(array) or (name in self._names and (name, _size(array)) not in self._named)
 
     def verdicts(self, events: list[Event]) -> Verdicts:
-        """What is to be said of each statement of another run."""
+        """The verdict on each statement of another run."""
         results: dict[ast.stmt, list[tuple[Place, Array]]] = {}
         for place, value in events:
             if is_result(place):
@@ -131,8 +131,8 @@ def telling(value: Any) -> Iterator[Array]:
 
 
 def _marks(array: Array) -> Iterator[Any]:
-    """What two arrays share if they are the same: first as they are; then in any shape, order and sign, and before they
-    are broadcast; then their rows and columns, so."""
+    """Marks that two arrays share if they are the same: first as they are; then in any shape, order and sign, and
+    before they are broadcast; then their rows and columns, so."""
     length = np.linalg.norm(array)
     weights = np.random.default_rng(0).standard_normal(array.size)
     yield array.shape, f"{length:.8e}", round(float((weights @ array.ravel()).real / length), 8)
@@ -147,7 +147,7 @@ def _size(array: Array) -> str:
 
 
 def is_result(place: Place) -> bool:
-    """Whether it is what a statement computes: the whole, one of several, an argument of what is called for its
+    """True if it is what a statement computes: the whole, one of several, an argument of what is called for its
     effect, or what has been written into."""
     call = place.statement.value if isinstance(place.statement, ast.Expr) else None
     is_argument = isinstance(call, ast.Call) and place.holder is call

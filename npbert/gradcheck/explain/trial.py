@@ -22,7 +22,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Outlook:
-    """What an oracle sees when the code runs on one sample.
+    """All that an oracle sees when the code runs on one sample.
 
     wrong, right: the names of outputs; RAISES where the code fails or gives what is no gradient at all.
     arrays: by name, what the code gave and what is wanted, of one shape; for those that can be told so, or for none.
@@ -42,7 +42,7 @@ def wrong_in(outlooks: Iterable[Outlook]) -> set[str]:
 
 
 def has_failed(outlooks: Iterable[Outlook]) -> bool:
-    """Whether the code fails at some sample."""
+    """True if the code fails at some sample."""
     return RAISES in wrong_in(outlooks)
 
 
@@ -56,7 +56,7 @@ class Oracle(Protocol):
     samples: Sequence[Any]
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
-        """What is wrong when the function runs on sample k."""
+        """The errors when the function runs on sample k."""
         ...
 
 
@@ -72,7 +72,7 @@ class Trial:
 
     @property
     def is_over(self) -> bool:
-        """Whether the limit is reached."""
+        """True if the limit is reached."""
         return time.process_time() - self.start > self.limit
 
     def step(self) -> bool:
@@ -126,6 +126,6 @@ def quiet() -> Iterator[None]:
 
 
 def is_equal(given: Array, wanted: Array) -> bool:
-    """Whether they are the same, but for rounding."""
+    """True if they are the same, but for rounding."""
     largest = max(float(np.abs(wanted).max(initial=0)), _SAME)
     return given.shape == wanted.shape and bool((np.abs(given - wanted) <= _SAME * largest).all())

@@ -19,7 +19,7 @@ class Pair(NamedTuple):
     right: list[Function]
 
     def has(self, function: Function) -> bool:
-        """Whether it is the forward or the backward."""
+        """True if it is the forward or the backward."""
         return function in (self.left[0], self.right[0])
 
 

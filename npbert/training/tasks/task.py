@@ -170,7 +170,7 @@ class FinetuneTask(Task):
         return {}
 
     def class_scores(self, logits: Any, examples: Sequence[Example]) -> dict[str, ClassScores]:
-        """How well each label is found, for what `predict` gave; none where there are no labels."""
+        """The scores of each label, for what `predict` gave; none where there are no labels."""
         return {}
 
     def name_of(self, target: Any) -> str:

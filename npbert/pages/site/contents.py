@@ -1,4 +1,4 @@
-"""The site's contents: the first page; all that the search finds; the reference, each public name with its signature."""
+"""The site's contents: the first page; what the search finds; the reference, each public name with its signature."""
 
 import ast
 import json

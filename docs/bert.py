@@ -10,8 +10,8 @@ So a layer is two functions. `layer` makes y from x, and keeps on a tape what it
 is given dy, adds to the gradients of the layer's parameters, and returns dx, which is the dy of the layer before.
 
 All arrays are rows: the N tokens (words, and signs such as [CLS]) of a batch of B texts, one below another, each as D
-numbers. There is no padding. M of the rows are read at the end. H heads have d = D/H columns each, F is the width of
-feed-forward, V the number of words. (Devlin et al. 2018 is BERT; Vaswani et al. 2017 is what it is made of.)
+numbers. There is no padding. The two heads at the end read M of the rows: each [CLS] and each hidden word. H heads have
+d = D/H columns each, F is the width of feed-forward, V the number of words. (Devlin et al. 2018; Vaswani et al. 2017.)
 """
 
 import math
@@ -85,14 +85,14 @@ def layer_norm(x, gamma, beta, tape):
 def layer_norm_backward(dy, tape):
     """γ and β serve every row, so they collect from every row. A yⱼ moves γⱼ times as fast as its x̂ⱼ: dx̂ = γ dy.
 
-    An xᵢ has three roads to the x̂ of its row: to its own, and through μ and through σ to every one. They bring back
+    An xᵢ has three roads to the x̂ of its row: to its own, and by μ and by σ to all. How fast, and what comes back:
 
     - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                      dx̂ᵢ / σ
     - through μ:  ∂x̂ⱼ/∂μ = −1/σ,   ∂μ/∂xᵢ = 1/D      Σⱼ dx̂ⱼ (−1/σ) (1/D)    = −mean(dx̂) / σ
     - through σ:  ∂x̂ⱼ/∂σ = −x̂ⱼ/σ,  ∂σ/∂xᵢ = x̂ᵢ/D     Σⱼ dx̂ⱼ (−x̂ⱼ/σ) (x̂ᵢ/D)  = −x̂ᵢ mean(dx̂ · x̂) / σ
 
-    Where is x̂ᵢ/D from? σ² = Σⱼ (xⱼ − μ)²/D + 1e-12, so 2σ ∂σ/∂xᵢ = 2 (xᵢ − μ)/D. (The μ in it moves with xᵢ, too, but
-    this changes nothing, as Σⱼ (xⱼ − μ) = 0.)
+    Where is x̂ᵢ/D from? σ² = Σⱼ (xⱼ − μ)²/D + 1e-12, so 2σ ∂σ/∂xᵢ = 2 (xᵢ − μ)/D; divide both sides by 2σ. (The μ in it
+    moves with xᵢ, too, but this changes nothing, as Σⱼ (xⱼ − μ) = 0.)
     """
     x_hat, sigma, gamma, beta = tape.pop()
     gamma.grad += (dy * x_hat).sum(axis=0)
@@ -131,13 +131,13 @@ def embedding_backward(dy, tape):
 
 
 def word_scores(h, E, c, tape):
-    """s = h Eᵀ + c, how well h fits each word.   h (M, D)   E (V, D), the table of word embeddings itself   s (M, V)"""
+    """s = h Eᵀ + c, how well h fits each word.   h (n, D)   E (V, D), the table of word embeddings itself   s (n, V)"""
     tape.append((h, E, c))
     return h @ E.value.T + c.value
 
 
 def word_scores_backward(ds, tape):
-    """As linear, with Eᵀ for W. E has another road to the loss, where embedding reads it: both add to its gradient."""
+    """As linear with W = Eᵀ, so dE = (hᵀ ds)ᵀ = dsᵀ h. E has another road, where embedding reads it: both add up."""
     h, E, c = tape.pop()
     E.grad += ds.T @ h
     c.grad += ds.sum(axis=0)
@@ -146,7 +146,7 @@ def word_scores_backward(ds, tape):
 
 def softmax(s):
     """pⱼ = e^(sⱼ) / Σₖ e^(sₖ) along the last axis: scores become probabilities."""
-    e = np.exp(s - s.max(axis=-1, keepdims=True))  # the same p, and no e^s is too large for a float
+    e = np.exp(s - s.max(axis=-1, keepdims=True))  # the factor cancels, and no e^s is too large for a float
     return e / e.sum(axis=-1, keepdims=True)
 
 
@@ -158,8 +158,8 @@ def cross_entropy(s, labels, tape):
 
 
 def cross_entropy_backward(dloss, tape):
-    """A row has the loss log Σ e^s − s[label]. An sⱼ moves the logarithm e^(sⱼ)/Σ e^s = pⱼ times as fast, and s[label]
-    only if j is the label: together p − onehot. In a mean over n rows, each has the share 1/n."""
+    """A row has the loss log Σ e^s − s[label]. Of this, ∂ log Σ e^s/∂sⱼ = e^(sⱼ)/Σ e^s = pⱼ, and s[label] takes 1 away
+    where j is the label: together p − onehot. In a mean over n rows, each has the share 1/n."""
     p, labels = tape.pop()
     return dloss * (p - np.eye(p.shape[1])[labels]) / len(p)
 
@@ -167,8 +167,8 @@ def cross_entropy_backward(dloss, tape):
 def attend(q, k, v, tape):
     """C = A V  with  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√d.   q, c (H, R, d)   k, v (H, T, d)   p (H, R, T)
 
-    Each of R queries gets a mean of T values, weighted by how well their keys fit it. A score is a sum of d products,
-    so it grows like √d. Where scores are large, one key has nearly all weight, and the slope P(1 − P) is nearly 0.
+    Each of R queries gets a mean of T values, weighted by how well their keys fit it. A score is a sum of d products of
+    either sign, so it grows like √d. Of large scores, one has nearly all weight, and the slope P(1 − P) is nearly 0.
     """
     p = softmax(q @ k.swapaxes(1, 2) / math.sqrt(q.shape[2]))
     a = dropout(p, tape)
@@ -177,7 +177,7 @@ def attend(q, k, v, tape):
 
 
 def attend_backward(dc, tape):
-    """C = A V is a product, as in linear: dV = Aᵀ dC, dA = dC Vᵀ. So is S = Q Kᵀ/√d, whose 1/√d stands in dQ and in dK.
+    """C = A V is a product, as in linear: dV = Aᵀ dC, dA = dC Vᵀ. So is S = Q Kᵀ/√d: dQ = dS K/√d, dK = dSᵀ Q/√d.
 
     Softmax: log pₖ = sₖ − log Σ e^s moves δₖⱼ − pⱼ times as fast as sⱼ (δₖⱼ is 1 if k is j, else 0), and pₖ moves pₖ
     times as fast as its logarithm. So dsⱼ = Σₖ dpₖ pₖ (δₖⱼ − pⱼ) = pⱼ (dpⱼ − Σₖ dpₖ pₖ).
@@ -185,8 +185,8 @@ def attend_backward(dc, tape):
     q, k, v, p, a = tape.pop()
     dv = a.swapaxes(1, 2) @ dc
     dp = dropout_backward(dc @ v.swapaxes(1, 2), tape)
-    ds = p * (dp - (dp * p).sum(axis=2, keepdims=True)) / math.sqrt(q.shape[2])
-    return ds @ k, ds.swapaxes(1, 2) @ q, dv
+    dqk = p * (dp - (dp * p).sum(axis=-1, keepdims=True)) / math.sqrt(q.shape[2])  # dS/√d, the gradient of Q Kᵀ
+    return dqk @ k, dqk.swapaxes(1, 2) @ q, dv
 
 
 def cut(rows, H):
@@ -202,15 +202,15 @@ def join(heads):
 def attention(x, z, texts, layer, tape):
     """y = C Wo + bo  with  Q = x Wq + bq,  K = z Wk + bk,  V = z Wv + bv: each head has d columns of each.
 
-    x (M, D) makes the queries, z (N, D) the keys and values.   texts: for each text, the numbers of its rows in x and
-    in z. It is multiplied with itself alone, so there is nothing to mask.   layer: its parameters, see Bert
+    x (M, D) makes the queries, z (N, D) the keys and values.   texts: for each text, which rows of x and of z are its
+    own. A text is multiplied with itself alone, so there is nothing to mask.   layer: its parameters, see Bert
     """
     q, k, v = linear(x, *layer.query, tape), linear(z, *layer.key, tape), linear(z, *layer.value, tape)
     q, k, v = (cut(rows, layer.H) for rows in (q, k, v))
     c = np.empty_like(q)
     for m, t in texts:
         c[:, m] = attend(q[:, m], k[:, t], v[:, t], tape)
-    tape.append((texts, k))
+    tape.append((texts, k))  # k for its shape
     return linear(join(c), *layer.output, tape)
 
 
@@ -222,12 +222,12 @@ def attention_backward(dy, tape):
     dq, dk, dv = np.empty_like(dc), np.empty_like(k), np.empty_like(k)
     for m, t in reversed(texts):
         dq[:, m], dk[:, t], dv[:, t] = attend_backward(dc[:, m], tape)
-    dz = linear_backward(join(dv), tape) + linear_backward(join(dk), tape)
+    dz = linear_backward(join(dv), tape) + linear_backward(join(dk), tape)  # values first: they were kept last
     return linear_backward(join(dq), tape), dz
 
 
 def encoder_layer(x, z, texts, layer, tape):
-    """h = LayerNorm(x + Dropout(Attention(x, z))),  y = LayerNorm(h + Dropout(GELU(h W₁ + b₁) W₂ + b₂)). On the tape:
+    """h = LayerNorm(x + Dropout(Attention(x, z))),  y = LayerNorm(h + Dropout(GELU(h W₁ + b₁) W₂ + b₂)). Kept in turn:
     query, key, value; each text's dropout, attend; texts; output, dropout, norm; inner, gelu, outer, dropout, norm."""
     f = attention(x, z, texts, layer, tape)
     h = layer_norm(x + dropout(f, tape), *layer.norm, tape)
@@ -237,7 +237,7 @@ def encoder_layer(x, z, texts, layer, tape):
 
 def encoder_layer_backward(dy, tape):
     """A sum s = h + f hands its ds to both. So h has two roads to the loss: past the feed-forward layer, which brings
-    back ds as it is, and through it. They meet in the +. The same is true of x, around attention."""
+    back ds as it is, and through it. They meet in dh = ds + …, and those of x, around attention, in ds + dqueries."""
     ds = layer_norm_backward(dy, tape)
     df = dropout_backward(ds, tape)
     dh = ds + linear_backward(gelu_backward(linear_backward(df, tape), tape), tape)
@@ -255,13 +255,13 @@ class Bert:
         self.norm = self.new(np.ones(D), np.zeros(D))
         self.layers = [SimpleNamespace(H=H) for _ in range(L)]
         for layer in self.layers:
-            layer.query, layer.key, layer.value, layer.output = (self.linear(D, D, rng) for _ in range(4))
+            layer.query, layer.key, layer.value, layer.output = (self.new_linear(D, D, rng) for _ in range(4))
             layer.norm, layer.outer_norm = self.new(np.ones(D), np.zeros(D)), self.new(np.ones(D), np.zeros(D))
-            layer.inner, layer.outer = self.linear(D, F, rng), self.linear(F, D, rng)
-        self.pooler, self.transform, self.follows = (self.linear(D, columns, rng) for columns in (D, D, 2))
+            layer.inner, layer.outer = self.new_linear(D, F, rng), self.new_linear(F, D, rng)
+        self.pooler, self.transform, self.follows = (self.new_linear(D, columns, rng) for columns in (D, D, 2))
         *self.transform_norm, self.word_bias = self.new(np.ones(D), np.zeros(D), np.zeros(V))
 
-    def linear(self, inputs, outputs, rng):
+    def new_linear(self, inputs, outputs, rng):
         return self.new(rng.normal(0, 0.02, (inputs, outputs)), np.zeros(outputs))
 
     def new(self, *values):
@@ -286,7 +286,7 @@ def bert(batch, model, tape):
 
 
 def bert_backward(dwords, dfollows, tape):
-    """What went into a layer was its x and its z: it gets dx + dz. A sum of embeddings hands its gradient to each."""
+    """A layer is given h twice, as x and as z, so h gets dx + dz. A sum of embeddings hands its gradient to each."""
     dguess = word_scores_backward(dwords, tape)
     dhidden = linear_backward(gelu_backward(layer_norm_backward(dguess, tape), tape), tape)
     dpooled = linear_backward(dfollows, tape)
@@ -294,8 +294,8 @@ def bert_backward(dwords, dfollows, tape):
     dh = np.empty_like(h)
     dh[batch.hidden] = dhidden
     dh[batch.cls] = linear_backward(dpooled * (1 - pooled * pooled), tape)  # the slope of tanh is 1 − tanh²
-    dread, dh = encoder_layer_backward(dh, tape)
-    dh[batch.read] += dread
+    dread, dh = encoder_layer_backward(dh, tape)  # of the M rows, and of all N
+    dh[batch.read] += dread  # += will do here: no row is read twice
     for _ in model.layers[:-1]:
         dx, dz = encoder_layer_backward(dh, tape)
         dh = dx + dz
@@ -323,12 +323,12 @@ def step(parameters, t, lr, beta1=0.9, beta2=0.999, decay=0.01):
 
 
 def train(model, steps, lr, p, rng):
-    """Yield both losses of each step. lr grows in a straight line for a tenth of the steps, and then falls to 0."""
+    """Yield both losses of each step; their sum is to fall. lr grows for a tenth of the 10 or more steps, then falls."""
     for t in range(steps):
         batch, tape = draw_batch(16, rng), Tape(p, rng)
         words, follows = bert(batch, model, tape)
-        losses = cross_entropy(words, batch.words, tape), cross_entropy(follows, batch.labels, tape)
-        dfollows, dwords = cross_entropy_backward(1.0, tape), cross_entropy_backward(1.0, tape)
+        losses = cross_entropy(words, batch.targets, tape), cross_entropy(follows, batch.labels, tape)
+        dfollows, dwords = cross_entropy_backward(1.0, tape), cross_entropy_backward(1.0, tape)  # ∂sum/∂loss = 1
         bert_backward(dwords, dfollows, tape)
         assert not tape, "every backward took what its forward had kept"
         step(model.all, t + 1, lr * min(t / (steps // 10), (steps - t) / (steps - steps // 10)))
@@ -361,25 +361,25 @@ def draw_batch(B, rng):
 def hide_words(a, b, label, rng):
     """[CLS] line a [SEP] line b [SEP] with about 15 % of it hidden, what that was (0 for all else), and the label."""
     ids = np.array([CLS, *LINES[a], SEP, *LINES[b], SEP])
-    shown, hidden, words = ids.copy(), np.zeros_like(ids), np.flatnonzero(ids > MASK)
+    shown, targets, words = ids.copy(), np.zeros_like(ids), np.flatnonzero(ids > MASK)
     for i in rng.choice(words, size=round(0.15 * len(ids)), replace=False):
-        hidden[i], draw = ids[i], rng.random()
+        targets[i], draw = ids[i], rng.random()
         if draw < 0.9:  # one in ten stays as it is, so that the model must have a good vector for every word
             shown[i] = MASK if draw < 0.8 else rng.integers(MASK + 1, len(WORDS))
-    return shown, hidden, label
+    return shown, targets, label
 
 
 def pack(examples):
-    """Texts as rows, one below another, those of one length side by side. Heads read [CLS] and the hidden words."""
-    texts, hidden, labels = zip(*sorted(examples, key=lambda each: (len(each[0]), sum(each[1] > 0))), strict=True)
-    ids, hidden, ends = np.concatenate(texts), np.concatenate(hidden), np.cumsum([len(text) for text in texts])
-    read = np.flatnonzero((ids == CLS) | (hidden > 0))
+    """Texts as rows, one below another: by length, as in the library, so that both draw the same for dropout."""
+    texts, targets, labels = zip(*sorted(examples, key=lambda each: (len(each[0]), sum(each[1] > 0))), strict=True)
+    ids, targets, ends = np.concatenate(texts), np.concatenate(targets), np.cumsum([len(text) for text in texts])
+    read = np.flatnonzero((ids == CLS) | (targets > 0))
     rows = np.split(np.arange(len(ids)), ends[:-1])
-    read_rows = np.split(np.arange(len(read)), np.searchsorted(read, ends[:-1]))
-    batch = SimpleNamespace(ids=ids, read=read, words=hidden[hidden > 0], labels=np.array(labels))
-    batch.cls, batch.hidden = np.flatnonzero(ids[read] == CLS), np.flatnonzero(ids[read] != CLS)  # of these rows
+    read_rows = np.split(np.arange(len(read)), np.searchsorted(read, ends[:-1]))  # a cut where a text begins
+    batch = SimpleNamespace(ids=ids, read=read, targets=targets[targets > 0], labels=np.array(labels))
+    batch.cls, batch.hidden = np.flatnonzero(ids[read] == CLS), np.flatnonzero(ids[read] != CLS)  # places in read
     batch.positions = np.concatenate([np.arange(len(text)) for text in texts])
-    batch.halves = np.concatenate([np.cumsum(text == SEP) - (text == SEP) for text in texts])
+    batch.halves = np.concatenate([np.cumsum(text == SEP) - (text == SEP) for text in texts])  # 1 after the first [SEP]
     batch.texts, batch.read_texts = [*zip(rows, rows, strict=True)], [*zip(read_rows, rows, strict=True)]
     return batch
 
@@ -393,8 +393,8 @@ if __name__ == "__main__":
             print(f"step {t:3} {losses[0]:10.2f} {losses[1]:11.2f}", flush=True)
     print("\nWhat it says of hidden words, and how sure it is that the second line follows:")
     for a in range(len(LINES) - 1):
-        shown, hidden, label = hide_words(a, a + 1, 0, rng)
-        shown[hidden > 0] = MASK
-        words, follows = bert(pack([(shown, hidden, label)]), model, Tape())
-        guesses = [WORDS[i] for i in words.argmax(axis=1)]
-        print(*(WORDS[i] for i in shown[1:-1]), "->", ", ".join(guesses), f"({softmax(follows)[0, 0]:.0%})")
+        shown, targets, label = hide_words(a, a + 1, 0, rng)
+        shown[targets > 0] = MASK
+        words, follows = bert(pack([(shown, targets, label)]), model, Tape())
+        guesses = ", ".join(WORDS[i] for i in words.argmax(axis=1))
+        print(*(WORDS[i] for i in shown[1:-1]), "->", guesses, f"({softmax(follows)[0, 0]:.0%})")

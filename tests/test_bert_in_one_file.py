@@ -124,7 +124,7 @@ PLANTED = [
     ("embedding", "np.add.at(W.grad, ids, dy)", "W.grad[ids] += dy"),
     ("word_scores", "E.grad += ds.T @ h", "E.grad += 0"),
     ("cross_entropy", " / len(p)", ""),
-    ("attend", "ds = p * (dp - (dp * p).sum(axis=2, keepdims=True))", "ds = p * (dp - dp * p)"),
+    ("attend", "dp - (dp * p).sum(axis=-1, keepdims=True)", "dp - dp * p"),
     ("attention", " + linear_backward(join(dk), tape)", " + 0 * linear_backward(join(dk), tape)"),
     ("encoder_layer", "dh = ds + linear_backward", "dh = linear_backward"),
     ("bert", "dh = dx + dz", "dh = dx"),

@@ -73,15 +73,15 @@ class Field(World):
                 return whole * pow(argument, -1, P) % P
         return None
 
-    def _remember(self, rule: Rule, of: int, value: int) -> None:
+    def _remember(self, rule: Rule, argument: int, value: int) -> None:
         if rule.name == "exp":
-            self._values["log", value] = of
+            self._values["log", value] = argument
         elif rule.name == "log":
-            self._values["exp", value] = of
-            self._logs[value] = of
+            self._values["exp", value] = argument
+            self._logs[value] = argument
         elif rule.degree:
-            self._powers[of] = pow(value, rule.degree, P)
-            self._values[rule.name, self._powers[of]] = value
+            self._powers[argument] = pow(value, rule.degree, P)
+            self._values[rule.name, self._powers[argument]] = value
 
 
 @functools.cache

@@ -1,6 +1,6 @@
 // The activations of the feed-forward layer: y = f(x), for every number by itself.
 //
-// f′, the slope, is computed on the way forward, beside f, as both share their dearest part. It is all that backward
+// f′, the slope, is computed on the way forward, beside f, as both share what is slowest to compute. It is all that backward
 // needs: dx = dy · f′(x), as each x moves its own y alone, f′(x) times as fast.
 
 import {errorFunction} from "./erf.js";

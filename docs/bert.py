@@ -323,7 +323,7 @@ def step(parameters, t, lr, beta1=0.9, beta2=0.999, decay=0.01):
 
 
 def train(model, steps, lr, p, rng):
-    """Yield both losses of each step; their sum is to fall. lr grows for a tenth of the 10 or more steps, then falls."""
+    """Yield both losses of each step; their sum shall fall. lr grows for a tenth of the 10 or more steps, and falls."""
     for t in range(steps):
         batch, tape = draw_batch(16, rng), Tape(p, rng)
         words, follows = bert(batch, model, tape)

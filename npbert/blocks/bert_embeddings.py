@@ -53,7 +53,8 @@ class BertEmbeddings(Layer):
         return self.dropout.forward(y, tape)
 
     def backward(self, dy: Array, tape: Tape) -> None:
-        """A sum hands its gradient to each of its terms, so all three tables are given the same."""
+        """A sum hands its gradient to each of its terms, so all three tables are given the same. There is no dx, as ids
+        cannot be moved."""
         dy = self.dropout.backward(dy, tape)
         dsum = self.layer_norm.backward(dy, tape)
         self.token_type_embeddings.backward(dsum, tape)

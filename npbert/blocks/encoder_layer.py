@@ -31,12 +31,12 @@ class EncoderLayer(Layer):
         attention_norm: x_hat (5, 8), sigma (5, 1)
         dropout: x.shape (5, 8), x.dtype float32, mask None
         attention.output: x (5, 8)
-        attention.dot_product: q (5, 8), k (5, 8), v (5, 8), pieces [Piece], shares [(1, 2, 5, 5)], dropped [None]
+        attention.dot_product: q (5, 8), k (5, 8), v (5, 8), pieces [Piece], probabilities [(1, 2, 5, 5)], masks [None]
         attention.value: x (5, 8)
         attention.key: x (5, 8)
         attention.query: x (5, 8)
 
-    which backward takes from top to bottom.
+    which backward takes from top to bottom. (This tape has no rng, so nothing is dropped: the masks are None.)
 
     Raises: ValueError for an unknown activation, when num_heads does not divide hidden_size, or when x, z and the
     sequences do not fit together; TypeError when a dtype is not that of the weights.

@@ -20,8 +20,8 @@ class DotProductAttention(Layer):
     sequences: which rows belong together; None means that all are one sequence.
 
     The D features are cut into H heads of d = D / H each, and each head computes the formula with its own d columns.
-    The scores of two vectors with d independent features of mean 0 and variance 1 have variance d: the √d keeps softmax
-    from being all but a maximum. (Vaswani et al. 2017, section 3.2.1; the dropout of weights as in BERT's code.)
+    The score of two vectors with d independent features of mean 0 and variance 1 has variance d: without √d, softmax
+    would give nearly all weight to the largest. (Vaswani et al. 2017, section 3.2.1; dropout as in BERT's code.)
 
     There is no padding to be masked: rows are real tokens, and each sequence is multiplied by itself. `attend` and
     `attend_backward` are the formula and its derivative, for R queries and T keys of d features. The rest hands them a
@@ -66,30 +66,30 @@ class DotProductAttention(Layer):
         # all masks are drawn before the work begins, one after another, so that a seed gives the same on any threads.
         sequences = self._sequences(q, k, v, sequences)
         pieces = attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads)
-        dropped = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
-        shares: list[Array | None] = [None] * len(pieces)
+        masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
+        probabilities: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)
 
         def work(i: int) -> None:
             piece = pieces[i]
-            c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), dropped[i])
+            c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i])
             piece.queries(c)[...] = c_here  # a view: this writes into c
-            shares[i] = p if tape.keeps else None
+            probabilities[i] = p if tape.keeps else None
 
         run(work, range(len(pieces)))
-        tape.keep(self, q, k, v, pieces, shares, dropped)
+        tape.keep(self, q, k, v, pieces, probabilities, masks)
         return c
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
         """(dq, dk, dv), as in `attend_backward`, piece by piece."""
-        q, k, v, pieces, shares, dropped = tape.take(self)
+        q, k, v, pieces, probabilities, masks = tape.take(self)
         check_like(self, dc, q.shape, q.dtype)
         dq, dk, dv = (np.empty(x.shape, x.dtype) for x in (q, k, v))
 
         def work(i: int) -> None:
             piece = pieces[i]
             piece.queries(dq)[...], piece.keys(dk)[...], piece.keys(dv)[...] = self.attend_backward(
-                piece.queries(dc), piece.queries(q), piece.keys(k), piece.keys(v), shares[i], dropped[i]
+                piece.queries(dc), piece.queries(q), piece.keys(k), piece.keys(v), probabilities[i], masks[i]
             )
 
         run(work, range(len(pieces)))

@@ -40,7 +40,7 @@ class Dropout(Layer):
         return self.apply(dy, mask)
 
     def apply(self, x: Array, mask: Array | None) -> Array:
-        """x · mask / (1 − p), or x itself for no dropout."""
+        """x · mask / (1 − p), or x itself for no dropout. (Attention uses `draw` and this, and keeps its own masks.)"""
         return x if mask is None else x * (1 / (1 - self.p)) * mask
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator | None) -> Array | None:

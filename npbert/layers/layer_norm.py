@@ -52,8 +52,8 @@ class LayerNorm(Layer):
 
         The x̂ᵢ/D of the last road: σ² = mean((x − μ)²) + eps, so 2σ · ∂σ/∂xᵢ = 2 (xᵢ − μ)/D, and divided by 2σ the right
         side is x̂ᵢ/D. (The μ in it moves with xᵢ, too; that adds nothing, as Σ(x − μ) = 0.) So dx̂ loses two parts: what
-        the road through μ takes away, `shift`, and what the road through σ does, x̂ · `stretch`. For x̂ cannot shift and,
-        but for eps, cannot stretch. γ stays inside both means, since it weighs each x̂ⱼ differently.
+        the road through μ takes away, `shift`, and what the road through σ does, x̂ · `stretch`. For a whole row plus 1,
+        or (but for eps) times 2, has the same x̂. γ stays inside both means, since it weighs each x̂ⱼ differently.
         """
         x_hat, sigma = tape.take(self)
         check_like(self, dy, x_hat.shape, x_hat.dtype)

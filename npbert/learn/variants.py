@@ -118,7 +118,9 @@ class RMSNorm(Layer):
         return (dx_hat - x_hat * (dx_hat * x_hat).mean(axis=-1, keepdims=True)) / r
 
 
-def _variant(number: int, title: str, text: str, *settings: Setting, given: int = 2, method: str = "backward") -> Exercise:
+def _variant(
+    number: int, title: str, text: str, *settings: Setting, given: int = 2, method: str = "backward"
+) -> Exercise:
     """The layer of the settings, asked in place of that of an exercise. given: statements of its method that stay."""
     exercise, blank = EXERCISES[number], Blank(method, "What is asked for says the class above.", given)
     return Exercise(

@@ -46,6 +46,9 @@ READS_ALL = Reads()
 class PackedBatch:
     """The N real tokens of a batch (B, T), one after another; the sequences are sorted by length.
 
+    Padding is in the batch, and as zeros behind Unpack. Between them there is none, and so no mask: attention keeps
+    within each sequence.
+
     A token has up to three numbers. Its *place*, s · T + t, says where it stands in the batch, with padding. Its *row*,
     below N, says where it stands among the real tokens, which are what the layers see. Its *output row*, below M, says
     where it stands in what the encoder gives to a head: the last layer is computed only for the M rows that are read.

@@ -35,7 +35,7 @@ class TaskModel(PreTrainedModel):
     """loss = mean over the labels of loss_function(logits, label)  with  logits = model(batch).
 
     A subclass makes its head in `__init__`, with a `loss_function`: SoftmaxCrossEntropy(), say. It says in `reads` what
-    it reads of a batch, and defines two methods. `forward(batch, tape) -> logits` begins with
+    it reads of a batch, and defines forward and backward. `forward(batch, tape) -> logits` begins with
     `packed = self.pack(batch)` and `h = self.bert.encode(packed, tape)`, a row for each token that is read (and
     `self.bert.pool(h, packed, tape)`, a vector for each sequence). `backward(dlogits, tape)` ends with
     `self.bert.encode_backward(dh, tape)`, which goes on to every parameter of BERT. Nothing else is to be done:

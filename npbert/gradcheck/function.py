@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.run import UNKNOWN, Part
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, names_of_inputs, replaced
 from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, GradientError, Gradients, Report
 
-_STREAM = 20220  # dy must not be what the caller drew from the same seed: an x equal to dy would hide mistakes
+_STREAM = 20220  # neither dy nor a direction may be what the caller drew from the same seed: it would hide mistakes
 _EXACT, _ESTIMATED = 1e-10, 1e-6
 _STEP = {FINITE_DIFFERENCES: 1e-3, COMPLEX_STEP: 1e-30}
 _STENCIL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}  # dS/dx = Σ weight · (S(x + multiple h) − S(x − multiple h)) / h + O(h⁶)
@@ -110,7 +110,7 @@ class ScalarFunction:
     ) -> Report:
         """The gradients beside estimates along random directions, in each of which all numbers move at once, together
         by 1. must_flow: False leaves the complex step out where complex numbers do not flow."""
-        rng, steps = np.random.default_rng(seed), []
+        rng, steps = np.random.default_rng([seed, _STREAM, 1]), []
         for _ in range(count):
             step = {name: rng.standard_normal(gradient.shape) for name, gradient in analytic.items()}
             length = np.sqrt(sum((part * part).sum() for part in step.values()))

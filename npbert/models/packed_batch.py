@@ -14,7 +14,7 @@ from npbert.data.batch import Batch
 from npbert.models.config import BertConfig
 
 Tokens: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
-Labels: TypeAlias = Literal["class", "number", "token class", "word", "choice", "answer"]
+Labels: TypeAlias = Literal["class", "number", "token class", "word", "choice", "answer", "numbers"]
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,9 @@ class Reads:
 
     tokens: `all`; the `first` of each sequence, [CLS]; the `labelled` ones (without labels in the batch, all); or both.
     For tokens that are not read, the last layer is not computed: an exact saving.
-    labels: for each sequence a `class` below num_labels, or a `number`; for each token a `token class` below
-    num_labels, or the `word` that it was; for each group the `choice` that is right; or the two ends of an `answer`.
+    labels: for each sequence a `class` below num_labels, a `number`, or num_labels `numbers`; for each token a `token
+    class` below num_labels, or the `word` that it was; for each group the `choice` that is right; or the two ends of
+    an `answer`.
     grouped: the batch is (B, C, T), and the C sequences of a group have one label.
 
     Raises: ValueError for other words than these.
@@ -38,6 +39,11 @@ class Reads:
         for name, wanted in (("tokens", get_args(Tokens)), ("labels", get_args(Labels))):
             if getattr(self, name) not in wanted:
                 raise ValueError(f"{name} is {getattr(self, name)!r}, wanted one of {', '.join(wanted)}")
+
+    @property
+    def labels_are_numbers(self) -> bool:
+        """True where the labels measure something, and do not count classes."""
+        return self.labels.startswith("number")
 
 
 READS_ALL = Reads()
@@ -74,7 +80,7 @@ class PackedBatch:
         self.batch, self.config, self.reads, self.has_labels = batch, config, reads, batch.labels is not None
         *batch_shape, length = batch.input_ids.shape
         if len(batch_shape) != 1 + reads.grouped:
-            wanted = "(B, C, T)" if reads.grouped else "(B, T)"
+            wanted = f"{'(B, C, T)' if reads.grouped else '(B, T)'}, as the model says Reads(grouped={reads.grouped})"
             raise ValueError(f"input_ids has shape {batch.input_ids.shape}, wanted {wanted}")
         self.batch_shape, self.shape = tuple(batch_shape), (math.prod(batch_shape), length)
         ids, types = batch.input_ids.reshape(self.shape), batch.token_type_ids.reshape(self.shape)
@@ -146,7 +152,8 @@ class PackedBatch:
     @cached_property
     def labels(self) -> Array:
         """The labels that the loss compares with, in the order of the batch: (B,) of sequences or groups, (B·T,) of
-        tokens, (n,) the words of the labelled tokens, (B, 1) numbers, (2·B,) all starts and then all ends of answers.
+        tokens, (n,) the words of the labelled tokens, (B, 1) or (B, num_labels) numbers, (2·B,) all starts and then all
+        ends of answers.
 
         Raises: ValueError when they are missing, of another shape, on padding or all −100; TypeError when they are not
         integers, but for numbers; IndexError for one out of range.
@@ -154,9 +161,10 @@ class PackedBatch:
         kind = self.reads.labels
         if kind == "answer":
             return self._ends_of_answers()
+        if self.reads.labels_are_numbers:
+            each = (self.config.num_labels,) if kind == "numbers" else ()
+            return self._labels((*self.batch_shape[:1], *each)).reshape(self.batch_shape[0], -1)
         labels = self._labels_of_tokens() if kind in ("token class", "word") else self._labels(self.batch_shape[:1])
-        if kind == "number":
-            return labels[:, None]
         if kind == "choice":
             check_labels(labels, self.batch_shape[1], limit_name="the number of choices")
         else:

@@ -66,8 +66,8 @@ class TaskModel(PreTrainedModel):
         labels = packed.labels
         logits = self.forward(packed, tape)
         rows = logits.reshape(-1, logits.shape[-1])
-        is_regression = packed.reads.labels == "number"
-        loss = self.loss_function.forward(rows, labels.astype(rows.dtype) if is_regression else labels, tape)
+        labels = labels.astype(rows.dtype) if packed.reads.labels_are_numbers else labels
+        loss = self.loss_function.forward(rows, labels, tape)
         tape.keep(self, logits.shape)
         return TaskLoss(loss, self.loss_function.count_right(rows, labels))
 
@@ -83,4 +83,4 @@ class TaskModel(PreTrainedModel):
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
         """Over how many labels the loss is a mean. Raises: as loss."""
         packed = self.pack(batch)
-        return (packed.labels.size if packed.reads.labels == "number" else int((packed.labels != IGNORED).sum()),)
+        return (packed.labels.size if packed.reads.labels_are_numbers else int((packed.labels != IGNORED).sum()),)

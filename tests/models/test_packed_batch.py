@@ -79,7 +79,7 @@ def test_what_is_refused(changes, error, message):
         PackedBatch(fixed_batch(**changes), small_config())
 
 
-@pytest.mark.parametrize("wrong", [{"tokens": "last"}, {"labels": "numbers"}])
+@pytest.mark.parametrize("wrong", [{"tokens": "last"}, {"labels": "floats"}])
 def test_words_that_say_nothing(wrong):
     ((name, word),) = wrong.items()
     with pytest.raises(ValueError, match=f"^{name} is '{word}', wanted one of (all, first|class, number)"):

@@ -58,7 +58,7 @@ def _statements(
         yield "not finite", f"has {np.count_nonzero(bad)} of {bad.size} numbers that are not finite{at}"
     elif np.abs(wrong - right).max(initial=0) <= 1e-14 * np.abs(right).max(initial=0):
         return
-    elif not wrong.any():
+    elif np.abs(wrong).max() <= 1e-14 * np.abs(right).max():
         yield "zero", f"is 0 everywhere, though y moves with {name}: is it never added, or never returned?"
     elif not right.any():
         yield "should be zero", f"should be 0 everywhere, as y does not move with {name}"

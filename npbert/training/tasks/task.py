@@ -115,7 +115,7 @@ class FinetuneTask(Task):
     ) -> tuple[list[Any], tuple[str, ...] | None]:
         """The rows of a file, and the names of the labels; None where there are none. labels: those that are known, as
         those of an earlier file. Raises: FileError that gives file and line; OSError."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{cls.__name__} has no read(path, settings, labels)")
 
     @classmethod
     def config(cls, labels: Sequence[str] | None) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class FinetuneTask(Task):
 
     def judge(self, logits: Any, examples: Sequence[Example]) -> dict[str, float]:
         """The metrics of the paper's tables for what `predict` gave."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no judge(logits, examples)")
 
     def evaluate(self, examples: Sequence[Example]) -> dict[str, float]:
         """The metrics of the model."""

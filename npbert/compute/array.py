@@ -1,12 +1,15 @@
-"""Array, the type of all arrays in npbert; and Forward, the type of what has a forward."""
+"""Array, the type of all arrays in npbert; DTypeLike, of a dtype; and Forward, the type of what has a forward."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-from numpy.typing import NDArray
+import numpy.typing as npt
 
-Array = NDArray[Any]
+Array = npt.NDArray[Any]
 """A NumPy array of any shape and dtype; the docstrings say which."""
+
+DTypeLike: TypeAlias = "npt.DTypeLike"
+"""A dtype, or a name of one. (By this name it is short in what help says.)"""
 
 Output = TypeVar("Output", covariant=True)
 

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from npbert.compute.array import Array
+from npbert.compute.array import Array, DTypeLike
 from npbert.compute.sums import scatter_add
 
 

@@ -3,9 +3,8 @@
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from npbert.compute.array import Array
+from npbert.compute.array import Array, DTypeLike
 
 
 def check_rows(layer: Any, x: Array, features: int, dtype: DTypeLike, *, name: str = "x") -> None:

@@ -4,10 +4,9 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, Pooler
-from npbert.compute import Array
+from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig

@@ -1,9 +1,8 @@
 """The models with a classifier: a label for a text or a pair of texts, for each token, or one of several choices."""
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from npbert.compute import Array
+from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike
 
+from npbert.compute import DTypeLike
 from npbert.core import Layer
 from npbert.files import atomic_write
 from npbert.models.config import BertConfig, num_parameters

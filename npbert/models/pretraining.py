@@ -3,10 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from npbert.blocks import MaskedLMHead, NextSentenceHead
-from npbert.compute import Array
+from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Gather, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig

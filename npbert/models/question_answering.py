@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from npbert.compute import Array
+from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Linear, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig

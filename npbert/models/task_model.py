@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
+from npbert.compute import DTypeLike
 from npbert.core import IGNORED, NO_TAPE, Tape
 from npbert.layers import Loss
 from npbert.models.bert import BertModel

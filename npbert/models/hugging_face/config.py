@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
+from npbert.compute import DTypeLike
 from npbert.files import HOW_TO_DOWNLOAD, FileError, model_folder, read_json_object, write_json
 from npbert.models.config import BertConfig
 

@@ -1,12 +1,18 @@
-"""Runs on real processes: one and the same with any number of them, and when one dies, all do."""
+"""Runs on real processes, started by a launcher of MPI: the same with any number of them, and when one dies, all do.
+
+Each has a time limit: a hang fails.
+"""
 
 import json
 import os
 import random
 import re
+import shutil
 import signal
+import subprocess
 import sys
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,11 +21,85 @@ from npbert.json_lines import METRICS_FILE, read_json_lines
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.parallel import ALONE
 from npbert.training.state import STATE_FILE
-from tests.training.parallel.launch import LIMIT, PROGRAM, descendants, end, launched, run, wait_until
 from tests.training.parallel.program import SETTINGS, make
 from tests.training.tiny import results, write_checkpoint, write_corpus
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="mpiexec and signals of POSIX")
+
+LIMIT = 300  # seconds: what takes longer hangs, however busy the machine
+ROOT = Path(__file__).parents[3]
+PROGRAM = ("-m", "tests.training.parallel.program")
+
+ENVIRONMENT = {  # for Open MPI, which would not start as root, nor more processes than there are cores
+    **dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1"),
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "NPBERT_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+}
+
+
+def launcher():
+    """The launcher of MPI, beside this Python or on the path; the test is skipped where there is none."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed: pip install -e '.[mpi]'")
+    beside = Path(sys.executable).with_name("mpiexec")
+    found = str(beside) if beside.exists() else shutil.which("mpiexec")
+    return found or pytest.skip("mpiexec is not installed: pip install mpich")
+
+
+@contextmanager
+def launched(*programs, cwd=None):
+    """A launcher with all of these: (count, arguments of Python …) each. What is left of it at the end is killed."""
+    command = [launcher()]
+    for count, *arguments in programs:
+        command += [*([":"] if len(command) > 1 else []), "-n", str(count), sys.executable, *map(str, arguments)]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    environment = {**os.environ, **ENVIRONMENT}
+    with subprocess.Popen(command, env=environment, cwd=cwd, start_new_session=True, **pipes) as process:
+        try:
+            yield process
+        finally:
+            for pid in [*descendants(process.pid), process.pid]:
+                end(pid)
+            process.communicate()
+
+
+def run(*programs, cwd=None):
+    """(exit status, standard output, standard error) of a launcher with these programs."""
+    with launched(*programs, cwd=cwd) as process:
+        out, err = process.communicate(timeout=LIMIT)
+    return process.returncode, out, err
+
+
+def wait_until(is_so):
+    end = time.monotonic() + LIMIT
+    while not is_so():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.01)
+
+
+def parents():
+    """The processes that there are, each with the one that has started it."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = entry.read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                found[int(entry.parent.name)] = int(parent)
+    return found
+
+
+def descendants(pid):
+    """The processes that a process has started, and those that they have started."""
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents().items() if parent == one]
+    return found[1:]
+
+
+def end(pid):
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_processes_compute_the_same_bits_as_one(tmp_path):
@@ -45,13 +125,6 @@ def rank_of(pid):
     return int(found[1]) if found and "tests.training.parallel.program" in command else None
 
 
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def test_when_one_process_is_killed_all_end_and_the_run_goes_on(tmp_path):
     """It is process 0, which writes; another one fails below."""
     folder, seconds = tmp_path / "run", random.uniform(0, 0.15)
@@ -63,7 +136,7 @@ def test_when_one_process_is_killed_all_end_and_the_run_goes_on(tmp_path):
         (writer,) = [pid for pid in all_of_them if rank_of(pid) == 0]
         end(writer)
         assert process.wait(timeout=LIMIT) != 0
-        wait_until(lambda: not any(is_alive(pid) for pid in all_of_them))
+        wait_until(lambda: parents().keys().isdisjoint(all_of_them))
     make(folder, ALONE).train()
     make(tmp_path / "whole", ALONE).train()
     assert results(folder) == results(tmp_path / "whole"), f"killed after {seconds} s"

@@ -60,11 +60,12 @@ def run(tmp_path_factory):
 
 @contextmanager
 def running(folder, pause, *arguments):
-    """A process that trains, and that is killed at the latest afterwards."""
+    """A process that trains, and has come to its pause; it is killed at the latest afterwards."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, "-c", PAUSES, *map(str, pause), "pretrain", str(folder), *arguments]
     with subprocess.Popen(command, text=True, **pipes) as process:
         try:
+            assert "half-written\n" in process.stdout, process.communicate()
             yield process
         finally:
             process.kill()
@@ -97,7 +98,6 @@ def test_killed_again_and_again(tmp_path, run):
     (arguments, wanted), folder = run, tmp_path / "run"
     for number, pause in enumerate([("state", 1), ("model", 1), ("state", 2)]):
         with running(folder, pause, *(["--resume"] if number else arguments)) as process:
-            assert "half-written\n" in process.stdout, process.communicate()
             assert leftovers(folder) == [pause[0]]
             process.kill()
             assert process.wait() == -signal.SIGKILL, "it should be killed before it is done"
@@ -108,7 +108,6 @@ def test_killed_again_and_again(tmp_path, run):
 def test_asked_to_stop_while_it_writes(tmp_path, run):
     (arguments, wanted), folder = run, tmp_path / "run"
     with running(folder, ("model", 1), *arguments) as process:
-        assert "half-written\n" in process.stdout, process.communicate()
         os.kill(process.pid, signal.SIGHUP)
         out, err = process.communicate("go on\n", timeout=300)
     assert process.returncode == 130
@@ -124,7 +123,6 @@ def test_a_pipe_that_is_closed(tmp_path, run):
     """As `| head` does it: the step in which a line cannot be written is finished, and saved."""
     (arguments, wanted), folder = run, tmp_path / "run"
     with running(folder, ("state", 2), *arguments) as process:
-        assert "half-written\n" in process.stdout, process.communicate()
         process.stdout.close()
         process.stdin.write("go on\n")
         process.stdin.close()

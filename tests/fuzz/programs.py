@@ -51,7 +51,16 @@ def streams(rng: Rng, base: Base, folder: Path) -> Call:
     writing = pick(rng, [">out", ">&-", ">/dev/full", "| head -c 20 >out", "| true"])
     errors = pick(rng, ["2>err", "2>err", "2>err", "2>&-", "2>/dev/full"])
     program = f'"{sys.executable}" -m npbert "$@" {reading} {errors} {writing}'
-    return lambda: _programs(["bash", "-c", program, "bash", *given], folder)
+
+    def call() -> Outcome:
+        status = subprocess.run(["bash", "-c", program, "bash", *given], cwd=folder, timeout=60, check=False).returncode
+        said = (folder / "err").read_text(encoding="utf-8") if (folder / "err").exists() else ""
+        check_text(said)
+        if status not in (0, 1, 2):
+            raise Nonsense(f"the status is {status}: {said}")
+        return Outcome("refused" if status else "accepted", said)
+
+    return call
 
 
 @kind(0.05)
@@ -151,12 +160,3 @@ def learn(rng: Rng, base: Base, folder: Path) -> Call:
 @cache
 def _embed(folder: Path) -> Any:
     return npbert.Embed.from_pretrained(folder)
-
-
-def _programs(arguments: list[str], folder: Path) -> Outcome:
-    status = subprocess.run(arguments, cwd=folder, timeout=60, check=False).returncode
-    said = (folder / "err").read_text(encoding="utf-8") if (folder / "err").exists() else ""
-    check_text(said)
-    if status not in (0, 1, 2):
-        raise Nonsense(f"the status is {status}: {said}")
-    return Outcome("refused" if status else "accepted", said)

@@ -30,10 +30,10 @@ TINY = BertConfig(len(VOCABULARY), 8, 2, 2, 12, max_position_embeddings=32, init
 
 
 def needs_the_extra_train() -> None:
-    """Skip the test where something is missing that a run needs."""
+    """Skip the test, or the module, where something is missing that a run needs."""
     for module in ("safetensors", "tomlkit", "filelock", "tqdm", "tensorboard", "matplotlib"):
         if importlib.util.find_spec(module) is None:
-            pytest.skip(f"{module} is not installed: pip install -e '.[train]'")
+            pytest.skip(f"{module} is not installed: pip install -e '.[train]'", allow_module_level=True)
 
 
 def sentence(rng: np.random.Generator) -> str:

@@ -23,6 +23,7 @@ from tests.fuzz.kinds import Call, kind
 from tests.fuzz.mutate import Rng, pick, spoil_lines
 from tests.fuzz.outcome import Nonsense, Outcome, check_text, command
 from tests.learn.answers import right_answer
+from tests.training.tiny import saved_step
 
 HABITS = (
     "while True: pass",
@@ -88,10 +89,9 @@ def hang_ups(rng: Rng, base: Base, folder: Path) -> Call:
         said = (folder / "err").read_text(encoding="utf-8", errors="replace")
         if "Traceback" in said and "npbert/training" in said:
             raise Nonsense(said)
-        steps = [int(step) for step in re.findall(r"stopped at step (\d+)", said)]
         if not (run / "state.safetensors").exists():
             return Outcome("refused", said)
-        resumed = command("pretrain", run, "--resume", "--steps", str(max(steps, default=0) + 2), is_json=False)
+        resumed = command("pretrain", run, "--resume", "--steps", saved_step(run) + 2, is_json=False)
         return resumed if resumed.what == "accepted" else Outcome("nonsense", f"{said}\n{resumed.said}")
 
     return call

@@ -171,8 +171,7 @@ def evaluate(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "unknown"),
-    [(("good", "bad"), "fair"), (("fair", "good", "bad"), "1"), (None, "2"), (None, "LABEL_1")],
+    ("names", "unknown"), [(("good", "bad"), "fair"), (("fair", "good", "bad"), "1"), (None, "2"), (None, "LABEL_1")]
 )
 def test_labels_by_name_in_the_order_of_the_checkpoint_or_by_number(evaluate, names, unknown):
     """The model says "good", or 1, each time."""

@@ -1,6 +1,5 @@
 """A real process, killed when that is worst: what is on disk is whole, and the run ends as if nothing had been."""
 
-import json
 import os
 import shutil
 import signal
@@ -14,11 +13,9 @@ import pytest
 from npbert import BertForPreTraining, Tokenizer
 from npbert.cli import main
 from npbert.json_lines import read_json_lines
-from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import STATE_FILE
-from tests.training.tiny import results, write_checkpoint, write_corpus
+from tests.training.tiny import results, saved_step, write_checkpoint, write_corpus
 
 STEPS = 16
 OPTIONS = f"--max-length 20 --batch-size 4 --steps {STEPS} --save-every 2 --evaluate-every 4 --log-every 3"
@@ -69,10 +66,6 @@ def running(folder, pause, *arguments):
             yield process
         finally:
             process.kill()
-
-
-def saved_step(folder):
-    return json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
 
 
 def leftovers(folder):

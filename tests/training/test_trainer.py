@@ -8,15 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from npbert import (
-    AdamW,
-    BertForSequenceClassification,
-    Init,
-    Pooler,
-    Tape,
-    clip_by_global_norm,
-    linear_warmup_decay,
-)
+from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, clip_by_global_norm, linear_warmup_decay
 from npbert.data.task_data import TaskData
 from npbert.extras import how_to_install
 from npbert.json_lines import METRICS_FILE, read_json_lines
@@ -25,16 +17,7 @@ from npbert.training.plot import draw_curves
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.state import MODEL_FOLDER
 from tests.models.own import NoBert, Score
-from tests.training.tiny import (
-    TINY,
-    assert_same,
-    classifier,
-    collate,
-    examples,
-    make_trainer,
-    task_data,
-    values,
-)
+from tests.training.tiny import TINY, assert_same, classifier, collate, examples, make_trainer, task_data, values
 
 
 def rows(folder):

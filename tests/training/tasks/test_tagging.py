@@ -72,8 +72,7 @@ def test_metrics_of_planted_tags(read, tokenizer, content, labels, changes, want
 
 
 @pytest.mark.parametrize(
-    ("columns", "labels"),
-    [({"text": "1", "label": "2"}, ("B-NP", "B-VP", "O")), ({"text": "1"}, ("B-PER", "O"))],
+    ("columns", "labels"), [({"text": "1", "label": "2"}, ("B-NP", "B-VP", "O")), ({"text": "1"}, ("B-PER", "O"))]
 )
 def test_columns(read, columns, labels):
     """Outside is always a label; by default, the labels are in the last column."""

@@ -57,21 +57,6 @@ def test_there_and_back(tmp_path, optimizer, dtype):
         assert parameter.value is array, "the optimiser and tied layers hold on to the array"
 
 
-def test_saving_again_keeps_the_new_state_or_after_an_error_the_old_one_and_nothing_else(tmp_path, monkeypatch):
-    def fails(path, *_):
-        path.write_bytes(b"half")
-        raise OSError(28, "No space left on device")
-
-    run = make(tmp_path, 1)
-    run.save(Progress(0, 1))
-    run.save(PROGRESS)
-    monkeypatch.setattr("npbert.training.state.write_tensors", fails)
-    with pytest.raises(OSError, match="No space left"):
-        run.save(Progress(0, 2))
-    assert run.restore() == PROGRESS
-    assert [file.name for file in tmp_path.iterdir()] == [STATE_FILE]
-
-
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """The folder of a finished run."""

@@ -147,29 +147,31 @@ def test_more_processes_than_blocks(tmp_path, monkeypatch):
     assert results(tmp_path / "4") == results(tmp_path / "1")
 
 
-def test_what_no_backward_reaches_has_the_gradient_0():
-    class Two(Layer):
-        def __init__(self):
-            self.used, self.unused = Parameter(np.zeros((2, 3))), Parameter(np.zeros(4))
+class Two(Layer):
+    def __init__(self):
+        self.used, self.unused = Parameter(np.zeros((2, 3))), Parameter(np.zeros(4))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_what_no_backward_reaches_has_the_gradient_0(size):
+    """In the first step, one reaches it."""
 
     def two_steps(communicator):
-        model = Two()
+        model, count = Two(), communicator.size
         shares = Shares(model, communicator)
-        for step in (1, 2):
+        for reached in ([model.unused, model.used], [model.used]):
             shares.zero_gradients()
-            model.used.add_grad(np.full((2, 3), 10.0 * step))
-            if step == 1:
-                model.unused.add_grad(np.full(4, 7.0))
-            sums = TreeSum(communicator.size)
+            for parameter in reached:
+                parameter.add_grad(np.full(parameter.value.shape, 10.0 * len(reached)))
+            sums = TreeSum(count)
             sums.add((0, communicator.rank), shares.gradients())
             shares.hold(sums)
             shares.sum_gradients()
         return shares.global_norm(), [number for own in shares.parameters for number in own.grad.flat]
 
-    for size in (1, 2, 3):
-        norms, gradients = zip(*together(size, two_steps), strict=True)
-        assert list(itertools.chain(*gradients)) == [20.0 * size] * 6 + [0.0] * 4
-        np.testing.assert_allclose(norms, [20 * size * 6**0.5] * size, rtol=1e-15)
+    norms, gradients = zip(*together(size, two_steps), strict=True)
+    assert list(itertools.chain(*gradients)) == [10.0 * size] * 6 + [0.0] * 4
+    np.testing.assert_allclose(norms, [10 * size * 6**0.5] * size, rtol=1e-15)
 
 
 def test_one_that_is_asked_to_stop_stops_all_at_the_same_step(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """The state of a run on disk: back bit for bit, or refused with nothing loaded. How far the run is, and its means."""
 
+import itertools
 import json
 import shutil
 from pathlib import Path
@@ -7,64 +8,52 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npbert import Adadelta, Adam, AdamW, randomize
+from npbert import Adadelta, Adam, AdamW
 from npbert.data.task_data import Place
 from npbert.files import FileError
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.training.accumulate import StepLosses
-from npbert.training.parallel import ALONE, Shares
 from npbert.training.progress import Averages, Progress
-from npbert.training.settings import TrainerSettings
-from npbert.training.state import STATE_FILE, SavedRun
-from tests.training.tiny import classifier, make_trainer, needs_the_extra_train
+from npbert.training.state import STATE_FILE
+from tests.training.tiny import classifier, make_trainer
 
 PROGRESS = Progress(3, 2**62, Place(0, 7), None, 4, {"ä": 0.1}, 1, {}, Averages({"loss": 0.1}, {"loss": 3}))
 
 
-def make(folder, seed, optimizer=AdamW, dtype=np.float32):
-    """What saves a model and its optimiser, after three steps with random gradients."""
-    needs_the_extra_train()
-    rng = np.random.default_rng(seed)
-    model = classifier(dtype)
-    randomize(model, rng)
-    made = optimizer(model.parameters())
-    for _ in range(3):
-        for parameter in made.parameters:
-            parameter.add_grad(rng.standard_normal(parameter.value.shape).astype(dtype))
-        made.step()
-    return SavedRun(folder, model, made, Shares(model, ALONE), rng, TrainerSettings(), model.save_pretrained)
+def arrays(run):
+    """The parameters, and what the optimiser remembers."""
+    return [*(each.value for each in run.model.parameters()), *itertools.chain(*run.optimizer.moments().values())]
 
 
 def everything(run):
-    moments = [array for arrays in run.optimizer.moments().values() for array in arrays]
-    arrays = [parameter.value for parameter in run.model.parameters()] + moments
-    return [array.tobytes() for array in arrays] + [str(run.optimizer.steps).encode()]
+    return [array.tobytes() for array in arrays(run)], run.optimizer.steps
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
 def test_there_and_back(tmp_path, optimizer, dtype):
-    run, other = make(tmp_path, 1, optimizer, dtype), make(tmp_path, 2, optimizer, dtype)
+    run, other = (make_trainer(tmp_path, model=classifier(dtype), seed=seed).saved for seed in (1, 2))
+    for saved, scale in ((run, 1), (other, 2)):
+        saved.optimizer = optimizer(saved.shares.parameters)
+        saved.optimizer.steps = 3 * scale
+        for array in arrays(saved):
+            array[...] = scale * saved.rng.standard_normal(array.shape)
     run.model.classifier.bias.value[...] = [-0.0, 1e-42]  # a sign and a subnormal number come back too
     run.save(PROGRESS)
-    other.optimizer.steps = 99
-    arrays = [parameter.value for parameter in other.model.parameters()]
+    before = arrays(other)
     assert everything(other) != everything(run)
     assert other.restore() == PROGRESS
     assert everything(other) == everything(run)
     assert other.rng.random() == run.rng.random()
-    for parameter, array in zip(other.model.parameters(), arrays, strict=True):
-        assert parameter.value is array, "the optimiser and tied layers hold on to the array"
+    for array, found in zip(before, arrays(other), strict=True):
+        assert found is array, "the optimiser and tied layers hold on to the array"
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """The folder of a finished run."""
-    make_trainer(folder := tmp_path_factory.mktemp("finished"), **RUN).train()
+    make_trainer(folder := tmp_path_factory.mktemp("finished"), steps=4).train()
     return folder
-
-
-RUN = {"steps": 4, "learning_rate": 1e-2}
 
 
 def in_head(*keys, value):
@@ -121,7 +110,7 @@ def test_a_damaged_or_foreign_state_is_named_as_such_and_nothing_of_it_is_used(
         write_tensors(path, tensors, metadata)
     elif not changes:
         path.write_bytes(path.read_bytes()[:-1])
-    trainer = make_trainer(path.parent, model=classifier(**changes), **RUN)
+    trainer = make_trainer(path.parent, model=classifier(**changes), steps=4)
     before = everything(trainer)
     with pytest.raises(FileError, match=f"{STATE_FILE} .*{message}"):
         trainer.train()

@@ -32,7 +32,7 @@ def settings(tmp_path, monkeypatch):
     vocabulary = (checkpoint / "vocab.txt").read_text().replace("horse", "##orse").replace("goat", "h")
     (checkpoint / "vocab.txt").write_text(vocabulary)
     return PretrainSettings(
-        corpus=(str(write_corpus(tmp_path / "corpus.txt")),),
+        corpus=(str(write_corpus(tmp_path / "corpus.txt", documents=12)),),
         held_out=(str(write_corpus(tmp_path / "held_out.txt", seed=1)),),
         vocabulary=str(checkpoint),
         document_per_file=True,
@@ -60,6 +60,9 @@ def test_the_data_are_as_the_settings_say(settings, tmp_path):
     for name in OF_THE_DATA:
         others = {other: value for other, value in OF_THE_DATA.items() if other != name}
         assert batches(run.data) != wanted(settings.corpus, others), f"{name} should show"
+    size = (tmp_path / "corpus.txt").stat().st_size
+    assert f"corpus.txt: {size / 1000:.1f} kB of text, in 1 file with 1 document in all\n" in run.summary()
+    assert "held_out.txt: 2 batches, to judge it by" in run.summary()
     held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
     assert len(held_out) > 2
     assert [str(path) for path in run.trainer.judged_by] == [*settings.held_out]

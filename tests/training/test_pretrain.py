@@ -61,8 +61,8 @@ def test_the_data_are_as_the_settings_say(settings, tmp_path):
         others = {other: value for other, value in OF_THE_DATA.items() if other != name}
         assert batches(run.data) != wanted(settings.corpus, others), f"{name} should show"
     size = (tmp_path / "corpus.txt").stat().st_size
-    assert f"corpus.txt: {size / 1000:.1f} kB of text, in 1 file with 1 document in all\n" in run.summary()
-    assert "held_out.txt: 2 batches, to judge it by" in run.summary()
+    assert f": {size / 1000:.1f} kB of text, in 1 file with 1 document in all\n" in run.summary()
+    assert ": 2 batches, to judge it by" in run.summary()
     held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
     assert len(held_out) > 2
     assert [str(path) for path in run.trainer.judged_by] == [*settings.held_out]

@@ -5,7 +5,8 @@ import sys
 import time
 from collections import Counter
 
-from tests.fuzz.run import GOOD, KINDS, run_case, run_cases
+from tests.fuzz.outcome import GOOD
+from tests.fuzz.run import KINDS, run_case, run_cases
 
 
 def main() -> int:

@@ -36,6 +36,7 @@ ASKED = [("1", "who sat ?", "the cat", 0), ("2", "who ran ?", "a dog", 25)]
 QAS = [{"id": i, "question": asked, "answers": [{"text": text, "answer_start": at}]} for i, asked, text, at in ASKED]
 PASSAGE = {"context": "the cat sat on the mat . a dog ran", "qas": QAS}
 SQUAD = {"version": "1.1", "data": [{"title": "cats", "paragraphs": [PASSAGE]}]}
+HELD_OUT = "the mat sat on a road .\n\na cat ran on the dog .\n"
 CORPUS = "\n".join(["the cat sat on the mat .", "a dog ran on the road .", "", "the cat ran .", "a dog sat ."] * 4)
 
 
@@ -64,10 +65,11 @@ def make_base(folder: Path) -> Base:
         if name not in checkpoints:
             checkpoints[name] = write_checkpoint(folder / name, model_class, **changes)
         npbert.Tokenizer.from_pretrained(checkpoints[name]).save_pretrained(checkpoints[name])
-    corpus = folder / "corpus.txt"
+    corpus, held_out = folder / "corpus.txt", folder / "held-out.txt"
     corpus.write_text(CORPUS, encoding="utf-8")
+    held_out.write_text(HELD_OUT, encoding="utf-8")
     same = dict.fromkeys(("vocabulary", "model"), str(checkpoints["pretraining"]))
-    texts = dict.fromkeys(("corpus", "held_out"), (str(corpus),))
+    texts = {"corpus": (str(corpus),), "held_out": (str(held_out),)}
     sizes = {"steps": 4, "batch_size": 2, "max_length": 16, "held_out_batches": 1, "save_every": 2, "log_every": 1}
     settings = PretrainSettings(**same, **texts, **sizes)
     run = folder / "run"

@@ -39,14 +39,8 @@ PIECES: dict[str, list[dict[str, Any]]] = {
     ],
     "truncation": [{"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 2}],
     "padding": [
-        {
-            "strategy": {"Fixed": 10**6},
-            "direction": "Left",
-            "pad_to_multiple_of": 0,
-            "pad_id": 0,
-            "pad_type_id": 0,
-            "pad_token": "[PAD]",
-        }
+        {"strategy": {"Fixed": 10**6}, "direction": "Left", "pad_token": "[PAD]"}
+        | dict.fromkeys(("pad_to_multiple_of", "pad_id", "pad_type_id"), 0)
     ],
 }
 
@@ -54,8 +48,7 @@ PIECES: dict[str, list[dict[str, Any]]] = {
 @kind(3)
 def tokenizer_parts(rng: Rng, base: Base, folder: Path) -> Call:
     """A tokenizer.json whose parts are others than a BERT's, one or several in a row, right or slightly wrong."""
-    name = pick(rng, list(base.checkpoints))
-    copy = base.copy(base.checkpoints[name], folder)
+    name, copy = base.copy_of_one(rng, folder)
     path = copy / "tokenizer.json"
     value = json.loads(path.read_bytes())
     lists = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers", "post_processor": "processors"}

@@ -30,6 +30,9 @@ class Hang(BaseException):
     """A case took longer than SECONDS. (Not an Exception: nobody may catch it.)"""
 
 
+GOOD = ("accepted", "refused")
+
+
 class Outcome(NamedTuple):
     """What became of a case: `accepted`, `refused`, or what must never be; and what it said."""
 
@@ -38,7 +41,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        return self.what in ("accepted", "refused")
+        return self.what in GOOD
 
 
 def limit_memory() -> None:

@@ -23,6 +23,7 @@ from tests.fuzz.kinds import Call, kind
 from tests.fuzz.mutate import Rng, pick, spoil_lines
 from tests.fuzz.outcome import Nonsense, Outcome, check_text, command
 from tests.learn.answers import right_answer
+from tests.training.tiny import saved_step
 
 HABITS = (
     "while True: pass",
@@ -51,7 +52,16 @@ def streams(rng: Rng, base: Base, folder: Path) -> Call:
     writing = pick(rng, [">out", ">&-", ">/dev/full", "| head -c 20 >out", "| true"])
     errors = pick(rng, ["2>err", "2>err", "2>err", "2>&-", "2>/dev/full"])
     program = f'"{sys.executable}" -m npbert "$@" {reading} {errors} {writing}'
-    return lambda: _programs(["bash", "-c", program, "bash", *given], folder)
+
+    def call() -> Outcome:
+        status = subprocess.run(["bash", "-c", program, "bash", *given], cwd=folder, timeout=60, check=False).returncode
+        said = (folder / "err").read_text(encoding="utf-8") if (folder / "err").exists() else ""
+        check_text(said)
+        if status not in (0, 1, 2):
+            raise Nonsense(f"the status is {status}: {said}")
+        return Outcome("refused" if status else "accepted", said)
+
+    return call
 
 
 @kind(0.05)
@@ -79,10 +89,9 @@ def hang_ups(rng: Rng, base: Base, folder: Path) -> Call:
         said = (folder / "err").read_text(encoding="utf-8", errors="replace")
         if "Traceback" in said and "npbert/training" in said:
             raise Nonsense(said)
-        steps = [int(step) for step in re.findall(r"stopped at step (\d+)", said)]
         if not (run / "state.safetensors").exists():
             return Outcome("refused", said)
-        resumed = command("pretrain", run, "--resume", "--steps", str(max(steps, default=0) + 2), is_json=False)
+        resumed = command("pretrain", run, "--resume", "--steps", saved_step(run) + 2, is_json=False)
         return resumed if resumed.what == "accepted" else Outcome("nonsense", f"{said}\n{resumed.said}")
 
     return call
@@ -151,12 +160,3 @@ def learn(rng: Rng, base: Base, folder: Path) -> Call:
 @cache
 def _embed(folder: Path) -> Any:
     return npbert.Embed.from_pretrained(folder)
-
-
-def _programs(arguments: list[str], folder: Path) -> Outcome:
-    status = subprocess.run(arguments, cwd=folder, timeout=60, check=False).returncode
-    said = (folder / "err").read_text(encoding="utf-8") if (folder / "err").exists() else ""
-    check_text(said)
-    if status not in (0, 1, 2):
-        raise Nonsense(f"the status is {status}: {said}")
-    return Outcome("refused" if status else "accepted", said)

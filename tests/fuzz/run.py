@@ -20,7 +20,6 @@ from tests.fuzz.base import Base, make_base
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.outcome import Outcome, limit_memory, outcome_of
 
-GOOD = ("accepted", "refused")
 LONGEST = 300
 """Seconds for one case, on the clock: what sleeps for ever ends here."""
 Results = list[tuple[int, Outcome]]
@@ -43,26 +42,24 @@ def a_base() -> Iterator[Base]:
         yield base
 
 
-def run_kind(base: Base, name: str, seed: int, count: int, first: int = 0) -> Results:
-    """`count` cases of a kind, from number `first` on. When one kills its process, the next begins in a new one."""
+def run_kind(base: Base, name: str, seed: int, count: int) -> Results:
+    """`count` cases of a kind. When one kills its process, the next begins in a new one."""
     results: Results = []
     while len(results) < count:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(
-            target=_work, args=(theirs, base, name, seed, first + len(results), first + count), daemon=True
-        )
+        process = context.Process(target=_work, args=(theirs, base, name, seed, len(results), count), daemon=True)
         process.start()
         theirs.close()
         with contextlib.suppress(EOFError):
             while len(results) < count:
                 if not ours.poll(LONGEST):
                     break
-                results.append((first + len(results), Outcome(*json.loads(ours.recv_bytes()))))
+                results.append((len(results), Outcome(*json.loads(ours.recv_bytes()))))
         process.kill()
         process.join()
         if len(results) < count:
-            results.append((first + len(results), Outcome("died", f"exit status {process.exitcode}")))
+            results.append((len(results), Outcome("died", f"exit status {process.exitcode}")))
     return results
 
 

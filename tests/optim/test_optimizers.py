@@ -1,5 +1,7 @@
-"""Adam, AdamW and Adadelta against their algorithms as printed. (Against torch: tests/parity.)"""
+"""Adam, AdamW and Adadelta against their algorithms as printed. (Against torch: tests/parity.) Clipping by the norm of
+all gradients together, and the schedule."""
 
+import math
 import re
 
 import numpy as np
@@ -7,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import Adadelta, Adam, AdamW, Init, Linear, Parameter, linear_warmup_decay
+from npbert import Adadelta, Adam, AdamW, Init, Linear, Parameter, clip_by_global_norm, clip_factor, linear_warmup_decay
+from npbert.compute import BLOCK
 from tests.computing import in_pieces, on_threads
 from tests.optim.textbook import adadelta, adam, take_steps
 
@@ -101,6 +104,7 @@ def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
 @pytest.mark.parametrize(
     ("make_wrong", "message"),
     [
+        (lambda _: AdamW(Linear(2, 3, Init(np.random.default_rng(0)))), "AdamW(model.parameters()), not the model"),
         (lambda p: Adam(enumerate(p)), "takes Parameters (model.parameters()), got a tuple"),
         (lambda p: Adam([]), "there are no parameters to optimise"),
         (lambda p: Adam(p, lr=-1), "lr is -1, wanted from 0"),
@@ -118,11 +122,6 @@ def test_wrong_settings_are_refused(make_wrong, message):
         make_wrong(make()[0])
 
 
-def test_a_model_is_not_its_parameters():
-    with pytest.raises(TypeError, match=r"as in AdamW\(model.parameters\(\)\), not the model"):
-        AdamW(Linear(2, 3, Init(np.random.default_rng(0))))
-
-
 def test_a_schedule_goes_up_from_0_then_down_to_0():
     rates = [linear_warmup_decay(step, lr=8.0, warmup_steps=4, total_steps=12) for step in range(15)]
     assert rates == [0, 2, 4, 6, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]
@@ -130,3 +129,39 @@ def test_a_schedule_goes_up_from_0_then_down_to_0():
     for step, warmup, message in [(-1, 1, "step is -1"), (0, 5, "warmup_steps is 5, wanted from 0 up"), (0, -1, "-1")]:
         with pytest.raises(ValueError, match=message):
             linear_warmup_decay(step, lr=1.0, warmup_steps=warmup, total_steps=5)
+
+
+def with_gradients(shapes, dtype=np.float64, order="C"):
+    rng = np.random.default_rng(0)
+    parameters = [Parameter(np.zeros(shape, dtype)) for shape in shapes]
+    for parameter in parameters:
+        parameter.add_grad(np.array(rng.standard_normal(parameter.value.shape), dtype, order=order))
+    return parameters
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-14)])
+@pytest.mark.parametrize("shapes", [SHAPES, *([shape] for shape in SHAPES), [(3, BLOCK), (BLOCK + 1,)]], ids=str)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_one_factor_brings_all_gradients_to_the_norm(count, dtype, tolerance, shapes, order):
+    with on_threads(count), in_pieces(8 if shapes[0] != (3, BLOCK) else BLOCK):
+        for of_norm in (1 / 3, 1.1):
+            parameters = with_gradients(shapes, dtype, order)
+            before = [parameter.grad.copy() for parameter in parameters]
+            norm = math.sqrt(math.fsum((grad.astype(float) ** 2).sum() for grad in before))
+            clipped = clip_by_global_norm(iter([*parameters, *parameters]), norm * of_norm)
+            assert clipped == pytest.approx(norm, rel=tolerance)
+            factor = min(1, norm * of_norm / (norm + 1e-6))
+            for parameter, grad in zip(parameters, before, strict=True):
+                assert parameter.grad.dtype == dtype
+                np.testing.assert_allclose(parameter.grad, grad * factor, rtol=10 * tolerance)
+
+
+def test_the_factor():
+    assert clip_factor(5.0, 1.0) == pytest.approx(0.2, rel=1e-6)
+    assert clip_factor(0.5, 1.0) == 1
+    assert np.isnan(clip_factor(float("nan"), 1.0)), "what is wrong is not hidden"
+    for max_norm in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match=f"max_norm is {max_norm}, wanted a positive number"):
+            clip_by_global_norm(with_gradients([()]), max_norm)
+    assert clip_by_global_norm([Parameter(np.zeros(5))], 1.0) == 0

@@ -130,6 +130,8 @@ def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model
     best = make("again", model=kept)
     assert best.evaluate() == numbers
     assert best.model.config.id2label == ("no", "yes")
+    for read in (Tokenizer, BertForSequenceClassification, npbert.Classify, npbert.Embed):
+        assert read.from_pretrained(tmp_path / "run"), "the folder of a run stands for its model"
     kept_tokenizer = Tokenizer.from_pretrained(kept)
     assert (len(kept_tokenizer), kept_tokenizer.max_length) == (30, 20)
     assert make("end", evaluate_every=0).summary().count("to judge the model by at the end") == 1
@@ -159,8 +161,8 @@ def evaluate(tmp_path):
         model = kind(tiny_config(**changes), rng=np.random.default_rng(0))
         if favourite is not None:
             model.classifier.bias.value[favourite] = 100
-        model.save_pretrained(tmp_path / "model")
-        tiny_tokenizer().save_pretrained(tmp_path / "model")
+        model.save_pretrained(tmp_path / "model", overwrite=True)
+        tiny_tokenizer().save_pretrained(tmp_path / "model", overwrite=True)
         (tmp_path / "a.tsv").write_text(content)
         settings = TaskSettings(**{"max_length": 32, **(settings or {})})
         return evaluate_checkpoint(tmp_path / "model", str(tmp_path / "a.tsv"), settings)
@@ -168,22 +170,20 @@ def evaluate(tmp_path):
     return evaluate
 
 
-@pytest.mark.parametrize("names", [("good", "bad"), ("bad", "good"), ("fair", "good", "bad"), None])
-def test_labels_by_name_in_the_order_of_the_checkpoint_or_by_number(evaluate, names):
+@pytest.mark.parametrize(
+    ("names", "unknown"), [(("good", "bad"), "fair"), (("fair", "good", "bad"), "1"), (None, "2"), (None, "LABEL_1")]
+)
+def test_labels_by_name_in_the_order_of_the_checkpoint_or_by_number(evaluate, names, unknown):
     """The model says "good", or 1, each time."""
     good, bad = ("good", "bad") if names else ("1", "0")
     content = f"a b\t{good}\nc\t{bad}\nd\t{good}\ne f\t{good}\n"
-    count = len(names or "01")
-    metrics = evaluate(TEXT, content, names.index("good") if names else 1, num_labels=count, id2label=names)
+    count, favourite = len(names or "01"), names.index("good") if names else 1
+    metrics = evaluate(TEXT, content, favourite, num_labels=count, id2label=names)
     assert metrics["accuracy"] == 0.75
     assert ("f1" in metrics) == (count == 2)
-
-
-@pytest.mark.parametrize(("names", "label"), [(("good", "bad"), "fair"), (None, "2"), (None, "LABEL_1")])
-def test_a_label_that_the_model_does_not_know(evaluate, names, label):
-    known = "'good', 'bad'" if names else "'0', '1'"
-    with pytest.raises(FileError, match=rf"a\.tsv, line 2: the label '{label}' is none of those in training: {known}"):
-        evaluate(TEXT, f"a\t{(names or '0')[0]}\nb\t{label}\n", num_labels=2, id2label=names)
+    known = ", ".join(map(repr, names or "01"))
+    with pytest.raises(FileError, match=rf"a\.tsv, line 5: the label '{unknown}' is none of those .*: {known}"):
+        evaluate(TEXT, f"{content}f\t{unknown}\n", num_labels=count, id2label=names)
 
 
 def test_a_head_of_another_size_is_refused(evaluate):
@@ -210,9 +210,3 @@ def test_from_lists(tmp_path):
     pairs = [(text, "a dog .") for text in texts]
     score = npbert.finetune(pairs, [float(len(text)) for text in texts], folder=tmp_path / "pairs", **options)
     assert isinstance(score(pairs[0]), float)
-
-
-def test_the_folder_of_a_run_stands_for_its_model(make, tmp_path):
-    make(steps=1).trainer.train()
-    for read in (npbert.Tokenizer, BertForSequenceClassification, npbert.Classify, npbert.Embed):
-        assert read.from_pretrained(tmp_path / "run")

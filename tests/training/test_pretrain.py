@@ -1,4 +1,5 @@
-"""Pre-training: every setting arrives where it acts; and what knowing next to nothing gives, to be held against."""
+"""Pre-training: every setting arrives where it acts; what knowing next to nothing gives, to be held against; and the
+sentences with hidden words: always the same, short, and with what the model thinks of each hidden one."""
 
 import math
 import warnings
@@ -12,9 +13,10 @@ from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 from npbert.json_lines import METRICS_FILE, SHOWN_FILE, read_json_lines
 from npbert.training.judge import Goal
-from npbert.training.masked_sentences import MaskedSentences
+from npbert.training.masked_sentences import GUESSES, SENTENCES, MaskedSentences
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
 from npbert.training.settings import SETTINGS_FILE, load_settings
+from tests.small_tokenizer import small_tokenizer
 from tests.training.tiny import VOCABULARY, assert_same, values, write_checkpoint, write_corpus
 
 SMALL = BertConfig(30, 8, 1, 2, 12, max_position_embeddings=20, initializer_range=0.2)
@@ -30,7 +32,7 @@ def settings(tmp_path, monkeypatch):
     vocabulary = (checkpoint / "vocab.txt").read_text().replace("horse", "##orse").replace("goat", "h")
     (checkpoint / "vocab.txt").write_text(vocabulary)
     return PretrainSettings(
-        corpus=(str(write_corpus(tmp_path / "corpus.txt")),),
+        corpus=(str(write_corpus(tmp_path / "corpus.txt", documents=12)),),
         held_out=(str(write_corpus(tmp_path / "held_out.txt", seed=1)),),
         vocabulary=str(checkpoint),
         document_per_file=True,
@@ -58,6 +60,9 @@ def test_the_data_are_as_the_settings_say(settings, tmp_path):
     for name in OF_THE_DATA:
         others = {other: value for other, value in OF_THE_DATA.items() if other != name}
         assert batches(run.data) != wanted(settings.corpus, others), f"{name} should show"
+    size = (tmp_path / "corpus.txt").stat().st_size
+    assert f": {size / 1000:.1f} kB of text, in 1 file with 1 document in all\n" in run.summary()
+    assert ": 2 batches, to judge it by" in run.summary()
     held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
     assert len(held_out) > 2
     assert [str(path) for path in run.trainer.judged_by] == [*settings.held_out]
@@ -143,16 +148,75 @@ def test_frequencies_in_pieces_spread_over_the_corpus(tmp_path, max_pieces, piec
 
 
 @pytest.mark.parametrize("blank", ["\n", ""])
-def test_a_held_out_document_that_is_in_the_corpus_is_said(tmp_path, blank):
-    corpus, held_out = write_corpus(tmp_path / "a.txt"), write_corpus(tmp_path / "b.txt", documents=2, seed=1)
-    checkpoint = write_checkpoint(tmp_path / "checkpoint")
-    files = {"corpus": [corpus], "held_out": [held_out], "vocabulary": checkpoint, "model": checkpoint}
-    settings = PretrainSettings(**files, max_length=20)
+def test_a_held_out_document_that_is_in_the_corpus_is_said(settings, tmp_path, blank):
+    settings = replace(settings, model=settings.vocabulary, document_per_file=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Pretraining(settings, tmp_path / "run")
-    text = held_out.read_text(encoding="utf-8").split("\n\n")[1].strip()
-    rest = "\n" + corpus.read_text(encoding="utf-8") if blank else ""
-    corpus.write_text(f"{text}\n{blank}{rest}", encoding="utf-8")
-    with pytest.warns(UserWarning, match="the corpus has 1 of 2 passages of the held-out text in it"):
+    held_out, corpus = ((tmp_path / name).read_text(encoding="utf-8") for name in ("held_out.txt", "corpus.txt"))
+    text, rest = held_out.split("\n\n")[1].strip(), "\n" + corpus if blank else ""
+    (tmp_path / "corpus.txt").write_text(f"{text}\n{blank}{rest}", encoding="utf-8")
+    with pytest.warns(UserWarning, match="the corpus has 1 of 6 passages of the held-out text in it"):
         Pretraining(settings, tmp_path / "run")
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return small_tokenizer(" ".join([*VOCABULARY[5:], "##ful", "##ly"]))
+
+
+def sentences(tokenizer, path, text=None, **options):
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    return MaskedSentences(Corpus([path]), tokenizer, **{"max_length": 64, "seed": 3, **options})
+
+
+@pytest.mark.parametrize("model_class", [BertForMaskedLM, BertForPreTraining])
+def test_what_is_shown_is_what_the_model_says(tmp_path, tokenizer, model_class):
+    chosen = sentences(tokenizer, write_corpus(tmp_path / "a.txt", documents=12))
+    assert len(chosen.input_ids) == SENTENCES
+    again = sentences(tokenizer, tmp_path / "a.txt")
+    assert (chosen.input_ids, chosen.labels) == (again.input_ids, again.labels)
+    assert chosen.input_ids != sentences(tokenizer, tmp_path / "a.txt", seed=4).input_ids
+
+    config = replace(SMALL, vocab_size=len(tokenizer))
+    model = model_class(config, rng=np.random.default_rng(0), dtype=np.float64)
+    shown = chosen.show(model)
+    assert shown == chosen.show(model), "there is no dropout"
+    assert shown["kind"] == "masked"
+    for ids, labels, row in zip(chosen.input_ids, chosen.labels, shown["sentences"], strict=True):
+        assert row["tokens"] == tokenizer.decode(ids)
+        output = model(Batch(np.array([ids])))
+        logits = getattr(output, "prediction_logits", output)[0]
+        p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        assert [one["place"] for one in row["hidden"]] == [i for i, label in enumerate(labels) if label != IGNORED]
+        for one in row["hidden"]:
+            of_place, label = p[one["place"]], labels[one["place"]]
+            assert (row["tokens"][one["place"]], one["token"]) == ("[MASK]", tokenizer.decode([label])[0])
+            assert one["probability"] == pytest.approx(of_place[label], rel=1e-3)
+            best = np.argsort(-of_place, kind="stable")[:GUESSES]
+            assert [token for token, _ in one["guesses"]] == tokenizer.decode(best)
+            assert [score for _, score in one["guesses"]] == pytest.approx(of_place[best], rel=1e-3)
+
+
+def test_whole_words_are_hidden_and_no_punctuation(tmp_path, tokenizer):
+    chosen = sentences(tokenizer, tmp_path / "a", "catful . . . . . . . . . . . . . . .\n" * 3)
+    for ids, labels in zip(chosen.input_ids, chosen.labels, strict=True):
+        assert [i for i, label in enumerate(labels) if label != IGNORED] == [1, 2], "both pieces of the only word"
+        assert [index == tokenizer.mask_id for index in ids[:4]] == [False, True, True, False]
+    chosen = sentences(tokenizer, tmp_path / "a", f"{'the cat sees a dog ' * 4}.\n" * 3)
+    assert [np.not_equal(labels, IGNORED).sum() for labels in chosen.labels] == [2] * 3, "one for every eight tokens"
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "longest"),
+    [("the cat sees a dog .\n", 1, 8), ("cat " * 500 + "\n", 1, 24), ("cat\n", 1, 3), ("§\n§ §\n", 0, 0)],
+)
+def test_odd_corpora(tmp_path, tokenizer, text, count, longest):
+    """Too short, too long, or without a known word."""
+    chosen = sentences(tokenizer, tmp_path / "a.txt", text)
+    assert len(chosen.input_ids) == count
+    assert max(map(len, chosen.input_ids), default=0) == longest
+    assert all(any(label != IGNORED for label in labels) for labels in chosen.labels)
+    assert count or chosen.show(None) == {}
+    assert max(map(len, sentences(tokenizer, tmp_path / "a.txt", max_length=8).input_ids), default=0) == min(longest, 8)

@@ -1,5 +1,6 @@
-"""The state of a run on disk: back bit for bit, or refused with nothing loaded."""
+"""The state of a run on disk: back bit for bit, or refused with nothing loaded. How far the run is, and its means."""
 
+import itertools
 import json
 import shutil
 from pathlib import Path
@@ -7,78 +8,52 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npbert import Adadelta, Adam, AdamW, randomize
+from npbert import Adadelta, Adam, AdamW
 from npbert.data.task_data import Place
 from npbert.files import FileError
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
-from npbert.training.parallel import ALONE, Shares
+from npbert.training.accumulate import StepLosses
 from npbert.training.progress import Averages, Progress
-from npbert.training.settings import TrainerSettings
-from npbert.training.state import STATE_FILE, SavedRun
-from tests.training.tiny import classifier, make_trainer, needs_the_extra_train
+from npbert.training.state import STATE_FILE
+from tests.training.tiny import classifier, make_trainer
 
 PROGRESS = Progress(3, 2**62, Place(0, 7), None, 4, {"ä": 0.1}, 1, {}, Averages({"loss": 0.1}, {"loss": 3}))
 
 
-def make(folder, seed, optimizer=AdamW, dtype=np.float32):
-    """What saves a model and its optimiser, after three steps with random gradients."""
-    needs_the_extra_train()
-    rng = np.random.default_rng(seed)
-    model = classifier(dtype)
-    randomize(model, rng)
-    made = optimizer(model.parameters())
-    for _ in range(3):
-        for parameter in made.parameters:
-            parameter.add_grad(rng.standard_normal(parameter.value.shape).astype(dtype))
-        made.step()
-    return SavedRun(folder, model, made, Shares(model, ALONE), rng, TrainerSettings(), model.save_pretrained)
+def arrays(run):
+    """The parameters, and what the optimiser remembers."""
+    return [*(each.value for each in run.model.parameters()), *itertools.chain(*run.optimizer.moments().values())]
 
 
 def everything(run):
-    moments = [array for arrays in run.optimizer.moments().values() for array in arrays]
-    arrays = [parameter.value for parameter in run.model.parameters()] + moments
-    return [array.tobytes() for array in arrays] + [str(run.optimizer.steps).encode()]
+    return [array.tobytes() for array in arrays(run)], run.optimizer.steps
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
 def test_there_and_back(tmp_path, optimizer, dtype):
-    run, other = make(tmp_path, 1, optimizer, dtype), make(tmp_path, 2, optimizer, dtype)
+    run, other = (make_trainer(tmp_path, model=classifier(dtype), seed=seed).saved for seed in (1, 2))
+    for saved, scale in ((run, 1), (other, 2)):
+        saved.optimizer = optimizer(saved.shares.parameters)
+        saved.optimizer.steps = 3 * scale
+        for array in arrays(saved):
+            array[...] = scale * saved.rng.standard_normal(array.shape)
     run.model.classifier.bias.value[...] = [-0.0, 1e-42]  # a sign and a subnormal number come back too
     run.save(PROGRESS)
-    other.optimizer.steps = 99
-    arrays = [parameter.value for parameter in other.model.parameters()]
+    before = arrays(other)
     assert everything(other) != everything(run)
     assert other.restore() == PROGRESS
     assert everything(other) == everything(run)
     assert other.rng.random() == run.rng.random()
-    for parameter, array in zip(other.model.parameters(), arrays, strict=True):
-        assert parameter.value is array, "the optimiser and tied layers hold on to the array"
-
-
-def test_saving_again_keeps_the_new_state_or_after_an_error_the_old_one_and_nothing_else(tmp_path, monkeypatch):
-    def fails(path, *_):
-        path.write_bytes(b"half")
-        raise OSError(28, "No space left on device")
-
-    run = make(tmp_path, 1)
-    run.save(Progress(0, 1))
-    run.save(PROGRESS)
-    monkeypatch.setattr("npbert.training.state.write_tensors", fails)
-    with pytest.raises(OSError, match="No space left"):
-        run.save(Progress(0, 2))
-    assert run.restore() == PROGRESS
-    assert [file.name for file in tmp_path.iterdir()] == [STATE_FILE]
+    for array, found in zip(before, arrays(other), strict=True):
+        assert found is array, "the optimiser and tied layers hold on to the array"
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """The folder of a finished run."""
-    make_trainer(folder := tmp_path_factory.mktemp("finished"), **RUN).train()
+    make_trainer(folder := tmp_path_factory.mktemp("finished"), steps=4).train()
     return folder
-
-
-RUN = {"steps": 4, "learning_rate": 1e-2}
 
 
 def in_head(*keys, value):
@@ -95,7 +70,6 @@ def in_head(*keys, value):
 
 
 NO_STATE, DAMAGED = "is not a training state of npbert", "is damaged, or of another version"
-FOREIGN = "is the state of another"
 REFUSED = {  # what is done to metadata and tensors, how another model differs, and why it is refused
     "no metadata": (lambda metadata, _: metadata.clear(), {}, NO_STATE),
     "head no JSON": (lambda metadata, _: metadata.update(npbert="{"), {}, NO_STATE),
@@ -105,18 +79,19 @@ REFUSED = {  # what is done to metadata and tensors, how another model differs, 
     "progress of another type": (in_head("progress", value=[]), {}, NO_STATE),
     "settings of another type": (in_head("progress", "settings", value=[]), {}, NO_STATE),
     "a key too many": (in_head("progress", "mood", value=1), {}, f"{DAMAGED}.*: mood is unknown"),
-    "a key of another type": (in_head("progress", "epoch", value="x"), {}, f"{DAMAGED}.*: epoch is 'x'"),
     "no generator": (in_head("progress", "rng", value=None), {}, DAMAGED),
     "another generator": (in_head("progress", "rng", "bit_generator", value="X"), {}, DAMAGED),
-    "another run": (in_head("progress", "settings", "learning_rate", value=0.5), {}, None),
     "NaN": (
         lambda _, tensors: tensors["value.classifier.bias"].fill(np.nan),
         {},
         "is damaged: value.classifier.bias holds a number that is not finite",
     ),
-    "a tensor lost": (lambda _, tensors: tensors.pop(next(iter(tensors))), {}, f"{FOREIGN} model.*missing there"),
+    "a tensor lost": (
+        lambda _, tensors: tensors.pop("value.classifier.weight"),
+        {},
+        r"is the state of another .*: \S+ is missing there, and F32 \(8, 2\) here",
+    ),
     "wider": (None, {"intermediate_size": 16}, r"another model or optimiser: value.*is F32 \(8, 12\) there, and F"),
-    "deeper": (None, {"num_hidden_layers": 3}, r".*layers.2.\S+ is missing there, and F32 \(8, 8\) here"),
     "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ is F32 \(.*\) there, and missing here"),
     "in other numbers": (None, {"dtype": np.float64}, r".*value.*is F32 \(.*\) there, and F64 \(.*\) here"),
     "cut short": (None, {}, "is damaged, cut short or no"),
@@ -135,9 +110,56 @@ def test_a_damaged_or_foreign_state_is_named_as_such_and_nothing_of_it_is_used(
         write_tensors(path, tensors, metadata)
     elif not changes:
         path.write_bytes(path.read_bytes()[:-1])
-    trainer = make_trainer(path.parent, model=classifier(**changes), **RUN)
+    trainer = make_trainer(path.parent, model=classifier(**changes), steps=4)
     before = everything(trainer)
-    wanted = f"{STATE_FILE} .*{message}" if message else "holds a run with other settings, learning_rate = 0.5 and"
-    with pytest.raises(FileError, match=wanted):
+    with pytest.raises(FileError, match=f"{STATE_FILE} .*{message}"):
         trainer.train()
     assert everything(trainer) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, wrong) for name in ("epoch", "epoch_seed", "best_step") for wrong in (-1, 1.5, "1", None, True)],
+        *[("best", wrong) for wrong in ("1", [], True)],
+        *[(name, wrong) for name in ("evaluation", "best_evaluation") for wrong in (None, [], {"f1": "high"})],
+        *[("place", wrong) for wrong in ([1], [1, -2], [1, 2, 3], {"group": 0}, None, ["a", 1])],
+        *[("averages", wrong) for wrong in ({}, {"sums": {}, "counts": {"loss": 1}}, {"sums": [], "counts": {}})],
+        ("averages", {"sums": {"loss": 1.0}, "counts": {"loss": -1}}),
+    ],
+)
+def test_what_is_of_another_type_is_named(name, value):
+    with pytest.raises(ValueError, match=f"^{name} is "):
+        Progress.from_stored({**PROGRESS.stored(), name: value})
+
+
+def test_what_is_missing_or_unknown_is_named():
+    """But total_steps, of which an earlier version said nothing."""
+    stored = PROGRESS.stored()
+    with pytest.raises(ValueError, match=r"^spirit is unknown$"):
+        Progress.from_stored({**stored, "spirit": 1})
+    del stored["total_steps"]
+    assert Progress.from_stored(stored) == PROGRESS
+    del stored["place"]
+    with pytest.raises(ValueError, match=r"^place is missing$"):
+        Progress.from_stored(stored)
+
+
+BOTH = {"loss": 1.75 + 0.75, "mlm_loss": 1.75, "mlm_accuracy": 30 / 40, "nsp_loss": 0.75, "nsp_accuracy": 3 / 4}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "steps", "wanted"),
+    [
+        (("mlm", "nsp"), [((4.0, 1.0), (10, 2), (3, 1)), ((1.0, 0.5), (30, 2), (27, 2))], BOTH),
+        (("",), [((4.0,), (1,), (0,)), ((1.0,), (3,), (3,))], {"loss": 7 / 4, "accuracy": 3 / 4}),
+        (("",), [((4.0,), (2,), None)], {"loss": 4.0}),  # in a regression nothing is right
+        (("",), [], {}),
+    ],
+)
+def test_means_are_over_targets_not_over_batches(kinds, steps, wanted):
+    averages = Averages()
+    for step in steps:
+        averages.add(kinds, StepLosses(*step))
+    assert averages.means() == pytest.approx(wanted)
+    assert list(averages.means()) == list(wanted)

@@ -1,5 +1,6 @@
 """The Trainer: it does what its settings say, and what it leaves on disk says what it did."""
 
+import itertools
 import math
 import re
 import sys
@@ -7,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from npbert import AdamW, BertForSequenceClassification, Tape, clip_by_global_norm, linear_warmup_decay
+from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, clip_by_global_norm, linear_warmup_decay
 from npbert.data.task_data import TaskData
 from npbert.extras import how_to_install
 from npbert.json_lines import METRICS_FILE, read_json_lines
@@ -15,7 +16,8 @@ from npbert.training.judge import Goal
 from npbert.training.plot import draw_curves
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.state import MODEL_FOLDER
-from tests.training.tiny import assert_same, classifier, collate, examples, make_trainer, task_data, values
+from tests.models.own import NoBert, Score
+from tests.training.tiny import TINY, assert_same, classifier, collate, examples, make_trainer, task_data, values
 
 
 def rows(folder):
@@ -83,15 +85,16 @@ def test_rows_of_the_log_are_means_since_the_row_before(tmp_path):
 class Judge:
     """An evaluation that gives what it is told, and remembers when, and the model at that time."""
 
-    def __init__(self, folder, scores, *, more_is_better=True, name="score", **settings):
-        self.scores, self.name, self.steps, self.models = iter(scores), name, [], []
+    def __init__(self, folder, scores, losses=(), *, more_is_better=True, name="score", **settings):
+        self.scores, self.losses, self.name = iter(scores), itertools.chain(losses, itertools.repeat(1.0)), name
+        self.steps, self.models = [], []
         goal = Goal("score", more_is_better=more_is_better)
         self.trainer = make_trainer(folder, evaluate=self.evaluate, goal=goal, **settings)
 
     def evaluate(self):
         self.steps.append(self.trainer.step)
         self.models.append(values(self.trainer.model))
-        return {self.name: next(self.scores), "other": 1.0}
+        return {self.name: next(self.scores), "loss": next(self.losses)}
 
 
 def saved(folder):
@@ -99,23 +102,27 @@ def saved(folder):
 
 
 @pytest.mark.parametrize(
-    ("scores", "more_is_better", "best"),
+    ("scores", "losses", "more_is_better", "best"),
     [
-        ((1, 3, 2, 2.5), True, 1),
-        ((3, 1, 2, 1.5), False, 1),
-        ((1, 1, 1, 1), True, 0),
-        ((1, 2, 3, 4), True, 3),
-        ((math.nan, 1, 2, math.nan), True, 2),
-        ((2, math.nan, 1, 3), False, 2),
-        ((math.nan, math.nan, math.nan, math.nan), None, 0),
-        ((1, 3, 2, 2.5), None, 1),
+        ((1, 3, 2, 2.5), (), True, 1),
+        ((3, 1, 2, 1.5), (), False, 1),
+        ((1, 1, 1, 1), (), True, 0),
+        ((1, 2, 3, 4), (), True, 3),
+        ((math.nan, 1, 2, math.nan), (), True, 2),
+        ((2, math.nan, 1, 3), (), False, 2),
+        ((math.nan,) * 4, (), None, 0),
+        ((1, 3, 2, 2.5), (), None, 1),
+        # A metric such as Matthews' stays at 0 until the model has learned something: later is better all the same
+        ((0.0,) * 4, (3.0, 1.0, 2.0, 1.0), True, 1),
+        ((math.nan,) * 4, (3.0, 1.0, 2.0, 1.0), True, 1),
     ],
 )
-def test_the_best_model_is_kept(tmp_path, scores, more_is_better, best):
-    """By default, more is better."""
-    judge = Judge(tmp_path, scores, more_is_better=more_is_better, evaluate_every=2, steps=7)
+def test_the_best_model_is_kept(tmp_path, scores, losses, more_is_better, best):
+    """By default, more is better; of equal scores, that with the smaller loss."""
+    judge = Judge(tmp_path, scores, losses, more_is_better=more_is_better, evaluate_every=2, steps=7)
     numbers = judge.trainer.train()
-    assert numbers == pytest.approx({"score": scores[best], "other": 1.0}, rel=0, nan_ok=True), "of the model kept"
+    wanted = {"score": scores[best], "loss": losses[best] if losses else 1.0}
+    assert numbers == pytest.approx(wanted, rel=0, nan_ok=True), "of the model kept"
     assert judge.steps == [2, 4, 6, 7], "the last step is evaluated in any case"
     assert_same(saved(tmp_path), judge.models[best])
     assert judge.trainer.progress.best_step == judge.steps[best]
@@ -139,7 +146,7 @@ def test_without_a_goal_the_last_model_is_kept(tmp_path, settings, numbers):
 )
 def test_patience(tmp_path, scores, last, best):
     first, again = (Judge(tmp_path, scores, evaluate_every=2, patience=2) for _ in range(2))
-    wanted = pytest.approx({"score": scores[best], "other": 1.0}, rel=0, nan_ok=True)
+    wanted = pytest.approx({"score": scores[best], "loss": 1.0}, rel=0, nan_ok=True)
     assert first.trainer.train() == wanted
     assert again.trainer.train() == wanted
     assert first.trainer.step == again.trainer.step == last
@@ -158,8 +165,8 @@ def test_evaluation_is_without_dropout_and_over_all_targets(tmp_path):
 
 
 def test_what_cannot_be(tmp_path):
-    with pytest.raises(ValueError, match=r"there is no metric 'score', by which .*: there are loss, other"):
-        Judge(tmp_path, [1], name="loss", steps=1).trainer.train()
+    with pytest.raises(ValueError, match=r"there is no metric 'score', by which .*: there are gold, loss"):
+        Judge(tmp_path, [1], name="gold", steps=1).trainer.train()
     with pytest.raises(ValueError, match="the training data has no batches"):
         make_trainer(tmp_path / "b", data=TaskData([], collate)).train()
 
@@ -185,11 +192,18 @@ def test_a_run_that_is_over_says_so(tmp_path, capsys):
         assert (wanted in capsys.readouterr().out) == said
 
 
-@pytest.mark.parametrize("score", [0.0, math.nan])
-def test_of_equal_scores_the_model_with_the_smaller_loss_is_the_best(tmp_path, score):
-    """A metric such as Matthews' stays at 0 until the model has learned something: later is better all the same."""
-    losses = iter([3.0, 1.0, 2.0])
-    options = {"evaluate": lambda: {"score": score, "loss": next(losses)}, "goal": Goal("score")}
-    trainer = make_trainer(tmp_path, steps=6, evaluate_every=2, **options)
-    assert trainer.train() == pytest.approx({"score": score, "loss": 1.0}, rel=0, nan_ok=True)
-    assert trainer.progress.best_step == 4
+def test_every_encoder_is_checkpointed_and_a_model_without_one_cannot_be(tmp_path):
+    model = Score(TINY, rng=np.random.default_rng(2))
+    model.second = Score(TINY, rng=np.random.default_rng(2)).bert
+    make_trainer(tmp_path, model=model, gradient_checkpointing=True)
+    assert model.bert.encoder.gradient_checkpointing and model.second.encoder.gradient_checkpointing
+    message = "^gradient_checkpointing needs a model with an Encoder, and NoBert has none$"
+    with pytest.raises(ValueError, match=message):
+        make_trainer(tmp_path, model=NoBert(TINY, rng=None), gradient_checkpointing=True)
+
+
+def test_a_model_that_could_not_be_saved_is_not_trained(tmp_path):
+    model = BertForSequenceClassification(TINY, rng=None)
+    model.pooler = Pooler(TINY.hidden_size, Init(None))
+    with pytest.raises(ValueError, match=r"bert\.pooler\.dense\.weight and pooler\.dense\.weight would both be called"):
+        make_trainer(tmp_path, model=model, data=task_data())

@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import json
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from npbert import Batch, BertConfig, BertForPreTraining, BertForSequenceClassification
 from npbert.data.task_data import TaskData
 from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
+from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.settings import TrainerSettings
 from npbert.training.state import STATE_FILE
 from npbert.training.trainer import Trainer
@@ -30,10 +32,10 @@ TINY = BertConfig(len(VOCABULARY), 8, 2, 2, 12, max_position_embeddings=32, init
 
 
 def needs_the_extra_train() -> None:
-    """Skip the test where something is missing that a run needs."""
+    """Skip the test, or the module, where something is missing that a run needs."""
     for module in ("safetensors", "tomlkit", "filelock", "tqdm", "tensorboard", "matplotlib"):
         if importlib.util.find_spec(module) is None:
-            pytest.skip(f"{module} is not installed: pip install -e '.[train]'")
+            pytest.skip(f"{module} is not installed: pip install -e '.[train]'", allow_module_level=True)
 
 
 def sentence(rng: np.random.Generator) -> str:
@@ -110,6 +112,12 @@ def values(model: Any) -> list[Any]:
 def assert_same(ours: list[Any], theirs: list[Any]) -> None:
     for one, another in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(one, another)
+
+
+def saved_step(folder: Path) -> int:
+    """The step of the state of a run."""
+    steps: int = json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
+    return steps
 
 
 def results(folder: Path) -> dict[str, bytes | str]:

@@ -4,8 +4,9 @@ OPTIONS is JSON: settings of the Trainer, and "act": {rank: [step, what]}, what 
 """
 
 import json
+import os
+import signal
 import sys
-import time
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from npbert.training.parallel import mpi, world
 from npbert.training.pretrain import evaluate_losses
 from tests.training.tiny import classifier, collate, examples, make_trainer, task_data
 
-LONGEST = 600  # seconds that a process stays, unless it is ended
 SETTINGS = {"steps": 12, "learning_rate": 3e-3, "parts": 4, "save_every": 2, "evaluate_every": 4, "log_every": 3}
 SETTINGS["max_grad_norm"] = 0.1  # which clips every gradient
 
@@ -24,16 +24,13 @@ def fail():
     raise OSError(28, "No space left on device", "state.safetensors")
 
 
-ACTS = {"stay": lambda: time.sleep(LONGEST), "fail": fail}
+ACTS = {"die": lambda: os.kill(os.getpid(), signal.SIGKILL), "fail": fail}
 
 
-def make(folder, communicator, *, step=0, act=None, wait=0.0, batch=4, **settings):
+def make(folder, communicator, *, step=0, act=None, batch=4, **settings):
     """A Trainer of a classifier, with dropout and a held-out set; before a step, `act` is called."""
     model, held_out = classifier(), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
     data = task_data(step, act, size=batch)
-    if wait:
-        batches = data.batches
-        data.batches = lambda *where: (time.sleep(wait) or item for item in batches(*where))
     options = {"evaluate": lambda: evaluate_losses(model, held_out, ("",), communicator)}
     options |= {"goal": Goal("loss"), "communicator": communicator, **SETTINGS, **settings}
     return make_trainer(Path(folder), data=data, model=model, **options)

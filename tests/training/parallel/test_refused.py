@@ -1,22 +1,116 @@
-"""What several processes refuse to share: all of them stop, with the same words."""
+"""Before a shared run begins: what a launcher says is found out, and cores are shared; and what does not fit together
+is refused by all processes, with the same words."""
 
+import os
+import platform
+import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from npbert import Batch
+from npbert.compute import num_threads, set_num_threads
 from npbert.extras import MissingExtraError
 from npbert.files import FileError
-from npbert.messages import in_words
-from npbert.training.parallel import ALONE, Shares, done_by_the_first, same
+from npbert.launched import launched
+from npbert.messages import LOGGER, in_words
+from npbert.training.parallel import (
+    ALONE,
+    LauncherError,
+    Shares,
+    done_by_the_first,
+    launch_command,
+    same,
+    share_cores,
+    world,
+)
+from npbert.training.parallel.mpi import CHOSEN_BY
 from npbert.training.parallel.same import check_same_batch, check_same_folder, check_same_run
 from npbert.training.settings import TrainerSettings
 from tests.training.parallel.program import make
-from tests.training.parallel.together import together
+from tests.training.parallel.together import Threads, together
 from tests.training.tiny import classifier, needs_the_extra_train
+
+ENVIRONMENTS = [  # what a launcher says, how many it has started, and how one starts as many again
+    ({}, 1, "mpiexec"),
+    ({"PMI_SIZE": "1"}, 1, "mpiexec"),
+    ({"PMI_SIZE": "3", "PMI_RANK": "1"}, 3, "mpiexec"),
+    ({"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "0"}, 4, "mpiexec"),
+    ({"PMIX_RANK": "0"}, 0, "mpiexec"),
+    ({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}, 1, "mpiexec"),  # in a batch script, before srun
+    ({"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "3"}, 8, "srun"),
+    ({"SLURM_STEP_NUM_TASKS": "4", "PMI_SIZE": "4"}, 4, "srun"),
+    ({"SLURM_STEP_NUM_TASKS": "2", "OMPI_COMM_WORLD_SIZE": "4"}, 4, "mpiexec"),  # which has used srun for its own
+]
+
+
+@pytest.mark.parametrize(("environment", "count", "again"), ENVIRONMENTS)
+def test_how_many_a_launcher_has_started_and_which_it_was(environment, count, again):
+    assert launched(environment) == count
+    assert launch_command(3, environment) == [again, "-n", "3"]
+
+
+def test_without_a_launcher_mpi_is_not_looked_at(monkeypatch):
+    for name in os.environ:
+        if name.startswith(("OMPI", "PMI", "SLURM")):
+            monkeypatch.delenv(name)
+    monkeypatch.setattr("npbert.training.parallel.mpi.import_extra", lambda *_, **__: pytest.fail("it is looked at"))
+    assert world() is ALONE
+
+
+def test_under_a_launcher_without_mpi4py(monkeypatch):
+    monkeypatch.setenv("PMI_SIZE", "2")
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    monkeypatch.setitem(sys.modules, "mpi4py.MPI", None)
+    with pytest.raises(MissingExtraError, match=r"mpi4py, which is not installed: .*\[mpi\]"):
+        world()
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_an_mpi_that_is_not_that_of_the_launcher_is_refused_and_one_process_says_so(rank, monkeypatch):
+    mpi = SimpleNamespace(COMM_WORLD=SimpleNamespace(size=1), Get_library_version=lambda: "Some MPI 1.0\nmore")
+    monkeypatch.setattr("npbert.training.parallel.mpi.import_extra", lambda *_, **__: mpi)
+    monkeypatch.setenv("PMI_SIZE", "2")
+    monkeypatch.setenv("PMI_RANK", str(rank))
+    level = LOGGER.level
+    try:
+        with pytest.raises(LauncherError, match=r"has started 2 processes, and mpi4py sees 1, .* \(Some MPI 1\.0\)"):
+            world()
+        assert LOGGER.isEnabledFor(40) == (rank == 0)
+    finally:
+        LOGGER.setLevel(level)
+
+
+NODES = {  # the node and the cores of each process; on how many threads each computes
+    "alone on a node": ([("a", {0, 1, 2, 3}), ("b", {0, 1, 2, 3})], [4, 4], []),
+    "two on a node": ([("a", {0, 1, 2, 3})] * 2, [2, 2], []),
+    "each bound to cores of its own": ([("a", {0, 1}), ("a", {2, 3})], [2, 2], []),
+    "three on two cores": ([("a", {0, 1})] * 3, [1, 1, 1], ["3 processes share 2 cores of a, and wait"]),
+    "both bound to one core": ([("a", {0}), ("b", {0}), ("b", {0})], [1, 1, 1], ["2 processes share 1 core of b, and"]),
+}
+
+
+@pytest.mark.parametrize(("everyone", "threads", "said"), NODES.values(), ids=NODES)
+def test_cores_are_shared(everyone, threads, said, monkeypatch, recwarn):
+    before = num_threads()
+    for name in CHOSEN_BY:
+        monkeypatch.delenv(name, raising=False)
+    found = []
+    try:
+        for rank, (node, cores) in enumerate(everyone):
+            communicator = Threads(rank, len(everyone), None, None)
+            communicator.gather = lambda _: [[node, sorted(cores)] for node, cores in everyone]
+            monkeypatch.setattr(platform, "node", lambda node=node: node)
+            monkeypatch.setattr(os, "sched_getaffinity", lambda _, cores=cores: cores, raising=False)
+            share_cores(communicator)
+            found.append(num_threads())
+    finally:
+        set_num_threads(before)
+    assert found == threads
+    assert [str(warning.message)[: len(line)] for warning, line in zip(recwarn, said, strict=True)] == said
 
 
 def test_more_processes_than_parts(tmp_path):
@@ -30,34 +124,28 @@ def test_as_many_parts_as_processes_unless_it_is_said(tmp_path):
     assert make(tmp_path, ALONE, parts=0).settings.parts == 1
 
 
-def test_other_settings_or_another_model():
-    settings = TrainerSettings(steps=12)
-
-    def check(communicator, changes, spoil=0.0):
-        model = classifier()
-        model.classifier.bias.value += spoil * communicator.rank
-        check_same_run(communicator, model, replace(settings, **(changes if communicator.rank == 2 else {})))
-
-    together(3, lambda communicator: check(communicator, {}))
-    with pytest.raises(ValueError, match=r"^process 2 has another value for steps than process 0: 7 and not 12$"):
-        together(3, lambda communicator: check(communicator, {"steps": 7}))
-    with pytest.raises(ValueError, match=r"^process 1 has another value of classifier\.bias than process 0$"):
-        together(3, lambda communicator: check(communicator, {}, 0.1))
-
-
-def test_another_version(monkeypatch):
+def test_other_settings_another_model_or_another_version(monkeypatch):
     this = threading.local()
 
     class Installed:
         __version__ = property(lambda _: this.version)
 
-    def check(communicator):
-        this.version = "1.1" if communicator.rank == 2 else "1.0"
-        check_same_run(communicator, classifier(), TrainerSettings(steps=12))
+    def check(communicator, steps=12, bias=0.0, version="1.0"):
+        """Process 2 has these; and process 1 another bias, too."""
+        is_other, model = communicator.rank == 2, classifier()
+        model.classifier.bias.value += communicator.rank * bias
+        this.version = version if is_other else "1.0"
+        check_same_run(communicator, model, TrainerSettings(steps=steps if is_other else 12))
 
     monkeypatch.setattr(same, "npbert", Installed())
-    with pytest.raises(ValueError, match=r"^process 2 has another version of npbert than .*: 1\.1 and not 1\.0$"):
-        together(3, check)
+    together(3, check)
+    for changes, said in (
+        ({"steps": 7}, r"2 has another value for steps than process 0: 7 and not 12"),
+        ({"bias": 0.1}, r"1 has another value of classifier\.bias than process 0"),
+        ({"version": "1.1"}, r"2 has another version of npbert than process 0: 1\.1 and not 1\.0"),
+    ):
+        with pytest.raises(ValueError, match=f"^process {said}$"):
+            together(3, lambda communicator, changes=changes: check(communicator, **changes))
 
 
 def test_a_run_compares_the_bytes_of_what_it_is_judged_by(tmp_path, monkeypatch):
@@ -83,26 +171,23 @@ def test_other_data():
         together(3, check)
 
 
-def test_a_folder_that_one_process_does_not_see(tmp_path):
-    for name in ("one", "another"):
-        (tmp_path / name).mkdir()
-    together(2, lambda communicator: check_same_folder(communicator, tmp_path / "one"))
-    assert list((tmp_path / "one").iterdir()) == []
+def test_a_folder_that_one_process_does_not_see(tmp_path, monkeypatch):
+    one, another = tmp_path / "one", tmp_path / "another"
+    one.mkdir()
+    another.mkdir()
+    together(2, lambda communicator: check_same_folder(communicator, one))
+    assert list(one.iterdir()) == []
     with pytest.raises(FileError, match=r"^process 2, in .*another, does not see .* 0 writes to .*one: a run"):
-        together(3, lambda c: check_same_folder(c, tmp_path / ("another" if c.rank == 2 else "one")))
+        together(3, lambda communicator: check_same_folder(communicator, another if communicator.rank == 2 else one))
 
+    def on_another_machine(communicator):
+        this.rank = communicator.rank
+        check_same_folder(communicator, one)
 
-def test_a_folder_of_the_same_name_on_another_machine(tmp_path, monkeypatch):
-    (tmp_path / "run").mkdir()
     read_text, this = Path.read_text, threading.local()
     monkeypatch.setattr(Path, "read_text", lambda path, **how: "0" if this.rank == 1 else read_text(path, **how))
-
-    def check(communicator):
-        this.rank = communicator.rank
-        check_same_folder(communicator, tmp_path / "run")
-
-    with pytest.raises(FileError, match=r"^process 1, in its folder .*run, does not see .*which all .* share"):
-        together(2, check)
+    with pytest.raises(FileError, match=r"^process 1, in its folder .*one, does not see .*which all .* share"):
+        together(2, on_another_machine)
 
 
 def test_where_the_first_fails_all_fail_in_the_same_words():

@@ -1,7 +1,9 @@
-"""What several processes share: evaluation, state and decisions."""
+"""What several processes share: sums, evaluation, state and decisions. A sum has the same bits in whatever order its
+parts come, and whoever has added up some of them."""
 
 import importlib
 import itertools
+import random
 import threading
 from contextlib import contextmanager
 
@@ -11,8 +13,9 @@ import pytest
 from npbert import Adam, Layer, Parameter
 from npbert.training.finite import NotFiniteError
 from npbert.training.parallel import ALONE, Shares, TreeSum, shared_out
+from npbert.training.parallel.tree import nodes_of
 from tests.training.parallel.program import make
-from tests.training.parallel.together import together
+from tests.training.parallel.together import Threads, together
 from tests.training.tiny import classifier, needs_the_extra_train, results, values
 
 BLOCK = 50  # numbers
@@ -26,6 +29,52 @@ def small_blocks():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ROWWISE, "BLOCK", BLOCK)
         yield
+
+
+def by_halves(parts):
+    """The tree as it is drawn: the largest power of two that leaves something for the other side, and the rest."""
+    if len(parts) == 1:
+        return parts[0]
+    half = 1 << (len(parts) - 1).bit_length() - 1
+    return by_halves(parts[:half]) + by_halves(parts[half:])
+
+
+def own_sums(parts, numbers):
+    """What waits of these parts, added up by themselves."""
+    sums = TreeSum(len(parts))
+    for number in numbers:
+        sums.add((0, number), [parts[number].copy()])
+        assert len(sums.waiting) <= len(parts).bit_length() + 1
+    return sums.waiting
+
+
+@pytest.mark.parametrize("count", range(1, 14))
+def test_the_same_bits_whoever_adds_what(count):
+    parts = list(np.random.default_rng(count).normal(size=(count, 50)).astype(np.float32))
+    wanted, draw = by_halves(parts), random.Random(count)
+    for size in range(1, 6):
+        nodes = []
+        for rank in range(size):
+            numbers = Threads(rank, size, None, None).own(range(count))
+            assert list(numbers) == list(Threads(0, size, None, None).own(range(count), rank))
+            waiting = own_sums(parts, numbers)
+            assert list(waiting) == nodes_of(numbers, count)
+            nodes += waiting.items()
+        draw.shuffle(nodes)
+        total = TreeSum(count)
+        for node, arrays in nodes:
+            total.add(node, arrays)
+        np.testing.assert_array_equal(total.whole[0], wanted)
+    if count > 3:
+        assert (sum(parts[1:], parts[0]) != wanted).any(), "another order shows"
+
+
+def test_a_sum_of_one_is_what_it_was():
+    sums, row = TreeSum(1), np.arange(3.0)
+    sums.add((0, 0), [row])
+    assert sums.whole[0] is row
+    ALONE.scatter_sum(sums, array := np.zeros(3), [0, 3])
+    assert array.tolist() == [0, 1, 2]
 
 
 def stop():
@@ -63,22 +112,16 @@ def test_what_the_first_process_says_decides(tmp_path):
     assert together(2, work) == [({"loss": 0.5}, 6)] * 2
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The folder of a run of one process by itself."""
-    make(folder := tmp_path_factory.mktemp("whole"), ALONE).train()
-    return folder
-
-
 @pytest.mark.parametrize(
-    ("before", "shared", "after", "shared_then"), [(3, 1, 2, 0), (2, 0, 3, 1), (0, 1, 3, 1), (4, 1, 1, 0), (2, 1, 0, 0)]
+    ("before", "shared", "after", "shared_then"), [(3, 1, 2, 0), (2, 0, 3, 1), (0, 1, 4, 1), (2, 1, 0, 0)]
 )
-def test_a_state_of_any_number_is_gone_on_from_by_any_other(tmp_path, whole, before, shared, after, shared_then):
+def test_a_state_of_any_number_is_gone_on_from_by_any_other(tmp_path, before, shared, after, shared_then):
     """The number of processes, and whether the state is shared out, change nothing."""
     with pytest.raises(KeyError, match="stop"):
-        together(before, train(tmp_path, share_state=bool(shared), step=7, act=stop))
-    together(after, train(tmp_path, share_state=bool(shared_then)))
-    assert results(tmp_path) == results(whole), "the same files, to the last bit"
+        together(before, train(tmp_path / "run", share_state=bool(shared), step=7, act=stop))
+    together(after, train(tmp_path / "run", share_state=bool(shared_then)))
+    train(tmp_path / "whole")(ALONE)
+    assert results(tmp_path / "run") == results(tmp_path / "whole"), "the same files, to the last bit"
 
 
 @pytest.mark.parametrize("size", [2, 3, 7])
@@ -104,29 +147,31 @@ def test_more_processes_than_blocks(tmp_path, monkeypatch):
     assert results(tmp_path / "4") == results(tmp_path / "1")
 
 
-def test_what_no_backward_reaches_has_the_gradient_0():
-    class Two(Layer):
-        def __init__(self):
-            self.used, self.unused = Parameter(np.zeros((2, 3))), Parameter(np.zeros(4))
+class Two(Layer):
+    def __init__(self):
+        self.used, self.unused = Parameter(np.zeros((2, 3))), Parameter(np.zeros(4))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_what_no_backward_reaches_has_the_gradient_0(size):
+    """In the first step, one reaches it."""
 
     def two_steps(communicator):
-        model = Two()
+        model, count = Two(), communicator.size
         shares = Shares(model, communicator)
-        for step in (1, 2):
+        for reached in ([model.unused, model.used], [model.used]):
             shares.zero_gradients()
-            model.used.add_grad(np.full((2, 3), 10.0 * step))
-            if step == 1:
-                model.unused.add_grad(np.full(4, 7.0))
-            sums = TreeSum(communicator.size)
+            for parameter in reached:
+                parameter.add_grad(np.full(parameter.value.shape, 10.0 * len(reached)))
+            sums = TreeSum(count)
             sums.add((0, communicator.rank), shares.gradients())
             shares.hold(sums)
             shares.sum_gradients()
         return shares.global_norm(), [number for own in shares.parameters for number in own.grad.flat]
 
-    for size in (1, 2, 3):
-        norms, gradients = zip(*together(size, two_steps), strict=True)
-        assert list(itertools.chain(*gradients)) == [20.0 * size] * 6 + [0.0] * 4
-        np.testing.assert_allclose(norms, [20 * size * 6**0.5] * size, rtol=1e-15)
+    norms, gradients = zip(*together(size, two_steps), strict=True)
+    assert list(itertools.chain(*gradients)) == [10.0 * size] * 6 + [0.0] * 4
+    np.testing.assert_allclose(norms, [10 * size * 6**0.5] * size, rtol=1e-15)
 
 
 def test_one_that_is_asked_to_stop_stops_all_at_the_same_step(tmp_path, monkeypatch):

@@ -17,17 +17,17 @@ QQP = "id\tquestion1\tquestion2\tis_duplicate\n0\ta\tb\t0\n1\tc\td\t1\n"
 SST = "sentence\tlabel\na b c\t0\nd e\t1\nf\t1\n"
 STSB = "index\tgenre\tsentence1\tsentence2\tscore\n0\tnews\ta\tb\t5.000\n1\tnews\tc\td\t2.5\n"
 MNLI = "gold_label\tsentence1\nneutral\ta\nentailment\tb\nneutral\tc\nentailment\td\n"
-PAIR = {"text": "1", "text_pair": "2", "label": "3"}
 FILES = {
     "mrpc": (TextClassification, MRPC, {"label": "0", "text": "3", "text_pair": "4"},
-             "--label Quality --text '#1 String' --text-pair '#2 String'"),
-    "qqp": (TextClassification, QQP, PAIR, "--label is_duplicate --text question1 --text-pair question2"),
-    "sst-2": (TextClassification, SST, {}, "--label label --text sentence"),
-    "mnli": (TextClassification, MNLI, {"label": "0", "text": "1"}, "--label gold_label --text sentence1"),
+             {"label": "Quality", "text": "#1 String", "text_pair": "#2 String"}),
+    "qqp": (TextClassification, QQP, {"text": "1", "text_pair": "2", "label": "3"},
+            {"label": "is_duplicate", "text": "question1", "text_pair": "question2"}),
+    "sst-2": (TextClassification, SST, {}, {"label": "label", "text": "sentence"}),
+    "mnli": (TextClassification, MNLI, {"label": "0", "text": "1"}, {"label": "gold_label", "text": "sentence1"}),
     "sts-b": (TextRegression, STSB, {"text": "2", "text_pair": "3", "label": "4"},
-              "--label score --text sentence1 --text-pair sentence2"),
+              {"label": "score", "text": "sentence1", "text_pair": "sentence2"}),
     "swag": (MultipleChoice, "ctx\tright\tone\ttwo\na b\t1\tc\td\n", {"choices": ("2", "3")},
-             "--label right --text ctx --choices one two"),
+             {"label": "right", "text": "ctx", "choices": ("one", "two")}),
 }  # fmt: skip
 
 
@@ -36,34 +36,22 @@ def test_a_published_header_is_refused_with_what_to_give(read, kind, content, co
     """And all that the error offers works."""
     with pytest.raises(FileError, match=r"a\.tsv, line 1: ") as error:
         read(kind, content, **columns)
-    ways = f"give {names}, or --first-row header; if it is an example, --first-row example"
+    given = {f"--{name.replace('_', '-')}": [value] if type(value) is str else value for name, value in names.items()}
+    wanted = " ".join(f"{option} {shlex.join(words)}" for option, words in given.items())
+    ways = f"give {wanted}, or --first-row header; if it is an example, --first-row example"
     assert str(error.value).endswith(f"; if this row names the columns, {ways}")
     _, examples = read(kind, content, **columns, first_row="header")
     assert len(examples) == content.count("\n") - 1
-    given = {}
-    for word in shlex.split(names):
-        if word.startswith("--"):
-            given[setting := word[2:].replace("-", "_")] = ()
-        else:
-            given[setting] += (word,)
-    given = {setting: words if setting == "choices" else words[0] for setting, words in given.items()}
-    task, by_name = read(kind, content, **given)
+    task, by_name = read(kind, content, **names)
     assert [example[-1] for example in by_name] == [example[-1] for example in examples]
     assert kind is not TextClassification or len(task.labels) == 2
     task, _ = read(kind, content.partition("\n")[2], **columns)
-    with pytest.raises(FileError, match=rf"b\.tsv, line 1: .*{re.escape(names)}"):
+    with pytest.raises(FileError, match=rf"b\.tsv, line 1: .*{re.escape(wanted)}"):
         read(task, content, name="b.tsv")  # a later file
 
 
 UNLIKE = ("Quality 1 0 1", "Quality 1", "what yes yes no no", "label neutral entailment")
-LIKE = (
-    "0 yes yes",
-    "no yes no",
-    "no yes",
-    "rare frequent other",
-    "only",
-    "",
-)  # a number is no name; nothing comes twice
+LIKE = ("0 yes yes", "no yes no", "no yes", "rare frequent other", "only", "")  # a number is no name
 
 
 def test_what_looks_unlike_all_others():
@@ -101,9 +89,8 @@ def test_a_label_of_one_example_alone(read):
 
 def test_by_names_or_in_json_the_first_row_is_an_example(read):
     by_names, in_json = "t\tl\nx y\tlabel\nb\t1\nc\t1\n", '{"t": "x", "l": "label"}\n{"t": "b", "l": 1}\n'
-    for (name, content), first_row in product(
-        {"a.tsv": by_names, "a.jsonl": in_json}.items(), ("", "example", "header")
-    ):
+    files = (("a.tsv", by_names), ("a.jsonl", in_json))
+    for (name, content), first_row in product(files, ("", "example", "header")):
         task, _ = read(TextClassification, content, name=name, first_row=first_row, text="t", label="l")
         assert task.labels == ("1", "label")
 

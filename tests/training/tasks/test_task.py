@@ -1,15 +1,32 @@
-"""What holds for every kind of task."""
+"""What holds for every kind of task. What is shown of a model's answers: true, in the right order, and never too much
+of it."""
 
+import json
 import warnings
 
 import numpy as np
 import pytest
 
 from npbert import Tape
+from npbert.data.squad import GoldAnswer, Question
 from npbert.files import FileError
-from npbert.training.tasks import ALIASES, TASKS, TaskSettings, task_class
+from npbert.inference import AnswerSpan
+from npbert.training.tasks import (
+    ALIASES,
+    TASKS,
+    MultipleChoice,
+    PartOfSpeech,
+    QuestionAnswering,
+    Tagging,
+    TaskSettings,
+    task_class,
+)
+from npbert.training.tasks import TextClassification as Classification
+from npbert.training.tasks import TextRegression as Regression
+from npbert.training.tasks.question import Answered
+from npbert.training.tasks.report_rows import MOST, confusion, cut, surest
 from tests.training.parallel.together import together
-from tests.training.tasks.tiny import FILES, tiny_config
+from tests.training.tasks.tiny import FILES, Planted, tiny_config
 
 GOALS = {**dict.fromkeys(TASKS, "accuracy"), "regression": "pearson", "tagging": "f1", "squad": "f1"}
 NAMES = {"ner": "tagging", "Token-Classification": "tagging", "sts": "regression", "question_answering": "squad"}
@@ -89,3 +106,102 @@ def test_a_wrong_label_is_refused_with_its_place(read, name, content, message):
     task, _ = read(TASKS[name], right, **settings)
     with pytest.raises(FileError, match=rf"new\.tsv, {message}"):
         read(task, content, name="new.tsv")
+
+
+def test_labels(read):
+    task, examples = read(Classification, "a\tno\nb\tno\nc\tyes\nd\tyes\te\n", text="0")
+    said = np.log([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.1, 0.9]])
+    shown = task.report_row(said, examples)
+    assert shown.pop("worst") == [
+        {"texts": ["b"], "true": "no", "predicted": "yes", "probability": 0.8},
+        {"texts": ["c"], "true": "yes", "predicted": "no", "probability": 0.7},
+    ]
+    assert shown == {"kind": "labels", "examples": 4, "wrong": 2, "labels": ["no", "yes"], "counts": [[1, 1], [1, 1]]}
+    task, examples = read(Classification, "a\tx\tb\nb\ty\tc\n", text="0", text_pair="2")
+    assert [one["texts"] for one in task.report_row(-np.eye(2), examples)["worst"]] == [["a", "b"], ["b", "c"]]
+
+
+def test_numbers(read):
+    task, examples = read(Regression, "a\t0\nb\t2.5\nc\t5\n")
+    shown = task.report_row(np.array([[0.25], [0.5], [5]]), examples)
+    assert (shown["kind"], shown["examples"], shown["pairs"]) == ("numbers", 3, [[0, 0.25], [2.5, 0.5], [5, 5]])
+    assert shown["worst"][:2] == [
+        {"texts": ["b"], "true": 2.5, "predicted": 0.5},
+        {"texts": ["a"], "true": 0.0, "predicted": 0.25},
+    ]
+
+
+def test_choices(read):
+    settings, content, _ = FILES["multiple-choice"]
+    task, examples = read(MultipleChoice, content, **settings)
+    shown = task.report_row(np.log([[0.25, 0.75], [0.5, 0.5]]), examples)
+    first = {"text": "ann sings", "choices": ["a b", "c"], "true": 0, "predicted": 1, "probability": 0.75}
+    second = {"text": "bob", "choices": ["d", "e f"], "true": 1, "predicted": 0, "probability": 0.5}
+    assert shown == {"kind": "choices", "examples": 2, "wrong": 2, "worst": [first, second]}
+
+
+def test_tags(read):
+    task, examples = read(Tagging, "Ann B-PER\nplaying O\n\nBob B-PER\nsings O\nwell O\n")
+    right, wrong = np.eye(2), np.array([[1, 0], [1, 0], [0, 1]])
+    shown = task.report_row([right, wrong], examples)
+    (worst,) = shown.pop("worst")
+    assert shown == {"kind": "tags", "examples": 2, "wrong": 1, "labels": ["B-PER", "O"], "counts": [[2, 0], [1, 2]]}
+    assert worst["words"] == ["Bob", "sings", "well"]
+    assert (worst["true"], worst["predicted"]) == (["B-PER", "O", "O"], ["B-PER", "B-PER", "O"])
+    task, examples = read(PartOfSpeech, "Ann NNP\nplaying VBG\n")
+    shown = task.report_row([np.eye(2)], examples)
+    assert (shown["labels"], shown["counts"], shown["worst"]) == (["NNP", "VBG"], [[1, 0], [0, 1]], []), "no outside"
+
+
+def test_answers(tokenizer):
+    passage = f"{'before ' * 50}the right answer {'after ' * 50}"
+    start = passage.index("the right answer")
+    gold, said = (GoldAnswer("the right answer", start), GoldAnswer("answer", start + 10)), []
+    for number, (a, b) in enumerate([(start + 10, start + 16), (start, start + 3), (0, 6)], start=1):
+        span = AnswerSpan(passage[a:b], 0.25 * number, a, b)
+        said.append(Answered(Question(str(number), "what?", passage, gold), span, [0.0]))
+    shown = QuestionAnswering(Planted(tokenizer), tokenizer).report_row(said, [])
+    assert (shown["kind"], shown["examples"], shown["wrong"]) == ("answers", 3, 2), "one of the gold answers will do"
+    far, near = shown["worst"]
+    assert (far["said"], far["probability"], near["said"], near["probability"]) == ("before", 0.75, "the", 0.5)
+    excerpt = near["excerpt"]
+    assert excerpt[slice(*near["true"])] == "the right answer"
+    assert excerpt[slice(*near["predicted"])] == "the"
+    assert far["predicted"] == [0, 0], "it is outside of what is shown"
+    assert 250 < len(excerpt) < 400
+    assert set(excerpt.split()) == {"before", "the", "right", "answer", "after"}, "words are whole"
+    assert near["answers"] == ["the right answer", "answer"]
+
+
+@pytest.mark.parametrize("name", ["classification", "tagging"])
+@pytest.mark.filterwarnings("ignore:.*texts are longer:UserWarning")
+def test_however_much_there_is_a_row_stays_small(read, tokenizer, name):
+    texts = [f"{'x' * 10_000} {'y ' * 100}".strip()] * 40
+    if name == "classification":
+        rows = (f"{text}\tl{number % 2}{'z' * 5000}\n" for number, text in enumerate(texts))
+        task, examples = read(Classification, "".join(rows))
+        said = np.eye(2)[[1 - example.target for example in examples]]
+    else:
+        content = "\n".join("".join(f"{word} O\n" for word in text.split()) for text in texts)
+        task, examples = read(Tagging, content + "\nAnn B-PER\n")
+        said = [np.eye(2)[[0] * sum(w is not None for w in dict.fromkeys(e.encoding.word_ids))] for e in examples]
+    shown = task.report_row(said, examples)
+    assert len(shown["worst"]) == MOST
+    assert len(json.dumps(shown)) < 60_000
+
+
+def test_confusion_of_many_labels_keeps_the_commonest():
+    true = np.repeat(np.arange(40), np.arange(40, 0, -1))
+    table = confusion(true, true, [f"l{number}" for number in range(40)])
+    assert table["labels"] == [*(f"l{number}" for number in range(24)), "(others)"]
+    assert np.diag(table["counts"]).tolist() == [*range(40, 16, -1), sum(range(17))]
+    assert np.sum(table["counts"]) == len(true)
+    some = confusion(np.array([2, 2]), np.array([0, 2]), ["a", "b", "c"])
+    assert some == {"labels": ["a", "c"], "counts": [[0, 0], [1, 1]]}
+
+
+def test_the_surest_first_and_a_text_cut_in_its_middle():
+    wrong, sureness = np.array([True, False, True, True]), np.array([0.1, 0.9, 0.5, 0.5])
+    assert surest(wrong, sureness) == [2, 3, 0]
+    assert cut("short") == "short"
+    assert cut("a" * 500 + "b" * 500, 30) == f"{'a' * 20} … {'b' * 10}"

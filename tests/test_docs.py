@@ -197,23 +197,17 @@ def test_the_layers_that_a_chapter_derives_name_it(page):
             assert f"]({file})" in beside(CHAPTERS[int(found.group(1)) - 1])
 
 
-@chapters
-def test_exercises_know_a_chapter_by_its_title_and_file(page):
-    known = KNOWN_CHAPTERS[int(page.name[:2])]
-    assert page.name == known.file
-    assert read(page).startswith(f"# {known.number}. {known.title}\n")
-
-
-def test_a_chapter_names_its_exercises():
-    named = {
-        page.name: re.findall(r"^Now write it yourself: exercises? (.*) of", read(page), re.MULTILINE)
-        for page in CHAPTERS
-    }
-    found = {name: re.findall(r"\d+", " ".join(words)) for name, words in named.items()}
+def test_exercises_and_chapters_know_one_another():
+    """An exercise names its chapter by its title and file, and the chapter names its exercises."""
     wanted = {page.name: [] for page in CHAPTERS}
     for exercise in EXERCISES.values():
         wanted[exercise.chapter.file].append(exercise.code)
-    assert found == wanted
+    for page in CHAPTERS:
+        known = KNOWN_CHAPTERS[int(page.name[:2])]
+        assert page.name == known.file
+        assert read(page).startswith(f"# {known.number}. {known.title}\n")
+        named = re.findall(r"^Now write it yourself: exercises? (.*) of", read(page), re.MULTILINE)
+        assert re.findall(r"\d+", " ".join(named)) == wanted[page.name]
 
 
 def test_the_list_of_pages_has_each_page_in_order():

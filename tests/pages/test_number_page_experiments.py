@@ -167,6 +167,12 @@ def test_it_fits_the_window(open_page, path, width, scheme):
             ".map(e => e.outerHTML.slice(0, 80))", width
         )  # fmt: skip
         assert outside == []
+        errors = page.locator("#h-table td:last-child:visible").evaluate_all(
+            "cells => cells.map(cell => cell.getBoundingClientRect().right)"
+        )
+        assert view != "move" or 200 < max(errors) <= width, "a slope's error is in sight without scrolling"
+    tops = page.locator(".tabs button").evaluate_all("tabs => tabs.map(tab => tab.getBoundingClientRect().top)")
+    assert len(set(tops)) == 1
     ink, ground = (page.evaluate(f"getComputedStyle(document.body).{name}") for name in ("color", "backgroundColor"))
     brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, ground)]
     assert (brightness[0] < brightness[1]) == (scheme == "light")

@@ -106,7 +106,3 @@ def test_with_uv_the_demo_is_a_script_that_needs_what_npbert_needs():
     """Otherwise uv would install all that the tests need, too."""
     header = "".join(re.findall(r"^# (.*\n)", re.search(r"^# /// script\n(.*?)^# ///$", DEMO, re.M | re.S)[1], re.M))
     assert re.search("^dependencies = .*$", PROJECT, re.MULTILINE).group() in header
-
-
-def test_it_is_short():
-    assert len(README.splitlines()) <= 260

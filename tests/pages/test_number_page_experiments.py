@@ -177,20 +177,3 @@ def test_it_fits_the_window(open_page, path, width, scheme):
     brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, ground)]
     assert (brightness[0] < brightness[1]) == (scheme == "light")
     assert abs(brightness[0] - brightness[1]) > 500
-
-
-def test_what_has_no_gradient_is_moved_without_a_slope(page):
-    page.click("#tab-move")
-    for name in ("p", "bert.encoder.layers.0.attention_norm.sigma"):
-        choose(page, name, 0, 0)
-        assert page.inner_text("#move-slope") == "none"
-        assert page.is_hidden("#h-part")
-        assert page.locator("#move-chart path.dashed").count() == 0
-    choose(page, "p", 0, 6)  # the right word
-    for there, has_value in ((0.9, True), (-0.9, False)):
-        page.locator("#move-slider").fill(str(there))
-        assert ("no value" not in page.inner_text("#move-said")) == has_value
-    working = page.evaluate(f"[...{TRACE}.arrays.values()].find(a => a.isGradient && !a.gradientOf).name")
-    choose(page, working, 0, 0)  # no value: another one is moved
-    assert page.evaluate(f"{TRACE}.arrays.get(npbert.state.chosen.name).parameter")
-    assert page.is_visible("#h-part")

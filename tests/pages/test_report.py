@@ -147,7 +147,7 @@ SAID = {
         ["The f1 and the exact match are in percent.", "f1 (percent) 1.8"],
         ["An accuracy is", "baseline"],
     ),
-    "of accuracies, no percent": ({"shown": SHOWN["labels"]}, ["An accuracy is", " nats"], ["percent", "baseline", _SAME]),
+    "no percent": ({"shown": SHOWN["labels"]}, ["An accuracy is", " nats"], ["percent", "baseline", _SAME]),
     "squares in place of nats": ({"shown": SHOWN["numbers"], "task": "regression"}, ["square"], [" nats"]),
     "a model that always says the same": (
         {"shown": [{**SHOWN["labels"][0], "counts": [[0, 8], [0, 11]]}]},

@@ -17,7 +17,7 @@ def loss_with(value):
     return model.loss(collate(EXAMPLES[:1], pad_id=0)).loss
 
 
-def test_a_weight_is_moved_and_the_loss_is_that_of_npbert(page):
+def test_a_weight_is_moved_the_loss_is_that_of_npbert_and_how_near_the_slope_was_is_said(page):
     start = small_model().predictions.dense.weight.value[1, 2]
     choose(page, DENSE, 1, 2)
     page.click("#tab-move")
@@ -28,14 +28,32 @@ def test_a_weight_is_moved_and_the_loss_is_that_of_npbert(page):
     assert moved == pytest.approx(start + 0.5 * max(1, 2 * abs(start)))
     assert number(page.get_attribute("#move-loss", "title")) == pytest.approx(loss_with(moved), rel=1e-12)
     slope = page.evaluate(f"{TRACE}.arrays.get('d({DENSE})').values[1 * 4 + 2]")
+
+    def off(to):
+        change = loss_with(to) - loss_with(start)
+        return pytest.approx(100 * abs((slope * (to - start) - change) / change), rel=0.06)
+
     assert number(page.inner_text("#move-slope")) == pytest.approx(slope, rel=1e-4)
     said = page.inner_text("#move-said")
     fell, promised = map(number, re.findall(r"(?:fell|rose|fall|rise) by ([\d.e\u2212]+\d)", said))
     assert fell == pytest.approx(abs(loss_with(moved) - loss_with(start)), rel=1e-4)
     assert promised == pytest.approx(abs(slope * (moved - start)), rel=1e-4)
+    assert number(said.split("off by ")[1].split()[0]) == off(moved)
     assert page.locator("#move-chart path.curve").count() >= 3
     page.click("#move-back")
     assert number(page.get_attribute("#move-value", "title")) == start
+    for more in (0.01, 0.02):
+        page.click("#move-more")
+        said = page.inner_text("#move-said")
+        assert f"by +{more}," in said
+        assert number(said.split("off by ")[1].split()[0]) == off(start + more)
+    page.click("#move-less")
+    page.click("#move-less")
+    assert page.is_disabled("#move-back")
+    page.select_option("#move-zoom", "100")
+    ticks = [number(text) for text in page.locator("#move-chart .tick:not(.end)").all_text_contents()]
+    assert max(ticks) - min(ticks) <= 0.04
+    page.select_option("#move-zoom", "1")
     page.focus("#move-slider")
     page.keyboard.press("ArrowRight")
     assert number(page.get_attribute("#move-value", "title")) > start

@@ -43,14 +43,14 @@ def test_it_trains_as_the_library_does(monkeypatch):
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}
     config = BertConfig(vocab_size=len(dialogue.vocabulary), max_position_embeddings=30, **sizes)
     model = BertForPreTraining(config, rng=rng, dtype=np.float64)
-    recipe = demo.Recipe("", {}, epochs=10, steps=10, batch_size=16, learning_rate=2e-3)
+    recipe = demo.Recipe("", {}, epochs=4, steps=10, batch_size=16, learning_rate=2e-3)
     monkeypatch.setitem(demo.RECIPES, "small", recipe)
-    args = Namespace(size="small", epochs=10, optimizer="adamw", learning_rate=2e-3)
+    args = Namespace(size="small", epochs=4, optimizer="adamw", learning_rate=2e-3)
     demo.train(model, dialogue, args, rng)
 
     bert, rng = read(), np.random.default_rng(7)
-    ours = list(bert.train(bert.Bert(len(bert.WORDS), rng, D=32, H=4, F=64), 100, 2e-3, 0.1, rng))
-    assert len(ours) == 100 and np.mean(ours[-5:]) < np.mean(ours[:5]) - 0.1
+    ours = list(bert.train(bert.Bert(len(bert.WORDS), rng, D=32, H=4, F=64), 40, 2e-3, 0.1, rng))
+    assert len(ours) == 40 and np.mean(ours[-5:]) < np.mean(ours[:5]) - 0.1
     assert np.abs(np.array(ours) - [(each.mlm_loss, each.nsp_loss) for each in theirs]).max() < 1e-10
 
 

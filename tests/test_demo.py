@@ -43,8 +43,7 @@ def demo(monkeypatch, capsys):
 
 
 def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo, monkeypatch):
-    for library in ("safetensors", "tokenizers"):
-        pytest.importorskip(library, reason=f"{library} is not installed: pip install -e '.[hf]'")
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
     folder = tmp_path / "new" / "toy"
     seconds = itertools.count(0, 500)  # by a clock that goes on by 500 s each time that it is read
     monkeypatch.setattr(sys.modules["demo"], "time", SimpleNamespace(perf_counter=lambda: next(seconds)))
@@ -88,10 +87,18 @@ def test_ctrl_c_ends_with_what_it_has_learned():
     assert " of 36 right" in rest.splitlines()[-1]
 
 
-def test_a_loss_that_is_no_number_stops_it():
-    result = run("--learning-rate", "1e30", "--epochs", "2")
-    assert (result.returncode, "Traceback" in result.stderr) == (1, False)
-    assert "try a smaller --learning-rate" in result.stderr
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--learning-rate", "1e30", "--epochs", "2"], "try a smaller --learning-rate"),
+        (["--page", "none/page.html"], "none/page.html: No such file or directory"),
+        (["--page", "."], ".: Is a directory"),
+    ],
+)
+def test_what_stops_it_is_said_in_a_line_and_what_is_asked_for_at_once(arguments, said, tmp_path):
+    result = run(*arguments, cwd=tmp_path)
+    assert (result.returncode, "Traceback" in result.stderr, "epoch" in result.stdout) == (1, False, False)
+    assert said in result.stderr
 
 
 def test_a_reader_that_has_gone():
@@ -141,18 +148,14 @@ def type_at(arguments, lines):
     return shown.decode().replace("\r", "").split("Your turn.")[1]
 
 
-def test_ctrl_d_ends_it():
-    assert type_at(["--dialogue", "6", "--epochs", "1"], ["\x04"]).count("\n> ") == 1
-
-
-def test_on_a_terminal_one_can_type_lines_until_one_is_empty():
+def test_on_a_terminal_one_can_type_lines_until_ctrl_d():
     lines = [
         "Thanks you, [MASK]\n",
         "hello | thanks [mask] ROMEO\n",
         "Oh Congratulations, Juliet\n",
         "what is love | juliet\n",
         "how " * 30 + "\n",
-        "\n",
+        "\x04",
     ]
     shown = type_at(["--dialogue", "6", "--epochs", "10"], lines)
     shares = r"\w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\)"
@@ -162,6 +165,11 @@ def test_on_a_terminal_one_can_type_lines_until_one_is_empty():
     assert re.fullmatch(r"Thanks you Romeo \(\d+\.\d%\)", following)
     assert unknown == "not in the vocabulary of 29 tokens: 'what', 'love' (Enter alone ends)"
     assert "the sequences have" in long and "30" in long
+
+
+def test_an_empty_line_ends_it_too(demo, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda prompt: " ")
+    sys.modules["demo"].talk(None, None)
 
 
 @pytest.mark.parametrize(
@@ -194,11 +202,3 @@ def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):
     hidden = [sum(label >= 0 for label in example["labels"]) for example in data["examples"]]
     assert hidden == [1] * 8 + [2], "one sentence of which the loss is a mean over several words"
     assert len(data["examples"][0]["input_ids"]) == 7, "five words, [CLS] and [SEP]"
-
-
-@pytest.mark.parametrize(
-    ("page", "said"), [("none/page.html", "none/page.html: No such file or directory"), (".", ".: Is a directory")]
-)
-def test_a_page_that_could_not_be_written_is_missed_at_once(page, said, tmp_path):
-    result = run("--page", page, cwd=tmp_path)
-    assert (result.returncode, said in result.stderr, "epoch" in result.stdout) == (1, True, False)

@@ -2,17 +2,13 @@
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
-import npbert
 from npbert import extras
 from npbert.extras import MissingExtraError, how_to_install, import_extra
 from npbert.messages import closest, did_you_mean
 from npbert.models import PRESETS
-
-PACKAGE = Path(npbert.__file__).parent
 
 
 @pytest.mark.parametrize("module", ["safetensors", "safetensors.numpy"])
@@ -31,15 +27,6 @@ def test_a_checkout_and_an_installed_package_are_extended_in_their_own_ways(tmp_
     assert how_to_install("hf") == 'pip install "npbert[hf]"'
     (tmp_path / "pyproject.toml").touch()
     assert how_to_install("train") == f'in {tmp_path}, pip install -e ".[train]"'
-
-
-def test_every_extra_that_the_code_names_exists():
-    text = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
-    named = set(re.findall(r'(?:extra="|\(Extra: )(\w+)', text))
-    declared = re.findall(
-        r"^(\w+) = \[", (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert {"hf"} <= named <= set(declared)
 
 
 OPTIONS = ["--learning-rate", "--batch-size", "--epochs", "--max-length", "--held-out", "--mask-probability"]

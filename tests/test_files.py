@@ -54,6 +54,9 @@ def test_an_error_of_the_system_names_a_file(path, error, named):
     with pytest.raises(OSError, match=r"full|\?") as caught, atomic_write(path):
         raise OSError(*error)
     assert caught.value.filename == (str(path) if named == path.name else named)
+    with pytest.raises(OSError, match="full") as caught, atomic_write(path) as written:
+        raise OSError(28, "full", str(written))
+    assert caught.value.filename == str(path), "no name that nobody knows"
     missing = path / "file"
     with pytest.raises(FileNotFoundError, match="No such file or directory") as caught, atomic_write(missing):
         pass
@@ -123,12 +126,6 @@ def test_a_pipe_is_replaced_or_written_to_where_a_person_asks_for_it(path):
     with atomic_write(path) as written:
         written.write_text("new")
     assert path.read_text() == "new"
-
-
-def test_no_file_that_nobody_knows_is_named(path):
-    with pytest.raises(OSError, match="full") as caught, atomic_write(path) as written:
-        raise OSError(28, "full", str(written))
-    assert caught.value.filename == str(path)
 
 
 def test_json(path):

@@ -94,16 +94,15 @@ def test_links_hold_on_an_index_page_too():
     assert sum(map(bool, own)) >= 5
 
 
-def test_extras_that_it_names_exist():
+def test_extras_that_it_or_the_code_names_exist():
+    declared = set(re.findall(r"^(\w+) = \[", PROJECT, re.MULTILINE))
     named = {name for names in re.findall(r"\[([\w,]+)\]\"", README) for name in names.split(",")}
-    assert {"test", "hf", "train"} <= named <= set(re.findall(r"^(\w+) = \[", PROJECT, re.MULTILINE))
+    assert {"test", "hf", "train"} <= named <= declared
+    code = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    assert {"hf"} <= set(re.findall(r'(?:extra="|\(Extra: )(\w+)', code)) <= declared
 
 
 def test_with_uv_the_demo_is_a_script_that_needs_what_npbert_needs():
     """Otherwise uv would install all that the tests need, too."""
     header = "".join(re.findall(r"^# (.*\n)", re.search(r"^# /// script\n(.*?)^# ///$", DEMO, re.M | re.S)[1], re.M))
     assert re.search("^dependencies = .*$", PROJECT, re.MULTILINE).group() in header
-
-
-def test_it_is_short():
-    assert len(README.splitlines()) <= 260

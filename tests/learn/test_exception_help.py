@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npbert.learn import WRONG
+from npbert.learn import WRONG, source
 from npbert.learn.exception_help import help_with
 from tests.learn.answers import answered, right, right_answer
 
@@ -43,15 +43,18 @@ SAID = [
     (2, "return np.einsum('no,io->ni', x, dy)", "ValueError: einsum: a letter has two sizes", "one size: two"),
     (2, "dw = x.T @ dy\nreturn x @ dw[0, 0]", "stops with ValueError: matmul", "number by number it is *."),
     (2, "return dy @ self.weight", "stops with ", "write self.weight.value for its numbers."),
-    (2, "return dy @ self.weight.T", "stops with ", "write self.weight.value for its numbers."),
     (2, "a = dy[None]\nreturn a.T @ x[:, :2]", "stops with ", "a has 3 axes, and a.T turns all of them around."),
-    (2, "breakpoint()\nreturn dy", "stops with BdbQuit: breakpoint() ends the check", ":  breakpoint()\n"),
-    (2, "breakpoint()", "stops with BdbQuit: breakpoint() ends the check", "Take them out, and use print()"),
+    (
+        2,
+        "breakpoint()\nreturn dy",
+        "stops with BdbQuit: breakpoint() ends the check",
+        ":  breakpoint()\n",
+        "Take them out",
+    ),
     (2, "import pdb; pdb.set_trace()", "stops with BdbQuit: breakpoint() ends the check", "pdb.set_trace()\n"),
     (2, "return input()", "stops with EOFError", "breakpoint() and input() wait for something"),
     (2, "import sys\nsys.exit(3)", "stops with SystemExit: the file ends the program", "sys.exit(3)"),
     (2, "dy *= 2", "writes into an array that belongs to somebody else.", "dx = dy * a"),
-    (2, "x += 1", "writes into an array that belongs to somebody else.", ":  x += 1"),
     (2, "pass", "Backward returns nothing, wanted dx: does it end with a `return`?", ""),
     (2, "return dy, x", "2 things, wanted dx: a parameter's gradient is not returned, but handed over", ""),
     (2, "return 3.0", "Backward returns a float for dx, wanted an array.", ""),
@@ -95,7 +98,9 @@ def said(judge):
     return lambda number, text: "{0.status}: {0.says}\n\n{0.because}".format(judge(number, text, mends=False))
 
 
-def test_an_import_that_is_advised_works():
+def test_an_import_that_is_advised_works(monkeypatch):
+    modules = source._modules()  # they stay the same, and take most of the time
+    monkeypatch.setattr(source, "_modules", lambda: modules)
     advised = {name: re.search(r"Write `(.*)` at the top", help_with(NameError(name=name), "", {})) for name in NAMES}
     imports = {name: found[1] for name, found in advised.items() if found}
     assert len(imports) > 100

@@ -17,10 +17,7 @@ from tests.learn.answers import right, right_answer, wrong_answers
 
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
-    (2, "bias_averaged", "sum or mean", "db"),
-    (2, "weight_set", "= or +=", "dW after two backwards"),
     (2, "input_with_reshaped_weight", "transpose", "dx"),
-    (3, "sign_lost", "sign", "dx"),
     (4, "summed_over_the_rows", "axis", "dx"),
     (5, "divided_by_all_rows", "size", "dlogits"),
     (6, "last_of_repeated_ids_wins", "repeated index", "dW"),
@@ -55,10 +52,10 @@ def test_no_known_wrong_answer_is_accepted(exercise, tmp_path):
 
 @pytest.mark.parametrize(("number", "style"), STYLES)
 def test_a_right_answer_is_right_in_any_style(number, style, judge):
-    """At twenty seeds, which the styles share."""
+    """At eight seeds, which the styles share."""
     exercise, styles = EXERCISES[number], list(right(number))
     name, at = style.partition(":")[0].partition(".")[0], styles.index(style)
-    seeds = tuple(range(20 * at // len(styles), 20 * (at + 1) // len(styles)))
+    seeds = tuple(range(8 * at // len(styles), 8 * (at + 1) // len(styles)))
     parts = [
         replace(part, seeds=seeds) if isinstance(part, NumbersPart) else part
         for part in parts_named(exercise, name).parts

@@ -4,7 +4,11 @@ import json
 
 import numpy as np
 
+from npbert import BertForSequenceClassification
 from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
+from npbert.pages.report import write_report
+from tests.pages.shared import once
+from tests.training.tiny import write_checkpoint
 
 METRICS = [
     {"step": 10, "loss": 3.0, "accuracy": 0.1, "learning_rate": 1e-3, "gradient_norm": 2.0},
@@ -74,3 +78,14 @@ def write_run(folder, *, shown=(), metrics=METRICS, layers=LAYERS, ended=True, *
     if ended:
         (folder / "curves.png").touch()
     return folder
+
+
+def drawn_report():
+    """The report of a run with a model, all pictures drawn: by one process for all, as that takes a second."""
+
+    def write(path):
+        folder = write_run(path.parent / "run", shown=SHOWN["labels"])
+        write_checkpoint(folder / "model", BertForSequenceClassification)
+        write_report(folder, path)
+
+    return once("report.html", write)

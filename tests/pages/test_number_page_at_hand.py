@@ -45,24 +45,6 @@ def test_what_a_step_makes_stands_first_the_tape_one_click_away_and_the_readout_
     assert 0 <= tape["top"] < tape["bottom"] <= 801
 
 
-def test_after_a_click_escape_leads_back_to_stepping_and_enter_to_the_parts_of_a_number(page):
-    page.locator("#stage td[data-row]").first.click()
-    page.keyboard.press("ArrowRight")  # inside the heat map
-    assert page.evaluate(STEP) == 0
-    page.keyboard.press("Escape")
-    assert page.is_hidden("#followed")
-    page.keyboard.press("ArrowRight")
-    assert page.evaluate(STEP) == 1
-    page.locator(".words-used summary").focus()
-    page.keyboard.press("ArrowRight")
-    assert page.evaluate(STEP) == 2
-    page.locator("#stage td[data-row]").first.focus()
-    page.keyboard.press("Enter")
-    assert page.evaluate(FOCUS) == "followed-title"
-    page.keyboard.press("Tab")
-    assert page.evaluate("Boolean(document.activeElement.closest('#followed'))")
-
-
 def test_the_keyboard_keeps_its_place_when_a_button_goes_and_buttons_have_names_of_their_own(page):
     page.locator("#stage td[data-row]").first.click()
     page.click(".leave")
@@ -91,17 +73,6 @@ def test_the_keyboard_keeps_its_place_when_a_button_goes_and_buttons_have_names_
         "buttons => buttons.map(button => button.getAttribute('aria-label') ?? button.textContent)"
     )
     assert len(set(names)) == len(names)
-
-
-def test_on_a_phone_the_slopes_and_their_errors_are_in_sight(open_page, path):
-    page = open_page(path, width=360)
-    page.click("#tab-move")
-    errors = page.locator("#h-table td:last-child").evaluate_all(
-        "cells => cells.map(cell => cell.getBoundingClientRect().right)"
-    )
-    assert 200 < max(errors) <= 360
-    tops = page.locator(".tabs button").evaluate_all("tabs => tabs.map(tab => tab.getBoundingClientRect().top)")
-    assert len(set(tops)) == 1
 
 
 def test_light_or_dark_is_kept(open_page, path):

@@ -130,13 +130,21 @@ def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus_and_tab_returns
         page.keyboard.press(key)
         assert page.evaluate(FOCUS) == [row, column], key
         assert f"[{row}, {column}] = " in page.inner_text("#readout strong")
+    step = page.evaluate(STEP)
     page.keyboard.press("Enter")
     assert page.evaluate("npbert.state.chosen") == {"name": f"{QUERY}.weight", "row": 0, "column": 0}
+    assert page.evaluate("document.activeElement.id") == "followed-title"
+    page.keyboard.press("Tab")
+    assert page.evaluate("Boolean(document.activeElement.closest('#followed'))")
     page.keyboard.press("Escape")  # follow nothing: the cell has the focus, as before
     assert page.is_hidden("#followed")
     assert page.evaluate(FOCUS) == [0, 0]
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "scrubber"
+    assert page.evaluate(STEP) == step, "arrows inside a heat map do not step"
+    page.locator(".words-used summary").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(STEP) == step + 1
     go_to(page, f"s.part === '{QUERY}'")
     assert page.locator("#stage table").count() == page.locator("#stage td[data-row][tabindex='0']").count()
     assert page.locator("td.corner[tabindex='0']").count() == 0

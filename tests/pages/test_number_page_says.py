@@ -6,7 +6,6 @@ import pytest
 from npbert import BertConfig, BertForPreTraining
 from npbert.pages.number.page import write_number_page
 from tests.pages.number import (
-    DENSE,
     EXAMPLES,
     LAYER,
     SIZES,
@@ -48,43 +47,31 @@ def test_where_the_loss_does_not_move_no_one_is_said_to_be_wrong(page):
     assert page.inner_text("#what-it-says").endswith("the loss would really not move at all.")
 
 
-def test_how_near_the_slope_was_is_said(page):
-    choose(page, DENSE, 1, 2)
-    page.click("#tab-move")
-    loss, slope = page.evaluate(f"[{TRACE}.loss, {TRACE}.arrays.get('d({DENSE})').values[1 * 4 + 2]]")
-    start = number(page.get_attribute("#move-value", "title"))
-    for moved in (0.01, 0.02, None):
-        if moved:
-            page.click("#move-more")
-        else:
-            page.locator("#move-slider").fill("0.5")
-            moved = number(page.get_attribute("#move-value", "title")) - start
-        change = number(page.get_attribute("#move-loss", "title")) - loss
-        said = page.inner_text("#move-said")
-        assert f"by +{moved:.5g}," in said
-        off = 100 * abs((slope * moved - change) / change)
-        assert number(said.split("off by ")[1].split()[0]) == pytest.approx(off, rel=0.06)
-    page.click("#move-back")
-    page.click("#move-more")
-    page.click("#move-less")
-    assert page.is_disabled("#move-back")
-    page.select_option("#move-zoom", "100")
-    ticks = [number(text) for text in page.locator("#move-chart .tick:not(.end)").all_text_contents()]
-    assert max(ticks) - min(ticks) <= 0.04
-
-
-def test_a_probability_stays_one(page):
+def test_a_probability_stays_one_and_what_has_no_gradient_is_moved_without_a_slope(page):
     page.click("#tab-move")
     choose(page, f"{LAYER}.P.0", 0, 0)
     assert "no longer adds up to 1" in page.inner_text("#move-meaning")
     for there, ends in ((5, 1), (-5, 0)):
         page.locator("#move-slider").fill(str(there))
         assert number(page.get_attribute("#move-value", "title")) == pytest.approx(ends, abs=1e-12)
-    choose(page, f"{LAYER}.attention_norm.sigma", 0, 0)
-    assert "never computes its gradient" in page.inner_text("#move-meaning")
-    assert float(page.get_attribute("#move-slider", "min")) > -1
-    choose(page, "loss", 0, 0)  # it is what moves, so another number is moved
-    assert page.inner_text("#move-name") != "loss"
+    for name in (f"{LAYER}.attention_norm.sigma", "p"):
+        choose(page, name, 0, 0)
+        assert page.inner_text("#move-slope") == "none"
+        assert page.is_hidden("#h-part")
+        assert page.locator("#move-chart path.dashed").count() == 0
+        if name != "p":
+            assert "never computes its gradient" in page.inner_text("#move-meaning")
+            assert float(page.get_attribute("#move-slider", "min")) > -1
+    choose(page, "p", 0, 6)  # the right word
+    for there, has_value in ((0.9, True), (-0.9, False)):
+        page.locator("#move-slider").fill(str(there))
+        assert ("no value" not in page.inner_text("#move-said")) == has_value
+    working = page.evaluate(f"[...{TRACE}.arrays.values()].find(a => a.isGradient && !a.gradientOf).name")
+    for unmoved in (working, "loss"):  # no value, and what moves with all others: another number is moved
+        choose(page, unmoved, 0, 0)
+        assert page.evaluate(f"{TRACE}.arrays.get(npbert.state.chosen.name).parameter")
+        assert page.is_visible("#h-part")
+        assert page.inner_text("#move-name") not in ("loss", working)
 
 
 def test_a_formula_says_which_road_it_is_of_and_not_what_the_bug_leaves_out(page):

@@ -11,7 +11,7 @@ from npbert.files import FileError
 from npbert.json_lines import METRICS_FILE
 from npbert.pages.html import escape
 from npbert.pages.report import pictures, read_run, report_page, write_report
-from tests.pages.runs import METRICS, SHOWN, write_run
+from tests.pages.runs import METRICS, SHOWN, drawn_report, write_run
 from tests.pages.shared import Parsed, hostile, strings, visible
 from tests.plots.hostile import HOSTILE
 from tests.training.tiny import write_checkpoint
@@ -97,14 +97,8 @@ def test_text_shows_as_text(run, kind, kept):
         assert any(" ".join(each.split()) in page.words for each in (shown, f"{shown[:59]}…")), "a long label is cut"
 
 
-def test_the_file_has_its_pictures_in_it_and_is_whole_or_not_there(tmp_path, model):
-    folder = write_run(tmp_path / "run", shown=SHOWN["labels"])
-    (folder / "model").symlink_to(model)
-    write_report(folder, tmp_path / "report.html")
-    with pytest.raises(FileError):
-        write_report(tmp_path, tmp_path / "another.html")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "run"]
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+def test_the_file_has_its_pictures_in_it():
+    html = drawn_report().read_text(encoding="utf-8")
     page = Parsed(html)
     assert page.open == [] and page.tags.count("svg") == 7
     ids = page.values("id")
@@ -126,11 +120,10 @@ def test_a_run_that_goes_on_and_has_left_little(run, tmp_path):
     assert "No picture here: no model has been saved yet." in Parsed(report_page(read_run(tmp_path / "young"))).words
 
 
-def test_without_the_weights_of_the_model_the_rest_is_there(tmp_path, model):
-    folder = write_run(tmp_path / "run", shown=SHOWN["labels"])
-    shutil.copytree(model, folder / "model")
-    (folder / "model" / "model.safetensors").unlink()
-    page = Parsed(report_page(read_run(folder)))
+def test_without_the_weights_of_the_model_the_rest_is_there(run, tmp_path, model):
+    (tmp_path / "run" / "model").unlink()
+    shutil.copytree(model, tmp_path / "run" / "model", ignore=shutil.ignore_patterns("model.safetensors"))
+    page = Parsed(run(shown=SHOWN["labels"]))
     assert "No picture here, as the model cannot be read: " in page.words
     assert "has no model.safetensors" in page.words
     assert page.tags.count("svg") == 6
@@ -154,7 +147,8 @@ SAID = {
         ["The f1 and the exact match are in percent.", "f1 (percent) 1.8"],
         ["An accuracy is", "baseline"],
     ),
-    "of accuracies, no percent": ({"shown": SHOWN["labels"]}, ["An accuracy is"], ["percent", "baseline", _SAME]),
+    "no percent": ({"shown": SHOWN["labels"]}, ["An accuracy is", " nats"], ["percent", "baseline", _SAME]),
+    "squares in place of nats": ({"shown": SHOWN["numbers"], "task": "regression"}, ["square"], [" nats"]),
     "a model that always says the same": (
         {"shown": [{**SHOWN["labels"][0], "counts": [[0, 8], [0, 11]]}]},
         [_SAME],
@@ -194,7 +188,8 @@ def test_what_is_no_run(tmp_path):
         (write_run(tmp_path / "b", metrics=[{"step": 1, "loss": "x"}]), "metrics.jsonl: loss is 'x', wanted a number"),
     ):
         with pytest.raises(FileError, match=f"^{re.escape(str(folder))}.*{re.escape(message)}"):
-            read_run(folder)
+            write_report(folder, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists(), "whole, or not there"
 
 
 def test_a_row_that_no_run_writes(run):

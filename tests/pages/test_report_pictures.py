@@ -1,14 +1,15 @@
 """The pictures of a report: what they are drawn from, and how they look in a real browser."""
 
+import itertools
 import re
 
 import pytest
 
 from npbert import BertForSequenceClassification
-from npbert.pages.report import read_run, write_report
+from npbert.pages.report import read_run
 from npbert.pages.report.page import percent
 from npbert.pages.report.pictures import attention, curves
-from tests.pages.runs import SHOWN, write_run
+from tests.pages.runs import SHOWN, drawn_report, write_run
 from tests.training.tiny import write_checkpoint
 
 for module, extra in (("matplotlib", "plot"), ("tomlkit", "train"), ("tokenizers", "hf")):
@@ -43,23 +44,17 @@ def test_a_probability_is_short():
     assert {share: percent(share) for share in shown} == shown
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("report")
-    write_report(write_run(folder / "run", shown=SHOWN["labels"]), folder / "report.html")
-    return folder / "report.html"
-
-
-@pytest.mark.parametrize("width", [360, 1600])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_and_is_readable(open_page, report, width, scheme):
-    page = open_page(report, width=width, color_scheme=scheme)
-    assert page.evaluate("document.documentElement.scrollWidth") == width, "only tables and pictures scroll"
-    light = []
-    for where, what in (("svg text", "fill"), ("body", "backgroundColor")):
-        color = page.evaluate(f"getComputedStyle(document.querySelector('{where}')).{what}")
-        light.append(sum(map(float, re.findall(r"[\d.]+", color)[:3])))
-    assert (light[0] - light[1] > 400) == (scheme == "dark")
-    assert abs(light[0] - light[1]) > 400
-    assert page.locator("svg[role=img]").count() == page.locator("figcaption").count() == 6
-    assert page.locator("table.wrong thead").is_visible() == (width > 360), "on a phone each cell has a line"
+def test_it_fits_and_is_readable(open_page):
+    page = open_page(drawn_report())
+    for width, scheme in itertools.product((360, 1600), ("light", "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") == width, "only tables and pictures scroll"
+        light = []
+        for where, what in (("svg text", "fill"), ("body", "backgroundColor")):
+            color = page.evaluate(f"getComputedStyle(document.querySelector('{where}')).{what}")
+            light.append(sum(map(float, re.findall(r"[\d.]+", color)[:3])))
+        assert (light[0] - light[1] > 400) == (scheme == "dark")
+        assert abs(light[0] - light[1]) > 400
+        assert page.locator("table.wrong thead").is_visible() == (width > 360), "on a phone each cell has a line"
+    assert page.locator("svg[role=img]").count() == page.locator("figcaption").count() == 7

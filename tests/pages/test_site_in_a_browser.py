@@ -25,7 +25,7 @@ def test_no_page_is_wider_than_the_screen(visit, path):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_forward_stands_beside_backward_and_on_a_phone_above_it(visit):
+def test_forward_stands_beside_backward_on_a_phone_above_it_and_on_paper_there_are_no_bars(visit):
     page = visit("npbert/layers/linear.html")
     for width, beside in ((1600, True), (360, False)):
         page.set_viewport_size({"width": width, "height": 900})
@@ -33,6 +33,8 @@ def test_forward_stands_beside_backward_and_on_a_phone_above_it(visit):
         assert (abs(forward["y"] - backward["y"]) < 1) == beside
         assert (backward["x"] > forward["x"] + forward["width"]) == beside
         assert beside or backward["y"] >= forward["y"] + forward["height"]
+    page.emulate_media(media="print")
+    assert not page.locator("nav.bar").is_visible() and page.locator("main").is_visible()
 
 
 def test_a_variable_tells_its_shape_to_the_pointer_and_to_the_keyboard(visit):
@@ -141,9 +143,3 @@ def test_a_bug_opens_and_shows_its_lines(visit):
     bug.locator("summary").click()
     assert bug.locator("pre.diff .minus").count() and bug.locator("pre.diff .plus").count()
     assert bug.locator("pre.diff").is_visible()
-
-
-def test_on_paper_there_are_no_bars(visit):
-    page = visit("npbert/layers/linear.html")
-    page.emulate_media(media="print")
-    assert not page.locator("nav.bar").is_visible() and page.locator("main").is_visible()

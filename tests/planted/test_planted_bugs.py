@@ -4,6 +4,8 @@ Each twin differs from the right layer by one mistake, and meets the same inputs
 test_catalogue.py.
 """
 
+from importlib import import_module
+
 import pytest
 
 from npbert.catalogue import CATALOGUE
@@ -17,9 +19,7 @@ WRONG = [(bug, block) for bug, block in PLANTED if not bug.message]
 
 SAID = {
     ("scores_not_transposed", "MultiHeadAttention/dot_product"): ("transpose", "in dot_product ({name}), dk"),
-    ("scale_forgotten_in_dq", "DotProductAttention"): ("extra factor", "dq"),
     ("kept_of_the_first_head", "DotProductAttention"): ("index", "dk, dq, dv"),
-    ("rows_mixed_up_in_backward", "DotProductAttention"): ("extra step", "dk"),
     ("averaged_over_the_leading_axis", "Softmax"): ("extra factor", "dx"),
     ("eps_out_of_the_derivative", "LayerNorm"): ("extra term", "dx"),
     ("divided_by_all_rows", "SoftmaxCrossEntropy"): ("size", "dlogits"),
@@ -56,7 +56,9 @@ def test_a_wrong_derivative_is_refuted_and_its_part_named(bug, block):
 
 
 @pytest.mark.parametrize(("bug", "block"), [each for each in PLANTED if each not in WRONG], ids=name_of)
-def test_a_broken_promise_is_said(bug, block):
+def test_a_broken_promise_is_said(bug, block, monkeypatch):
+    """The edit that keeps it is not looked for here: that takes most of the time."""
+    monkeypatch.setattr(import_module("npbert.gradcheck.explain.explain"), "mended", lambda *_: [])
     layer, inputs, rng = build(bug, block)
     with pytest.raises((GradientError, TapeError, ValueError)) as raised:
         (check_directions if block.startswith(LARGE) else check_gradients)(layer, *inputs, rng=rng)

@@ -12,7 +12,7 @@ def test_the_plane_is_that_of_the_largest_variance():
     rng = np.random.default_rng(0)
     plane = np.linalg.qr(rng.standard_normal((5, 2)))[0].T
     flat = np.stack([3 * np.cos(t := np.arange(40) * np.pi / 20), np.sin(t)], axis=1)
-    points, shares = principal_components(flat @ plane + 7)
+    points, shares = principal_components(flat @ plane + np.arange(5) * 7)
     np.testing.assert_allclose(np.abs(points), np.abs(flat), atol=1e-12)
     np.testing.assert_allclose(shares, [0.9, 0.1], rtol=1e-12)
 

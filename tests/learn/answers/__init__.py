@@ -68,11 +68,6 @@ def right_answer(number: int, style: str = "") -> str:
     return file_with(EXERCISES[number], _in_small_steps(number) | other)
 
 
-def right_answers(number: int) -> Iterator[str]:
-    """The text of a right file, for each style of each blank."""
-    yield from (right_answer(number, style) for style in right(number))
-
-
 def wrong_answers(number: int) -> Iterator[WrongAnswer]:
     """Those with each known mistake."""
     for kind, of, lines in _sections(number):

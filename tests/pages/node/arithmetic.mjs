@@ -10,6 +10,7 @@ const {realErf, complexErf} = await load("erf");
 const {shortNumber, percent} = await load("../ui/format");
 const {smoothed} = await load("../ui/smoothed");
 const asked = JSON.parse(readFileSync(questions));
+const [first] = asked.models;
 
 // A trace as JSON: arrays by name, steps as they are
 function written(trace) {
@@ -52,7 +53,7 @@ function isThere(trace, name, row, column) {
 }
 
 // The losses of some steps of training from fresh weights, on a sentence with two hidden words and a word that comes twice
-function losses(data, bug, steps = 20) {
+function losses(data, bug, steps = 12) {
   const model = math.makeModel(data);
   math.resetParameters(model, 1);
   const trainer = math.makeTrainer(model, {...data.optimizer, lr: 0.02});
@@ -70,7 +71,7 @@ function answered(data) {
   const trainer = math.makeTrainer(model, data.optimizer);
   const answer = {
     traces: traces.map(written),
-    explained: traces.slice(1, 4).map(explained), // a word twice, two masks, two sentences, one word alone
+    explained: traces.slice(...(data === first ? [1, 4] : [2, 3])).map(explained), // of others, two sentences
     unlit: traces[0].steps.filter((step) => math.linesOf(data, step).length === 0),
     differences: checked(model, data.examples[0], {sample: 12}),
     complex: checked(model, data.examples[0], {method: "complex", activations: true}),
@@ -105,8 +106,8 @@ function certain(data) {
   const label = example.labels.find((one) => one >= 0);
   const checks = [8, 12, 16, 40].map((bias) => {
     model.parameters.get("predictions.bias").re[label] = bias;
-    const {ok, worst} = checked(model, example, {sample: 20});
-    return {loss: math.run(model, example).loss, ok, worst, found: !checked(model, example, {sample: 20, bug: "norm-spread"}).ok};
+    const {ok, worst} = checked(model, example, {sample: 10});
+    return {loss: math.run(model, example).loss, ok, worst, found: !checked(model, example, {sample: 8, bug: "norm-spread"}).ok};
   });
   return checks;
 }
@@ -115,8 +116,8 @@ function certain(data) {
 const ignorant = (data) => [0, 1].flatMap((seed) => [0.02, 0.3].map((std) => {
   const model = math.makeModel(data), [example] = data.examples;
   math.resetParameters(model, seed, std);
-  const found = (bug) => !checked(model, example, {sample: 20, bug}).ok;
-  return {seed, std, check: checked(model, example, {sample: 30}), found: found("norm-spread") && found("softmax-shares")};
+  const found = (bug) => !checked(model, example, {sample: 8, bug}).ok;
+  return {seed, std, check: checked(model, example, {sample: 15}), found: found("norm-spread") && found("softmax-shares")};
 }));
 
 function moved(data) {
@@ -144,7 +145,6 @@ function fresh(data) {
   return {one: values(1), again: values(1), another: values(2)};
 }
 
-const [first] = asked.models;
 writeFileSync(answers, JSON.stringify({
   models: asked.models.map(answered),
   broken: broken(first),

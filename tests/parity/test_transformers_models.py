@@ -40,14 +40,15 @@ MODELS = {  # name: class, num_labels, targets
     "BertForTokenClassification": ("BertForTokenClassification", 3, {"labels": TAGS}),
     "BertForQuestionAnswering": ("BertForQuestionAnswering", 2, ANSWERS),
 }
-each_model = pytest.mark.parametrize("name", MODELS)
 OTHER = {"layer_norm_eps": 0.1, "type_vocab_size": 3, "classifier_dropout": 0.3}
-VARIANTS = {name: {**OTHER, "hidden_act": name} for name in ("gelu_new", "gelu_pytorch_tanh", "relu")}
-each_variant = pytest.mark.parametrize(
-    ("depth", "changes"),
-    [(1, {}), (12, {}), *((2, changes) for changes in VARIANTS.values())],
-    ids=["1 layer", "12 layers", *VARIANTS],
-)
+CASES = {  # every head once; and what they share, below heads that read every row, the first, and the first of choices
+    **{f"{name}, 1 layer": (name, 1, {}) for name in MODELS},
+    **{f"{name}, 12 layers": (name, 12, {}) for name in ("BertModel", "BertForPreTraining", "BertForMultipleChoice")},
+    **{
+        act: ("BertForPreTraining", 2, {**OTHER, "hidden_act": act})
+        for act in ("gelu_new", "gelu_pytorch_tanh", "relu")
+    },
+}
 each_dtype = pytest.mark.parametrize("dtype", TOLERANCES)
 
 
@@ -118,8 +119,7 @@ def assert_same_losses(ours, theirs, arrays, their_loss, tolerance):
 
 
 @each_dtype
-@each_variant
-@each_model
+@pytest.mark.parametrize(("name", "depth", "changes"), CASES.values(), ids=CASES)
 def test_outputs_and_gradients_with_their_weights_which_they_get_back(name, depth, changes, dtype, tmp_path):
     theirs, tolerance = make_theirs(name, depth, dtype, **changes), TOLERANCES[dtype]
     theirs.save_pretrained(tmp_path)

@@ -60,8 +60,8 @@ def test_a_search_is_a_stable_sort_cut_short(data, num_queries, num_vectors, top
 
 
 def test_a_large_search_needs_little_memory():
-    """All scores would be 320 MB."""
-    queries, corpus = (RNG.standard_normal((count, 16)).astype(np.float32) for count in (2000, 40_000))
+    """All scores would be 80 MB."""
+    queries, corpus = (RNG.standard_normal((count, 16)).astype(np.float32) for count in (1000, 20_000))
     tracemalloc.start()
     hits = semantic_search(queries, corpus, top_k=3)
     peak = tracemalloc.get_traced_memory()[1]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import Answer, BertForMaskedLM, BertModel, Classify, Embed, FillMask, Tag, Tokenizer
+from npbert import Answer, BertModel, Classify, Embed, FillMask, Tag, Tokenizer
 from npbert.extras import MissingExtraError
 from npbert.inference import Task, batches_by_length
 from npbert.inference.task import MANY
@@ -113,16 +113,11 @@ def test_texts_may_come_from_an_iterator(tokenizer, task_class, columns):
     assert np.array_equal(from_iterators, from_lists) if task_class is Embed else from_iterators == from_lists
 
 
-def test_a_vocabulary_or_a_folder_that_does_not_fit(tokenizer, tmp_path):
-    """Each error names the folder or the file. (The command line's tests have the vocabulary of another size.)"""
+def test_a_vocabulary_that_does_not_fit(tokenizer):
+    """(One in the folder of a model, and folders that lack something: tests/cli/test_errors.py.)"""
     with pytest.raises(ValueError, match="the vocabulary has 20 tokens, but the model's vocab_size is 19"):
         Task(small_model(BertModel, vocab_size=19), tokenizer)
     Task(small_model(BertModel, vocab_size=21), tokenizer)
-    with pytest.raises(FileNotFoundError, match=r"bert-base-uncased is not a checkpoint: there is no such folder"):
-        FillMask.from_pretrained("bert-base-uncased")
-    small_model(BertForMaskedLM).save_pretrained(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"has no tokenizer\.json and no vocab\.txt"):
-        FillMask.from_pretrained(tmp_path)
 
 
 class Terminal(io.StringIO):
@@ -132,27 +127,32 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_no_progress_bar_where_npbert_is_to_be_quiet(task, monkeypatch, caplog):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    with caplog.at_level(logging.ERROR, "npbert"):
-        task.run(task.encode(["cat"] * MANY), lambda batch, numbers: numbers)
-    assert sys.stderr.getvalue() == ""
+@pytest.mark.parametrize(
+    ("count", "stream", "wanted", "is_quiet", "is_shown"),
+    [
+        (MANY, Terminal, None, False, True),
+        (MANY - 1, Terminal, None, False, False),
+        (MANY, io.StringIO, None, False, False),
+        (MANY, Terminal, None, True, False),
+        (MANY, Terminal, False, False, False),
+        (3, io.StringIO, True, False, True),
+    ],
+)
+def test_a_progress_bar_for_many_texts_on_a_terminal(
+    task, monkeypatch, caplog, count, stream, wanted, is_quiet, is_shown
+):
+    monkeypatch.setattr(sys, "stderr", stream())
+    with caplog.at_level(logging.ERROR if is_quiet else logging.INFO, "npbert"):
+        found = task.run(task.encode(["cat"] * count), lambda batch, numbers: numbers, show_progress_bar=wanted)
+    assert found == list(range(count))
+    assert f"{count}/{count}" in sys.stderr.getvalue() if is_shown else sys.stderr.getvalue() == ""
 
 
-def test_a_progress_bar_for_many_texts_on_a_terminal(task, monkeypatch):
-    encodings = task.encode(["cat"] * MANY)
-    for count, stream, shown in ((MANY, Terminal(), True), (MANY - 1, Terminal(), False), (MANY, io.StringIO(), False)):
-        monkeypatch.setattr(sys, "stderr", stream)
-        assert task.run(encodings[:count], lambda batch, numbers: numbers) == list(range(count))
-        assert f"{MANY}/{MANY}" in stream.getvalue() if shown else stream.getvalue() == ""
-    for count, wanted, stream in ((3, True, io.StringIO()), (MANY, False, Terminal())):
-        monkeypatch.setattr(sys, "stderr", stream)
-        task.run(encodings[:count], lambda batch, numbers: numbers, show_progress_bar=wanted)
-        assert (f"{count}/{count}" in stream.getvalue()) == wanted
+def test_a_progress_bar_needs_its_library(task, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    task.run(encodings[1:], lambda batch, numbers: numbers)
+    task.run(task.encode(["cat"] * (MANY - 1)), lambda batch, numbers: numbers)
     with pytest.raises(MissingExtraError, match="tqdm"):
-        task.run(encodings, lambda batch, numbers: numbers)
+        task.run(task.encode(["cat"] * MANY), lambda batch, numbers: numbers)
 
 
 @pytest.mark.parametrize(

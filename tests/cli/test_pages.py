@@ -125,7 +125,10 @@ NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for
         ("plot embeddings {folder} three --output a.png", "three, line 1: 3 columns, wanted a text, or a text and a l"),
         ("plot embeddings {folder} one --output a.png", "one has 1 text; a map needs at least 2"),
         ("page {folder} 'the cat' --output a", "text 1 has no [MASK], or it was cut off: 'the cat'"),
-        ("page {folder} '[mask]' --output a", "text 1 has no [MASK] (in capitals: [MASK]), or it was cut off: '[mask]'"),
+        (
+            "page {folder} '[mask]' --output a",
+            "text 1 has no [MASK] (in capitals: [MASK]), or it was cut off: '[mask]'",
+        ),
         ("page {folder} [MASK] --answer zebra --output a", f"the answer 'zebra' {NO_TOKEN}"),
         ("page {folder} [MASK] --answer cats --output a", f"the answer 'cats' {NO_TOKEN}; did you mean cat?"),
         ("page {folder} [MASK] --answer cat dog --output a", f"2 answers for 1 [MASK]: {ONE_EACH}"),

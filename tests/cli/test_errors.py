@@ -39,10 +39,6 @@ def test_a_bad_input(npbert, checkpoints, tmp_path, command):
         ("vocab.txt", None, "{folder} has no tokenizer.json and no vocab.txt"),
         ("config.json", None, "{folder} is not a checkpoint: it has no config.json (npbert reads from disk; *)"),
         ("model.safetensors", None, "{folder} has no model.safetensors"),
-        ("model.safetensors", lambda old: old[:-1], "{path} is damaged, cut short or no safetensors file: *"),
-        ("config.json", lambda old: old[:-9], "{path}, line *: not valid JSON: *"),
-        ("config.json", lambda old: old.replace(b'"bert"', b'"x"'), "{path}: model_type is 'x', wanted 'bert'"),
-        ("vocab.txt", lambda old: b"[UNK]\n", "{path} is not a tokenizer of BERT: *"),
         ("vocab.txt", lambda old: old + b"new", "{folder}: the vocabulary has 21 tokens, but vocab_size in * is 20"),
     ],
 )
@@ -80,21 +76,12 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, limited
 
 
 FINE = b'{"question": "cat?", "passage": "the cat"}\n'
-
-
 NO_QUESTIONS = ["cat?", '["cat?", "the cat"]', "7", "", "x" * 10**5, '{"question": "cat?"}']
 NO_QUESTIONS += ['{"question": "cat?", "passage": "the', '{"question": "cat?", "passage": "the \\ud83d"}']
 NO_QUESTIONS += ['{"question": 7, "passage": "the cat"}', '{"question": ["cat?"], "passage": ["the cat"]}']
-
-
-@pytest.mark.parametrize("line", NO_QUESTIONS)
-def test_a_line_that_is_no_question(npbert, checkpoints, line):
-    """A long line is not shown in full."""
-    wanted = 'wanted a JSON object with the strings "question" and "passage", or --question'
-    result = npbert("answer", checkpoints["answer"], stdin=FINE + line.encode() + b"\n" + FINE)
-    assert result.error == f"standard input, line 2: {wanted}; got {line[:60]!r}"
-
-
+NO_QUESTION = (
+    'standard input, line 2: wanted a JSON object with the strings "question" and "passage", or --question; got'
+)
 TWO_TABS = b"a cat\ta dog\nthe\ta\tcat\tdog\n"
 ONE_OR_TWO = "wanted one, or two with a tab between them; for a file with more columns, --text says which one to take"
 NO_NPZ = "--output is a.npz, wanted a name that ends in one of .npy, .jsonl, .ndjson, .json"
@@ -111,6 +98,7 @@ NO_NPZ = "--output is a.npz, wanted a name that ends in one of .npy, .jsonl, .nd
         ("fill-mask", ["--top-k", "0"], b"[MASK]", "top_k is 0, wanted at least 1"),
         ("answer", ["--n-best", "0"], FINE, "2 tokens, max_length 30, n_best 0: wanted at least 1 of each"),
         ("answer", ["--question", "cat?"], b"\x00", "the passage for the question 'cat?' is empty"),
+        *(("answer", [], FINE + f"{line}\n".encode() + FINE, f"{NO_QUESTION} {line[:60]!r}") for line in NO_QUESTIONS),
     ],
 )
 def test_values_that_are_none(npbert, checkpoints, command, arguments, stdin, message):

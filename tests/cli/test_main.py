@@ -14,6 +14,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+import npbert.__main__
 from npbert import Init, Linear, __version__
 from npbert.cli import _parser, main
 from npbert.cli.options import GROUPS
@@ -39,22 +40,12 @@ def test_ctrl_c_and_a_second_one_on_the_way_out(place, said, monkeypatch, capsys
     assert capsys.readouterr().err == said
 
 
-INTERRUPTED = """
-import runpy, sys
-
-class Interrupt:  # in place of whoever looks for npbert.cli
-    def find_spec(self, name, path=None, target=None):
-        if name == "npbert.cli":
-            raise KeyboardInterrupt
-
-sys.meta_path.insert(0, Interrupt())
-runpy.run_module("npbert", run_name="__main__")
-"""
-
-
-def test_ctrl_c_while_the_command_is_being_imported():
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+def test_ctrl_c_while_the_command_is_being_imported(monkeypatch, capsys):
+    whoever_looks_for_it = SimpleNamespace(find_spec=Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.delitem(sys.modules, "npbert.cli")
+    monkeypatch.setattr(sys, "meta_path", [whoever_looks_for_it, *sys.meta_path])
+    assert npbert.__main__.main() == 130
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path):

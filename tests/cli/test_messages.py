@@ -29,7 +29,7 @@ def state():
 
 
 @pytest.mark.parametrize("level", SAID)
-def test_how_much_is_said(level, capsys):
+def test_how_much_is_said(level, capsys, caplog):
     before = state()
     with messages_on_standard_error(level):
         warnings.simplefilter("always")
@@ -39,7 +39,7 @@ def test_how_much_is_said(level, capsys):
         warnings.warn("cut", stacklevel=1)
         LOGGER.error("wrong")
         assert is_quiet() == (level == QUIET)
-    assert capsys.readouterr() == ("", SAID[level])
+    assert (*capsys.readouterr(), caplog.text) == ("", SAID[level], "")
     assert state() == before
     assert LOGGER.propagate
 

@@ -1,16 +1,17 @@
 """Answer: spans of a passage, also where it is longer than the model takes."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from npbert import Answer, BertForQuestionAnswering, Tokenizer
+from npbert import Answer, BertForQuestionAnswering
 from npbert.inference import AnswerSpan, Span, best_spans
-from tests.inference.checkpoints import LONGEST, WORDS, write_checkpoint, write_vocabulary
+from tests.inference.checkpoints import LONGEST, write_checkpoint
+from tests.small_tokenizer import small_tokenizer
+from tests.training.tasks.tiny import Planted
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -23,19 +24,15 @@ def answer(tmp_path_factory):
 
 
 @pytest.fixture
-def planted(tmp_path):
+def planted():
     """make(height): in place of a model, every `needle` has that logit, as a start and as an end, and all else 0."""
-    (tmp_path / "tokenizer_config.json").write_text('{"strip_accents": false}')
-    tokenizer = Tokenizer.from_pretrained(write_vocabulary(tmp_path))
+    tokenizer = small_tokenizer("the a cat dog sat ran on mat road un ##aff ##able cafe . ?")
+    tokens = tokenizer.decode(range(len(tokenizer)))
 
-    def make(height, needle="café", longest=LONGEST, of_tokenizer=None, **options):
+    def make(height, needle="cafe", longest=LONGEST, of_tokenizer=None, **options):
         tokenizer.max_length = of_tokenizer
-
-        def model(batch):
-            logits = np.where(batch.input_ids == WORDS.index(needle), height, 0.0)
-            return logits, logits
-
-        model.config = SimpleNamespace(vocab_size=len(WORDS), max_position_embeddings=longest)
+        model = Planted(tokenizer, lambda batch: (height * (batch.input_ids == tokens.index(needle)),) * 2)
+        model.config.max_position_embeddings = longest
         return Answer(model, tokenizer, **options)
 
     return make

@@ -17,6 +17,14 @@ from npbert.inference import Task, batches_by_length
 from npbert.inference.task import MANY
 from tests.inference.checkpoints import LONGEST, small_model, write_vocabulary
 
+COLUMNS = {
+    Embed: [["the cat", "a dog ran"]],
+    Classify: [["the cat", ("a dog", "ran")]],
+    FillMask: [["the [MASK]", "[MASK] ran"]],
+    Tag: [["the cat", "a dog ran"]],
+    Answer: [["the cat?", "a dog?"], ["the cat sat", "a dog ran"]],
+}
+
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory):
@@ -97,20 +105,22 @@ def test_a_text_is_cut_where_the_tokenizer_or_the_caller_says(tmp_path, of_token
         Task(small_model(BertModel), Tokenizer.from_pretrained(tmp_path), max_length=LONGEST + 1)
 
 
-@pytest.mark.parametrize(
-    ("task_class", "columns"),
-    [
-        (Embed, [["the cat", "a dog ran"]]),
-        (Classify, [["the cat", ("a dog", "ran")]]),
-        (FillMask, [["the [MASK]", "[MASK] ran"]]),
-        (Answer, [["the cat?", "a dog?"], ["the cat sat", "a dog ran"]]),
-    ],
-)
+@pytest.mark.parametrize(("task_class", "columns"), COLUMNS.items())
 def test_texts_may_come_from_an_iterator(tokenizer, task_class, columns):
     task = task_class(small_model(task_class.model_class), tokenizer)
     from_lists, from_iterators = task(*columns), task(*map(iter, columns))
     assert len(from_lists) == 2
     assert np.array_equal(from_iterators, from_lists) if task_class is Embed else from_iterators == from_lists
+
+
+@pytest.mark.parametrize(("task_class", "columns"), COLUMNS.items())
+def test_weights_that_are_too_large_are_said(tokenizer, task_class, columns):
+    """All texts would get one label, and the same words: a LayerNorm would make 0 of what is too large for it."""
+    model = small_model(task_class.model_class)
+    for parameter in model.parameters():
+        parameter.value *= 1e25
+    with pytest.raises(ValueError, match="numbers that are not finite: its weights are too large for float32"):
+        task_class(model, tokenizer)(*columns)
 
 
 def test_a_vocabulary_that_does_not_fit(tokenizer):
@@ -128,47 +138,28 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(
-    ("count", "stream", "wanted", "is_quiet", "is_shown"),
+    ("count", "stream", "options", "level", "is_shown"),
     [
-        (MANY, Terminal, None, False, True),
-        (MANY - 1, Terminal, None, False, False),
-        (MANY, io.StringIO, None, False, False),
-        (MANY, Terminal, None, True, False),
-        (MANY, Terminal, False, False, False),
-        (3, io.StringIO, True, False, True),
+        (MANY, Terminal, {}, logging.INFO, True),
+        (MANY - 1, Terminal, {}, logging.INFO, False),
+        (MANY, io.StringIO, {}, logging.INFO, False),
+        (MANY, Terminal, {}, logging.ERROR, False),  # npbert is to be quiet
+        (MANY, Terminal, {"show_progress_bar": False}, logging.INFO, False),
+        (3, io.StringIO, {"show_progress_bar": True}, logging.INFO, True),
     ],
 )
-def test_a_progress_bar_for_many_texts_on_a_terminal(
-    task, monkeypatch, caplog, count, stream, wanted, is_quiet, is_shown
-):
+def test_a_progress_bar(task, monkeypatch, caplog, count, stream, options, level, is_shown):
+    """For many texts on a terminal, unless it is said."""
     monkeypatch.setattr(sys, "stderr", stream())
-    with caplog.at_level(logging.ERROR if is_quiet else logging.INFO, "npbert"):
-        found = task.run(task.encode(["cat"] * count), lambda batch, numbers: numbers, show_progress_bar=wanted)
+    with caplog.at_level(level, "npbert"):
+        found = task.run(task.encode(["cat"] * count), lambda batch, numbers: numbers, **options)
     assert found == list(range(count))
     assert f"{count}/{count}" in sys.stderr.getvalue() if is_shown else sys.stderr.getvalue() == ""
 
 
 def test_a_progress_bar_needs_its_library(task, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    task.run(task.encode(["cat"] * (MANY - 1)), lambda batch, numbers: numbers)
+    encodings = task.encode(["cat"] * MANY)
+    task.run(encodings[1:], lambda batch, numbers: numbers)
     with pytest.raises(MissingExtraError, match="tqdm"):
-        task.run(task.encode(["cat"] * MANY), lambda batch, numbers: numbers)
-
-
-@pytest.mark.parametrize(
-    ("task_class", "arguments"),
-    [
-        (Answer, ["the cat?", "a dog sat"]),
-        (Classify, ["the cat"]),
-        (Embed, ["the cat"]),
-        (FillMask, ["the [MASK]"]),
-        (Tag, ["the cat"]),
-    ],
-)
-def test_weights_that_are_too_large_are_said(task_class, arguments, tokenizer):
-    """All texts would get one label, and the same words: a LayerNorm would make 0 of what is too large for it."""
-    model = small_model(task_class.model_class)
-    for parameter in model.parameters():
-        parameter.value *= 1e25
-    with pytest.raises(ValueError, match="numbers that are not finite: its weights are too large for float32"):
-        task_class(model, tokenizer)(*arguments)
+        task.run(encodings, lambda batch, numbers: numbers)

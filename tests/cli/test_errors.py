@@ -53,26 +53,19 @@ def test_a_broken_checkpoint(npbert, checkpoints, tmp_path, file, change, messag
 @pytest.mark.parametrize("name", ["out.jsonl", "out.npy"])
 def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, limited, name):
     """A disk that is full leaves the old output, and nothing else."""
-
-    def error_of(path):
-        return npbert("embed", checkpoints["embed"], "--output", path, stdin=b"cat\n" * 40).error
-
-    (tmp_path / "folder").mkdir()
     old = tmp_path / name
     old.write_text("old")
-    for path, reason in [
+    for path, reason in (
         (tmp_path / "missing" / name, "No such file or directory"),
         (old / name, "Not a directory"),
-        (tmp_path / "folder", "Is a directory"),
-    ]:
-        assert error_of(path) == f"{path}: {reason}"
-    missing = tmp_path / "missing" / name
-    message = f"{missing}: No such file or directory"
-    assert npbert("embed", "no folder", "--output", missing).error == message, "it is said before anything is read"
+        (tmp_path, "Is a directory"),
+    ):
+        said = npbert("embed", "no folder", "--output", path).error
+        assert said == f"{path}: {reason}", "it is said before anything is read"
     with limited(100):
-        assert error_of(old) == f"{old}: {os.strerror(errno.EFBIG)}"
-    assert {path.name for path in tmp_path.iterdir()} == {"folder", name}
-    assert old.read_text() == "old"
+        error = npbert("embed", checkpoints["embed"], "--output", old, stdin=b"cat\n" * 40).error
+    assert error == f"{old}: {os.strerror(errno.EFBIG)}"
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "old")]
 
 
 FINE = b'{"question": "cat?", "passage": "the cat"}\n'

@@ -11,7 +11,14 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from npbert import IGNORED, Batch, BertConfig, Tape, models
-from tests.parity.torch_comparison import EXACT, assert_close, assert_gradients_close, gradients
+from tests.parity.torch_comparison import (
+    EXACT,
+    as_torch,
+    assert_close,
+    assert_gradients_close,
+    gradients,
+    gradients_of_both,
+)
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
 pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
@@ -83,10 +90,6 @@ def make_ours(name, folder, dtype):
     return getattr(models, MODELS[name][0]).from_pretrained(folder, dtype=dtype)
 
 
-def as_torch(arrays):
-    return {key: torch.tensor(array) for key, array in arrays.items()}
-
-
 def assert_same_outputs(ours, theirs, arrays, tolerance):
     """For arrays without targets."""
     called = ours(Batch(**arrays))
@@ -127,15 +130,7 @@ def test_outputs_and_gradients_with_their_weights_which_they_get_back(name, dept
     assert {key: getattr(ours.config, key) for key in changes} == changes
     assert_same_outputs(ours, theirs, make_batch(name, dtype, with_targets=False), tolerance)
     if name == "BertModel":
-        rng, tape = np.random.default_rng(1), Tape()
-        dhidden, dpooled = (rng.standard_normal(shape).astype(dtype) for shape in ((B, T, WIDTH), (B, WIDTH)))
-        dhidden *= MASK[:, :, None]
-        ours.forward(Batch(**arrays), tape)
-        ours.backward((dhidden, dpooled), tape)
-        result = theirs(**as_torch(arrays))
-        outputs = [result.last_hidden_state, result.pooler_output]
-        torch.autograd.backward(outputs, [torch.tensor(dhidden), torch.tensor(dpooled)])
-        assert_gradients_close(gradients(ours, theirs), tolerance)
+        assert_gradients_close(gradients_of_both(ours, theirs, Batch(**arrays)), tolerance)
     else:
         assert_same_losses(ours, theirs, arrays, loss_of(theirs, arrays), tolerance)
     assert max(np.abs(p.grad).max() for p in ours.parameters()) > 0.05, "it must not be small by cancellation"
@@ -160,7 +155,6 @@ def assert_they_load(ours, folder, wanted):
     for name, tensor in theirs.state_dict().items():
         assert tensor.dtype == getattr(torch, ours.parameters()[0].value.dtype.name)
         assert name not in wanted or torch.equal(tensor, wanted[name]), name
-    return theirs.eval()
 
 
 def test_names_of_labels_go_there_and_back(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from npbert import Answer, BertForQuestionAnswering, BertForSequenceClassification, Classify, Embed, FillMask
-from npbert.cli.text import DIGITS, SHOWN_DIGITS, read_lines, rounded, write_json_lines
+from npbert.cli.text import DIGITS, SHOWN_DIGITS, read_lines, rounded
 from tests.inference.checkpoints import LONGEST, write_checkpoint
 
 QUESTION, PASSAGE = "the dog ran on?", "the cat sat on the café mat. a dog ran on the road"
@@ -139,14 +139,3 @@ def test_lines(tmp_path, monkeypatch):
         (tmp_path / "in.txt").write_bytes(content.encode())
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
         assert read_lines(str(tmp_path / "in.txt")) == read_lines("-") == list(lines)
-
-
-def test_json_lines(tmp_path, capsysbinary):
-    path, rows = tmp_path / "out", [{"text": 'café \u2028 "x"\n', "score": 0.1}, ["a", 1, None]]
-    written = '{"text": "café \u2028 \\"x\\"\\n", "score": 0.1}\n["a", 1, null]\n'.encode()
-    write_json_lines(iter(rows), None)
-    assert capsysbinary.readouterr().out == written
-    write_json_lines(iter(rows), str(path))
-    with pytest.raises(TypeError):
-        write_json_lines([{"a": 1}, {"a": object()}], str(path))
-    assert [file.read_bytes() for file in tmp_path.iterdir()] == [written], "a row that fails leaves the old file"

@@ -1,13 +1,11 @@
 """Tag: a tag for every word, where the word stands, and the entities that the tags make."""
 
-import warnings
-
 import numpy as np
 import pytest
 
 from npbert import BertForTokenClassification, Tag
 from npbert.inference import first_tokens
-from tests.inference.checkpoints import LONGEST, write_checkpoint
+from tests.inference.checkpoints import write_checkpoint
 from tests.small_tokenizer import small_tokenizer
 from tests.training.tasks.tiny import Planted, words_of
 
@@ -109,9 +107,6 @@ def test_one_text_or_many_of_different_lengths(tmp_path):
             assert word.score == pytest.approx(e.max() / e.sum(), rel=1e-4)
             assert type(word.score) is float
     assert tag([]) == []
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        tag("cat " * (LONGEST - 2))
 
 
 @pytest.mark.parametrize("texts", [["a cat", ["a", "cat"]], [["a"], ["a", 7]], [["a"], "cat"]])

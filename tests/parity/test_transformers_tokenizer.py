@@ -2,7 +2,8 @@
 
 import shutil
 from copy import copy
-from itertools import product
+from functools import cache
+from itertools import chain, product
 
 import pytest
 
@@ -42,30 +43,19 @@ def assert_same(both, texts, pairs=None, *, max_length=None):
         assert [encoding.type_ids for encoding in encodings] == wanted["token_type_ids"]
 
 
-def words(texts):
-    """Every word of the texts once, twenty at a time: a word becomes the same tokens wherever it stands."""
-    found = list(dict.fromkeys(word for text in texts for word in text.split(" ")))
+@cache
+def words():
+    """Every word of all the text once, twenty at a time: a word becomes the same tokens wherever it stands."""
+    files = [*shared_files("gutenberg/*.txt", 17), *shared_files("wikitext2_raw/wiki.test.raw", 1)]
+    files += shared_files("bert_sample_text/sample_text.txt", 1)
+    pairs = [*squad(), *(row[1:] for row in stsb("train"))]
+    lines = chain(cola(), chain.from_iterable(pairs), *map(lines_of, files))
+    found = list(dict.fromkeys(word for line in lines for word in line.split(" ")))
     return [" ".join(found[start : start + 20]) for start in range(0, len(found), 20)]
 
 
-def books():
-    files = sorted(shared_files("gutenberg/*.txt", 17), key=lambda book: book.stat().st_size)
-    return [*lines_of(files[0]), *words(line for book in files for line in lines_of(book))]
-
-
-TEXTS = {  # for the longest, one of the two tokenizers is enough
-    "CoLA": (CHECKPOINT, lambda: words(cola())),
-    "STS-B": (CHECKPOINT, lambda: words(text for row in stsb("train") for text in row[1:])),
-    "books": (VOCABULARY, books),
-    "SQuAD": (VOCABULARY, lambda: words(text for pair in squad() for text in pair)),
-    "WikiText": (VOCABULARY, lambda: words(lines_of(shared_file("wikitext2_raw/wiki.test.raw")))),
-    "BERT's sample": (CHECKPOINT, lambda: lines_of(shared_file("bert_sample_text/sample_text.txt"))),
-}
-
-
-@pytest.mark.parametrize(("both", "texts"), TEXTS.values(), ids=TEXTS, indirect=["both"])
-def test_texts(both, texts):
-    assert_same(both, texts())
+def test_words(both):
+    assert_same(both, words())
 
 
 def test_pairs(both):

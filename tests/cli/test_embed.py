@@ -49,7 +49,7 @@ def test_the_folder_says_how_unless_an_option_does(npbert, folder, checkpoints, 
     ("options", "count"), [([], 5), (["--top-k", "2", "--no-normalize"], 2), (["--top-k", "99"], 5)]
 )
 @pytest.mark.filterwarnings("ignore:. of . texts? (are|is) longer")
-def test_search(npbert, folder, corpus, tmp_path, options, count):
+def test_search(npbert, folder, corpus, options, count):
     queries = ["the cat sat", "-- a café?"]
     result = npbert("search", folder, corpus, *options, *queries)
     assert result.status == 0
@@ -62,17 +62,21 @@ def test_search(npbert, folder, corpus, tmp_path, options, count):
         ]
         np.testing.assert_allclose([hit["score"] for hit in row["hits"]], [hit.score for hit in hits], rtol=1e-5)
     assert (result.rows[0]["hits"][0]["line"], len(result.rows[0]["hits"])) == (6, count)
-    stdin, output = "".join(f"{query}\n" for query in queries).encode(), tmp_path / "hits.jsonl"
-    assert npbert("search", folder, corpus, "-", *options, stdin=stdin).out == result.out
-    assert npbert("search", folder, "-", *options, *queries, stdin=corpus.read_bytes()).out == result.out
-    assert npbert("search", folder, corpus, "-", *options, "--output", output, stdin=stdin).out == b""
+
+
+@pytest.mark.filterwarnings("ignore:. of . texts? (are|is) longer")
+def test_where_queries_and_lines_come_from_and_hits_go_to(npbert, folder, corpus, tmp_path):
+    queries, output, vectors = ["the cat sat", "-- a café?"], tmp_path / "hits.jsonl", tmp_path / "vectors.npy"
+    stdin = "\n".join(queries).encode()
+    result = npbert("search", folder, corpus, *queries)
+    assert npbert("search", folder, corpus, "-", stdin=stdin).out == result.out
+    assert npbert("search", folder, "-", *queries, stdin=corpus.read_bytes()).out == result.out
+    assert npbert("search", folder, corpus, *queries, "--json", on_a_terminal=True).out == result.out
+    assert npbert("search", folder, corpus, *queries, "--output", output).out == b""
     assert output.read_bytes() == result.out
-    with_json = npbert("search", folder, corpus, *options, *queries, "--json", on_a_terminal=True)
-    assert with_json.out == result.out
-    vectors, normalize = tmp_path / "vectors.npy", options[2:]
-    npbert("embed", folder, corpus, *normalize, "--output", vectors)
+    npbert("embed", folder, corpus, "--output", vectors)
     np.save(vectors, np.load(vectors)[::-1])
-    turned = npbert("search", folder, corpus, *queries, "--vectors", vectors, "--top-k", 1, *normalize).rows[0]["hits"]
+    turned = npbert("search", folder, corpus, *queries, "--vectors", vectors, "--top-k", 1).rows[0]["hits"]
     assert turned[0]["line"] == len(LINES) - 5, "the vectors are those of the file"
     np.save(vectors, np.load(vectors)[1:])
     error = npbert("search", folder, corpus, *queries, "--vectors", vectors).error

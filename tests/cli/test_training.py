@@ -45,10 +45,9 @@ def test_pretrain(run, monkeypatch):
     monkeypatch.setattr("npbert.training.session.draw_curves", draw_curves)
     out = run(f"{PRETRAIN} --held-out held_out.txt --evaluate-every 3")
     lines, numbers = out.splitlines(), table(out)
-    assert (
-        lines[0] == f"corpus.txt: {Path('corpus.txt').stat().st_size} bytes of text, in 1 file with 6 documents in all"
-    )
-    assert lines[1] == f"the first sentence: {Path('corpus.txt').read_text(encoding='utf-8').splitlines()[0]}"
+    text = Path("corpus.txt").read_text(encoding="utf-8")
+    assert lines[0] == f"corpus.txt: {len(text)} bytes of text, in 1 file with 6 documents in all"
+    assert lines[1] == f"the first sentence: {text.splitlines()[0]}"
     assert lines[2].endswith("; it starts from checkpoint")
     assert "6 steps of 4 sequences of up to 20 tokens" in lines
     assert list(numbers) == ["loss", "mlm loss", "mlm accuracy", "nsp loss", "nsp accuracy"]

@@ -31,8 +31,6 @@ def test_vocab(npbert, files, tmp_path):
     learned = tokens(folders[0])
     assert {"the", "cafe", "dog"} <= set(learned)
     assert not {"The", "Café", "once", "zebra"} & set(learned)
-    tokenizer = Tokenizer.from_pretrained(folders[0])
-    assert tokenizer.decode(range(len(tokenizer))) == learned
     for file in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
         assert (folders[0] / file).read_bytes() == (folders[1] / file).read_bytes()
 

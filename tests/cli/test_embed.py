@@ -17,7 +17,7 @@ def folder(tmp_path):
     """A model that pools [CLS], normalizes, and reads 6 tokens."""
     from tests.inference.checkpoints import write_sentence_transformer  # skips where an extra is not installed
 
-    return write_sentence_transformer(tmp_path / "model", {"pooling_mode_cls_token": True}, max_length=6)
+    return write_sentence_transformer(tmp_path / "model", "cls", max_length=6)
 
 
 @pytest.fixture

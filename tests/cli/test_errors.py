@@ -3,8 +3,6 @@
 import errno
 import json
 import os
-import re
-import shlex
 import shutil
 import sys
 from fnmatch import fnmatchcase
@@ -12,7 +10,6 @@ from unittest.mock import Mock
 
 import pytest
 
-from npbert.cli import main
 from npbert.extras import how_to_install
 from tests.cli.conftest import HEADS
 
@@ -114,14 +111,6 @@ def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatc
         wanted = f"--output is {name}, the file that the texts are read from: it would be lost"
         assert npbert("embed", checkpoints["embed"], "texts.txt", "--output", name).error == wanted
     assert (tmp_path / "texts.txt").read_text() == "the cat\n"
-
-
-@pytest.mark.parametrize("arguments", ["embed ''", "embed a ''", "vocab '' --output a", "vocab a --output ''"])
-def test_an_empty_name_is_no_file_and_no_folder(capsys, arguments):
-    """To the system it would be the folder that one is in."""
-    with pytest.raises(SystemExit, match="2"):
-        main(shlex.split(arguments))
-    assert re.search(r"error: the name of a (file|folder) is empty", capsys.readouterr().err)
 
 
 def test_too_little_memory_is_one_line(npbert, checkpoints, monkeypatch):

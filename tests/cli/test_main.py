@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from contextlib import redirect_stderr, suppress
@@ -81,12 +82,16 @@ def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path):
         ("embed folder --pooling poler", "--pooling is 'poler', wanted one of *, pooler*; did you mean pooler?"),
         ("embed folder --layer last", "argument --layer: 'last' is not a whole number"),
         ("embed folder file another", "there is no place for 'another'"),
+        ("embed ''", "the name of a folder is empty"),  # to the system it would be the folder that one is in
+        ("embed folder ''", "the name of a file is empty"),
+        ("vocab '' --output folder", "the name of a file is empty"),
+        ("vocab file --output ''", "the name of a folder is empty"),
     ],
 )
 def test_arguments_that_are_not_understood(arguments, said, capsys):
     """The command's own usage in a line, where there is more, and what was wrong."""
     with pytest.raises(SystemExit, match="2"):
-        main(arguments.split())
+        main(shlex.split(arguments))
     usage, more, error = capsys.readouterr().err.splitlines()
     prog = f"npbert {arguments.split()[0]}" if " " in arguments and "finetun " not in arguments else "npbert"
     assert usage.startswith(f"usage: {prog} ")

@@ -1,6 +1,7 @@
 """Embed: one vector a text, by every kind of pooling."""
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -33,14 +34,11 @@ def by_hand(embed, text, pooling="mean", layer=-1):
     }[pooling]
 
 
-@pytest.mark.parametrize("layer", [-3, -2, -1, 0, 1, 2])
-@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize(
+    ("pooling", "layer"), [*product(POOLINGS[:-1], [-3, -2, -1, 0, 1, 2]), ("pooler", -1), ("pooler", 2)]
+)
 @pytest.mark.parametrize("normalize", [False, True])
 def test_vectors(folder, pooling, layer, normalize):
-    if pooling == "pooler" and layer % 3 != 2:
-        with pytest.raises(ValueError, match=f"layer is {layer}, but the pooler reads only the last"):
-            Embed.from_pretrained(folder, pooling=pooling, layer=layer)
-        return
     embed = Embed.from_pretrained(folder, pooling=pooling, layer=layer, normalize=normalize)
     vectors = embed(TEXTS)
     assert (vectors.shape, vectors.dtype) == ((5, 12), np.float32)
@@ -70,6 +68,8 @@ def test_only_the_pooler_needs_a_pooler(tmp_path):
 def test_options_that_are_none(folder):
     with pytest.raises(ValueError, match="pooling is 'median', wanted one of mean, cls, max, mean_sqrt_len_tokens, p"):
         Embed.from_pretrained(folder, pooling="median")
+    with pytest.raises(ValueError, match="layer is -2, but the pooler reads only the last"):
+        Embed.from_pretrained(folder, pooling="pooler", layer=-2)
     with pytest.raises(ValueError, match="similarity_fn_name is 'euclidean', wanted one of cosine, dot"):
         Embed.from_pretrained(folder, similarity_fn_name="euclidean")
 

@@ -4,13 +4,11 @@ import errno
 import json
 import os
 import shutil
-import sys
 from fnmatch import fnmatchcase
 from unittest.mock import Mock
 
 import pytest
 
-from npbert.extras import how_to_install
 from tests.cli.conftest import HEADS
 
 BAD_INPUTS = {
@@ -93,14 +91,6 @@ NO_NPZ = "--output is a.npz, wanted a name that ends in one of .npy, .jsonl, .nd
 )
 def test_values_that_are_none(npbert, checkpoints, command, arguments, stdin, message):
     assert npbert(command, checkpoints[command], *arguments, stdin=stdin).error == message
-
-
-def test_without_an_extra(npbert, checkpoints, monkeypatch):
-    for library in ("tokenizers", "safetensors"):
-        with monkeypatch.context() as patch:
-            patch.setitem(sys.modules, library, None)
-            message = f"this needs the package {library}, which is not installed: {how_to_install('hf')}"
-            assert npbert("embed", checkpoints["embed"], stdin=b"cat").error == message
 
 
 def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatch):

@@ -23,12 +23,6 @@ safetensors = pytest.importorskip("safetensors.torch", reason="safetensors is no
 pytestmark = pytest.mark.torch
 
 
-class TorchScale(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.gamma = nn.Parameter(torch.zeros(6))
-
-
 class TorchScore(nn.Module):
     """Score, attribute by attribute, as one would write it in torch."""
 
@@ -36,14 +30,15 @@ class TorchScore(nn.Module):
         super().__init__()
         self.bert = bert
         self.norm = nn.LayerNorm(6, eps=0.01)
-        self.steps = nn.ModuleDict({"scale": TorchScale(), "out": nn.ModuleList([nn.Linear(6, 1)])})
+        scale, out = nn.ParameterDict({"gamma": nn.Parameter(torch.zeros(6))}), nn.ModuleList([nn.Linear(6, 1)])
+        self.steps = nn.ModuleDict({"scale": scale, "out": out})
         self.temperature = nn.Parameter(torch.zeros(()))
         self.offsets = nn.Embedding(3, 1)
         self.noise = nn.Parameter(torch.zeros(1, 1))
 
     def forward(self, input_ids, token_type_ids, attention_mask):
         h = self.bert(input_ids, attention_mask, token_type_ids).last_hidden_state[:, 0]
-        s = self.steps["out"][0](self.norm(h) * self.steps["scale"].gamma)
+        s = self.steps["out"][0](self.norm(h) * self.steps["scale"]["gamma"])
         return s * self.temperature * self.noise + self.offsets(token_type_ids[:, 0])
 
 

@@ -28,13 +28,6 @@ LEARNING_RATE, WEIGHT_DECAY, WARMUP, MAX_NORM = 2e-3, 0.05, 0.1, 1.0
 NUMBERS = "loss", "mlm_loss", "nsp_loss", "gradient_norm"
 
 
-@pytest.fixture(scope="module")
-def data():
-    books = [shared_file(f"gutenberg/{name}.txt") for name in ("carroll-alice", "chesterton-brown")]
-    tokenizer = Tokenizer.train(books, vocab_size=2000)
-    return PretrainingData(Corpus(books), tokenizer, batch_size=6, max_length=40)
-
-
 class BesideTorch:
     """Data of which torch learns from every batch before it goes to npbert; `curve` has its NUMBERS.
 
@@ -70,8 +63,10 @@ class BesideTorch:
         self.curve.append([number.item() for number in (output.loss, words, pairs, norm)])
 
 
-def test_the_same_loss_curve(data, tmp_path, monkeypatch):
+def test_the_same_loss_curve(tmp_path, monkeypatch):
     steps, same = 80, 1e-6
+    books = [shared_file(f"gutenberg/{name}.txt") for name in ("carroll-alice", "chesterton-brown")]
+    data = PretrainingData(Corpus(books), Tokenizer.train(books, vocab_size=2000), batch_size=6, max_length=40)
     monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
     rates = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "initializer_range": 0.05}
     config = BertConfig(len(data.tokenizer), 32, 2, 4, 64, max_position_embeddings=40, **rates)

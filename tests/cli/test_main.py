@@ -156,17 +156,16 @@ def test_gradcheck_has_a_line_for_each_block_and_a_status(kind, status, monkeypa
     assert len(re.findall("^the \\w+ +20 +\\d+ ms ", out, re.MULTILINE)) == 2 - status, "what is wrong is not proved"
 
 
-def leaves(parser, words=()):
+def leaves():
     """Each command with the words that call it: `plot` has commands of its own."""
-    if parser._subparsers is None:
-        yield words, parser
-        return
-    for word, command in parser._subparsers._group_actions[0].choices.items():
-        known = command if words else _parser(word)._subparsers._group_actions[0].choices[word]
-        yield from leaves(known, (*words, word))
+    for name in COMMANDS:
+        command = _parser(name)._subparsers._group_actions[0].choices[name]
+        inner = command._subparsers._group_actions[0].choices if command._subparsers else {"": command}
+        for word, each in inner.items():
+            yield f"{name} {word}".split(), each
 
 
-LEAVES = {" ".join(name): (name, command) for name, command in leaves(_parser(""))}
+LEAVES = {" ".join(words): (words, command) for words, command in leaves()}
 
 
 def given_to(action):

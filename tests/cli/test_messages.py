@@ -1,4 +1,5 @@
-"""What the command says on standard error, and that it leaves the logging of the program around it alone."""
+"""What the command says on standard error, and that it leaves the logging of the program around it alone. Under a
+launcher of several processes one speaks for all, and what shares no work is refused."""
 
 import io
 import logging
@@ -6,11 +7,12 @@ import re
 import sys
 import warnings
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
 from npbert.cli import main
-from npbert.cli.log import QUIET, USUAL, VERBOSE, messages_on_standard_error
+from npbert.cli.log import QUIET, USUAL, VERBOSE, in_silence, messages_on_standard_error, said_once
 from npbert.cli.text import read_lines
 from npbert.files import FileError, read_text
 from npbert.messages import LOGGER, is_quiet
@@ -27,7 +29,7 @@ def state():
 
 
 @pytest.mark.parametrize("level", SAID)
-def test_how_much_is_said(level, capsys):
+def test_how_much_is_said(level, capsys, caplog):
     before = state()
     with messages_on_standard_error(level):
         warnings.simplefilter("always")
@@ -37,7 +39,7 @@ def test_how_much_is_said(level, capsys):
         warnings.warn("cut", stacklevel=1)
         LOGGER.error("wrong")
         assert is_quiet() == (level == QUIET)
-    assert capsys.readouterr() == ("", SAID[level])
+    assert (*capsys.readouterr(), caplog.text) == ("", SAID[level], "")
     assert state() == before
     assert LOGGER.propagate
 
@@ -101,3 +103,49 @@ def test_streams_that_were_closed_before_the_command_began(monkeypatch, capsys):
         patch.setattr(sys, "stdout", None)
         assert main(["params", "bert-tiny"]) == 1
     assert capsys.readouterr().err == "npbert: error: standard output: Bad file descriptor\n"
+
+
+BOTH = "npbert: error: 2 processes were started, and only pretrain and finetune share their work: "
+BOTH += "start {} as one process"
+BY_ALL = {  # a command, and the last line of what it says
+    "pretrain run --steps x": "npbert pretrain: error: argument --steps: 'x' is not a whole number",
+    "evaluate run dev.tsv": BOTH.format("npbert evaluate"),
+    "report run": BOTH.format("npbert report"),
+    "": BOTH.format("npbert"),
+}
+
+
+@pytest.fixture(params=[0, 1])
+def rank(request, monkeypatch):
+    monkeypatch.setenv("PMI_SIZE", "2")
+    monkeypatch.setenv("PMI_RANK", str(request.param))
+    return request.param
+
+
+@pytest.mark.parametrize(("command", "said"), BY_ALL.items())
+def test_what_is_wrong_for_all_is_said_by_the_first(command, said, rank, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(command.split())
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert err.splitlines()[-1:] == ([] if rank else [said])
+
+
+@pytest.mark.parametrize("silence", [in_silence, said_once])
+def test_the_others_are_silent_whatever_is_printed(silence, monkeypatch, capsys):
+    monkeypatch.setenv("PMI_SIZE", "2")
+    monkeypatch.setenv("PMI_RANK", "1")
+    with silence():
+        print("half a character, as the name of a file may have it: \ud83d")
+    assert capsys.readouterr().out == ""
+
+
+def test_that_it_was_stopped_is_said_once(rank, capsys, monkeypatch):
+    monkeypatch.setattr("npbert.cli.training.world", Mock(side_effect=KeyboardInterrupt))
+    assert main(["finetune", "run", "--model", "folder", "--train", "train.tsv"]) == 130
+    assert capsys.readouterr().err == ("" if rank else "\nstopped\n")
+
+
+def test_one_process_may_do_anything(monkeypatch, capsys):
+    monkeypatch.setenv("PMI_SIZE", "1")
+    assert main(["params", "bert-tiny"]) == 0

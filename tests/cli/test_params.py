@@ -14,20 +14,9 @@ from npbert.models.hugging_face.config import write_config
 SMALL = BertConfig(20, 12, 2, 2, 10, num_labels=3)
 
 
-@pytest.fixture
-def run(capsys):
-    """run("bert-tiny", "--json") -> what is printed, and what is said on standard error."""
-
-    def run(*arguments):
-        assert main(["params", *map(str, arguments)]) == 0
-        return capsys.readouterr()
-
-    return run
-
-
 @pytest.mark.parametrize(("name", "total"), [("bert-base-uncased", "109,482,240"), ("bert-tiny", "4,385,920")])
-def test_of_a_size(run, name, total):
-    assert run(name).out.splitlines()[-1].split() == ["total", total]
+def test_of_a_size(npbert, name, total):
+    assert npbert("params", name).out.decode().splitlines()[-1].split() == ["total", total]
 
 
 @pytest.mark.parametrize(
@@ -35,27 +24,23 @@ def test_of_a_size(run, name, total):
     [(kind.__name__, kind) for kind in (BertModel, BertForMaskedLM, BertForTokenClassification)]
     + [("BertForTwoTowers", None), ("BertConfig", None)],
 )
-def test_of_a_checkpoint(run, tmp_path, architecture, model_class):
+def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class):
     """config.json is enough: it names the head."""
-    write_config(tmp_path / "config.json", SMALL, architecture=architecture, dtype="float32")
-    is_known, model_class = model_class is not None, model_class or BertModel
-    model = model_class(SMALL, rng=None)
-    out, err = run(tmp_path)
-    assert out == parameter_table(model) + "\n"
     path = tmp_path / "config.json"
-    said = f"npbert: {path} names no head that npbert knows, so this is its BertModel alone\n"
-    assert err == ("" if is_known else said)
-
-    listed = json.loads(run(tmp_path, "--json").out)
-    assert listed["model"] == model_class.__name__
+    write_config(path, SMALL, architecture=architecture, dtype="float32")
+    said = "" if model_class else f"npbert: {path} names no head that npbert knows, so this is its BertModel alone\n"
+    model = (model_class or BertModel)(SMALL, rng=None)
+    assert npbert("params", tmp_path) == (0, f"{parameter_table(model)}\n".encode(), said)
+    listed = json.loads(npbert("params", tmp_path, "--json").out)
+    assert listed["model"] == type(model).__name__
     assert BertConfig(**listed["config"]) == SMALL
     assert [(row["name"], tuple(row["shape"]), row["count"]) for row in listed["parameters"]] == parameter_rows(model)
     assert listed["total"] == sum(parameter.value.size for parameter in model.parameters())
 
 
-def test_of_a_checkpoint_that_names_no_head(run, tmp_path):
+def test_of_a_checkpoint_that_names_no_head(npbert, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"hidden_size": 12, "num_attention_heads": 2, "vocab_size": 9}))
-    assert json.loads(run(tmp_path, "--json").out)["model"] == "BertModel"
+    assert json.loads(npbert("params", tmp_path, "--json").out)["model"] == "BertModel"
 
 
 def test_the_table_of_sizes_counts_what_a_model_has():

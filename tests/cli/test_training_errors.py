@@ -19,18 +19,8 @@ FINETUNE = f"finetune run --model checkpoint --train train.tsv --held-out dev.ts
 def wrong_files(here):
     write_checkpoint(Path("small"), max_position_embeddings=10)
     Path("folder").mkdir()
-    for name, content in {
-        "empty.txt": b"\n \n",
-        "latin.txt": b"one\ntwo \xe9\n",
-        "one.txt": b"the cat .\n",
-        "maybe.tsv": b"the cat .\tyes\nthe dog .\tmaybe\n",
-        "words.tsv": b"the cat .\t0.5\nthe dog .\tmuch\n",
-        "b.conll": b"cat B\ndog O\n",
-        "c.conll": b"cat B\ndog I\n",
-        "bad.json": b"{}",
-        "typo.toml": b"stesp = 3",
-    }.items():
-        Path(name).write_bytes(content)
+    for name, content in {"one.txt": "the cat .\n", "much.tsv": "a\t0.5\nb\tmuch\n", "typo.toml": "stesp = 3"}.items():
+        Path(name).write_text(content, encoding="utf-8")
 
 
 @pytest.fixture
@@ -52,13 +42,10 @@ def error_of(capsys):
 
 NO_FOLDER = f"is not a checkpoint: there is no such folder ({HOW_TO_DOWNLOAD})"
 TOO_FAST = "is not finite after it. A smaller learning rate may help."
-NONE_OF = "is none of those in training:"
 
 
 WRONG_PRETRAIN = {  # an option that is given twice counts the second time; `*` stands for anything
     "--corpus gone.txt": "gone.txt: No such file or directory",
-    "--corpus empty.txt": "empty.txt is empty: there is no text to learn from",
-    "--corpus latin.txt": "latin.txt, line 2: byte 5 of the line is not UTF-8",
     "--objective sop --corpus one.txt": "the training data has no batches",
     "--model small": "max_length is 20, but the model takes 10 tokens",
     "--steps 0": "steps is 0, wanted at least 1",
@@ -68,15 +55,10 @@ WRONG_PRETRAIN = {  # an option that is given twice counts the second time; `*` 
     "--learning-rate 1e300 --warmup 0": f"step 1: the parameter bert.* {TOO_FAST}",
 }
 WRONG_FINETUNE = {
-    "--train gone.tsv": "gone.tsv: No such file or directory",
-    "--held-out maybe.tsv": f"maybe.tsv, line 2: the label 'maybe' {NONE_OF} 'no', 'yes'",
-    "--task tagging --train b.conll --held-out c.conll": f"c.conll, line 1 on: the label 'I' {NONE_OF} 'B', 'O'",
-    "--task regression --train words.tsv": "words.tsv, line 2: 'much' is not a number",
-    "--task squad --train bad.json": "bad.json is not in SQuAD's format: *",
+    "--task regression --train much.tsv": "much.tsv, line 2: 'much' is not a number",
     "--task chess": "task is 'chess', wanted one of classification, *, tagging, pos, squad*",
     "--held-out gone.tsv --train also-gone.tsv": "also-gone.tsv: No such file or directory",
     "--model small": "max_length is 20, but the model takes 10 tokens",
-    "--learning-rate 3e39 --warmup 0": f"step 1: the parameter bert.* {TOO_FAST}",
 }
 WRONG = {
     **{f"{PRETRAIN} {options}": message for options, message in WRONG_PRETRAIN.items()},
@@ -88,6 +70,11 @@ WRONG = {
     "evaluate gone dev.tsv": f"gone {NO_FOLDER}",
     "evaluate checkpoint dev.tsv": "checkpoint holds a pre-trained BERT that *, and not a text *",
 }
+
+
+def check(said, message):
+    assert re.fullmatch(".*".join(map(re.escape, message.split("*"))), said), said
+    assert not list(Path().rglob(".*.part"))
 
 
 @pytest.mark.parametrize(("command", "message"), WRONG.items())
@@ -106,39 +93,28 @@ def test_a_model_that_is_neither_a_size_nor_a_folder(capsys):
     assert not Path("run").exists()
 
 
-def check(said, message):
-    assert re.fullmatch(".*".join(map(re.escape, message.split("*"))), said), said
-    assert not list(Path().rglob(".*.part"))
-
-
-@pytest.mark.parametrize("command", [PRETRAIN, FINETUNE], ids=["pretrain", "finetune"])
-def test_a_folder_that_holds_a_run(command, error_of, monkeypatch):
-    assert main(command.replace("run", "it's", 1).split()) == 0
+def test_a_folder_that_holds_a_run(error_of, monkeypatch):
+    assert main(PRETRAIN.replace("run", "it's", 1).split()) == 0
     before = {file: file.read_bytes() for file in Path("it's").rglob("*") if file.is_file()}
-    name, other = ("pretrain", "finetune") if command is PRETRAIN else ("finetune", "pretrain")
     no_others = "--resume goes on with the settings in the folder: only how long the run is may change, by --steps, "
     no_others += "--epochs or --patience"
-    no_settings = "--settings is for a checkpoint: for the run in it's, its own settings hold"
     quoted = """'it'"'"'s'"""  # as a shell wants it
     for given, wanted in {
-        f"{name} it's --seed 1": "it's already holds a run: continue it with --resume, or choose another folder",
-        f"{other} it's --resume": f"it's holds a run of another kind: to go on, npbert {name} {quoted} --resume",
-        f"{name} it's --resume --seed 9": no_others,
-        f"{name} it's --resume --settings typo.toml": no_others,
-        f"{name} it's --resume --max-length 20": no_others,
-        f"{name} it's --resume --no-gradient-checkpointing": no_others,
-        "evaluate it's corpus.txt --settings typo.toml": no_settings,
+        "pretrain it's --seed 1": "it's already holds a run: continue it with --resume, or choose another folder",
+        "finetune it's --resume": f"it's holds a run of another kind: to go on, npbert pretrain {quoted} --resume",
+        "pretrain it's --resume --seed 9": no_others,
+        "pretrain it's --resume --settings typo.toml": no_others,
+        "pretrain it's --resume --no-gradient-checkpointing": no_others,
+        "evaluate it's a --settings typo.toml": "--settings is for a checkpoint: for the run in it's, its own * hold",
+        "evaluate it's a --text-pair 1": "--text-pair is for a labelled file, and it's holds a pre-trained model",
     }.items():
-        assert error_of(given) == wanted
-    if command is PRETRAIN:
-        wanted = "--text-pair is for a labelled file, and it's holds a pre-trained model"
-        assert error_of("evaluate it's corpus.txt --text-pair 1") == wanted
-        here = Path.cwd()
-        monkeypatch.chdir("folder")
-        wanted = f"corpus is 'corpus.txt' in {here}/it's/settings.toml, and there is none in {here}/folder: *"
-        for given in (f"pretrain {here}/it's --resume", f"evaluate {here}/it's {here}/corpus.txt"):
-            check(error_of(given), wanted)
-        monkeypatch.chdir(here)
+        check(error_of(given), wanted)
+    here = Path.cwd()
+    monkeypatch.chdir("folder")
+    wanted = f"corpus is 'corpus.txt' in {here}/it's/settings.toml, and there is none in {here}/folder: *"
+    for given in (f"pretrain {here}/it's --resume", f"evaluate {here}/it's {here}/corpus.txt"):
+        check(error_of(given), wanted)
+    monkeypatch.chdir(here)
     assert {file: file.read_bytes() for file in Path("it's").rglob("*") if file.is_file()} == before
 
 

@@ -59,8 +59,7 @@ class Base(NamedTuple):
 
 def make_base(folder: Path) -> Base:
     """Write everything into `folder`."""
-    pooling = {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True}
-    checkpoints = {"embed": write_sentence_transformer(folder / "embed", pooling, max_length=16)}
+    checkpoints = {"embed": write_sentence_transformer(folder / "embed", "mean", max_length=16)}
     for name, (model_class, changes) in HEADS.items():
         if name not in checkpoints:
             checkpoints[name] = write_checkpoint(folder / name, model_class, **changes)

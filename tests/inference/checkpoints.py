@@ -1,6 +1,5 @@
 """Checkpoints small enough to make for a test: a model of random weights of size 1, and a vocabulary of 20 tokens."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npbert import BertConfig, BertModel, randomize
+from npbert import BertConfig, BertModel, Embed, randomize
 
 for _library in ("tokenizers", "safetensors", "tqdm"):
     pytest.importorskip(_library, reason=f"{_library} is not installed: pip install -e '.[hf]'")
@@ -40,14 +39,8 @@ def write_checkpoint(folder: Path, model_class: Any, **changes: Any) -> Path:
     return write_vocabulary(folder)
 
 
-def write_sentence_transformer(folder: Path, pooling: dict[str, Any], *, max_length: int) -> Path:
+def write_sentence_transformer(folder: Path, pooling: str, *, max_length: int) -> Path:
     """A folder with a model of sentence-transformers that normalizes its vectors."""
-    write_checkpoint(folder, BertModel)
-    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
-    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
-    for path in ("1_Pooling", "2_Normalize"):
-        (folder / path).mkdir()
-    (folder / "modules.json").write_text(json.dumps(modules))
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
-    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": max_length}))
+    options: dict[str, Any] = {"pooling": pooling, "normalize": True, "max_length": max_length}
+    Embed.from_pretrained(write_checkpoint(folder, BertModel), **options).save_pretrained(folder)
     return folder

@@ -1,17 +1,19 @@
 """Answer: spans of a passage, also where it is longer than the model takes."""
 
 import math
-import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from npbert import Answer, BertForQuestionAnswering, Tokenizer
+from npbert import Answer, BertForQuestionAnswering
 from npbert.inference import AnswerSpan, Span, best_spans
-from tests.inference.checkpoints import LONGEST, WORDS, write_checkpoint, write_vocabulary
+from tests.inference.checkpoints import LONGEST, write_checkpoint
+from tests.small_tokenizer import small_tokenizer
+from tests.training.tasks.tiny import Planted
+
+pytestmark = pytest.mark.filterwarnings("error")
 
 QUESTION, PASSAGE = "the dog ran on?", "The cat sat on\tthe mat. A  dog ran\non the road. The dog"
 
@@ -22,19 +24,15 @@ def answer(tmp_path_factory):
 
 
 @pytest.fixture
-def planted(tmp_path):
+def planted():
     """make(height): in place of a model, every `needle` has that logit, as a start and as an end, and all else 0."""
-    (tmp_path / "tokenizer_config.json").write_text('{"strip_accents": false}')
-    tokenizer = Tokenizer.from_pretrained(write_vocabulary(tmp_path))
+    tokenizer = small_tokenizer("the a cat dog sat ran on mat road un ##aff ##able cafe . ?")
+    tokens = tokenizer.decode(range(len(tokenizer)))
 
-    def make(height, needle="café", longest=LONGEST, of_tokenizer=None, **options):
+    def make(height, needle="cafe", longest=LONGEST, of_tokenizer=None, **options):
         tokenizer.max_length = of_tokenizer
-
-        def model(batch):
-            logits = np.where(batch.input_ids == WORDS.index(needle), height, 0.0)
-            return logits, logits
-
-        model.config = SimpleNamespace(vocab_size=len(WORDS), max_position_embeddings=longest)
+        model = Planted(tokenizer, lambda batch: (height * (batch.input_ids == tokens.index(needle)),) * 2)
+        model.config.max_position_embeddings = longest
         return Answer(model, tokenizer, **options)
 
     return make
@@ -44,17 +42,19 @@ def legal_spans(count, longest=30):
     return sum(min(longest, count - start) for start in range(count))
 
 
-def test_against_the_logits(answer):
-    """Of the passage's tokens alone, with their places in the text."""
-    answers = answer.n_best([QUESTION], [PASSAGE], 7)[0]
+def test_all_spans_of_one_window_are_those_of_the_logits(answer):
+    """Of the passage's tokens alone, with their places in the text; their probabilities sum to 1."""
+    (answers,) = answer.n_best([QUESTION], [PASSAGE], 10**6)
     (encoding,) = answer.tokenizer.encode([(QUESTION, PASSAGE)])
     start_logits, end_logits = answer.model(answer.tokenizer.batch([encoding]))
     first, last = encoding.sequence_ids.index(1), len(encoding.ids) - 1
-    spans, log_total = best_spans(start_logits[0, first:last], end_logits[0, first:last], max_length=30, n_best=7)
+    spans, log_total = best_spans(start_logits[0, first:last], end_logits[0, first:last], max_length=30, n_best=10**6)
     for span, found in zip(spans, answers, strict=True):
         assert found.start == encoding.offsets[first + span.start][0]
         assert found.end == encoding.offsets[first + span.end][1]
         assert found.score == pytest.approx(np.exp(span.score - log_total), rel=1e-4)
+    assert len(answers) == legal_spans(16)
+    assert sum(span.score for span in answers) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("piece", ["un", "##aff", "##able"])
@@ -73,17 +73,15 @@ def test_one_question_or_many(answer):
     assert answer([], []) == []
 
 
-@pytest.mark.parametrize("passage", [PASSAGE, PASSAGE * 9])
-def test_n_best(answer, passage):
-    """Sorted, each place once, probabilities. In one window all legal spans are there, and sum to 1."""
+def test_n_best_of_several_windows(answer):
+    """Sorted, each place once, probabilities."""
+    passage = PASSAGE * 9
     (answers,) = answer.n_best([QUESTION], [passage], 10**6)
     scores = [span.score for span in answers]
     assert scores == sorted(scores, reverse=True)
     assert len({(span.start, span.end) for span in answers}) == len(answers)
     assert all(span.text == passage[span.start : span.end] for span in answers)
-    assert 0 <= scores[-1] <= scores[0] <= 1
-    assert sum(scores) == pytest.approx(1) if passage is PASSAGE else sum(scores) < 1 + 1e-12
-    assert passage is not PASSAGE or len(answers) == legal_spans(16)
+    assert 0 <= scores[-1] <= sum(scores) < 1 + 1e-12
     assert [span[2:] for span in answer.n_best([QUESTION], [passage], 4)[0]] == [span[2:] for span in answers[:4]]
 
 
@@ -110,24 +108,15 @@ def test_the_windows_compete(planted):
     assert [span.score for span in answers] == pytest.approx([1 / total] * (total - legal_spans(4)))
 
 
-@pytest.mark.parametrize(
-    ("questions", "said", "tokens"),
-    [
-        (["the  cat sat on"], "question cut to 3 tokens: 'the  cat sat on'…", ["the cat sat"]),
-        (
-            ["dog", "a cat on a mat", "the cat sat on"],
-            "2 of 3 questions cut to 3 tokens: the first is 'a cat on a mat'…",
-            ["dog", "a cat on", "the cat sat"],
-        ),
-        (["unaffable"], None, ["un ##aff ##able"]),
-    ],
-)
-def test_long_questions_are_cut_to_their_first_tokens_and_said_so_in_one_line(planted, questions, said, tokens):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        windows = planted(0.0, max_question_length=3).all_windows(questions, ["a dog"] * len(questions))
-    assert [str(each.message) for each in caught] == [said] * bool(said)
-    for (window,), words in zip(windows, tokens, strict=True):
+def test_long_questions_are_cut_to_their_first_tokens_and_said_so_in_one_line(planted):
+    """(One alone: tests/cli/test_inference.py.)"""
+    questions = ["dog", "a cat on a mat", "the cat sat on", "unaffable"]
+    with pytest.warns(UserWarning) as caught:
+        windows = planted(0.0, max_question_length=3).all_windows(questions, ["a dog"] * 4)
+    assert [str(each.message) for each in caught] == [
+        "2 of 4 questions cut to 3 tokens: the first is 'a cat on a mat'…"
+    ]
+    for (window,), words in zip(windows, ["dog", "a cat on", "the cat sat", "un ##aff ##able"], strict=True):
         assert window.tokens == ["[CLS]", *words.split(), "[SEP]", "a", "dog", "[SEP]"]
 
 
@@ -137,12 +126,8 @@ def test_errors(answer, planted):
             answer(["the?", "cat?"], ["the mat", passage])
     with pytest.raises(ValueError, match="2 questions for 1 passages, wanted one for each"):
         answer(["the?", "a?"], ["the mat"])
-    with pytest.raises(ValueError, match="max_length is 33, but the model takes 32 tokens"):
-        planted(0.0, max_length=33)
     with pytest.raises(ValueError, match="the question leaves room for 9 tokens of the passage, wanted more than 10"):
         planted(0.0, max_question_length=64)("cat " * 20, "the mat")
-    with pytest.raises(ValueError, match="n_best 0: wanted at least 1 of each"):
-        answer.n_best(["cat"], ["the mat"], 0)
 
 
 @pytest.mark.parametrize(

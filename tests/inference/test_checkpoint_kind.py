@@ -28,10 +28,6 @@ HELD = {  # by the class: its labels, what it is called, and for how it is used
 }
 
 
-def of(name):
-    return getattr(npbert, name)
-
-
 def change_config(folder, **changes):
     path = folder / "config.json"
     stored = {**json.loads(path.read_text()), **changes}
@@ -42,15 +38,15 @@ def change_config(folder, **changes):
 def test_every_use_of_every_model(tmp_path, held):
     """A use is refused with what the folder holds, and what makes of it what is wanted, or what it is for."""
     labels, called, use = HELD[held]
-    folder = write_checkpoint(tmp_path, of(held), num_labels=labels)
+    folder = write_checkpoint(tmp_path, getattr(npbert, held), num_labels=labels)
     npbert.Embed.from_pretrained(folder)
     for task, (wanted, name) in USES.items():
         if wanted == held or (wanted, held) == ("BertForMaskedLM", "BertForPreTraining"):
-            of(task).from_pretrained(folder)
+            getattr(npbert, task).from_pretrained(folder)
             continue
         hint = use or (PRETRAIN if task == "FillMask" else FINETUNE)
         with pytest.raises(FileError) as error:
-            of(task).from_pretrained(folder)
+            getattr(npbert, task).from_pretrained(folder)
         assert str(error.value) == f"{folder} holds {called}, and not {name}; {hint}"
 
 
@@ -60,14 +56,14 @@ def test_without_a_word_in_the_configuration_the_tensors_say_it(tmp_path, held, 
     """What a class name promises, and the file does not have, counts nothing. A file with a classifier and a pooler is
     also read as a tagger then: those of old versions of transformers have both."""
     labels, called, _ = HELD[held]
-    folder = write_checkpoint(tmp_path, of(held), num_labels=labels)
+    folder = write_checkpoint(tmp_path, getattr(npbert, held), num_labels=labels)
     change_config(folder, architectures=architectures)
     for task, (wanted, _) in USES.items():
         if wanted == held or (held, wanted) == ("BertForSequenceClassification", "BertForTokenClassification"):
-            of(task).from_pretrained(folder)
+            getattr(npbert, task).from_pretrained(folder)
         else:
             with pytest.raises(FileError, match=f"holds {called}, and not "):
-                of(task).from_pretrained(folder)
+                getattr(npbert, task).from_pretrained(folder)
 
 
 def test_a_regression_and_a_head_of_ones_own(tmp_path):

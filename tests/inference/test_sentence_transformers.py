@@ -18,14 +18,12 @@ OLD, NEW = "sentence_transformers.models.", "sentence_transformers.base.modules.
 MODULES, POOLING, NORMALIZE = "modules.json", "1_Pooling/config.json", "2_Normalize/config.json"
 TRANSFORMER, WHOLE = "sentence_bert_config.json", "config_sentence_transformers.json"
 FLAGS = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
-
-
-PATHS = {"Transformer": "", "BERT": "", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
+PATHS = {"Pooling": "1_Pooling", "Normalize": "2_Normalize"}
 
 
 def modules(*kinds, package=OLD):
     return [
-        {"idx": number, "name": str(number), "path": PATHS.get(kind, kind), "type": package + kind}
+        {"idx": number, "name": str(number), "path": PATHS.get(kind, ""), "type": package + kind}
         for number, kind in enumerate(kinds)
     ]
 
@@ -58,13 +56,15 @@ NEWEST = {
 
 @pytest.fixture
 def folder(tmp_path):
-    """folder({file: content}) -> the folder of a model with these files, and else the usual ones."""
+    """folder({file: content}) -> the folder of a model with these files, and else the usual ones; None: it has none."""
     write_checkpoint(tmp_path, BertModel)
 
     def make(files):
         for name, content in {**USUAL, **files}.items():
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps(content))
+            if content is None:
+                (tmp_path / name).unlink()
         return tmp_path
 
     return make
@@ -74,11 +74,15 @@ def settings_of(embed):
     return embed.pooling, embed.normalize, embed.max_length, embed.similarity_fn_name
 
 
+PLAIN = ("mean", False, LONGEST, "cosine")
+OF_TOKENIZER = {"tokenizer_config.json": {"model_max_length": 12}}
+
+
 @pytest.mark.parametrize(
     ("files", "wanted"),
     [
         ({}, ("mean", False, 9, "cosine")),
-        (NEWEST, ("mean", False, LONGEST, "cosine")),
+        (NEWEST, PLAIN),
         ({POOLING: flags("mean_tokens")}, ("mean", False, 9, "cosine")),
         ({POOLING: flags("cls_token")}, ("cls", False, 9, "cosine")),
         ({POOLING: flags("max_tokens")}, ("max", False, 9, "cosine")),
@@ -88,10 +92,14 @@ def settings_of(embed):
         ({POOLING: {"pooling_mode": ["max"]}}, ("max", False, 9, "cosine")),
         ({MODULES: modules("BERT", "Pooling", "Normalize")}, ("mean", True, 9, "cosine")),
         ({MODULES: modules("Transformer", "Pooling", "Normalize", package=NEW)}, ("mean", True, 9, "cosine")),
-        ({TRANSFORMER: {"max_seq_length": 99, "do_lower_case": True}}, ("mean", False, LONGEST, "cosine")),
-        ({TRANSFORMER: {"max_seq_length": None, "model_args": {}}}, ("mean", False, LONGEST, "cosine")),
+        ({TRANSFORMER: {"max_seq_length": 99, "do_lower_case": True}}, PLAIN),
+        ({TRANSFORMER: {"max_seq_length": None, "model_args": {}}}, PLAIN),
         ({WHOLE: {"similarity_fn_name": "dot"}}, ("mean", False, 9, "dot")),
         ({WHOLE: {"similarity_fn_name": None}}, ("mean", False, 9, "cosine")),
+        ({WHOLE: {"similarity_fn_name": "dot"}, POOLING: flags("cls_token"), MODULES: None}, PLAIN),
+        (OF_TOKENIZER, ("mean", False, 9, "cosine")),
+        ({**OF_TOKENIZER, TRANSFORMER: {}}, ("mean", False, 12, "cosine")),
+        ({**OF_TOKENIZER, TRANSFORMER: None}, ("mean", False, 12, "cosine")),
     ],
 )
 def test_what_the_folder_says_is_done_unless_the_caller_says_otherwise(folder, files, wanted):
@@ -108,29 +116,12 @@ def test_what_the_folder_says_is_done_unless_the_caller_says_otherwise(folder, f
     assert settings_of(Embed.from_pretrained(folder(files), **given)) == wanted, "None is as if not given"
 
 
-def test_a_folder_without_modules_json_is_a_plain_bert(folder):
-    path = folder({POOLING: flags("cls_token"), WHOLE: {"similarity_fn_name": "dot"}})
-    (path / MODULES).unlink()
-    assert settings_of(Embed.from_pretrained(path)) == ("mean", False, LONGEST, "cosine")
-
-
-def test_the_length_of_the_folder_comes_before_that_of_the_tokenizer(folder):
-    path = folder({"tokenizer_config.json": {"model_max_length": 7}})
-    assert Embed.from_pretrained(path).max_length == 9
-    folder({"tokenizer_config.json": {"model_max_length": 7}, TRANSFORMER: {}})
-    assert Embed.from_pretrained(path).max_length == 7
-    (path / TRANSFORMER).unlink()
-    assert Embed.from_pretrained(path).max_length == 7
-
-
 def test_the_bert_may_lie_in_a_folder_of_its_own(folder, tmp_path_factory):
-    path = folder({})
+    path, own = folder({}), tmp_path_factory.mktemp("model")
     wanted = Embed.from_pretrained(path)(TEXTS)
-    own = tmp_path_factory.mktemp("model")
     shutil.copytree(path, own / "0_BERT")
-    (own / "1_Pooling").mkdir()
-    (own / POOLING).write_text(json.dumps(USUAL[POOLING]))
-    (own / MODULES).write_text(json.dumps([{**USUAL[MODULES][0], "path": "0_BERT"}, USUAL[MODULES][1]]))
+    shutil.move(own / "0_BERT" / "1_Pooling", own)
+    (own / MODULES).write_text(json.dumps([{**FIRST, "path": "0_BERT"}, USUAL[MODULES][1]]))
     embed = Embed.from_pretrained(str(own))
     assert embed.max_length == 9
     np.testing.assert_array_equal(embed(TEXTS), wanted)
@@ -220,10 +211,8 @@ def test_a_bad_file_is_named(folder, name, content, message, tmp_path_factory):
 
 
 def test_a_pooling_without_its_file(folder):
-    path = folder({})
-    (path / POOLING).unlink()
-    with pytest.raises(FileNotFoundError, match=re.escape(str(path / POOLING))):
-        Embed.from_pretrained(path)
+    with pytest.raises(FileNotFoundError, match=re.escape(POOLING)):
+        Embed.from_pretrained(folder({POOLING: None}))
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max", "mean_sqrt_len_tokens"])

@@ -1,6 +1,7 @@
 """Real text and a real checkpoint, read where they lie; a test that wants what is not there is skipped."""
 
 import importlib.util
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ def cola() -> list[str]:
     return [row.values[0] for path in shared_files("cola/*.tsv", 3) for row in read_table(path, "3")]
 
 
+@cache
 def squad() -> list[tuple[str, str]]:
     """All (question, passage) of SQuAD."""
     files = shared_files("squad/*.json", 2)

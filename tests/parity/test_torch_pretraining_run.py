@@ -17,6 +17,7 @@ from npbert.data.task_data import START
 from npbert.json_lines import METRICS_FILE, read_json_lines
 from npbert.training.settings import TrainerSettings
 from npbert.training.trainer import Trainer
+from tests.parity.torch_comparison import as_torch
 from tests.shared_data import shared_file
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
@@ -25,13 +26,6 @@ pytestmark = pytest.mark.torch
 
 LEARNING_RATE, WEIGHT_DECAY, WARMUP, MAX_NORM = 2e-3, 0.05, 0.1, 1.0
 NUMBERS = "loss", "mlm_loss", "nsp_loss", "gradient_norm"
-
-
-@pytest.fixture(scope="module")
-def data():
-    books = [shared_file(f"gutenberg/{name}.txt") for name in ("carroll-alice", "chesterton-brown")]
-    tokenizer = Tokenizer.train(books, vocab_size=2000)
-    return PretrainingData(Corpus(books), tokenizer, batch_size=6, max_length=40)
 
 
 class BesideTorch:
@@ -54,7 +48,7 @@ class BesideTorch:
 
     def batches(self, epoch_seed, place=START):
         for where, batch in self.data.batches(epoch_seed, place):
-            self.step({name: torch.tensor(array) for name, array in vars(batch).items() if array is not None})
+            self.step(as_torch(vars(batch)))
             yield where, batch
 
     def step(self, batch):
@@ -69,8 +63,10 @@ class BesideTorch:
         self.curve.append([number.item() for number in (output.loss, words, pairs, norm)])
 
 
-def test_the_same_loss_curve(data, tmp_path, monkeypatch):
+def test_the_same_loss_curve(tmp_path, monkeypatch):
     steps, same = 80, 1e-6
+    books = [shared_file(f"gutenberg/{name}.txt") for name in ("carroll-alice", "chesterton-brown")]
+    data = PretrainingData(Corpus(books), Tokenizer.train(books, vocab_size=2000), batch_size=6, max_length=40)
     monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
     rates = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "initializer_range": 0.05}
     config = BertConfig(len(data.tokenizer), 32, 2, 4, 64, max_position_embeddings=40, **rates)
@@ -78,16 +74,8 @@ def test_the_same_loss_curve(data, tmp_path, monkeypatch):
     model = BertForPreTraining(config, rng=rng, dtype="float64")
     model.save_pretrained(tmp_path)
     beside = BesideTorch(data, transformers.BertForPreTraining.from_pretrained(tmp_path, dtype="float64"), steps)
-    settings = TrainerSettings(
-        steps=steps,
-        learning_rate=LEARNING_RATE,
-        weight_decay=WEIGHT_DECAY,
-        warmup=WARMUP,
-        max_grad_norm=MAX_NORM,
-        parts=3,
-        save_every=steps,
-        log_every=1,
-    )
+    options = {"learning_rate": LEARNING_RATE, "weight_decay": WEIGHT_DECAY, "warmup": WARMUP}
+    settings = TrainerSettings(steps=steps, **options, max_grad_norm=MAX_NORM, parts=3, save_every=steps, log_every=1)
     run = tmp_path / "run"
     Trainer(model, beside, run, settings, rng=rng, kinds=("mlm", "nsp"), save_model=lambda _: None).train()
     ours = np.array([[row[name] for name in NUMBERS] for row in read_json_lines(run / METRICS_FILE)])

@@ -11,7 +11,14 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from npbert import IGNORED, Batch, BertConfig, Tape, models
-from tests.parity.torch_comparison import EXACT, assert_close, assert_gradients_close, gradients
+from tests.parity.torch_comparison import (
+    EXACT,
+    as_torch,
+    assert_close,
+    assert_gradients_close,
+    gradients,
+    gradients_of_both,
+)
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
 pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
@@ -40,19 +47,21 @@ MODELS = {  # name: class, num_labels, targets
     "BertForTokenClassification": ("BertForTokenClassification", 3, {"labels": TAGS}),
     "BertForQuestionAnswering": ("BertForQuestionAnswering", 2, ANSWERS),
 }
-each_model = pytest.mark.parametrize("name", MODELS)
 OTHER = {"layer_norm_eps": 0.1, "type_vocab_size": 3, "classifier_dropout": 0.3}
-VARIANTS = {name: {**OTHER, "hidden_act": name} for name in ("gelu_new", "gelu_pytorch_tanh", "relu")}
-each_variant = pytest.mark.parametrize(
-    ("depth", "changes"),
-    [(1, {}), (12, {}), *((2, changes) for changes in VARIANTS.values())],
-    ids=["1 layer", "12 layers", *VARIANTS],
-)
+CASES = {  # every head once; and what they share, below heads that read every row, the first, and the first of choices
+    **{f"{name}, 1 layer": (name, 1, {}) for name in MODELS},
+    **{f"{name}, 12 layers": (name, 12, {}) for name in ("BertModel", "BertForPreTraining", "BertForMultipleChoice")},
+    **{
+        act: ("BertForPreTraining", 2, {**OTHER, "hidden_act": act})
+        for act in ("gelu_new", "gelu_pytorch_tanh", "relu")
+    },
+}
 each_dtype = pytest.mark.parametrize("dtype", TOLERANCES)
 
 
 def config(name, depth=1, **changes):
     sizes = {"max_position_embeddings": 8, "num_labels": MODELS[name][1], "layer_norm_eps": 1e-5}
+    sizes |= {"id2label": ("no", "yes", "so")} if MODELS[name][1] == 3 else {}
     return BertConfig(V, WIDTH, depth, 4, 24, **{**sizes, **changes})
 
 
@@ -69,7 +78,9 @@ def make_batch(name, dtype, *, with_targets=True, mask=MASK):
 
 def make_theirs(name, depth, dtype, **changes):
     """Hugging Face's model with random weights, for evaluation. (Its padding row has a gradient; see below.)"""
-    theirs = getattr(bert, MODELS[name][0])(transformers.BertConfig(**asdict(config(name, depth, **changes))))
+    known = config(name, depth, **changes)
+    labels = dict(enumerate(known.label_names))
+    theirs = getattr(bert, MODELS[name][0])(transformers.BertConfig(**{**asdict(known), "id2label": labels}))
     generator = torch.Generator().manual_seed(depth)
     for key, parameter in theirs.named_parameters():
         scale = 1.0 if "embeddings" in key and parameter.ndim == 2 else WEIGHT_SCALE
@@ -80,10 +91,6 @@ def make_theirs(name, depth, dtype, **changes):
 
 def make_ours(name, folder, dtype):
     return getattr(models, MODELS[name][0]).from_pretrained(folder, dtype=dtype)
-
-
-def as_torch(arrays):
-    return {key: torch.tensor(array) for key, array in arrays.items()}
 
 
 def assert_same_outputs(ours, theirs, arrays, tolerance):
@@ -118,24 +125,16 @@ def assert_same_losses(ours, theirs, arrays, their_loss, tolerance):
 
 
 @each_dtype
-@each_variant
-@each_model
+@pytest.mark.parametrize(("name", "depth", "changes"), CASES.values(), ids=CASES)
 def test_outputs_and_gradients_with_their_weights_which_they_get_back(name, depth, changes, dtype, tmp_path):
     theirs, tolerance = make_theirs(name, depth, dtype, **changes), TOLERANCES[dtype]
     theirs.save_pretrained(tmp_path)
     ours, arrays = make_ours(name, tmp_path, dtype), make_batch(name, dtype)
     assert {key: getattr(ours.config, key) for key in changes} == changes
+    assert ours.config.label_names == config(name).label_names
     assert_same_outputs(ours, theirs, make_batch(name, dtype, with_targets=False), tolerance)
     if name == "BertModel":
-        rng, tape = np.random.default_rng(1), Tape()
-        dhidden, dpooled = (rng.standard_normal(shape).astype(dtype) for shape in ((B, T, WIDTH), (B, WIDTH)))
-        dhidden *= MASK[:, :, None]
-        ours.forward(Batch(**arrays), tape)
-        ours.backward((dhidden, dpooled), tape)
-        result = theirs(**as_torch(arrays))
-        outputs = [result.last_hidden_state, result.pooler_output]
-        torch.autograd.backward(outputs, [torch.tensor(dhidden), torch.tensor(dpooled)])
-        assert_gradients_close(gradients(ours, theirs), tolerance)
+        assert_gradients_close(gradients_of_both(ours, theirs, Batch(**arrays)), tolerance)
     else:
         assert_same_losses(ours, theirs, arrays, loss_of(theirs, arrays), tolerance)
     assert max(np.abs(p.grad).max() for p in ours.parameters()) > 0.05, "it must not be small by cancellation"
@@ -156,22 +155,11 @@ def assert_they_load(ours, folder, wanted):
     ours.save_pretrained(folder)
     theirs, info = getattr(bert, type(ours).__name__).from_pretrained(folder, output_loading_info=True)
     assert not any(info.values()), info
-    assert theirs.config.num_labels == ours.config.num_labels
+    assert theirs.config.id2label == dict(enumerate(ours.config.label_names))
+    assert theirs.config.label2id == {label: number for number, label in theirs.config.id2label.items()}
     for name, tensor in theirs.state_dict().items():
         assert tensor.dtype == getattr(torch, ours.parameters()[0].value.dtype.name)
         assert name not in wanted or torch.equal(tensor, wanted[name]), name
-    return theirs.eval()
-
-
-def test_names_of_labels_go_there_and_back(tmp_path):
-    name = "BertForSequenceClassification"
-    ours = models.BertForSequenceClassification(config(name, id2label=("no", "yes", "so")), rng=None)
-    ours.save_pretrained(tmp_path / "ours")
-    theirs = getattr(bert, name).from_pretrained(tmp_path / "ours")
-    assert theirs.config.id2label == {0: "no", 1: "yes", 2: "so"}
-    assert theirs.config.label2id == {"no": 0, "yes": 1, "so": 2}
-    theirs.save_pretrained(tmp_path / "theirs")
-    assert make_ours(name, tmp_path / "theirs", "float32").config.label_names == ("no", "yes", "so")
 
 
 def test_their_padding_row_alone_has_another_gradient(tmp_path):

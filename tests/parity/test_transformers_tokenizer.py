@@ -1,8 +1,8 @@
-"""Tokenizer against transformers' own, on all real text there is."""
+"""Tokenizer against transformers' own, on all real text there is. (How long a text may be: test_pipelines.py.)"""
 
 import shutil
-from copy import copy
-from itertools import product
+from functools import cache
+from itertools import chain, product
 
 import pytest
 
@@ -42,46 +42,35 @@ def assert_same(both, texts, pairs=None, *, max_length=None):
         assert [encoding.type_ids for encoding in encodings] == wanted["token_type_ids"]
 
 
-def words(texts):
-    """Every word of the texts once, twenty at a time: a word becomes the same tokens wherever it stands."""
-    found = list(dict.fromkeys(word for text in texts for word in text.split(" ")))
+@cache
+def words():
+    """Every word of all the text once, twenty at a time: a word becomes the same tokens wherever it stands."""
+    files = [*shared_files("gutenberg/*.txt", 17), *shared_files("wikitext2_raw/wiki.test.raw", 1)]
+    files += shared_files("bert_sample_text/sample_text.txt", 1)
+    pairs = [*squad(), *(row[1:] for row in stsb("train"))]
+    lines = chain(cola(), chain.from_iterable(pairs), *map(lines_of, files))
+    found = list(dict.fromkeys(word for line in lines for word in line.split(" ")))
     return [" ".join(found[start : start + 20]) for start in range(0, len(found), 20)]
 
 
-def books():
-    files = sorted(shared_files("gutenberg/*.txt", 17), key=lambda book: book.stat().st_size)
-    return [*lines_of(files[0]), *words(line for book in files for line in lines_of(book))]
+def test_words(both):
+    assert_same(both, words())
 
 
-TEXTS = {  # for the longest, one of the two tokenizers is enough
-    "CoLA": (CHECKPOINT, cola),
-    "books": (VOCABULARY, books),
-    "SQuAD": (VOCABULARY, lambda: words(text for pair in squad() for text in pair)),
-    "WikiText": (VOCABULARY, lambda: words(lines_of(shared_file("wikitext2_raw/wiki.test.raw")))),
-    "BERT's sample": (CHECKPOINT, lambda: lines_of(shared_file("bert_sample_text/sample_text.txt"))),
-}
-
-
-@pytest.mark.parametrize(("both", "texts"), TEXTS.values(), ids=TEXTS, indirect=["both"])
-def test_texts(both, texts):
-    assert_same(both, texts())
-
-
-@pytest.mark.parametrize(("both", "split"), [(CHECKPOINT, "train"), (VOCABULARY, "dev")], indirect=["both"])
-def test_pairs(both, split):
-    _, firsts, seconds = (list(column) for column in zip(*stsb(split), strict=True))
+def test_pairs(both):
+    _, firsts, seconds = (list(column) for column in zip(*stsb("dev"), strict=True))
     assert_same(both, firsts, seconds)
 
 
 @pytest.mark.parametrize("both", [CHECKPOINT], indirect=True)
 def test_squad_in_384_tokens(both):
-    """A question for each passage."""
+    """A question for each of the longest passages, of which the first are cut and the last are not."""
     question_of = {passage: question for question, passage in squad()}
-    passages, questions = list(question_of), list(question_of.values())
+    passages = sorted(question_of, key=len, reverse=True)[:100]
+    questions = [question_of[passage] for passage in passages]
     assert_same(both, questions, passages, max_length=384)
-    longest = max(passages, key=len)
-    (cut,) = both[0].encode([(question_of[longest], longest)], max_length=384)
-    assert cut.overflowing
+    encodings = both[0].encode(list(zip(questions, passages, strict=True)), max_length=384)
+    assert [bool(encoding.overflowing) for encoding in encodings].count(True) == 33
 
 
 ODD = [
@@ -116,19 +105,3 @@ def test_what_is_saved_is_read_by_transformers(tmp_path, lowercase):
             shutil.copy(tmp_path / name, folder)
         theirs = transformers.BertTokenizerFast.from_pretrained(folder)
         assert_same((tokenizer, theirs), [*lines_of(book)[:500], "Élan [MASK] 中国", *ODD])
-
-
-@pytest.mark.parametrize("max_length", [None, 20])
-def test_transformers_cuts_a_saved_tokenizer_s_texts_at_the_same_place(both, tmp_path, max_length):
-    ours, _ = both
-    texts, pairs = [text for _, text in squad()[:5]], [question for question, _ in squad()[:5]]
-    tokenizer = copy(ours)
-    tokenizer.max_length = max_length
-    tokenizer.save_pretrained(tmp_path)
-    theirs, again = transformers.AutoTokenizer.from_pretrained(tmp_path), Tokenizer.from_pretrained(tmp_path)
-    assert theirs.model_max_length == max_length or (max_length is None and theirs.model_max_length > 10**9)
-    for others in (None, pairs):
-        wanted = theirs(texts, others, truncation=max_length is not None, verbose=False)["input_ids"]
-        given = texts if others is None else list(zip(texts, others, strict=True))
-        assert [encoding.ids for encoding in again.encode(given, max_length=again.max_length)] == wanted
-        assert max(map(len, wanted)) == max_length or max_length is None

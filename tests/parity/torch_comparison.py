@@ -1,11 +1,13 @@
 """How npbert is compared with torch: parameters find each other by their names in a file, and all is the same."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
-from npbert import Layer
+from npbert import Batch, Layer, Tape
 from npbert.compute import Array
 from npbert.models.hugging_face.names import stored_parameters
 
@@ -26,6 +28,25 @@ def gradients(layer: Layer, module: nn.Module) -> dict[str, tuple[Array, Tensor]
         pairs[name] = ours.T if stored.transposed else ours, theirs
     assert not left_over
     return pairs
+
+
+def gradients_of_both(ours: Any, theirs: Any, batch: Batch) -> dict[str, tuple[Array, Tensor]]:
+    """`gradients` of a fixed random weighting of both outputs of a BertModel, at real positions; theirs is
+    transformers' BertModel."""
+    rng, tape = np.random.default_rng(1), Tape()
+    output = ours.forward(batch, tape)
+    dhidden, dpooled = (rng.standard_normal(part.shape).astype(part.dtype) for part in output)
+    dhidden *= batch.attention_mask[:, :, None]
+    ours.backward((dhidden, dpooled), tape)
+    result = theirs(**as_torch(vars(batch)))
+    outputs = [result.last_hidden_state, result.pooler_output]
+    torch.autograd.backward(outputs, [torch.tensor(dhidden), torch.tensor(dpooled)])
+    return gradients(ours, theirs)
+
+
+def as_torch(arrays: Mapping[str, Array | None]) -> dict[str, Tensor]:
+    """Those that are there, for a model of transformers."""
+    return {name: torch.tensor(array) for name, array in arrays.items() if array is not None}
 
 
 def assert_close(name: str, ours: Any, theirs: Tensor, *, tolerance: float = EXACT, scale: float = 0.0) -> None:

@@ -1,12 +1,19 @@
-"""A head of one's own: a torch module with the same attributes loads it, and transformers the BERT beside it."""
+"""Files that torch reads and writes: of a head of one's own, which a torch module with the same attributes loads, and
+transformers the BERT beside it; and a pytorch_model.bin, which the command that npbert gives for it converts.
+"""
+
+import re
+import shlex
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from npbert import BertConfig, BertModel
-from tests.models.hugging_face.checkpoints import assert_loads
+from npbert import BertConfig, BertForPreTraining, BertModel
+from npbert.files import FileError
+from npbert.models.hugging_face.checkpoint import hugging_face_tensors
+from tests.models.hugging_face.checkpoints import assert_loads, random_float32, write_checkpoint
 from tests.models.own import Score
 from tests.models.small import fixed_batch, random_model
 
@@ -16,12 +23,6 @@ safetensors = pytest.importorskip("safetensors.torch", reason="safetensors is no
 pytestmark = pytest.mark.torch
 
 
-class TorchScale(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.gamma = nn.Parameter(torch.zeros(6))
-
-
 class TorchScore(nn.Module):
     """Score, attribute by attribute, as one would write it in torch."""
 
@@ -29,14 +30,15 @@ class TorchScore(nn.Module):
         super().__init__()
         self.bert = bert
         self.norm = nn.LayerNorm(6, eps=0.01)
-        self.steps = nn.ModuleDict({"scale": TorchScale(), "out": nn.ModuleList([nn.Linear(6, 1)])})
+        scale, out = nn.ParameterDict({"gamma": nn.Parameter(torch.zeros(6))}), nn.ModuleList([nn.Linear(6, 1)])
+        self.steps = nn.ModuleDict({"scale": scale, "out": out})
         self.temperature = nn.Parameter(torch.zeros(()))
         self.offsets = nn.Embedding(3, 1)
         self.noise = nn.Parameter(torch.zeros(1, 1))
 
     def forward(self, input_ids, token_type_ids, attention_mask):
         h = self.bert(input_ids, attention_mask, token_type_ids).last_hidden_state[:, 0]
-        s = self.steps["out"][0](self.norm(h) * self.steps["scale"].gamma)
+        s = self.steps["out"][0](self.norm(h) * self.steps["scale"]["gamma"])
         return s * self.temperature * self.noise + self.offsets(token_type_ids[:, 0])
 
 
@@ -64,3 +66,26 @@ def test_transformers_finds_the_bert_beside_it_bit_for_bit(tmp_path):
     assert isinstance(loaded.config, BertConfig)
     for one, another in zip(loaded.parameters(), ours.bert.parameters(), strict=True):
         np.testing.assert_array_equal(one.value, another.value)
+
+
+def test_the_command_in_the_error_converts_the_file(tmp_path):
+    """It is run here, after its words are taken apart as a shell does it: a new process would import torch again."""
+    folder = tmp_path / "with spaces"
+    folder.mkdir()
+    model = random_float32(BertForPreTraining)
+    write_checkpoint(folder, model)
+    (folder / "model.safetensors").unlink()
+
+    state = {name: torch.tensor(np.ascontiguousarray(tensor)) for name, tensor in hugging_face_tensors(model).items()}
+    state["cls.predictions.decoder.weight"] = state["bert.embeddings.word_embeddings.weight"]  # one memory, two names
+    state["cls.predictions.transform.dense.weight"] = state["cls.predictions.transform.dense.weight"].T.contiguous().T
+    state["bert.embeddings.position_ids"] = torch.arange(5)[None]
+    torch.save(state, folder / "pytorch_model.bin")
+
+    with pytest.raises(FileError) as caught:
+        BertForPreTraining.from_pretrained(folder)
+    command = re.search(r"python (-c .*)$", str(caught.value))[1]
+    option, code = shlex.split(command)
+    assert option == "-c"
+    exec(code, {})
+    assert_loads(model, folder)

@@ -1,0 +1,155 @@
+"""`npbert plot`, `npbert page` and `npbert report`: a file is written, or one line says why there is none."""
+
+import json
+import re
+import shlex
+import sys
+
+import numpy as np
+import pytest
+
+from npbert import BertForMaskedLM, BertForSequenceClassification
+from tests.pages.runs import METRICS, SHOWN, write_run
+from tests.training.tiny import write_checkpoint
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install -e '.[plot]'")
+
+
+@pytest.fixture
+def folder(checkpoints):
+    return checkpoints["fill-mask"]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """The folder of a run, with a model."""
+    write_checkpoint(tmp_path / "run" / "model", BertForSequenceClassification)
+    return write_run(tmp_path / "run", metrics=METRICS[:2], layers=(), shown=SHOWN["masked"])
+
+
+def data_of(path):
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+    return json.loads(found[1])
+
+
+PICTURES = {
+    "attention {folder} 'the cat sat' 'a dog $ran$ 😀'": ["share of attention"],
+    "gradients {folder} 'the cat sat' .": ["layer 2"],
+    "curves {run}": ["held out"],
+    "embeddings {folder} {texts}": ["> one<", "> two<", "> a road<"],
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture(npbert, tmp_path, folder, run, name):
+    texts, path = tmp_path / "texts", tmp_path / "picture.svg"
+    texts.write_text("the cat\tone\na dog\ttwo\nthe mat\tone\n\na road\n", encoding="utf-8")
+    result = npbert("plot", *shlex.split(name.format(folder=folder, run=run, texts=texts)), "--output", path)
+    assert (result.status, result.out.decode(), result.err) == (0, f"{path} is written\n", "")
+    svg = path.read_text(encoding="utf-8")
+    assert [wanted for wanted in PICTURES[name] if wanted not in svg] == []
+
+
+def test_a_page_is_written(npbert, folder, tmp_path):
+    path = tmp_path / "page.html"
+    said = f"{path} is written; open it in a browser\n".encode()
+    assert npbert("page", folder, "the [MASK] sat", "--output", path, "-q") == (0, b"", "")
+    assert npbert("page", folder, "the [MASK] sat", "a [MASK] [MASK]", "--output", path) == (0, said, "")
+    data = data_of(path)
+    assert [example["text"] for example in data["examples"]] == ["the [MASK] sat", "a [MASK] [MASK]"]
+    model = BertForMaskedLM.from_pretrained(folder)
+    stored = np.array(data["parameters"]["predictions.dense.weight"]["values"])
+    np.testing.assert_array_equal(stored, model.predictions.dense.weight.value.ravel())
+
+
+def test_the_answer_is_the_best_guess_unless_it_is_given(npbert, folder, tmp_path):
+    path, texts = tmp_path / "page.html", ("the [MASK] sat", "a [MASK] [MASK]")
+    guesses = npbert("fill-mask", folder, "--top-k", 1, stdin="\n".join(texts).encode()).rows
+    best = [mask[0]["token"] for row in guesses for mask in row["masks"]]
+    for options, wanted in (([], best), (["--answer", "cat", "dog", "ran"], ["cat", "dog", "ran"])):
+        npbert("page", folder, *texts, "--output", path, *options)
+        data = data_of(path)
+        right = [label for example in data["examples"] for label in example["labels"] if label != -100]
+        assert [data["vocabulary"][label] for label in right] == wanted
+
+
+def test_text_shows_as_text(npbert, tmp_path):
+    from tests.inference.checkpoints import WORDS, write_checkpoint, write_vocabulary
+
+    folder, path, hostile = tmp_path / "hostile", tmp_path / "page.html", "</script><script>alert(1)</script>"
+    write_checkpoint(folder, BertForMaskedLM, vocab_size=len(WORDS) + 1)
+    write_vocabulary(folder, [*WORDS, hostile])
+    assert npbert("page", folder, "the [MASK] sat", "--output", path).status == 0
+    assert "alert(1)</script>" not in path.read_text(encoding="utf-8")
+    assert data_of(path)["vocabulary"][-1] == hostile
+
+
+def test_a_report_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_path, run, monkeypatch):
+    path = run / "report.html"
+    assert npbert("report", run) == (0, f"{path} is written; open it in a browser\n".encode(), "")
+    assert "What it guesses for hidden words" in path.read_text(encoding="utf-8")
+    written = []
+    monkeypatch.setattr("npbert.cli.pages.write_report", lambda *given: written.append(given))
+    assert npbert("report", run, "-q", "--output", tmp_path / "a.html") == (0, b"", "")
+    assert written == [(str(run), str(tmp_path / "a.html"))]
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_place_that_cannot_be_written_is_said_before_the_work(npbert, run, monkeypatch, given):
+    monkeypatch.setattr("npbert.cli.pages.write_report", lambda *_: pytest.fail("it begins"))
+    path = run / "report.html"
+    path.mkdir()
+    assert npbert("report", run, *(["--output", path] if given else [])).error == f"{path}: Is a directory"
+
+
+def test_a_report_needs_matplotlib(npbert, run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "this needs the package matplotlib, which is not installed: " in npbert("report", run).error
+    assert not (run / "report.html").exists()
+
+
+NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for each, or none"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("plot attention {folder} cat --output a.gif", "a.gif: a picture's name ends in .png, .svg or .pdf"),
+        ("plot attention {folder} cat --output none/a.png", "none/a.png: No such file or directory"),
+        ("plot attention {folder} a b c --output a.png", "there are 3 texts, wanted one or a pair: a text with spaces"),
+        ("plot gradients {folder} cat --seed -1 --output a.png", "--seed is -1, wanted at least 0"),
+        ("plot attention {folder} cat --layers 7 --output a.png", "layer is 7, wanted 1 to 2, or -2 to -1 from"),
+        ("plot attention nowhere cat --output a.png", "nowhere is not a checkpoint"),
+        ("plot gradients {folder} '' --output a.png", "there is no word to hide in '': give a text"),
+        ("plot curves {folder} --output a.png", "metrics.jsonl: there are no numbers of a run to draw"),
+        ("plot embeddings {folder} three --output a.png", "three, line 1: 3 columns, wanted a text, or a text and a l"),
+        ("plot embeddings {folder} one --output a.png", "one has 1 text; a map needs at least 2"),
+        ("page {folder} 'the cat' --output a", "text 1 has no [MASK], or it was cut off: 'the cat'"),
+        (
+            "page {folder} '[mask]' --output a",
+            "text 1 has no [MASK] (in capitals: [MASK]), or it was cut off: '[mask]'",
+        ),
+        ("page {folder} [MASK] --answer zebra --output a", f"the answer 'zebra' {NO_TOKEN}"),
+        ("page {folder} [MASK] --answer cats --output a", f"the answer 'cats' {NO_TOKEN}; did you mean cat?"),
+        ("page {folder} [MASK] --answer cat dog --output a", f"2 answers for 1 [MASK]: {ONE_EACH}"),
+        ("page {folder} '[MASK] [MASK]' --answer cat --output a", f"1 answer for 2 [MASK]: {ONE_EACH}"),
+        (f"page {{folder}} '[MASK]{' sat' * 14}' --output a", " sat s' has 17 tokens, wanted at most 16"),
+        ("page {other} [MASK] --output a", "holds a text classifier with 2 labels, and not a model that fills in"),
+        ("page nowhere [MASK] --output none/a", "none/a: No such file or directory"),  # before any model is looked for
+        ("report {folder}", "is not the folder of a run: it has no settings.toml"),
+        ("report {folder} --output none/a", "none/a: No such file or directory"),
+    ],
+)
+def test_one_line_says_what_is_wrong(npbert, checkpoints, tmp_path, monkeypatch, folder, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"one": "only one\n", "three": "a\tb\tc\n"}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    words = shlex.split(arguments.format(folder=folder, other=checkpoints["classify"]))
+    assert message in npbert(*words).error
+    assert {path.name for path in tmp_path.iterdir()} == {"one", "three"}
+
+
+@pytest.mark.parametrize("arguments", [[], ["heads"], ["curves", "run"]])
+def test_what_is_missing_is_said_with_the_usage(npbert, arguments):
+    with pytest.raises(SystemExit, match="2"):
+        npbert("plot", *arguments)

@@ -1,0 +1,89 @@
+"""Classify, labels with their probabilities, and regressions; and FillMask, the most probable tokens at each [MASK]."""
+
+import json
+
+import numpy as np
+import pytest
+
+from npbert import BertForMaskedLM, BertForSequenceClassification, Classify, FillMask
+from tests.inference.checkpoints import LONGEST, WORDS, write_checkpoint
+
+TEXTS = ["the cat sat on the mat.", ("a dog", "ran"), "", ("a dog ran", ""), "the unaffable dog"]
+MASKED = ["the [MASK] sat on [MASK] mat.", "[MASK]", "a dog ran on the [MASK]? [MASK] [MASK]", "a [MASK]"]
+
+
+def classifier(folder, **changes):
+    return Classify.from_pretrained(write_checkpoint(folder, BertForSequenceClassification, **changes))
+
+
+@pytest.fixture(scope="module")
+def fill_mask(tmp_path_factory):
+    return FillMask.from_pretrained(write_checkpoint(tmp_path_factory.mktemp("mlm"), BertForMaskedLM))
+
+
+def by_hand(task, text):
+    """The logits of a text in a batch of its own, and the ids in it."""
+    batch = task.tokenizer.batch(task.tokenizer.encode([text]))
+    return task.model(batch)[0], batch.input_ids[0]
+
+
+def test_labels(tmp_path):
+    classify = classifier(tmp_path, num_labels=3, id2label=["bad", "fair", "good"])
+    results = classify(TEXTS)
+    for text, (label, score, scores) in zip(TEXTS, results, strict=True):
+        e = np.exp(by_hand(classify, text)[0])
+        assert list(scores) == ["bad", "fair", "good"]
+        np.testing.assert_allclose(list(scores.values()), e / e.sum(), rtol=1e-5)
+        assert label == max(scores, key=scores.get)
+        assert score == scores[label]
+        assert all(type(value) is float for value in (score, *scores.values()))
+    assert len({result.score for result in results}) == len(TEXTS)
+
+
+def test_a_regression(tmp_path):
+    """A tuple is a pair, and a list is two texts."""
+    classify = classifier(tmp_path, num_labels=1)
+    other = write_checkpoint(tmp_path / "2", BertForSequenceClassification)
+    results = classify(TEXTS)
+    assert {type(result) for result in [*results, classify("")]} == {float}
+    assert results == pytest.approx([float(by_hand(classify, text)[0][0]) for text in TEXTS], rel=1e-5, abs=1e-5)
+    assert classify(("a dog", "ran")) == pytest.approx(results[1], rel=1e-5)
+    two = classify(["a dog", "ran"])
+    assert (len(two), results[1] in two) == (2, False)
+    assert classify([]) == []
+    said = [json.loads((folder / "config.json").read_text()).get("problem_type") for folder in (tmp_path, other)]
+    assert said == ["regression", None], "or transformers makes a probability of the number"
+
+
+def test_tokens_at_masks(fill_mask):
+    """Of texts of different lengths and with different numbers of masks, in the order of the texts."""
+    results = fill_mask(MASKED, top_k=3)
+    assert [len(masks) for masks in results] == [2, 1, 3, 1]
+    for text, masks in zip(MASKED, results, strict=True):
+        logits, ids = by_hand(fill_mask, text)
+        for mask, e in zip(masks, np.exp(logits[ids == fill_mask.tokenizer.mask_id]), strict=True):
+            best = np.argsort(-e)[:3]
+            assert [token for token, _ in mask] == [WORDS[index] for index in best]
+            np.testing.assert_allclose([score for _, score in mask], e[best] / e.sum(), rtol=1e-5)
+            assert {type(score) for _, score in mask} == {float}
+
+
+def test_top_k(fill_mask):
+    (every,) = fill_mask("the [MASK] sat", top_k=999)
+    assert sorted(token for token, _ in every) == sorted(WORDS)
+    assert sum(score for _, score in every) == pytest.approx(1, rel=1e-5)
+    assert fill_mask("the [MASK] sat") == [every[:5]] == fill_mask(["the [MASK] sat"])[0]
+    assert fill_mask("the [MASK] sat", top_k=1) == [every[:1]]
+    assert fill_mask([]) == []
+    with pytest.raises(ValueError, match="top_k is 0, wanted at least 1"):
+        fill_mask("[MASK]", top_k=0)
+
+
+def test_a_text_without_a_mask(fill_mask):
+    with pytest.raises(ValueError, match=r"text 2 has no \[MASK\], or it was cut off: 'the cat'"):
+        fill_mask(["[MASK]", "the cat", "[MASK]"])
+    message = r"text 1 has no \[MASK\], or it was cut off: '[a-z ]{60}'$"  # not all of it
+    with pytest.warns(UserWarning, match="1 of 1 text is"), pytest.raises(ValueError, match=message):
+        fill_mask("cat " * LONGEST + "[MASK]")
+    with pytest.warns(UserWarning, match="1 of 1 text is"):
+        assert len(fill_mask("[MASK] " + "cat " * LONGEST + "[MASK]")) == 1

@@ -33,7 +33,7 @@ def orders(a):
     return a, np.asfortranarray(a), np.repeat(a, 2, axis=1)[:, ::2], a[::-1].copy()[::-1]
 
 
-@pytest.mark.parametrize("count", [1, 2, 4])
+@pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("pieces", [0, 1, 2, 1000])
 @pytest.mark.parametrize("size", SIZES, ids=str)

@@ -43,12 +43,6 @@ def test_rows_at_their_real_size(shape):
     np.testing.assert_array_equal(rowwise(np.square, x), np.square(x), strict=True)
 
 
-@pytest.mark.usefixtures("_threads")
-def test_an_error_of_the_expression_comes_out():
-    with in_pieces(8), np.errstate(divide="raise"), pytest.raises(FloatingPointError):
-        rowwise(lambda x: 1 / x, np.arange(100.0)[::-1].reshape(50, 2))
-
-
 @pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("block", [7, BLOCK])
 @pytest.mark.parametrize("shape", [(), (1,), (13,), (14,), (15,), (2, 3, 5), (0,), (BLOCK + 1,)], ids=str)

@@ -26,6 +26,7 @@ def test_right_is_believed():
     assert (bool(report), report.sizes, set(report.worst)) == (True, {"s": 3, "x": 6}, set(TOLERANCES))
     assert report.worst[COMPLEX_STEP].relative_error < 1e-15
     check_gradients(Scale(), X[:1]).raise_if_wrong()  # NumPy stretches a single row: that is no reason to call it wrong
+    assert report.diagnosis == []
     assert str(report).startswith("right, proved: 9 derivatives of s, x; two directions besides:\n  ")
 
 

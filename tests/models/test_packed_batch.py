@@ -57,6 +57,7 @@ def test_a_mask_and_ids_of_any_dtype(dtype):
     batch = fixed_batch()
     ids = batch.input_ids if dtype.kind == "b" else batch.input_ids.astype(dtype)
     packed = PackedBatch(Batch(ids, None, batch.attention_mask.astype(dtype)), small_config())
+    assert packed.batch.input_ids.dtype == ids.dtype
     assert packed.places.tolist() == [4, 5, 0, 1, 2, 3]
     assert packed.input_ids.tolist() == [6, 3, 1, 5, 5, 2]
 

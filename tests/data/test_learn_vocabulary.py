@@ -54,20 +54,6 @@ def test_a_text_without_spaces_is_read_in_parts():
     assert all(part[0] in "漢字" for part in parts)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"min_frequency": 0}, "min_frequency is 0, wanted a number from 1 to"),
-        ({"min_frequency": -1}, "min_frequency is -1"),
-        ({"vocab_size": 10**30}, "vocab_size is 1000"),
-        ({"vocab_size": -3}, "vocab_size is -3, wanted at least"),
-    ],
-)
-def test_impossible_numbers(tmp_path, options, message):
-    with pytest.raises(ValueError, match=message):
-        learn(tmp_path, SENTENCES, **options)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
 @pytest.mark.parametrize(
     ("when", "words"), [("it begins", 20_000), ("text is read", 20_000), ("the library learns", 100_000)]

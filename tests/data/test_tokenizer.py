@@ -94,11 +94,8 @@ def test_threads_that_share_a_tokenizer_have_lengths_of_their_own(tokenizer):
     def use(size):
         for _ in range(300):
             first, *_ = tokenizer.encode_windows("the", text, max_length=size + 3, stride=1)
-            sizes = [
-                len(tokenizer.encode([text], max_length=size)[0].ids),
-                len(first.ids),
-                len(tokenizer.pieces([text])[0]),
-            ]
+            (encoding,), (pieces,) = tokenizer.encode([text], max_length=size), tokenizer.pieces([text])
+            sizes = [len(encoding.ids), len(first.ids), len(pieces)]
             if sizes != [size, size + 3, 10]:
                 wrong.append((size, sizes))
 
@@ -170,16 +167,16 @@ def test_no_room(tokenizer):
                 encode([text], max_length=max_length)
 
 
-def test_half_a_character(tokenizer):
-    """As Python reads a byte of a command line that is not UTF-8."""
-    with pytest.raises(ValueError, match=r"'the \\udcff cat' has half of a character in it"):
-        tokenizer.encode(["right", "the \udcff cat"])
-
-
 @pytest.mark.parametrize("text", [None, 5, b"cat", ("a", "b", "c"), ("a",), ("a", 5), [["a"], ["b"]], ()])
 def test_what_is_no_text(tokenizer, text):
     with pytest.raises(TypeError, match=re.escape(f"text 1 is {text!r}, wanted a string or a pair of strings")):
         tokenizer.encode(["fine", text])
+
+
+def test_what_is_half_a_text_or_no_list_of_texts(tokenizer):
+    """Half of a character is how Python reads a byte of a command line that is not UTF-8."""
+    with pytest.raises(ValueError, match=r"'the \\udcff cat' has half of a character in it"):
+        tokenizer.encode(["right", "the \udcff cat"])
     with pytest.raises(TypeError, match=r"texts is one string, wanted a list of them: \['the cat'\]"):
         tokenizer.encode("the cat")
 

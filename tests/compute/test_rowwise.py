@@ -7,7 +7,6 @@ from npbert.compute import BLOCK, in_blocks, rowwise
 from tests.computing import in_pieces, nothing_is_nan, on_threads
 
 SHAPES = [(1, 8), (9, 1), (1, 40), (3, 9), (4, 2), (5, 2), (50, 3), (17, 1), (2, 3, 5), (3, 1, 2, 4), (0, 3)]
-REAL = [(BLOCK - 1, 1), (BLOCK,), (BLOCK + 1, 1), (BLOCK // 768 + 1, 768), (3, BLOCK + 1)]
 
 
 def pair(x, z):
@@ -34,13 +33,6 @@ def test_rows_in_pieces(shape):
             results = rowwise(pair, x, z)
             for got, wanted in zip(results, pair(x, z), strict=True):
                 np.testing.assert_allclose(got, wanted, rtol=1e-14, strict=True)
-
-
-@pytest.mark.usefixtures("_threads")
-@pytest.mark.parametrize("shape", REAL, ids=str)
-def test_rows_at_their_real_size(shape):
-    x = np.random.default_rng(0).standard_normal(shape, np.float32)
-    np.testing.assert_array_equal(rowwise(np.square, x), np.square(x), strict=True)
 
 
 @pytest.mark.parametrize("order", "CF")

@@ -155,24 +155,6 @@ def test_slices_cover_all_in_nearly_equal_parts(length, count):
     assert len(parts) == count
 
 
-def test_blas_has_one_thread_within_and_its_own_after_and_another_library_says_the_same(count_of_blas):
-    threadpoolctl = pytest.importorskip(
-        "threadpoolctl", reason="threadpoolctl is not installed: pip install -e '.[threads]'"
-    )
-
-    def counts(item=None):
-        pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if "numpy" in pool["filepath"]]
-        within.append({*pools, count_of_blas()})
-
-    within = []
-    counts()
-    run(counts, range(4))
-    with on_threads(1):
-        run(counts, range(4))
-    counts()
-    assert within == [{BLAS_THREADS}, *[{1}] * 8, {BLAS_THREADS}]
-
-
 def test_the_last_of_several_gives_blas_its_threads_back(count_of_blas):
     may_leave, is_there = threading.Event(), threading.Event()
 

@@ -82,38 +82,6 @@ def test_importing_starts_no_thread_and_work_goes_on_when_the_main_thread_has_en
 
 
 @forks
-def test_ctrl_c_waits_for_the_helpers_and_leaves_things_usable():
-    """The signal comes while both threads are at work. The main thread stops at once, and the helper ends its item."""
-    code = """if True:
-        import os, signal, threading, time, npbert
-        from npbert.compute.blas import blas_threads
-        from npbert.compute import run
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where whoever started this ignores it
-        npbert.set_num_threads(2)
-        count = blas_threads().get()
-        barrier, slept, ended = threading.Barrier(2), [], []
-        def work(item):
-            barrier.wait(100)
-            if threading.current_thread() is threading.main_thread():
-                time.sleep(30)
-                slept.append(item)
-            else:
-                time.sleep(0.1)
-                os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(0.05)
-                ended.append(item)
-        try:
-            run(work, range(100))
-        except KeyboardInterrupt:
-            print("interrupted", slept, len(ended), blas_threads().get() == count)
-        done = []
-        run(done.append, range(100))
-        print(sorted(done) == list(range(100)))
-    """
-    assert python(code, OPENBLAS_NUM_THREADS="2") == ("interrupted [] 1 True\nTrue\n", "")
-
-
-@forks
 class TestFork:
     @pytest.fixture(autouse=True)
     def _three_threads(self):

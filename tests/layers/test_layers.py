@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import npbert
@@ -74,6 +74,7 @@ def test_forward_is_the_formula_in_whatever_pieces(name, data, x, rng, block, th
 
 
 @every_layer
+@settings(phases=set(Phase) - {Phase.shrink, Phase.explain})  # it takes minutes, and the diagnosis says more
 @given(st.data(), SOME, rngs)
 def test_every_derivative_is_right(name, data, x, rng):
     """Where numbers are awkward, differences are of no use, but the complex step is."""

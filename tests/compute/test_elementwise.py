@@ -1,5 +1,5 @@
-"""Elementwise work. rowwise: an expression over some rows at a time is the expression over all of them. in_blocks: so are
-views. erf, against the standard library's."""
+"""rowwise: an expression over some rows at a time is the expression over all of them. in_blocks: so are views.
+erf, against the standard library's."""
 
 import math
 

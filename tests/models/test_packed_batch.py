@@ -1,5 +1,5 @@
-"""PackedBatch: which row is which token, whatever is padded, and in whatever order a head reads. Batches that models with
-a loss refuse, each time before anything is computed."""
+"""PackedBatch: which row is which token, whatever is padded, and in whatever order a head reads. Batches that models
+with a loss refuse, each time before anything is computed."""
 
 import numpy as np
 import pytest

@@ -17,19 +17,13 @@ def pair(x, z):
     return x * 2 + z.sum(axis=-1, keepdims=True), np.concatenate([z, z, x], axis=-1) > 0
 
 
-@pytest.fixture(params=[1, 2, 3])
-def _threads(request):
-    with on_threads(request.param), nothing_is_nan():
-        yield
-
-
-@pytest.mark.usefixtures("_threads")
+@pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_rows_in_pieces(shape):
+def test_rows_in_pieces(shape, threads):
     rng = np.random.default_rng(0)
     x = rng.standard_normal(shape[::-1]).astype(np.float32).T
     x.flags.writeable = False
-    with in_pieces(8):
+    with on_threads(threads), in_pieces(8), nothing_is_nan():
         np.testing.assert_array_equal(rowwise(np.exp, x), np.exp(x), strict=True)
         for width in (1, 2, 20):
             z = rng.standard_normal((*shape[:-1], width))

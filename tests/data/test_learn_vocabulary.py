@@ -2,6 +2,7 @@
 
 import _thread
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -55,6 +56,15 @@ def test_a_text_without_spaces_is_read_in_parts():
     assert all(part[0] in "漢字" for part in parts)
 
 
+@pytest.fixture
+def _ctrl_c_is_heard():
+    """Also where whoever started this ignores it, as a shell does for what is in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_ctrl_c_is_heard")
 @pytest.mark.parametrize("when", ["it begins", "text is read"])
 def test_ctrl_c_ends_the_reading(when, monkeypatch):
     """While the thread that reads is being started, too."""

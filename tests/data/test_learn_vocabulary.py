@@ -68,17 +68,18 @@ def _ctrl_c_is_heard():
 @pytest.mark.parametrize("when", ["it begins", "text is read"])
 def test_ctrl_c_ends_the_reading(when, monkeypatch):
     """While the thread that reads is being started, too."""
-    read, start = [], threading.Thread.start
+    read, started, start = [], [], threading.Thread.start
 
     def texts():
         for number in range(10):
             read.append(number)
             if number == 2:
                 _thread.interrupt_main()
-                sys._getframe(1).f_locals["stop"].wait(60)
+                sys._getframe(1).f_locals["stop"].wait(10)
             yield "text"
 
     def start_and_wait(thread):
+        started.append(thread)
         start(thread)
         if when == "it begins":
             thread.join(60)
@@ -86,6 +87,7 @@ def test_ctrl_c_ends_the_reading(when, monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", start_and_wait)
     with pytest.raises(KeyboardInterrupt):
         _interruptible(texts(), list)
+    started[0].join(60)
     assert read == [0, 1, 2]
 
 
@@ -95,8 +97,10 @@ from tokenizers import BertWordPieceTokenizer
 from npbert.cli import main
 
 def train(library, texts, *, learn=BertWordPieceTokenizer.train_from_iterator, **options):
-    learn(library, watched(texts), **options)
-    print("learned", flush=True)
+    try:
+        learn(library, watched(texts), **options)
+    finally:
+        print("learned", flush=True)
 
 def watched(texts):
     yield from texts
@@ -104,7 +108,8 @@ def watched(texts):
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 BertWordPieceTokenizer.train_from_iterator = train
-sys.exit(main(["vocab", sys.argv[1], "--output", f"{sys.argv[1]}.folder"]))
+main(["vocab", sys.argv[1], "--output", f"{sys.argv[1]}.folder"])
+print("Python would end the library in the middle, which aborts")
 """
 
 

@@ -20,8 +20,8 @@ X, W, B = rng.standard_normal((5, 4)), rng.standard_normal((4, 3)), rng.standard
 
 
 def convolution(x, w):
-    """Along rows, written as loops into np.zeros."""
-    y = np.zeros((len(x) - len(w) + 1, w.shape[2]))
+    """Along rows, written as loops into np.full."""
+    y = np.full((len(x) - len(w) + 1, w.shape[2]), 0.0)
     for t in range(len(y)):
         for k in range(len(w)):
             y[t] += x[t + k] @ w[k]

@@ -46,7 +46,7 @@ def test_roots_of_constants_multiply_as_they_should():
     assert value(math.sqrt(2 / math.pi)) ** 2 * value(math.pi) % P == 2
 
 
-@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, Rule)])
+@pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("x", [0.05, 0.7, 2.5, 9.0])
 def test_fifty_digits_are_those_of_floats_and_slopes_those_of_differences(name, x):
     with localcontext(CONTEXT), inhabited(Digits()):
@@ -54,8 +54,9 @@ def test_fifty_digits_are_those_of_floats_and_slopes_those_of_differences(name, 
         y = RULES[name](Number(at, Decimal(1), x))
         up, down = (RULES[name](Number(at + step, 0, x)).value for step in (h, -h))
         assert abs((up - down) / (2 * h) - y.tangent) < Decimal("1e-25") * max(1, abs(y.tangent))
-    assert float(y.value) == pytest.approx(RULES[name].of_float(x), rel=1e-15)
-    assert y.seen == RULES[name].of_float(x)
+    wanted = {"erf": math.erf, "expit": lambda x: 1 / (1 + math.exp(-x))}.get(name) or getattr(np, name)
+    assert float(y.value) == pytest.approx(wanted(x), rel=1e-15)
+    assert y.seen == pytest.approx(wanted(x), rel=1e-15 if isinstance(RULES[name], Rule) else 4e-15)
 
 
 def test_laws_hold_in_the_field():

@@ -136,10 +136,9 @@ def test_an_x_that_does_not_fit(name, wrong):
 def test_numbers_that_are_no_floats(name, x):
     """NumPy would make float64 of them, and a model would go on in it without a word."""
     layer, _, _ = CATALOGUE[name].make()
+    message = rf"{type(layer).__name__}: x is (a list|of \S+), wanted an array of floats"
     for tape in (npbert.NO_TAPE, Tape(np.random.default_rng(0))):
-        with pytest.raises(
-            TypeError, match=rf"{type(layer).__name__}: x is (a list|of \S+), wanted an array of floats"
-        ):
+        with pytest.raises(TypeError, match=message):
             layer.forward(x, tape=tape)
 
 

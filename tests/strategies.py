@@ -8,6 +8,7 @@ want those shapes name them.
 from typing import Any
 
 import numpy as np
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from npbert.compute import Array
@@ -17,6 +18,8 @@ from npbert.gradcheck import TOLERANCES, check_gradients, randomize
 seeds = st.integers(0, 2**32 - 1)
 rngs = seeds.map(np.random.default_rng)
 sizes = st.integers(2, 5)
+as_it_fails = settings(phases=[Phase.explicit, Phase.reuse, Phase.generate], report_multiple_bugs=False)
+"""Stop at the first failure: its diagnosis says more than a smaller example, for which Hypothesis takes minutes."""
 
 
 @st.composite

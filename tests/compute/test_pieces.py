@@ -1,4 +1,5 @@
-"""Attention in pieces: each query meets each key of its sequence, once. sequencewise: parts are the whole."""
+"""Products in pieces, and sums, are NumPy's own. Attention in pieces: each query meets each key of its sequence, once.
+sequencewise: parts are the whole."""
 
 import itertools
 import math
@@ -10,9 +11,99 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npbert import NO_TAPE, Sequences
-from npbert.compute import attention_pieces, sequencewise
-from tests.computing import in_pieces, nothing_is_nan, on_threads
-from tests.strategies import read_of, rows_of, sequences
+from npbert.compute import attention_pieces, dot_rows, matmul, scatter_add, sequencewise, sum_rows
+from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
+from tests.strategies import awkward, read_of, rows_of, sequences, sizes
+
+SIZES = [(1, 1, 1), (7, 3, 5), (5, 3, 7), (4, 3, 4), (1, 6, 9), (9, 6, 1), (20, 1, 3), (3, 1, 20), (61, 5, 4)]
+SIZES += [(0, 3, 4), (3, 0, 4), (3, 4, 0)]
+REAL = [(700, 300, 200), (200, 300, 700), (250, 256, 250), (251, 256, 250), (20, 20, 20)]
+FEW_ROWS = [(1, 64, 500), (2, 64, 500), (16, 32, 20), (16, 96, 300), (17, 96, 300), (16, 100, 300)]
+FEW_ROWS += [(16, 384, 976), (16, 384, 977), (16, 384, 1953), (16, 384, 1954)]  # a million in a slab of 64, of 32
+TOLERANCES = {np.float32: 1e-6, np.float64: 1e-14}
+
+
+def factors(n, i, o, dtype=np.float32):
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal(shape).astype(dtype) for shape in ((n, i), (i, o), (o,))]
+
+
+def plainly(a, b, plus=0.0):
+    return (a.astype(np.float64) @ b.astype(np.float64) + plus).astype(a.dtype)
+
+
+def orders(a):
+    """The same numbers, in other orders in memory."""
+    return a, np.asfortranarray(a), np.repeat(a, 2, axis=1)[:, ::2], a[::-1].copy()[::-1]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("pieces", [0, 1, 2, 1000])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_products_in_pieces(size, pieces, dtype, count):
+    """A product of so many pieces, as far as there are threads; with 0 it is a tiny one."""
+    a, b, plus = factors(*size, dtype)
+    multiplications = a.size * len(plus)
+    with on_threads(count), nothing_is_nan(), in_pieces(1, max(1, multiplications // pieces if pieces else 10**6)):
+        for left, right in itertools.product(orders(a), orders(b)):
+            assert_same_but_for_rounding(matmul(left, right, plus=plus), plainly(a, b, plus), TOLERANCES[dtype])
+        assert_same_but_for_rounding(matmul(a, b), plainly(a, b), TOLERANCES[dtype])
+        assert_same_but_for_rounding(sum_rows(a), plainly(np.ones((1, len(a)), dtype), a)[0], TOLERANCES[dtype])
+    for array, before in zip((a, b, plus), factors(*size, dtype), strict=True):
+        np.testing.assert_array_equal(array, before)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("size", REAL + FEW_ROWS, ids=str)
+def test_products_at_their_real_size(size, dtype, count):
+    """In the orders in memory that forward and backward have, and in others."""
+    a, b, plus = factors(*size, dtype)
+    with on_threads(count), nothing_is_nan():
+        for left, right in zip(orders(a), orders(b), strict=True):
+            assert_same_but_for_rounding(matmul(left, right, plus=plus), plainly(a, b, plus), 2 * TOLERANCES[dtype])
+        assert_same_but_for_rounding(matmul(a.T, a), plainly(a.T, a), 2 * TOLERANCES[dtype])
+
+
+@pytest.mark.parametrize("small", [1, 10**6])
+def test_dtypes_are_those_of_numpy(small):
+    a, b, plus = factors(3, 4, 5)
+    with in_pieces(1, small):
+        assert matmul(a, b.astype(np.float64)).dtype == np.float64
+        assert matmul(a * 1j, b).dtype == np.complex64
+        np.testing.assert_allclose(matmul(a * 1j, b, plus=plus), 1j * (a @ b) + plus, rtol=1e-6)
+
+
+def test_blas_is_held_to_one_thread(count_of_blas, monkeypatch):
+    """However small the product is, unless BLAS itself leaves it to one."""
+    seen, numpys = [], np.matmul
+    monkeypatch.setattr(np, "matmul", lambda *args, **options: seen.append(count_of_blas()) or numpys(*args, **options))
+    for size, count in itertools.product(((20, 20, 20), (300, 300, 300)), (1, 2)):
+        with on_threads(count):
+            matmul(*factors(*size)[:2])
+    assert set(seen) == {1}
+
+
+@given(st.data(), sizes, sizes)
+def test_dot_rows_is_the_sum_along_each_row(data, rows, features):
+    a, b = data.draw(awkward(rows, features)), data.draw(awkward(rows, features))
+    got, products = dot_rows(a, b), (a * b)[:, :, None]
+    assert (np.abs(got - products.sum(axis=1)) <= 1e-15 * np.abs(products).sum(axis=1)).all()
+    np.testing.assert_array_equal(dot_rows(a[None], b[None]), got[None], strict=True)
+    assert dot_rows(a.astype(np.float32), b.astype(np.float32)).dtype == np.float32
+
+
+def test_a_row_s_vectors_are_added_in_their_order():
+    """So that two runs give the same bits: 1e16 + 1 − 1e16 is 0, in another order 1."""
+    table = np.zeros((3, 1))
+    scatter_add(table, np.array([1, 0, 1, 0, 1]), np.array([[1e16], [5], [1], [6], [-1e16]]))
+    np.testing.assert_array_equal(table, [[11], [0], [0]])
+    rng = np.random.default_rng(0)
+    places, y, table = rng.integers(3, size=5000), rng.standard_normal((5000, 2), np.float32), np.zeros((3, 2), "f4")
+    scatter_add(table, places, y)
+    np.testing.assert_array_equal(table, [y[places == row].sum(axis=0) for row in range(3)], strict=True)
+
 
 D = 4
 

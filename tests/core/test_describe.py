@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from npbert import BertConfig, BertForPreTraining, Dropout, EncoderLayer, Init, Layer, Linear, Parameter, Tape
+from npbert import Dropout, EncoderLayer, Init, Layer, Linear, Parameter, Tape
 from npbert import SinusoidalPositions as Positions
 from npbert.catalogue import CATALOGUE
 from tests.models.small import each_class, small_config
@@ -60,14 +60,6 @@ def test_a_model_fits_a_screen_and_a_shared_table_counts_once(cls):
     assert max(map(len, lines)) <= 120
     count = sum(parameter.value.size for parameter in model.parameters())
     assert lines[0] == f"{cls.__name__}  {count:,} parameters of float32"
-
-
-def test_a_bert():
-    text = repr(BertForPreTraining(BertConfig.preset("bert-tiny"), rng=None))
-    assert text.startswith("BertForPreTraining  4,433,468 parameters of float32\n")
-    assert "\n  bert.encoder.layers.*: 2 × EncoderLayer  198,272 parameters\n" in text
-    query = "bert.encoder.layers.*.attention.query: 2 × Linear  16,512 parameters  weight (128, 128), bias (128,)"
-    assert f"\n  {query}\n" in text
 
 
 def test_the_tape_of_an_encoder_layer_is_as_its_docstring_shows_it():

@@ -19,15 +19,6 @@ def test_what_is_not_given_is_filled_in():
         assert (batch.labels, batch.next_sentence_label, batch.start_positions, batch.end_positions) == (None,) * 4
 
 
-@pytest.mark.parametrize("kind", [bool, np.uint8, np.int64])
-def test_masks_and_ids_of_every_kind_of_integer(kind):
-    labels = {"labels": [0.5], "next_sentence_label": [1], "start_positions": [0], "end_positions": [1]}
-    batch = Batch(np.array([[3, 2]], np.uint16), attention_mask=np.array([[1, 0]], kind), **labels)
-    assert {name: getattr(batch, name).tolist() for name in labels} == labels
-    np.testing.assert_array_equal(batch.attention_mask, [[1, 0]])
-    assert (batch.input_ids.dtype, batch.labels.dtype) == (np.uint16, float)
-
-
 IDS = np.zeros((2, 3), int)
 
 

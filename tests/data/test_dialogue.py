@@ -1,27 +1,32 @@
-"""The dialogues and their vocabulary."""
+"""The dialogues and their vocabulary; pairs of their lines, of which half follow each other; examples, padded."""
 
+from collections import Counter
+from functools import partial
+
+import numpy as np
 import pytest
 
-from npbert.data import SPECIAL_TOKENS, Vocabulary, load_dialogue, split_words
+from npbert import IGNORED, data
+from npbert.data import Example, Pair, Vocabulary, collate, draw_pairs, load_dialogue
 
 
 @pytest.mark.parametrize(("num_lines", "vocab_size"), [(6, 29), (9, 40)])
 def test_a_dialogue_and_its_words(num_lines, vocab_size):
     """Words are sorted, so their ids are the same in every process, whatever its hash seed."""
-    assert split_words("Great. My base-ball team, won!  OK?") == ["great", "my", "baseball", "team", "won", "ok"]
+    assert data.split_words("Great. My base-ball team, won!  OK?") == ["great", "my", "baseball", "team", "won", "ok"]
     dialogue = load_dialogue(num_lines)
     vocabulary = dialogue.vocabulary
     assert len(dialogue.text) == len(dialogue.lines) == num_lines
     assert len(vocabulary) == vocab_size
     for text, line in zip(dialogue.text, dialogue.lines, strict=True):
-        assert vocabulary.decode(line) == split_words(text)
+        assert vocabulary.decode(line) == data.split_words(text)
     words = vocabulary.decode(vocabulary.word_ids)
-    assert words == sorted(set(words)) == sorted({word for text in dialogue.text for word in split_words(text)})
+    assert words == sorted(set(words)) == sorted({word for text in dialogue.text for word in data.split_words(text)})
 
 
 def test_special_tokens_come_first_and_are_no_words():
     vocabulary = Vocabulary(["b", "a", "b"])
-    assert vocabulary.tokens == [*SPECIAL_TOKENS, "a", "b"] == ["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a", "b"]
+    assert vocabulary.tokens == [*data.SPECIAL_TOKENS, "a", "b"] == ["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a", "b"]
     assert (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id, vocabulary.mask_id) == (0, 1, 2, 3)
     assert vocabulary.word_ids.tolist() == [4, 5]
     assert vocabulary.is_word.tolist() == [False] * 4 + [True] * 2
@@ -29,14 +34,74 @@ def test_special_tokens_come_first_and_are_no_words():
     assert vocabulary.encode(iter("ab")) == [4, 5]
 
 
+def test_all_pairs_and_their_labels_as_in_the_code_of_the_paper():
+    assert sorted(data.all_pairs(3)) == [(i, j, int(j != i + 1)) for i in range(3) for j in range(3)]
+    assert (data.IS_NEXT, data.NOT_NEXT) == (0, 1)
+
+
+def test_half_is_next_and_every_pair_is_drawn_equally_often_within_its_half():
+    counts = Counter(draw_pairs(4, 60_000, np.random.default_rng(0)))
+    assert set(counts) == set(data.all_pairs(4))
+    assert len({draw_pairs(4, 2, np.random.default_rng(seed))[0].next_sentence_label for seed in range(20)}) == 2
+    for (*_, label), count in counts.items():
+        expected = 30_000 / (3 if label == data.IS_NEXT else 13)
+        assert abs(count - expected) < 6 * expected**0.5
+
+
+def test_an_example_is_a_pair_with_masks():
+    dialogue = load_dialogue(9)
+    example = data.make_example(dialogue, Pair(5, 4, 1), np.random.default_rng(0))
+    unmasked = np.where(np.array(example.labels) == IGNORED, example.input_ids, example.labels)
+    words = "[CLS] thank you romeo [SEP] oh congratulations juliet [SEP]"
+    assert " ".join(dialogue.vocabulary.decode(unmasked)) == words
+    assert (example.token_type_ids, example.next_sentence_label) == ([0] * 5 + [1] * 4, 1)
+    assert sum(label != IGNORED for label in example.labels) == 1
+
+
+EXAMPLES = [Example([1, 7, 2], [0, 0, 0], [IGNORED, 7, IGNORED], 0), Example([1, 2], [0, 1], [IGNORED, 9], 1)]
+
+
+def test_padding_is_no_token_of_note():
+    batch = collate(EXAMPLES, pad_id=5)
+    np.testing.assert_array_equal(batch.input_ids, [[1, 7, 2], [1, 2, 5]])
+    np.testing.assert_array_equal(batch.token_type_ids, [[0, 0, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(batch.attention_mask, [[1, 1, 1], [1, 1, 0]])
+    np.testing.assert_array_equal(batch.labels, [[IGNORED, 7, IGNORED], [IGNORED, 9, IGNORED]])
+    np.testing.assert_array_equal(batch.next_sentence_label, [0, 1])
+    longer = collate(EXAMPLES, pad_id=5, length=4)
+    np.testing.assert_array_equal(longer.attention_mask, [[1, 1, 1, 0], [1, 1, 0, 0]])
+    np.testing.assert_array_equal(collate(EXAMPLES, pad_id=5, length=3).input_ids, batch.input_ids)
+
+
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "error", "message"),
     [
-        (lambda: Vocabulary(["a"]).encode("amt"), "not in the vocabulary of 5 tokens: 'm', 't'"),
-        (lambda: Vocabulary(["a", "[SEP]", "[MASK]"]), r"special tokens cannot be words: \[MASK\], \[SEP\]"),
-        (lambda: load_dialogue(7), "there is no dialogue of 7 lines, wanted 6 or 9"),
+        (lambda: collate(EXAMPLES, pad_id=0, length=2), ValueError, "an example has 3 tokens, more than length 2"),
+        (lambda: collate([], pad_id=0), ValueError, "no examples"),
+        (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
+        *[(partial(draw_pairs, 4, n, None), ValueError, f"count is {n}, wanted a positive even") for n in (3, 0, -2)],
+        (lambda: draw_pairs(1, 2, None), ValueError, "1 lines have no line that follows another, wanted at least 2"),
+        (lambda: collate([Example([1.7], [0], [7], 0)], pad_id=0), TypeError, "input_ids must be an array of integers"),
+        (lambda: Vocabulary(["a"]).encode("amt"), ValueError, "^not in the vocabulary of 5 tokens: 'm', 't'$"),
+        (lambda: Vocabulary(["[SEP]", "[MASK]"]), ValueError, r"^special tokens cannot be words: \[MASK\], \[SEP\]$"),
+        (lambda: load_dialogue(7), ValueError, "^there is no dialogue of 7 lines, wanted 6 or 9$"),
     ],
 )
-def test_errors(call, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
         call()
+
+
+def test_each_word_is_masked_in_turn():
+    dialogue = load_dialogue(6)
+    example = data.join_lines(dialogue, Pair(4, 5, 0))  # oh congratulations juliet | thanks you romeo
+    assert set(example.labels) == {IGNORED}
+    words = [word for word in example.input_ids if word in dialogue.vocabulary.word_ids]
+    masked = data.mask_each_word(example, dialogue.vocabulary)
+    assert [max(each.labels) for each in masked] == words
+    assert len(words) == 6
+    for each, word in zip(masked, words, strict=True):
+        position, hidden = each.labels.index(word), list(example.input_ids)
+        hidden[position] = dialogue.vocabulary.mask_id
+        assert (list(each.input_ids), each.token_type_ids) == (hidden, example.token_type_ids)
+        assert each.next_sentence_label == 0

@@ -11,7 +11,6 @@ from npbert import IGNORED
 from npbert.data import Vocabulary, mask_words
 from tests.strategies import rngs
 
-VOCABULARY = Vocabulary(f"w{number:02}" for number in range(50))
 PIECES = Vocabulary(f"w{number:02}" for number in range(50))
 PIECES.continues = np.arange(len(PIECES)) >= 34  # w30 and so on continue the word before, as ##ing does
 
@@ -58,19 +57,19 @@ def test_what_is_masked(input_ids, rng, max_predictions, probability, whole_word
 def test_shares():
     """80 / 10 / 10, where a random word may by chance be the same one: 1 time in 50. Any word may be either."""
     rng = np.random.default_rng(0)
-    sentence = [VOCABULARY.cls_id, *VOCABULARY.word_ids.tolist(), VOCABULARY.sep_id]
+    sentence = [PIECES.cls_id, *PIECES.word_ids.tolist(), PIECES.sep_id]
     counts = Counter()
     for _ in range(4000):
-        masked, labels = mask_words(sentence, VOCABULARY, rng, max_predictions=99)
+        masked, labels = mask_words(sentence, PIECES, rng, max_predictions=99)
         counts.update((labels[position], masked[position]) for position in hidden_in(labels))
     total = counts.total()
     assert total == 4000 * round(0.15 * 52)
-    became_mask = sum(count for (_, after), count in counts.items() if after == VOCABULARY.mask_id)
+    became_mask = sum(count for (_, after), count in counts.items() if after == PIECES.mask_id)
     stayed = sum(count for (before, after), count in counts.items() if after == before)
     assert abs(became_mask / total - 0.8) < 0.01
     assert abs(stayed / total - (0.1 + 0.1 / 50)) < 0.01
     assert {before for before, _ in counts} == set(sentence[1:-1])
-    assert {after for before, after in counts if after != before} == {VOCABULARY.mask_id, *sentence[1:-1]}
+    assert {after for before, after in counts if after != before} == {PIECES.mask_id, *sentence[1:-1]}
 
 
 def test_the_argument_stays_a_seed_repeats_and_the_defaults_are_the_paper_s():
@@ -93,7 +92,7 @@ def test_the_argument_stays_a_seed_repeats_and_the_defaults_are_the_paper_s():
 )
 def test_errors(input_ids, options, message):
     with pytest.raises(ValueError, match=f"^{message}"):
-        mask_words(input_ids, VOCABULARY, np.random.default_rng(0), **options)
+        mask_words(input_ids, PIECES, np.random.default_rng(0), **options)
 
 
 def test_the_tokens_of_a_word_get_each_their_own_stand_in():

@@ -45,11 +45,6 @@ def broken(**methods):
     return type("Broken", (Scale,), methods)()
 
 
-def returning(change):
-    """A Scale whose dx is changed."""
-    return broken(backward=lambda self, dy, tape: change(Scale.backward(self, dy, tape)))
-
-
 def written(source, **parameters):
     """A layer with these methods, as if they stood in a file, and with these parameters."""
     name = f"<{hash(source)}>"

@@ -90,30 +90,11 @@ class TwoTower(TaskModel):
 
 
 class OwnParts(npbert.BertModel):
-    """A BERT with a gated feed-forward layer, of parameters of its own, in its last layer."""
+    """A BERT with a part of one's own in the place of the feed-forward layer in its last layer."""
 
     def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32, **options: Any) -> None:
         super().__init__(config, rng=rng, dtype=dtype, **options)
-        init = Init(rng, config.initializer_range, dtype)
-        self.encoder.layers[-1].feed_forward = Gated(config.hidden_size, init)
-
-
-class Gated(Layer):
-    """y = (x W + b) · (x W′ + b′), with a matrix that no Linear holds."""
-
-    def __init__(self, features: int, init: Init) -> None:
-        self.linear = Linear(features, features, init)
-        self.gate = init.normal(features, features)
-
-    def forward(self, x, tape=NO_TAPE):
-        v, g = self.linear.forward(x, tape), x @ self.gate.value
-        tape.keep(self, x, v, g)
-        return v * g
-
-    def backward(self, dy, tape):
-        x, v, g = tape.take(self)
-        self.gate.add_grad(x.T @ (dy * v))
-        return (dy * v) @ self.gate.value.T + self.linear.backward(dy * g, tape)
+        self.encoder.layers[-1].feed_forward = Scale(config.hidden_size, Init(rng, dtype=dtype))
 
 
 class NoBert(npbert.PreTrainedModel):

@@ -52,20 +52,15 @@ def test_hidden_states_and_attention_are_the_plain_formulas_of_each_sequence(bat
 
 
 @pytest.mark.parametrize("asked", [[2], [3, 1], (-1,), {-3, 3}, [1, -3], [-1, 2, -2], range(1, 3), [np.int64(2)], []])
-def test_some_layers_are_those_of_all(asked):
-    model, batch = random_model(BertModel, num_hidden_layers=LAYERS), fixed_batch()
+def test_some_layers_are_those_of_all_and_float32_stays_float32(asked):
+    model, batch = random_model(BertModel, num_hidden_layers=LAYERS, dtype=np.float32), fixed_batch()
     for feature in (model.hidden_states, model.attention_probabilities):
         every, some = feature(batch), feature(batch, asked)
         assert list(some) == list(asked)
+        assert {array.dtype for array in every.values()} == {np.dtype(np.float32)}
         for layer, array in some.items():
             np.testing.assert_array_equal(array, every[layer if layer > 0 else LAYERS + 1 + layer])
     np.testing.assert_array_equal(model.hidden_states(batch, [-4])[-4], model.hidden_states(batch, [0])[0])
-
-
-def test_float32_stays_float32():
-    model = random_model(BertModel, dtype=np.float32)
-    for feature in (model.hidden_states, model.attention_probabilities):
-        assert {array.dtype for array in feature(fixed_batch()).values()} == {np.dtype(np.float32)}
 
 
 def test_wrong_layers_and_ids_are_refused_before_anything_is_computed():

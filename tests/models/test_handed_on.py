@@ -10,16 +10,12 @@ import npbert
 from npbert import Batch, BertForMultipleChoice, DotProductAttention, Dropout, LayerNorm, Tape
 from npbert.core import named_parts
 from tests import textbook
-from tests.models.small import LONGEST, TYPES, VOCAB_SIZE, assert_all_close, each_class, random_model, small_config
-
-MASK = [[0, 1, 1, 1, 1], [1, 1, 0, 0, 0], [1, 0, 1, 1, 0]]
+from tests.models.small import assert_all_close, each_class, fixed_batch, random_model, small_config
 
 
-def ragged_batch(cls):
-    """Three sequences, or three pairs of them."""
-    rng, shape = np.random.default_rng(1), (3, 2, LONGEST) if cls is BertForMultipleChoice else (3, LONGEST)
-    mask = np.broadcast_to(np.array(MASK).reshape(3, *[1] * (len(shape) - 2), LONGEST), shape)
-    return Batch(rng.integers(VOCAB_SIZE, size=shape), rng.integers(TYPES, size=shape), mask)
+def batch_for(cls):
+    """Two sequences, or a pair of them."""
+    return fixed_batch().grouped(2) if cls is BertForMultipleChoice else fixed_batch()
 
 
 def values_in(model, kind, attribute):
@@ -39,7 +35,7 @@ def test_activation_heads_eps_and_the_kind_of_positions(cls, kind, activation, h
     model = random_model(cls, **choices, position_embedding_type=kind, num_labels=5)
     assert set(values_in(model, LayerNorm, "eps").values()) == {eps}
     assert set(values_in(model, DotProductAttention, "num_heads").values()) == {heads}
-    batch = ragged_batch(cls)
+    batch = batch_for(cls)
     assert_all_close(model(batch), textbook.outputs(model, batch))
 
 
@@ -57,7 +53,7 @@ def test_each_dropout_has_its_rate(cls, classifier):
 @pytest.mark.parametrize("kind", ["SequenceClassification", "MultipleChoice", "TokenClassification"])
 def test_where_all_is_dropped_a_classifier_is_left_with_its_bias(kind):
     cls = getattr(npbert, f"BertFor{kind}")
-    model, batch = random_model(cls, classifier_dropout=1 - 2**-16), Batch(ragged_batch(cls).input_ids)
+    model, batch = random_model(cls, classifier_dropout=1 - 2**-16), Batch(batch_for(cls).input_ids)
     logits = model.forward(batch, Tape(np.random.default_rng(0))).reshape(-1, len(model.classifier.bias.value))
     np.testing.assert_array_equal(logits, np.tile(model.classifier.bias.value, (len(logits), 1)))
 

@@ -90,10 +90,11 @@ def problems(cls: type[Any], folder: Path, **options: Any) -> list[str]:
 
 
 def assert_loads(model: Layer, folder: Path | str, **options: Any) -> Any:
-    """The model comes out of the folder bit for bit and in its dtype, and nothing is warned of."""
+    """The model comes out of the folder bit for bit, in its dtype and able to learn, and nothing is warned of."""
     loaded, warned = load(type(model), folder, **options)
     assert not warned
     for (name, wanted), (found, parameter) in zip(model.named_parameters(), loaded.named_parameters(), strict=True):
         assert (name, wanted.value.dtype) == (found, parameter.value.dtype)
+        assert parameter.value.flags.c_contiguous and parameter.value.flags.writeable
         np.testing.assert_array_equal(parameter.value, wanted.value, err_msg=name)
     return loaded

@@ -44,7 +44,6 @@ ELEVEN = {str(index): str(-index) for index in range(11)}
     [
         ({"hidden_size": 24, "torch_dtype": "float32"}, {"hidden_size": 24}),
         ('\ufeff{"vocab_size": 9}', {"vocab_size": 9}),
-        ({"num_labels": 3}, {"num_labels": 3}),
         ({"id2label": None, "num_labels": 1}, {"num_labels": 1}),
         ({"id2label": {"1": "yes", "0": "no"}}, {"id2label": ("no", "yes")}),
         ({"id2label": {"1": "LABEL_1", "0": "LABEL_0"}}, {}),
@@ -69,9 +68,7 @@ def test_what_is_read(stored, config, tmp_path):
         ({"is_decoder": True}, "is_decoder is True, and npbert has only False"),
         ({"problem_type": "multi_label_classification"}, "or 'single_label_classification'; it chooses one label for"),
         ({"problem_type": "regression", "num_labels": 2}, "a regression of 2 numbers, and npbert has only one of 1"),
-        ({"position_embedding_type": "relative_key"}, "position_embedding_type is 'relative_key', wanted one of"),
         ({"hidden_act": ["gelu"]}, r"hidden_act is \['gelu'\], wanted one of gelu"),
-        ({"hidden_size": "768"}, "hidden_size is '768', wanted an integer"),
         ({"id2label": ["no", "yes"]}, r"id2label is \['no', 'yes'\], wanted an object with the keys \"0\", \"1\""),
         ({"id2label": {"1": "no", "2": "yes"}}, "id2label is .*, wanted an object with the keys"),
         ({"id2label": {}}, "num_labels is 0, wanted at least 1"),

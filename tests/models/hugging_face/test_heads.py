@@ -1,13 +1,15 @@
-"""Heads that are in the file, heads that are not, and heads of other models."""
+"""Heads that are in the file, heads that are not, and heads of other models or of one's own."""
 
 import numpy as np
 import pytest
 
-from npbert import BertForMaskedLM, BertForSequenceClassification, BertForTokenClassification, BertModel
+import npbert
+from npbert import BertForSequenceClassification, BertModel, check_directions
+from npbert.gradcheck import LossOf
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
 from tests.models.hugging_face.checkpoints import load, problems, random_float32, write_checkpoint
-from tests.models.own import OwnParts, Score
-from tests.models.small import CLASSES, each_class
+from tests.models.own import OwnParts, Score, TwoTower
+from tests.models.small import CLASSES, each_class, fixed_batch, random_model, small_config
 
 TASK_HEADS = "classifier", "qa_outputs"
 
@@ -43,9 +45,10 @@ def test_a_head_that_is_not_there_is_new_and_a_classifier_that_is_may_be(saved, 
 
 
 def test_a_new_head_is_drawn_from_the_rng(tmp_path):
-    write_checkpoint(tmp_path, random_float32(BertForMaskedLM, num_labels=200))
+    write_checkpoint(tmp_path, random_float32(npbert.BertForMaskedLM, num_labels=200))
+    cls = npbert.BertForTokenClassification
     every = ({}, {"rng": np.random.default_rng(0)}, {"rng": np.random.default_rng(1)}, {"initializer_range": 0.3})
-    heads = [load(BertForTokenClassification, tmp_path, **options)[0].classifier.weight.value for options in every]
+    heads = [load(cls, tmp_path, **options)[0].classifier.weight.value for options in every]
     np.testing.assert_array_equal(heads[0], heads[1])
     assert (heads[1] != heads[2]).any()
     assert [head.std() for head in heads] == pytest.approx([0.02, 0.02, 0.02, 0.3], rel=0.1)
@@ -55,68 +58,137 @@ def test_a_new_head_is_drawn_from_the_rng(tmp_path):
 @each_class
 def test_half_a_head_is_an_error_and_a_part_of_bert_is_never_new(cls, tmp_path):
     model = random_float32(cls)
-    for name, tensor in hugging_face_tensors(model).items():
+    tensors = hugging_face_tensors(model)
+    for name, tensor in ((name, tensors[name]) for name in tensors if not name.startswith("bert.")):
         write_checkpoint(tmp_path, model, {name: None})
         assert problems(cls, tmp_path) == [f"missing: {name.removeprefix('bert.')} {tensor.shape}"]
 
 
 TURNED, OTHER, HINT = (6, 7), (2, 3), " (new_head=True starts this head anew)"
-MISFITS = [  # the model that is saved, and what is changed in it: the model that is loaded, and what is said
+INTERMEDIATE = "encoder.layer.0.intermediate.dense.weight"
+MISFITS = [  # what is changed in a saved model of a class, and what is said when it is loaded
     (
         BertModel,
-        {
-            "encoder.layer.0.intermediate.dense.weight": TURNED,
-            "some.thing": OTHER,
-            "pooler.dense.bias": TURNED,
-            "embeddings.LayerNorm.bias": None,
-            "encoder.layer.2.output.dense.weight": OTHER,
-        },
-        BertModel,
+        {INTERMEDIATE: TURNED, "some.thing": OTHER, "embeddings.LayerNorm.bias": None, "encoder.layer.2.b": OTHER},
         [
             "missing: embeddings.LayerNorm.bias (6,)",
-            "of another shape: encoder.layer.0.intermediate.dense.weight (6, 7), wanted (7, 6)",
-            "of another shape: pooler.dense.bias (6, 7), wanted (6,)",
-            "unknown: encoder.layer.2.output.dense.weight (2, 3)",
+            f"of another shape: {INTERMEDIATE} (6, 7), wanted (7, 6)",
+            "unknown: encoder.layer.2.b (2, 3)",
             "unknown: some.thing (2, 3)",
         ],
     ),
     (
         BertForSequenceClassification,
         {"classifier.bias": (4,), "classifier.weight": (4, 6)},
-        BertForSequenceClassification,
         [
             f"of another shape: classifier.bias (4,), wanted (2,){HINT}",
             f"of another shape: classifier.weight (4, 6), wanted (2, 6){HINT}",
         ],
     ),
-    (Score, {"norm.bias": OTHER}, Score, [f"of another shape: norm.bias (2, 3), wanted (6,){HINT}"]),
+    (Score, {"norm.bias": OTHER}, [f"of another shape: norm.bias (2, 3), wanted (6,){HINT}"]),
     (
         Score,  # where something is missing, all that is unknown is listed
         {"norm.weight": None, "nrom.weight": OTHER, "classifier.bias": OTHER},
-        Score,
         ["missing: norm.weight (6,)", "unknown: nrom.weight (2, 3)"],
     ),
     *[  # what is unknown in a part that the model has is a mistake
-        (Score, {name: OTHER}, Score, [f"unknown: {name} (2, 3)"])
+        (Score, {name: OTHER}, [f"unknown: {name} (2, 3)"])
         for name in ("bert.encoder.layer.1.gate", "embeddings.word_embedings.weight", "norm.scale", "noise.x")
     ],
-    (
-        BertModel,  # a part of BERT is never new
-        {},
-        OwnParts,
-        [
-            *(f"missing: encoder.layers.1.feed_forward.{name}" for name in ("gate (6, 6)", "linear.bias (6,)")),
-            "missing: encoder.layers.1.feed_forward.linear.weight (6, 6)",
-        ],
-    ),
 ]
 
 
-@pytest.mark.parametrize(("saved", "changes", "loaded", "lines"), MISFITS)
-def test_all_that_does_not_fit_is_listed(saved, changes, loaded, lines, tmp_path):
+@pytest.mark.parametrize(("cls", "changes", "lines"), MISFITS)
+def test_all_that_does_not_fit_is_listed(cls, changes, lines, tmp_path):
     tensors = {name: shape and np.zeros(shape, np.float32) for name, shape in changes.items()}
-    write_checkpoint(tmp_path, random_float32(saved), tensors)
-    found = [line for line in sorted(problems(loaded, tmp_path)) if loaded is not OwnParts or "missing" in line]
-    assert found == lines
+    write_checkpoint(tmp_path, random_float32(cls), tensors)
+    assert sorted(problems(cls, tmp_path)) == lines
     if HINT in lines[0]:
-        load(loaded, tmp_path, new_head=True)
+        load(cls, tmp_path, new_head=True)
+
+
+def test_a_part_of_bert_that_was_replaced_is_not_new(tmp_path):
+    write_checkpoint(tmp_path, random_float32(BertModel))
+    missing, *unknown = problems(OwnParts, tmp_path)
+    assert missing == "missing: encoder.layers.1.feed_forward.gamma (6,)"
+    assert all(line.startswith("unknown: encoder.layer.1.") for line in unknown)
+
+
+OWN_HEAD = "norm.weight, norm.bias, steps.scale.gamma, steps.out.0.weight, steps.out.0.bias"
+OWN_HEAD += ", temperature, offsets.weight, noise"
+
+
+def test_the_models_are_right():
+    batch = fixed_batch(labels=[2.0, 3.0])
+    check_directions(LossOf(random_model(Score)), batch).raise_if_wrong()
+    check_directions(random_model(OwnParts), batch).raise_if_wrong()
+    pairs = fixed_batch().grouped(2)
+    pairs.labels = np.array([2.0])
+    check_directions(LossOf(random_model(TwoTower)), pairs).raise_if_wrong()
+
+
+@pytest.mark.parametrize("options", [{}, {"start": 7.0}])
+def test_a_head_that_the_file_lacks_is_as_its_constructor_makes_it_and_nothing_else_is_drawn(options, tmp_path):
+    source = random_float32(BertModel)
+    write_checkpoint(tmp_path, source)
+    rng, again = np.random.default_rng(3), np.random.default_rng(3)
+    model, warned = load(Score, tmp_path, rng=rng, **options)
+    assert warned == [f"the head is new, and has to be trained: {OWN_HEAD} (not from {tmp_path / WEIGHTS_FILE})"]
+
+    out, offsets = again.normal(0, 0.3, (6, 1)), again.normal(0, 0.3, (3, 1))
+    noise = again.uniform(1, 2, (1, 1))
+    assert rng.bit_generator.state == again.bit_generator.state
+    wanted = {"steps.out.0.weight": 2 * out.astype(np.float32), "offsets.weight": offsets, "noise": noise}
+    wanted |= {"norm.gamma": np.ones(6), "norm.beta": np.zeros(6), "steps.scale.gamma": np.ones(6)}
+    wanted |= {"steps.out.0.bias": np.zeros(1), "temperature": options.get("start", 5.0)}
+    stored = {f"bert.{name}": parameter.value for name, parameter in source.named_parameters()}
+    for name, parameter in model.named_parameters():
+        value = np.asarray({**stored, **wanted}[name], np.float32)
+        np.testing.assert_array_equal(parameter.value, value, strict=True, err_msg=name)
+
+    write_checkpoint(tmp_path, model)
+    load(Score, tmp_path, rng=rng)
+    assert rng.bit_generator.state == again.bit_generator.state, "where nothing is new, nothing is drawn"
+    model, (warning,) = load(Score, tmp_path, new_head=True)
+    assert f": {OWN_HEAD} (not from" in warning
+    assert model.temperature.value == 5
+
+
+def test_a_constructor_may_spawn_generators(tmp_path):
+    class Spawns(BertModel):
+        def __init__(self, config, *, rng, dtype):
+            super().__init__(config, rng=rng, dtype=dtype)
+            self.head = npbert.Linear(config.hidden_size, 1, npbert.Init(rng.spawn(1)[0], 0.1, dtype))
+
+    write_checkpoint(tmp_path, random_float32(BertModel))
+    first, again = (load(Spawns, tmp_path, rng=np.random.default_rng(1))[0].head.weight.value for _ in range(2))
+    assert first.all()
+    np.testing.assert_array_equal(first, again)
+
+
+def test_heads_that_a_model_does_not_have_are_passed_over(tmp_path):
+    source = random_float32(Score)
+    write_checkpoint(tmp_path, source, {"cls.another.weight": np.zeros(3, np.float32)})
+    bert, warned = load(BertModel, tmp_path, add_pooling_layer=False)
+    assert not warned
+    for one, another in zip(bert.parameters(), source.bert.parameters(), strict=True):
+        np.testing.assert_array_equal(one.value, another.value)
+    _, (warning,) = load(BertForSequenceClassification, tmp_path)
+    new = "pooler.dense.weight, pooler.dense.bias, classifier.weight, classifier.bias"
+    assert f"new, and has to be trained: {new} (" in warning
+
+
+def test_two_parameters_of_one_name_are_refused_when_they_are_saved_and_when_they_are_loaded(tmp_path):
+    class Twice(Score):
+        def __init__(self, config, *, rng, dtype=np.float32):
+            super().__init__(config, rng=rng, dtype=dtype)
+            self.embeddings = BertModel(config, rng=rng, dtype=dtype).embeddings
+
+    name = "embeddings.word_embeddings.weight"
+    message = f"^Twice: bert.{name} and {name} would both be called {name} in a file, so one of them needs another name"
+    with pytest.raises(ValueError, match=message):
+        Twice(small_config(), rng=None).save_pretrained(tmp_path)
+    assert not list(tmp_path.iterdir())
+    write_checkpoint(tmp_path, random_float32(Score))
+    with pytest.raises(ValueError, match=message):
+        Twice.from_pretrained(tmp_path)

@@ -1,0 +1,195 @@
+"""The files of the tasks: words and their tags (CoNLL), SQuAD's JSON, and tables, with the place of what is wrong."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npbert.data.conll import read_conll
+from npbert.data.squad import GoldAnswer, Question, read_squad
+from npbert.data.tables import Row, read_table
+from npbert.files import FileError
+
+ANSWER = {"text": "Zoë", "answer_start": 6}
+ROW = {"id": "q1", "question": "Who?", "answers": [ANSWER]}
+
+
+def read(folder, name, content, *columns, **options):
+    """What the reader of such a file makes of it; a value that is no text is written as JSON."""
+    path = folder / name
+    text = content if isinstance(content, str | bytes) else json.dumps(content)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return {"a.conll": read_conll, "squad.json": read_squad}.get(name, read_table)(path, *columns, **options)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ann B-PER\n10\u00a0000\u2028 O\n\nYes O",
+        "\ufeffAnn B-PER\r\n10\u00a0000\u2028 O\r\n\r\nYes O\r\n",
+        "\n\n  Ann   B-PER \n10\u00a0000\u2028 \t O\t\n\n \n\t\n\nYes\tO\n\n\n",
+        "-DOCSTART- -X- -X- O\n\nAnn NNP B-NP B-PER\n10\u00a0000\u2028 CD B-NP O\n\n-DOCSTART- -X- O\n\nYes UH O O\n",
+        "-DOCSTART-\nAnn B-PER\n10\u00a0000\u2028 O\n-DOCSTART- O\nYes O\n",
+    ],
+)
+def test_sentences_of_words_and_tags(tmp_path, content):
+    """Spaces and tabs separate; a number with a no-break space in it is one word."""
+    found = [(words, tags) for words, tags, *_ in read(tmp_path, "a.conll", content)]
+    assert found == [(["Ann", "10\u00a0000\u2028"], ["B-PER", "O"]), (["Yes"], ["O"])]
+
+
+def test_columns_and_places_of_words_and_tags(tmp_path):
+    content, path = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n", str(tmp_path / "a.conll")
+    wanted = [(["Ann", "sings"], ["NNP", "VB"], path, 3), (["Yes"], ["UH"], path, 6)]
+    assert read(tmp_path, "a.conll", content, word_column=1, tag_column=2) == wanted
+    assert read(tmp_path, "a.conll", content, word_column=1, tag_column=-2) == wanted
+    assert read(tmp_path, "a.conll", content, word_column=1, tag_column=-2)[1].place == f"{path}, line 6"
+    words = [(["Ann"], [], path, 1), (["sings", "."], [], path, 3)]
+    assert read(tmp_path, "a.conll", "Ann\n\nsings\n.\n", tag_column=None) == words
+
+
+def stored(row=ROW, **answer):
+    """A file of one question; options change its answer."""
+    row = {**row, "answers": [{**ANSWER, **answer}]} if answer else row
+    return {"data": [{"title": "T", "paragraphs": [{"context": "Here, Zoë sings.", "qas": [row]}]}]}
+
+
+def test_questions(tmp_path):
+    content = stored({**ROW, "answers": [ANSWER, {"text": "Here", "answer_start": 0}]})
+    content["data"] += stored({**ROW, "id": "q2"})["data"]
+    content["data"][0]["paragraphs"] += [{"context": "Zoë", "qas": []}]
+    assert read(tmp_path, "squad.json", "\ufeff" + json.dumps(content, indent=1).replace("\n", "\r\n")) == [
+        Question("q1", "Who?", "Here, Zoë sings.", (GoldAnswer("Zoë", 6), GoldAnswer("Here", 0))),
+        Question("q2", "Who?", "Here, Zoë sings.", (GoldAnswer("Zoë", 6),)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "columns", "rows"),
+    [
+        ("a.tsv", "\r\nx\t1\r\n\r\ny\t2\r\n\r\n", "10", [("1", "x"), ("2", "y")]),
+        ("a.tsv", b"\xef\xbb\xbftext\tlabel\nx\t1\n", ["text"], [("x",)]),
+        ("a.tsv", "x\t1\tmore\ny\t\n", "01", [("x", "1"), ("y", "")]),
+        ("a.tsv", "text\tlabel\nx\t1\n", ["label", "0"], [("1", "x")]),
+        ("a.tsv", "text\tlabel\nx\t1\n", "10", [("label", "text"), ("1", "x")]),
+        ("a.tsv", '"x\t1\n"y"\t2\n\'"\t3\n', "01", [('"x', "1"), ('"y"', "2"), ("'\"", "3")]),
+        ("a.tsv", "x, y\u2028y\x0b\x85z\t1\n", "0", [("x, y\u2028y\x0b\x85z",)]),
+        ("a.csv", 'text,label\n"x, y",1\n"say ""hi""",2\n', ["text", "label"], [("x, y", "1"), ('say "hi"', "2")]),
+        ("a.csv", '"two\r\n\r\nlines",1\r\n', "01", [("two\n\nlines", "1")]),
+        ("a.csv", "x\t1\n", "0", [("x\t1",)]),
+        ("a.txt", "x\t1\n", "1", [("1",)]),
+        ("a.tsv", "sentence\tlabel\nx\t1\n", ["text,sentence", "label"], [("x", "1")]),
+        ("a.tsv", "a,b\tlabel\ta\nx\t1\ty\n", ["a,b", "label,a"], [("x", "1")]),  # a whole name comes first
+        ("a.csv", "b,a\nx,y\n", ["a,b", "b,a", "b"], [("y", "x", "x")]),
+        ("a.jsonl", '{"b": "x", "a": null}\n{"a": "y"}\n', ["a,b"] * 2, [("x", "x"), ("y", "y")]),
+        ("a.jsonl", '{"t": "x", "l": 1}\n\n{"l": 0.5, "t": "y"}', "lt", [("1", "x"), ("0.5", "y")]),
+        ("a.json", '{"t": "x\\ny"}\r\n', "t", [("x\ny",)]),
+        ("a.ndjson", '{"0": "by name"}\n', "0", [("by name",)]),
+    ],
+)
+def test_values(tmp_path, name, content, columns, rows):
+    assert [row.values for row in read(tmp_path, name, content, list(columns))] == rows
+
+
+def test_the_delimiter_outdoes_the_ending(tmp_path):
+    assert read(tmp_path, "a.csv", '"x, y\t1\n', ["0"], delimiter="tab")[0].values == ('"x, y',)
+    assert read(tmp_path, "a.tsv", '"x,\t y",1\n', ["0"], delimiter="comma")[0].values == ("x,\t y",)
+    assert read(tmp_path, "a.json", "x\t1\n", ["1"], delimiter="tab")[0].values == ("1",)
+    with pytest.raises(ValueError, match="delimiter is ';', wanted tab or comma"):
+        read(tmp_path, "a.csv", "x;1\n", ["0"], delimiter=";")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "columns", "places"),
+    [
+        ("a.tsv", "text\n\nx\ny\n", ["text"], [("x", 3), ("y", 4)]),
+        ("a.tsv", "\n\nx\n", ["0"], [("x", 3)]),
+        ("a.csv", '"two\nlines",1\nz,2\n', ["0"], [("two\nlines", 2), ("z", 3)]),  # where the row ends
+        ("a.jsonl", '\n{"t": 1}\n', ["t"], [("1", 2)]),
+    ],
+)
+def test_places(tmp_path, name, content, columns, places):
+    rows = read(tmp_path, name, content, columns)
+    assert rows == [Row((text,), str(tmp_path / name), number) for text, number in places]
+    assert [row.place for row in rows] == [f"{tmp_path / name}, line {number}" for _, number in places]
+
+
+CONLL_ERRORS = [
+    ("Ann B-PER\nsings\n", {}, "line 2: only one column, wanted a word and a tag"),
+    ("Ann B-PER\n\nsings O\n", {"tag_column": 3}, "line 1: 2 columns, wanted more"),
+    ("Ann x B-PER\n\nsings O\n", {"word_column": 2}, "line 3: 2 columns, wanted more"),
+    ("-DOCSTART- O\n \n\r\n", {}, "is empty: it has no sentences"),
+    (b"Ann B-PER\nZo\xeb O\n", {}, r"line 2: byte 12 \(0xeb\) is not UTF-8"),
+    ("Ann O\n\u3000\u2003 O\n", {}, "line 2: the word is white space alone"),
+]
+SQUAD_ERRORS = [
+    ("{\n'data': []}", "line 2: not valid JSON"),
+    ({}, r"is not in SQuAD's format: KeyError\('data'\)"),
+    (stored({"question": "Who?", "answers": []}), r"is not in SQuAD's format: KeyError\('id'\)"),
+    (stored({**ROW, "answers": {"text": ["Zoë"], "answer_start": [6]}}), "is not in SQuAD's format"),
+    ({"data": [{"paragraphs": []}]}, "is empty: it has no questions"),
+    (stored({**ROW, "answers": [], "is_impossible": True}), "question q1 has no answer; version 2.0"),
+    (stored(answer_start=5), "q1: 'Zoë' does not stand at 5 of"),
+    (stored(text="ing", answer_start=-5), "'ing' does not stand at -5"),
+    (stored(answer_start="6"), "q1: 'Zoë' at '6' is not a text with its place"),
+    (stored(text=None), "q1: None at 6 is not a text with its place"),
+    (stored(answer_start=True), "q1: 'Zoë' at True is not a text with its place"),
+    (stored(text=" ", answer_start=5), "question q1: ' ' does not stand at 5"),
+    (stored({**ROW, "question": 7}), "question q1: its question is 7, wanted a text"),
+    (stored({**ROW, "question": " \n"}), "question q1: its question is empty"),
+    (stored({**ROW, "id": 1}), "the id 1 of a question is not text"),
+    ({"data": stored()["data"] * 2}, "the id 'q1' of a question comes twice"),
+    (f'{{"data": {"9" * 5000}}}', "not valid JSON: Exceeds the limit"),
+]
+TABLE_ERRORS = [
+    ("a.tsv", "x\t1\ny\n", "01", "a.tsv, line 2: 1 column, wanted at least 2$"),
+    ("a.csv", 'a,b\n"x\ny",1\nz\n', "ab", "a.csv, line 4: 1 column, wanted at least 2"),
+    ("a.csv", "x\t1\n", "1", r"line 1: 1 column, wanted at least 2 \(separated by tabs\? --delimiter tab\)$"),
+    ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 1: there is no column 'texts', only 'text', 'label'"),
+    ("a.tsv", "text\tlabel\nx\t1\n", ["a,b"], "there is no column 'a' or 'b', only 'text', 'label'"),
+    ("a.tsv", "\t".join(map(str, range(99))) + "x" * 99, ["a"], r"only '0', '1', .* '9', … \(99 in all\)$"),
+    ("a.tsv", "a" * 99 + "\nx\n", ["a"], "only 'a{29}…'$"),
+    ("a.jsonl", '{"t": 1}\n', ["t", "u,v"], "line 1: wanted a JSON object with 'u' or 'v'$"),
+    ("a.tsv", "", "0", "a.tsv is empty: it has no rows"),
+    ("a.tsv", b"\xef\xbb\xbffine\n\nZo\xeb\n", "0", r"a.tsv, line 3: byte 8 \(0xeb\) is not UTF-8"),
+    ("a.csv", 'x,1\n"y,2\nz,3\n', "0", "a.csv, line 3: unexpected end of data"),
+    ("a.csv", 'x,1\n"y"z,2\n', "0", "a.csv, line 2: ',' expected after '\"'"),
+    ("a.jsonl", '{"t": 1}\n{"t": }\n', "t", "a.jsonl, line 2: not valid JSON: Expecting value"),
+    ("a.jsonl", '{"t": 1}\n{"u": 1}\n', "tu", "a.jsonl, line 1: wanted a JSON object with 'u'"),
+    ("a.jsonl", '["t"]\n', "t", "line 1: wanted a JSON object with 't'"),
+    ("a.jsonl", '{"t": 1}\n{"t": ["a"]}\n', "t", "line 2: 't' is a list or an object, wanted text or a number"),
+    ("a.jsonl", '{"t": NaN}\n', "t", "line 1: not valid JSON: NaN is not a number there"),
+    ("a.jsonl", '{"t": 1}\n' + "[" * 10**5 + "\n", "t", "line 2: not valid JSON: it is nested too deeply"),
+    ("a.jsonl", '{"t": "\\ud83d"}\n', "t", r"line 1: not valid JSON: half of a character, '\\ud83d'"),
+]
+ERRORS = [("a.conll", content, (), options, rf"a\.conll.*{message}") for content, options, message in CONLL_ERRORS]
+ERRORS += [("squad.json", content, (), {}, rf"squad\.json.*{message}") for content, message in SQUAD_ERRORS]
+ERRORS += [(name, content, [list(columns)], {}, message) for name, content, columns, message in TABLE_ERRORS]
+
+
+@pytest.mark.parametrize(("name", "content", "columns", "options", "message"), ERRORS)
+def test_errors(tmp_path, name, content, columns, options, message):
+    with pytest.raises(FileError, match=message):
+        read(tmp_path, name, content, *columns, **options)
+
+
+cells = st.text("aZ1 ,;\"'\\\v\f\x1c\x85\u2028\ufeffßé中😀", min_size=1)
+
+
+@given(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=5))
+def test_any_text_comes_back(tmp_path_factory, rows):
+    tabs = "".join("\t".join(row) + "\n" for row in rows)
+    commas = "".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\n" for row in rows)
+    objects = "".join(json.dumps(dict(zip("abc", row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
+    for name, content, columns in (("x.tsv", tabs, "012"), ("x.csv", commas, "012"), ("x.jsonl", objects, "abc")):
+        marked = "\ufeff" + content  # or a first cell that begins with one would lose it
+        assert [row.values for row in read(tmp_path_factory.getbasetemp(), name, marked, list(columns))] == rows
+
+
+def test_a_cell_may_be_as_long_as_a_book(tmp_path):
+    """Python's reader has a limit of 131,072 characters by itself."""
+    for name, separator in (("long.tsv", "\t"), ("long.csv", ",")):
+        path = tmp_path / name
+        path.write_text(f"yes{separator}{'x' * 200_000}\n")
+        assert [len(row.values[0]) for row in read_table(path, ["1"])] == [200_000]

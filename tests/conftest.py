@@ -61,8 +61,3 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest test comes first: as the last one, it would leave all other processes without work."""
-    items.sort(key=lambda item: "test_proof" not in item.nodeid)

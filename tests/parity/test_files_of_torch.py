@@ -68,9 +68,9 @@ def test_transformers_finds_the_bert_beside_it_bit_for_bit(tmp_path):
         np.testing.assert_array_equal(one.value, another.value)
 
 
-def test_the_command_in_the_error_converts_the_file(tmp_path):
+def test_the_command_in_the_error_converts_the_file(tmp_path, monkeypatch):
     """It is run here, after its words are taken apart as a shell does it: a new process would import torch again."""
-    folder = tmp_path / "with spaces"
+    folder = tmp_path / "with spaces, $(a command) and 'quotes'"
     folder.mkdir()
     model = random_float32(BertForPreTraining)
     write_checkpoint(folder, model)
@@ -85,7 +85,8 @@ def test_the_command_in_the_error_converts_the_file(tmp_path):
     with pytest.raises(FileError) as caught:
         BertForPreTraining.from_pretrained(folder)
     command = re.search(r"python (-c .*)$", str(caught.value))[1]
-    option, code = shlex.split(command)
-    assert option == "-c"
+    option, code, *paths = shlex.split(command)
+    assert option == "-c" and "$" not in code
+    monkeypatch.setattr("sys.argv", ["-c", *paths])
     exec(code, {})
     assert_loads(model, folder)

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -22,9 +23,8 @@ SMALL = 10_000_000
 """So many numbers take no memory to speak of: a head of one's own, say, or positions that are computed."""
 PRETRAINING_HEADS = ("pooler", "predictions", "seq_relationship")
 _CONVERT = (
-    'python -c "import torch, safetensors.torch as s; '
-    "s.save_file({{k: v.clone().contiguous() for k, v in torch.load('{0}', weights_only=True, map_location='cpu')"
-    ".items()}}, '{1}')\""
+    'python -c "import sys, torch, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in '
+    "torch.load(sys.argv[1], weights_only=True, map_location='cpu').items()}, sys.argv[2])\""
 )
 
 Model = TypeVar("Model", bound=Layer)
@@ -43,7 +43,7 @@ def find_weights(folder: Path) -> Path:
     if pickle.is_file():
         raise FileError(
             f"{pickle} is a pickle, which can run any code when it is read, so npbert does not read it. To convert it, "
-            f"where torch is installed: {_CONVERT.format(pickle, path)}"
+            f"where torch is installed: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
         )
     if (folder / f"{WEIGHTS_FILE}.index.json").is_file():
         raise FileError(f"{folder} holds a checkpoint in several files, wanted one {WEIGHTS_FILE}")

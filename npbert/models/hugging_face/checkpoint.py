@@ -23,7 +23,7 @@ SMALL = 10_000_000
 """So many numbers take no memory to speak of: a head of one's own, say, or positions that are computed."""
 PRETRAINING_HEADS = ("pooler", "predictions", "seq_relationship")
 _CONVERT = (
-    'python -c "import sys, torch, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in '
+    'python -c "import torch, sys, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in '
     "torch.load(sys.argv[1], weights_only=True, map_location='cpu').items()}, sys.argv[2])\""
 )
 

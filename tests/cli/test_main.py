@@ -178,7 +178,9 @@ def given_to(action):
 def test_options_may_stand_anywhere(name, command):
     actions = [action for action in command._actions if action.dest != "help"]
     places = [word for action in actions if not action.option_strings for word in given_to(action)]
-    options = [given_to(each) for each in actions if each.option_strings and (each.required or each.nargs != "+")]
+    is_clear = all(action.nargs is None for action in actions if not action.option_strings)  # how many there must be
+    options = [action for action in actions if action.option_strings]
+    options = [given_to(each) for each in options if each.required or each.nargs != "+" or is_clear]
     found = []
     for place in range(len(places) + 1):
         for turned in (options, options[::-1]):

@@ -103,6 +103,8 @@ def test_directions_are_of_length_1_over_all_variables_and_all_different():
     assert check_directions(broken(forward=forward), X, directions=20).count == len(steps) == 20
     cosines = np.array(steps) @ np.transpose(steps)
     np.testing.assert_allclose(cosines.diagonal(), 1, rtol=1e-12)
+    for drawn in (np.random.default_rng(seed).standard_normal(len(steps[0])) for seed in range(3)):
+        assert np.abs(steps @ drawn).max() < 0.99 * np.linalg.norm(drawn), "an x of the caller's: many layers ignore it"
     assert np.abs(cosines - np.eye(20)).max() < 0.95
     assert (np.min(steps, axis=0) < -0.1).all() and (np.max(steps, axis=0) > 0.1).all()
 

@@ -181,6 +181,7 @@ MISTAKES = {
     "joined": (lambda r: with_heads(r, 2, lambda h: h.swapaxes(0, 1)), "order", "in another order"),
     "one row": (lambda r: with_rows(r, 4, 2.0), "place", "right but for row 4 (counted from 0)"),
     "last row": (lambda r: with_rows(r, -1, 0.0), "place", "row 10 (counted from 0): it is 0 there"),
+    "but for rounding": (lambda r: 1e-17 * r, "zero", "dx is 0 everywhere, though y moves with x"),
     "nothing": (lambda r: 0 * r, "zero", "dx is 0 everywhere, though y moves with x"),
     "infinite": (lambda r: np.where(np.arange(D) == 3, np.inf, r), "not finite", "has 11 of 66 numbers that are not"),
     "float32": (lambda r: r.astype(np.float32).astype(float), "rounded", "its numbers are those of float32"),

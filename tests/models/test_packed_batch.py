@@ -12,6 +12,7 @@ from npbert.models import PackedBatch, Reads
 from tests.models.small import TASKS, batches, each_task, fixed_batch, small_config
 from tests.strategies import rngs
 
+NUMBERS = Reads("first", "numbers")
 INTEGERS = [np.dtype(f"{sign}int{bits}") for sign in ("u", "") for bits in (8, 16, 32, 64)]
 
 
@@ -80,6 +81,14 @@ IDS, TYPES = [[1, 5, 9, 2], [6, 3, 0, 0]], [[0, 0, 1, 3], [0, 1, 0, 0]]
 def test_what_is_refused(changes, error, message):
     with pytest.raises(error, match=message):
         PackedBatch(fixed_batch(**changes), small_config())
+
+
+def test_numbers_are_as_many_as_the_labels_of_the_model():
+    numbers, config = np.array([[0.5, 1.0], [0.0, -2.0]]), small_config(num_labels=2)
+    for labels in (numbers, numbers.astype(int)):
+        np.testing.assert_array_equal(PackedBatch(fixed_batch(labels=labels), config, NUMBERS).labels, labels)
+    with pytest.raises(ValueError, match=r"^labels has shape \(2,\), wanted \(2, 2\)"):
+        _ = PackedBatch(fixed_batch(labels=numbers[:, 0]), config, NUMBERS).labels
 
 
 @pytest.mark.parametrize("wrong", [{"tokens": "last"}, {"labels": "floats"}])

@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 
-from npbert import IGNORED, Batch, Tape
+from npbert import IGNORED, Batch, Reads, Tape
 from npbert.catalogue import CATALOGUE, blocks
 from npbert.shapes import Shapes
 from tests import textbook
@@ -102,4 +102,7 @@ def test_a_regression_takes_integers_and_ignores_nothing():
     batch.labels = np.array([1, IGNORED, 3])
     (predicted,) = textbook.outputs(model, batch)
     assert model.loss(batch).loss == pytest.approx(np.mean((predicted[:, 0] - batch.labels) ** 2), rel=1e-11)
+    assert model.target_counts(batch) == (3,)
+    model.reads, batch.labels = Reads("first", "numbers"), batch.labels[:, None]  # as many as its num_labels, which is 1
+    assert model.loss(batch).loss == pytest.approx(np.mean((predicted - batch.labels) ** 2), rel=1e-11)
     assert model.target_counts(batch) == (3,)

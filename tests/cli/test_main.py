@@ -183,7 +183,7 @@ def test_options_may_stand_anywhere(name, command):
     options = [given_to(each) for each in options if each.required or each.nargs != "+" or is_clear]
     found = []
     for place in range(len(places) + 1):
-        for turned in (options, options[::-1]):
+        for turned in (options, options[::-1], sorted(options, key=len)):  # at last those with many values
             words = [*places[:place], *(word for option in turned for word in option), *places[place:]]
             found.append(vars(_parser(name[0]).parse_args([*name, *words])))
     for other in found:

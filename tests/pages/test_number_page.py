@@ -1,5 +1,6 @@
 """The page as a file: whole, small, of one piece, and with nothing in it that a user could make run."""
 
+import json
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -7,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from npbert import BertConfig, BertForMaskedLM
+from npbert.pages import html
 from npbert.pages.number.export import export
 from npbert.pages.number.page import START, modules, number_page, write_number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
-from tests.pages.shared import Parsed
+from tests.pages.shared import Parsed, visible
+from tests.plots.hostile import HOSTILE
 
 FOLDER = Path(str(files("npbert.pages"))) / "number"
 TOP_LEVEL = re.compile(r"^(?:export )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
@@ -55,3 +58,16 @@ def test_it_is_written_whole_or_not_at_all(tmp_path):
         write_number_page(too_large, EXAMPLES, VOCABULARY, path)
     assert path.read_text(encoding="utf-8") == written
     assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_text_shows_as_text_and_data_cannot_leave_its_script(text):
+    parsed = Parsed(f'<p title="{html.escape(text)}">{html.escape(text)}</p>')
+    assert (parsed.tags, parsed.open) == (["p"], [])
+    assert "".join(parsed.texts) == parsed.values("title")[0] == visible(text)
+    script = html.json_script("data", {text: [text, 1.5]})
+    inside = re.fullmatch(r'<script type="application/json" id="data">([^<>&]*)</script>', script)[1]
+    assert json.loads(inside) == {text: [text, 1.5]}
+    inside.encode()
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        html.json_script("data", [text, float("nan")])

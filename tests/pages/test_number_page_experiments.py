@@ -6,7 +6,7 @@ import re
 import pytest
 
 from npbert.data import collate
-from tests.pages.number import DENSE, EXAMPLES, TRACE, choose, go_to, heights, number, plant, small_model
+from tests.pages.number import DENSE, EXAMPLES, STEP, TRACE, choose, go_to, heights, number, plant, small_model
 
 
 def loss_with(value):
@@ -73,8 +73,6 @@ def test_the_step_of_a_difference_has_two_sides(page):
 
 
 def test_a_planted_bug_turns_the_check_red_where_it_is(page):
-    page.click("#tab-break")
-    page.wait_for_selector("#check-said.good")
     plant(page, "scores-root")
     page.wait_for_selector("#check-said.bad")
     rows = page.locator(".wrong-row")
@@ -90,6 +88,15 @@ def test_a_planted_bug_turns_the_check_red_where_it_is(page):
     assert page.evaluate("npbert.state.view") == "step"
     assert "query" in page.evaluate("npbert.state.chosen.name")
     assert page.locator("#stage td.chosen").count() == 1
+    for bug, kind in (("table-decoder", "Decoder"), ("residual-past", "Fork")):
+        plant(page, bug)
+        page.locator(".first-wrong button").first.click()
+        assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == kind
+    plant(page, "loss-mean")
+    page.wait_for_selector("#check-said.good")
+    assert "In this sentence the bug changes nothing" in page.inner_text("#check-list")
+    page.click("#check-list button")  # to a sentence with two hidden words
+    page.wait_for_selector("#check-said.bad")
     page.click("#bug-out")
     page.click("#tab-break")
     page.wait_for_selector("#check-said.good")

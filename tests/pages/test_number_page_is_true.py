@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.pages.number import DENSE, LAYER, STEP, TABLE, TRACE, choose, go_to, number, plant
+from tests.pages.number import DENSE, LAYER, TABLE, TRACE, box, choose, go_to, number, plant
 
 
 def slope(page, name, row, column):
@@ -38,19 +38,6 @@ def test_with_a_bug_backward_is_told_from_what_the_loss_does_and_the_curves_of_h
     assert number(agreed) == pytest.approx(slope(page, DENSE, 1, 2), rel=1e-4)
     page.click("#bug-out")
     assert "Best h here" in page.inner_text("#h-said")
-
-
-def test_where_to_look_is_where_the_bug_is_and_where_it_changes_nothing_another_sentence_is_shown(page):
-    for bug, kind in (("table-decoder", "Decoder"), ("residual-past", "Fork"), ("activation-slope", "GELU")):
-        plant(page, bug)
-        page.locator(".first-wrong button").first.click()
-        assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == kind
-    plant(page, "loss-mean")
-    page.wait_for_selector("#check-said.good")
-    assert "In this sentence the bug changes nothing" in page.inner_text("#check-list")
-    page.click("#check-list button")
-    page.wait_for_selector("#check-said.bad")
-    assert page.evaluate("npbert.state.example.labels.filter(label => label !== -100).length") == 2
 
 
 def test_the_table_shows_what_was_added_so_far(page):
@@ -106,17 +93,6 @@ def test_the_gradient_of_a_bias_of_k_is_shown_as_0_and_said_why(page):
     assert page.locator(f'#stage table[data-array="d({key}.weight)"] td.zero').count() == 0
 
 
-def test_shares_have_one_scale_and_lead_to_the_stage(page):
-    page.click("#tab-train")
-    styles = page.locator("#train-attention td[data-row]").evaluate_all(
-        "cells => cells.map(cell => [parseInt(cell.style.getPropertyValue('--share')), Number(cell.textContent)])"
-    )
-    assert all(share == pytest.approx(100 * value, abs=0.6) for share, value in styles)
-    page.locator("#train-attention td[data-row]").first.click()
-    assert page.evaluate("npbert.state.view") == "step"
-    assert page.evaluate("npbert.state.chosen.name") == "bert.encoder.layers.0.P.0"
-
-
 def test_arrays_have_their_own_symbols_letters_in_the_sums_and_the_largest_logit_is_subtracted(page):
     for name, words, letter in [
         (f"d({DENSE})", "collects r · dt", "Σₘ r[m, 1]"),
@@ -132,13 +108,10 @@ def test_arrays_have_their_own_symbols_letters_in_the_sums_and_the_largest_logit
     assert "e^(logit − max)" in page.inner_text("#followed .factors")
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_the_sum_comes_into_sight(open_page, path, width):
-    page = open_page(path, width=width, height=800)
+def test_the_sum_comes_into_sight(open_page, path):
+    page = open_page(path, width=360, height=800)
     page.click("#tries button >> nth=2")
-    top = "document.getElementById('followed-title').getBoundingClientRect().top"
-    assert 0 <= page.evaluate(top) < 600
-    if width == 1280:
-        page.locator("#stage td[data-row]").last.scroll_into_view_if_needed()
-        page.locator("#stage td[data-row]").last.click()
-        assert 0 <= page.evaluate(top) < 600
+    assert 0 <= box(page, "#followed-title")["top"] < 600
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.locator("#stage td[data-row]").last.click()
+    assert 0 <= box(page, "#followed-title")["top"] < 600

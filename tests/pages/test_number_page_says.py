@@ -109,12 +109,11 @@ def test_training_tells_what_was_before(page):
     page.click("#tab-train")
     page.click("#train-fresh")  # the start is where training begins, not where it came from
     table = words_in(page)
-    before = page.evaluate(
-        f"[...{TRACE}.arrays.get('{LAYER}.P.0').values].map(v => `--share: ${{Math.round(100 * v)}}%`)"
-    )
+    before = page.evaluate(f"[...{TRACE}.arrays.get('{LAYER}.P.0').values].map(v => Math.round(100 * v))")
+    shares = "cells => cells.map(cell => parseInt(cell.style.getPropertyValue('--share')))"
+    assert page.locator("#train-attention table").first.locator("td[data-row]").evaluate_all(shares) == before
     page.click("#train-ten")
-    mini = page.locator("#train-attention .mini").first.locator("i")
-    assert mini.evaluate_all("cells => cells.map(cell => cell.getAttribute('style'))") == before
+    assert page.locator("#train-attention .mini").first.locator("i").evaluate_all(shares) == before
     words = page.locator("#train-words tr").evaluate_all(
         "rows => rows.map(row => [...row.cells].map(c => c.textContent))"
     )
@@ -128,6 +127,8 @@ def test_training_tells_what_was_before(page):
             assert said.startswith(f"{VOCABULARY[cosines.argmax()]} {cosines.max():.2f}")
         length = np.linalg.norm(now[row] - table[row]) / np.linalg.norm(table[row])
         assert number(moved) == pytest.approx(length, rel=0.06)
+    page.locator("#train-attention td[data-row]").first.click()
+    assert page.evaluate("[npbert.state.view, npbert.state.chosen.name]") == ["step", f"{LAYER}.P.0"]
 
 
 def test_what_is_left_out_of_the_model_is_said(open_page, path, tmp_path):

@@ -141,6 +141,7 @@ DOT_PRODUCT = f"{LAYER}.attention.dot_product"
         (f"{LAYER}.attention", "backward", "Fork", "MultiHeadAttention.backward", ["+ self.key.backward"]),
         (f"{LAYER}.feed_forward", "backward", "Fork", "EncoderLayer.backward", ["dh = ds + self.feed_forward."]),
         (f"{LAYER}.attention", "forward", "Add", "EncoderLayer.forward", ["self.attention_norm.forward(x + "]),
+        (f"{LAYER}.feed_forward", "forward", "Add", "EncoderLayer.forward", ["self.output_norm.forward(h + "]),
         (f"{LAYER}.attention", "backward", "Add", "EncoderLayer.backward", ["df = "]),
         (f"{LAYER}.attention_norm", "backward", "LayerNorm", "LayerNorm.three_roads", ["stretch = ", "dx /= sigma"]),
         (f"{LAYER}.attention.key", "backward", "Linear", "Linear.backward", ["matmul(x.T, dy)", "return matmul(dy"]),

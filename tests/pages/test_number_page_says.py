@@ -107,6 +107,7 @@ def words_in(page):
 
 def test_training_tells_what_was_before(page):
     page.click("#tab-train")
+    page.click("#train-one")
     page.click("#train-fresh")  # the start is where training begins, not where it came from
     table = words_in(page)
     before = page.evaluate(f"[...{TRACE}.arrays.get('{LAYER}.P.0').values].map(v => Math.round(100 * v))")

@@ -10,8 +10,6 @@ from npbert.pages.number.page import write_number_page
 from tests.pages import shared
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 
-WIDTHS = (360, 1600)
-
 
 @pytest.fixture(scope="session", autouse=True)
 def home(tmp_path_factory):

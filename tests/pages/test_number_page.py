@@ -1,5 +1,6 @@
 """The page as a file: whole, small, of one piece, and with nothing in it that a user could make run."""
 
+import json
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -7,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from npbert import BertConfig, BertForMaskedLM
+from npbert.pages import html
 from npbert.pages.number.export import export
 from npbert.pages.number.page import START, modules, number_page, write_number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
-from tests.pages.shared import Parsed
+from tests.pages.shared import Parsed, visible
+from tests.plots.hostile import HOSTILE
 
 FOLDER = Path(str(files("npbert.pages"))) / "number"
 TOP_LEVEL = re.compile(r"^(?:export )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
@@ -35,14 +38,6 @@ def test_all_modules_are_in_it_once():
     assert sorted(modules(START)) == sorted(paths)
 
 
-def test_ids_are_unique_and_every_one_that_is_looked_up_is_there(text):
-    ids = Parsed(text).values("id")
-    assert len(ids) == len(set(ids))
-    scripts = "".join(path.read_text(encoding="utf-8") for path in (FOLDER / "js/ui").glob("*.js"))
-    made = re.findall(r'{id: "([\w-]+)"', scripts)
-    assert set(re.findall(r'byId\("([\w-]+)"\)', scripts)) <= {*ids, *made}
-
-
 def test_it_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "page.html"
     write_number_page(small_model(), EXAMPLES, VOCABULARY, path, title="of <b>words</b>")
@@ -55,3 +50,16 @@ def test_it_is_written_whole_or_not_at_all(tmp_path):
         write_number_page(too_large, EXAMPLES, VOCABULARY, path)
     assert path.read_text(encoding="utf-8") == written
     assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_text_shows_as_text_and_data_cannot_leave_its_script(text):
+    parsed = Parsed(f'<p title="{html.escape(text)}">{html.escape(text)}</p>')
+    assert (parsed.tags, parsed.open) == (["p"], [])
+    assert "".join(parsed.texts) == parsed.values("title")[0] == visible(text)
+    script = html.json_script("data", {text: [text, 1.5]})
+    inside = re.fullmatch(r'<script type="application/json" id="data">([^<>&]*)</script>', script)[1]
+    assert json.loads(inside) == {text: [text, 1.5]}
+    inside.encode()
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        html.json_script("data", [text, float("nan")])

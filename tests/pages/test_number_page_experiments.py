@@ -6,8 +6,7 @@ import re
 import pytest
 
 from npbert.data import collate
-from tests.pages.conftest import WIDTHS
-from tests.pages.number import DENSE, EXAMPLES, TRACE, box, choose, go_to, heights, number, plant, small_model
+from tests.pages.number import DENSE, EXAMPLES, STEP, TRACE, choose, go_to, heights, number, plant, small_model
 
 
 def loss_with(value):
@@ -42,29 +41,21 @@ def test_a_weight_is_moved_the_loss_is_that_of_npbert_and_how_near_the_slope_was
     assert page.locator("#move-chart path.curve").count() >= 3
     page.click("#move-back")
     assert number(page.get_attribute("#move-value", "title")) == start
-    for more in (0.01, 0.02):
-        page.click("#move-more")
-        said = page.inner_text("#move-said")
-        assert f"by +{more}," in said
-        assert number(said.split("off by ")[1].split()[0]) == off(start + more)
-    page.click("#move-less")
-    page.click("#move-less")
-    assert page.is_disabled("#move-back")
+    page.click("#move-more")
+    said = page.inner_text("#move-said")
+    assert "by +0.01," in said
+    assert number(said.split("off by ")[1].split()[0]) == off(start + 0.01)
     page.select_option("#move-zoom", "100")
     ticks = [number(text) for text in page.locator("#move-chart .tick:not(.end)").all_text_contents()]
     assert max(ticks) - min(ticks) <= 0.04
     page.select_option("#move-zoom", "1")
-    page.focus("#move-slider")
-    page.keyboard.press("ArrowRight")
-    assert number(page.get_attribute("#move-value", "title")) > start
     page.locator("#move-slider").fill("0.5")
     page.click("#move-keep")
     assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss_with(moved), rel=1e-12)
     assert number(page.inner_text("#loss")) == pytest.approx(loss_with(moved), rel=1e-4)
 
 
-def test_the_step_of_a_difference_has_two_sides(open_page, path):
-    page = open_page(path, width=1280)
+def test_the_step_of_a_difference_has_two_sides(page):
     page.click("#tab-move")
     errors = {}
     for power in (-1, -5, -13):
@@ -74,25 +65,14 @@ def test_the_step_of_a_difference_has_two_sides(open_page, path):
         )
         errors[power] = {name: number(text) for name, text in cells if text}
         assert number(page.inner_text("#h-value")) == 10.0**power
-        slider, dot = box(page, "#h-slider"), box(page, "#h-chart circle.mark-full")
-        thumb = slider["left"] + 8 + (power + 20) / 20 * (slider["right"] - slider["left"] - 16)
-        assert thumb == pytest.approx((dot["left"] + dot["right"]) / 2, abs=3), "it stands over its dot"
     assert errors[-1]["forward"] > errors[-5]["forward"] > errors[-5]["central"] < errors[-13]["central"]
     assert errors[-13]["complex"] < 1e-12
     best = [number(text) for text in re.findall(r"error ([\d.e\u2212]+)", page.inner_text("#h-said"))]
     assert errors[-5]["forward"] >= best[0] > best[1] > 0
-    looks = page.locator("#h-chart .curves path").evaluate_all("paths => paths.map(path => path.className.baseVal)")
-    assert looks == ["curve solid", "curve dashed", "curve dotted"]  # the last lies on top
-    table = "document.querySelector('.ways-table').parentElement"
-    assert page.evaluate(f"{table}.scrollWidth <= {table}.clientWidth")
-    page.emulate_media(media="print")
-    page.evaluate("document.getElementById('proof').className = 'proof'")
-    assert page.is_hidden("#proof"), "nothing unfinished is printed"
+    assert page.locator("#h-chart .curves path").count() == 3
 
 
 def test_a_planted_bug_turns_the_check_red_where_it_is(page):
-    page.click("#tab-break")
-    page.wait_for_selector("#check-said.good")
     plant(page, "scores-root")
     page.wait_for_selector("#check-said.bad")
     rows = page.locator(".wrong-row")
@@ -108,11 +88,19 @@ def test_a_planted_bug_turns_the_check_red_where_it_is(page):
     assert page.evaluate("npbert.state.view") == "step"
     assert "query" in page.evaluate("npbert.state.chosen.name")
     assert page.locator("#stage td.chosen").count() == 1
+    for bug, kind in (("table-decoder", "Decoder"), ("residual-past", "Fork")):
+        plant(page, bug)
+        page.locator(".first-wrong button").first.click()
+        assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == kind
+    plant(page, "loss-mean")
+    page.wait_for_selector("#check-said.good")
+    assert "In this sentence the bug changes nothing" in page.inner_text("#check-list")
+    page.click("#check-list button")  # to a sentence with two hidden words
+    page.wait_for_selector("#check-said.bad")
     page.click("#bug-out")
     page.click("#tab-break")
     page.wait_for_selector("#check-said.good")
     assert page.is_hidden("#bug-note")
-    assert page.is_checked("input[name='bug'] >> nth=0")
 
 
 def test_with_the_bug_the_loss_still_falls(page):
@@ -128,8 +116,6 @@ def test_with_the_bug_the_loss_still_falls(page):
     assert right < start
     assert broken < 0.9 * start
     assert "It fell in spite of the bug" in page.inner_text("#race-said")
-    page.check("input[value='']")
-    assert page.locator("#race-chart svg").count() == 0
 
 
 def test_training_changes_the_guesses_and_can_be_taken_back(page):
@@ -146,7 +132,6 @@ def test_training_changes_the_guesses_and_can_be_taken_back(page):
     page.locator("#train-rate").fill("-1.5")
     assert page.inner_text("#train-rate-value") == "0.032"
     page.click("#train-run")
-    assert page.get_attribute("#train-run", "aria-pressed") == "true"
     page.wait_for_function(f"{TRACE}.loss < {fresh} / 4")
     page.click("#train-run")
     stopped = page.evaluate(f"{TRACE}.loss")
@@ -168,8 +153,7 @@ def test_tabs_answer_to_the_keyboard(page):
         assert page.is_visible(f"#view-{view}")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
 def test_it_fits_the_window(open_page, path, width, scheme):
     """Nothing sticks out, nothing is moved for readers who want that, and ink stands out against its ground."""
     page = open_page(path, width=width, color_scheme=scheme, reduced_motion="reduce")
@@ -185,12 +169,6 @@ def test_it_fits_the_window(open_page, path, width, scheme):
             ".map(e => e.outerHTML.slice(0, 80))", width
         )  # fmt: skip
         assert outside == []
-        errors = page.locator("#h-table td:last-child:visible").evaluate_all(
-            "cells => cells.map(cell => cell.getBoundingClientRect().right)"
-        )
-        assert view != "move" or 200 < max(errors) <= width, "a slope's error is in sight without scrolling"
-    tops = page.locator(".tabs button").evaluate_all("tabs => tabs.map(tab => tab.getBoundingClientRect().top)")
-    assert len(set(tops)) == 1
     ink, ground = (page.evaluate(f"getComputedStyle(document.body).{name}") for name in ("color", "backgroundColor"))
     brightness = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, ground)]
     assert (brightness[0] < brightness[1]) == (scheme == "light")

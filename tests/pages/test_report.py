@@ -1,8 +1,9 @@
-"""The report of a run: what is in its files is on the page, as text, whatever the text is."""
+"""The report of a run: what is in its files is on the page, as text, whatever the text is; and how it looks."""
 
 import itertools
 import re
 import shutil
+from unittest.mock import Mock
 
 import pytest
 
@@ -29,20 +30,6 @@ WANTED = {
 }
 
 
-def once(name):
-    """The function of this name in pictures, which does not make the same figure again."""
-    make, figures = getattr(pictures, name), {}
-
-    def made(*values, **options):
-        key = repr((values, options))
-        return figures.get(key) or figures.setdefault(key, make(*values, **options))
-
-    return made
-
-
-MADE_ONCE = {name: once(name) for name in dir(pictures) if name.startswith("plot_") or name == "attention_figure"}
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     return write_checkpoint(tmp_path_factory.mktemp("model"), BertForSequenceClassification)
@@ -50,14 +37,14 @@ def model(tmp_path_factory):
 
 @pytest.fixture
 def run(tmp_path, model, monkeypatch):
-    """run(shown=…): the page of a run that has left these files, in a folder with a model. Its pictures are made, the
-    same ones once for all tests, but not drawn: both would take most of the time."""
+    """run(shown=…): the page of a run that has left these files, in a folder with a model. Its pictures are not drawn:
+    that would take most of the time."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "model").symlink_to(model)
     stub = '<svg id="{}" aria-label="{}"></svg>'.format
-    monkeypatch.setattr("npbert.pages.report.pictures.inline_svg", lambda _, name, alt: stub(name, escape(alt)))
-    for name, make in MADE_ONCE.items():
-        monkeypatch.setattr(pictures, name, make)
+    monkeypatch.setattr(pictures, "inline_svg", lambda _, name, alt: stub(name, escape(alt)))
+    for name in ("plot_curves", "plot_layers", "plot_update_ratios", "attention_figure"):
+        monkeypatch.setattr(pictures, name, Mock())
     return lambda **files: report_page(read_run(write_run(tmp_path / "run", **files)))
 
 
@@ -147,8 +134,7 @@ SAID = {
         ["The f1 and the exact match are in percent.", "f1 (percent) 1.8"],
         ["An accuracy is", "baseline"],
     ),
-    "no percent": ({"shown": SHOWN["labels"]}, ["An accuracy is", " nats"], ["percent", "baseline", _SAME]),
-    "squares in place of nats": ({"shown": SHOWN["numbers"], "task": "regression"}, ["square"], [" nats"]),
+    "squares in place of nats": ({"shown": SHOWN["numbers"], "task": "regression"}, ["square"], [" nats", "percent"]),
     "a model that always says the same": (
         {"shown": [{**SHOWN["labels"][0], "counts": [[0, 8], [0, 11]]}]},
         [_SAME],
@@ -195,9 +181,7 @@ def test_what_is_no_run(tmp_path):
 def test_a_row_that_no_run_writes(run):
     for row in [
         {"kind": "another"},
-        {},
         {"kind": ["labels"]},
-        {"kind": "masked", "sentences": [1]},
         {"kind": "masked"},
         {"kind": "labels", "worst": 1},
         {**SHOWN["labels"][0], "counts": [[1]]},
@@ -207,3 +191,38 @@ def test_a_row_that_no_run_writes(run):
     ]:
         with pytest.raises(FileError, match=r"run: shown\.jsonl has a row that is not as a run writes it"):
             run(shown=[{"step": 1, **row}])
+
+
+def test_the_best_step_is_ringed_in_the_curves_alone(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(pictures, "picture", Mock())
+    monkeypatch.setattr(pictures, "plot_curves", lambda *_, **how: given.append(how))
+    pictures.curves(read_run(write_run(tmp_path / "run", shown=[{**SHOWN["masked"][-1], "best_step": 10}])))
+    assert [how.get("best_step") for how in given] == [10, None]
+
+
+@pytest.mark.parametrize("longest", [10, 32])
+def test_the_heads_read_as_much_as_a_picture_and_the_model_have_room_for(tmp_path, monkeypatch, longest):
+    drawn = []
+    monkeypatch.setattr(pictures, "picture", Mock())
+    monkeypatch.setattr(pictures, "attention_figure", lambda _, tokens: drawn.append(tokens))
+    write_checkpoint(tmp_path / "run" / "model", BertForSequenceClassification, max_position_embeddings=longest)
+    row = SHOWN["labels"][-1]
+    long = {**row["worst"][0], "texts": ["the cat sees a dog . " * 9]}
+    pictures.attention(read_run(write_run(tmp_path / "run", shown=[{**row, "worst": [long]}])))
+    assert [len(tokens) for tokens in drawn] == [min(longest, 16)]
+
+
+def test_it_fits_and_is_readable(open_page):
+    page = open_page(drawn_report())
+    for width, scheme in itertools.product((360, 1600), ("light", "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") == width, "only tables and pictures scroll"
+        light = []
+        for where, what in (("svg text", "fill"), ("body", "backgroundColor")):
+            color = page.evaluate(f"getComputedStyle(document.querySelector('{where}')).{what}")
+            light.append(sum(map(float, re.findall(r"[\d.]+", color)[:3])))
+        assert (light[0] - light[1] > 400) == (scheme == "dark")
+        assert abs(light[0] - light[1]) > 400
+        assert page.locator("table.wrong thead").is_visible() == (width > 360), "on a phone each cell has a line"

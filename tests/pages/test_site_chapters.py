@@ -41,7 +41,6 @@ def shown(tmp_path):
         ("[here](#one)", '<a href="#one">here</a>'),
         ("[home](../README.md)", '<a href="../index.html">home</a>'),
         ("[out](https://example.org/a)", '<span class="outside" title="https://example.org/a">out</span>'),
-        ("[out](mailto:a@example.org)", '<span class="outside" title="mailto:a@example.org">out</span>'),
         ("![A picture](pictures/a.svg)", '<img src="pictures/a.svg" alt="A picture">'),
         ("    dx = dy Wᵀ    db = Σₙ dyₙ", '<span class="row"><span>dx = dy Wᵀ</span><span>db = Σₙ dyₙ</span></span>'),
         (

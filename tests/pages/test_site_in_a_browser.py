@@ -6,9 +6,8 @@ import pytest
 
 from tests.pages.built_site import site_folder
 
-WIDE = ["index.html", "docs/05-layer-norm.html", "npbert/layers/layer_norm.html", "npbert/blocks/encoder_layer.html",
-        "npbert/layers/dot_product_attention.html", "npbert/data/masking.html", "npbert/training/trainer.html",
-        "npbert/__init__.html", "api/npbert.html", "docs/README.html", "api/npbert.pages.html"]  # fmt: skip
+WIDE = ["index.html", "docs/05-layer-norm.html", "npbert/layers/dot_product_attention.html",
+        "npbert/training/trainer.html", "npbert/__init__.html", "api/npbert.html"]  # fmt: skip
 
 
 @pytest.fixture
@@ -78,9 +77,7 @@ def test_the_search_finds_a_name_and_goes_there(visit):
     assert not page.locator("#page-found").is_visible()
     for typed, wanted in [
         ("layer norm", ["LayerNorm", "5. LayerNorm and its three roads", "layers/layer_norm.py"]),
-        ("norm_layer", ["LayerNorm"]),
         ("decay weight", ["AdamW"]),
-        ("residual", ["blocks/encoder_layer.py"]),
         ("linear", ["Linear", "layers/linear.py"]),
     ]:
         page.locator("#page-search").fill(typed)
@@ -106,10 +103,10 @@ def test_every_text_stands_out_from_its_ground(visit, scheme):
     """By 4.5 to 1, in the colours that the system asks for and in those of the button."""
     page = visit("npbert/layers/softmax.html", color_scheme=scheme)
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    for _ in range(2):
-        assert page.evaluate(CONTRASTS) == []
-        page.locator("#page-theme").click()
-        assert page.evaluate("document.documentElement.dataset.theme") in ("light", "dark")
+    assert page.evaluate(CONTRASTS) == []
+    page.locator("#page-theme").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == {"light": "dark", "dark": "light"}[scheme]
+    assert page.evaluate(CONTRASTS) == []
 
 
 CONTRASTS = """() => {

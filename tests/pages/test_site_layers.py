@@ -85,9 +85,7 @@ def test_every_planted_bug_is_shown_once():
     ("path", "bug", "lines"),
     [
         ("layers/softmax", "writes_in_its_output", ["p = tape", "- check_like(", "- return soft", "+ return p.copy"]),
-        ("layers/layer_norm", "gamma_updated_too_early", ["x_hat, sigma =", "+ self.gamma.value -="]),
         ("layers/embedding", "ids_not_checked", ["- check_ids(", "tape.keep(", "return self.weight"]),
-        ("layers/dropout", "one_mask_for_two_sublayers", ["+ self.mask =", "- return self", "+ return self"]),
         ("blocks/encoder_layer", "residual_lost", ["+ dh = self.feed", "+ return dq"]),
     ],
 )  # fmt: skip
@@ -104,7 +102,6 @@ def test_a_bug_shows_which_lines_are_wrong(path, bug, lines):
     ("path", "function", "back"),
     [
         ("blocks/encoder_layer", "EncoderLayer", [6, 5, 4, 3, 2, 1]),
-        ("blocks/feed_forward", "FeedForward", [3, 2, 1]),
         ("blocks/masked_lm_head", "MaskedLMHead", [4, 3, 2, 1]),
         ("layers/linear", "Linear", [1]),
     ],
@@ -126,14 +123,11 @@ def test_what_is_undone_has_the_number_of_what_undoes_it(path, function, back):
     [
         ("layers/linear", "return matmul(x, self", {"x": "x (N, I)", "weight": "weight (I, O)", "bias": "bias (O,)"}),
         ("layers/linear", "def backward", {"dy": "dy (N, O)"}),
-        ("layers/layer_norm", "mu = x.sum", {"mu": "mu (N, 1)", "x": "x (N, D)"}),
         ("layers/layer_norm", "x_hat, sigma = tape.take", {"x_hat": "x_hat (N, D)", "sigma": "sigma (N, 1)"}),
         ("layers/layer_norm", "dx = np.subtract", {"shift": "shift (N, 1)", "dx_hat": "dx_hat (N, D)"}),
         ("layers/dot_product_attention", "p = _probabilities(q, k)", {"q": "q (…, R, d)", "k": "k (…, T, d)"}),
         ("layers/dot_product_attention", "da = dc @", {"da": None, "dc": "dc (…, R, d)"}),
         ("layers/dot_product_attention", "tape.keep(self, q", {"q": "q (M, D)", "k": "k (N, D)"}),
-        ("layers/softmax", "p = softmax(x)", {"p": "p (..., T)", "x": "x (..., T)"}),
-        ("blocks/feed_forward", "h = self.intermediate", {"h": "h (N, F)"}),
     ],
 )  # fmt: skip
 def test_a_variable_has_the_shape_that_the_file_declares(path, text, wanted):
@@ -155,13 +149,11 @@ def test_shapes_are_read_from_docstrings():
     ("path", "text", "name", "address"),
     [
         ("layers/linear", "tape.keep(self, x)", "keep", "../core/tape.html#Tape.keep"),
-        ("layers/linear", "self.weight.add_grad(", "add_grad", "../core/parameter.html#Parameter.add_grad"),
         ("layers/linear", "return matmul(dy", "matmul", "../compute/matmul.html#matmul"),
         ("layers/layer_norm", "rowwise(self.normalize", "normalize", "#LayerNorm.normalize"),
         ("blocks/encoder_layer", "self.attention.forward", "forward", "attention.html#MultiHeadAttention.forward"),
         ("blocks/attention", "from npbert.layers import", "Linear", "../layers/linear.html#Linear"),
         ("layers/gelu", "class GELU(", "Elementwise", "elementwise.html#Elementwise"),
-        ("models/bert", "self.encoder = ", "Encoder", "../blocks/encoder.html#Encoder"),
         ("layers/layer_norm", "np.subtract", "shift", f"#L{line_of('npbert/layers/layer_norm.py', 'shift = ')}"),
     ],
 )

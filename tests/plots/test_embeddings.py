@@ -36,11 +36,8 @@ def test_labels_that_come_again_are_colours_and_others_words():
     axes = plot_embeddings(rows, words).axes[0]
     assert [text.get_text() for text in axes.texts] == words
     assert axes.get_legend() is None
-    assert axes.get_title("left") == ""
     assert axes.get_xlabel() == "first principal component (20% of the variance)"
-    axes = plot_embeddings(np.eye(100), range(100)).axes[0]
-    assert not axes.texts
-    assert axes.get_title("left") == "100 of the 100 points have no name here: there is no room"
+    assert not plot_embeddings(np.eye(100), range(100)).axes[0].texts, "there is no room, and it would take long"
 
 
 def test_long_labels_that_begin_alike_are_two():

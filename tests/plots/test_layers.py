@@ -34,11 +34,7 @@ def test_a_row_a_layer_the_input_below_and_a_column_a_step():
 
 @pytest.mark.parametrize(
     ("steps", "wanted"),
-    [
-        (range(10, 108, 10), [20, 40, 60, 80, 100]),
-        (range(1, 5001), [1000, 2000, 3000, 4000, 5000]),
-        *((steps, sorted(set(steps))) for steps in ([1, 2, 3], [7], [3, 6, 9], [5, 5])),
-    ],
+    [(range(10, 108, 10), [20, 40, 60, 80, 100]), ([3, 6, 9], [3, 6, 9]), ([5, 5], [5])],
     ids=str,
 )
 def test_steps_on_the_axis_are_round_and_evenly_apart(steps, wanted):
@@ -46,24 +42,10 @@ def test_steps_on_the_axis_are_round_and_evenly_apart(steps, wanted):
     assert [tick.get_text() for tick in axes.get_xticklabels()] == [f"{step:,}" for step in wanted]
 
 
-@pytest.mark.parametrize(
-    ("norms", "wanted"),
-    [
-        ((1e-6, 0.2, 3.0), ["10⁻⁵", "0.0001", "0.001", "0.01", "0.1", "1"]),
-        ((1.9e-5, 3e-5, 4e-5), ["2·10⁻⁵", "5·10⁻⁵"]),
-        ((1.5, 1.5, 1.5), ["2", "3", "4"]),
-        ((5e-324, 1.0, 1.7e308), None),
-    ],
-)
-def test_shades_are_named_by_round_numbers(norms, wanted):
-    bar = plot_layers([row(1, *norms)]).axes[1]
-    ticks = [tick.get_text() for tick in bar.get_yticklabels()]
-    assert ticks == wanted if wanted else len(ticks) <= 9
-
-
-def test_two_maps_of_the_same_layers_are_of_the_same_width():
-    few, many = (plot_layers([row(1, *norms)]).axes[0].get_position().bounds for norms in ((1e-7, 2), (1.0, 1.1)))
-    assert few == many
+def test_shades_are_named_by_round_numbers():
+    narrow, wide = (plot_layers([row(1, *norms)]).axes[1] for norms in ((1.9e-5, 3e-5, 4e-5), (5e-324, 1.0, 1.7e308)))
+    assert [tick.get_text() for tick in narrow.get_yticklabels()] == ["2·10⁻⁵", "5·10⁻⁵"]
+    assert len(wide.get_yticklabels()) <= 9
 
 
 def test_the_middle_layer_the_band_and_the_rule_of_thumb():

@@ -8,7 +8,6 @@ const load = (name) => import(pathToFileURL(`${folder}/${name}.js`));
 const math = await load("index");
 const {realErf, complexErf} = await load("erf");
 const {shortNumber, percent} = await load("../ui/format");
-const {smoothed} = await load("../ui/smoothed");
 const asked = JSON.parse(readFileSync(questions));
 const [first] = asked.models;
 
@@ -154,9 +153,8 @@ writeFileSync(answers, JSON.stringify({
   fresh: fresh(first),
   certain: certain(first),
   ignorant: ignorant(first),
-  short: [0.00949, 0.0096, 0.00096, 0.00094, -0.5, 0].map(shortNumber),
-  percent: [0.0002, 0, 0.0006, 0.5, 0.9999].map(percent),
-  smooth: smoothed([5, ...Array(60).fill(1)], 10),
+  short: [0.00949, 0.00094, -0.5, 0].map(shortNumber),
+  percent: [0.0002, 0.5, 0.9999].map(percent),
   erf: asked.erf.map(realErf),
   complexErf: asked.complexErf.map(([re, im]) => complexErf(re, im)),
 }));

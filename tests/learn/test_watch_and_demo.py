@@ -1,13 +1,11 @@
 """`npbert learn check --watch` and `npbert learn demo`."""
 
 import os
-import sys
 import time
 from types import SimpleNamespace
 
-from npbert.cli import learn as command
 from npbert.cli import learn_watch
-from npbert.learn import RIGHT, Verdict, demo, judge_file
+from npbert.learn import demo, judge_file
 from npbert.learn.exercises import EXERCISES
 from tests.learn.answers import write
 
@@ -44,15 +42,6 @@ def test_one_file_is_checked_as_soon_as_it_is_watched(learn, folder, monkeypatch
     status, out, _ = learn("check 3 --watch")
     assert status == 130
     assert "it is checked now, and whenever you save it. Ctrl-C ends it\n\n03 GELU: not begun\n" in out
-
-
-def test_in_a_terminal_it_is_said_what_is_looked_at(learn, folder, monkeypatch):
-    monkeypatch.setattr(command, "check", lambda exercise, path: Verdict(RIGHT))
-    assert learn("check")[2] == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    _, out, error = learn("check")
-    assert error.startswith("01 the numerical derivative …\r") and error.endswith("\r")
-    assert "…" not in out
 
 
 def test_demo_trains_with_what_is_right(learn, folder, monkeypatch):

@@ -11,7 +11,7 @@ from npbert.cli.options import add_options, given_options, read_options
 from npbert.files import FileError
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
-from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings, when_judged
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings
 from npbert.training.tasks import TaskSettings
 
 pytest.importorskip("tomlkit", reason="tomlkit is not installed: pip install -e '.[train]'")
@@ -141,9 +141,7 @@ def test_options_over_the_file_over_the_defaults(path):
     [
         (0, 100, 1, 0),
         (7, 100, 9, 7),
-        (-1, 100, 0, 10),  # ten times
-        (-1, 105, 0, 11),
-        (-1, 5, 0, 1),
+        (-1, 105, 0, 11),  # ten times
         (-1, 1000, 25, 100),  # 10 of 25 steps are just a quarter of them
         (-1, 1000, 50, 200),  # at the most a quarter is 5
         (-1, 1000, 900, 334),  # and yet three
@@ -154,13 +152,3 @@ def test_how_often_a_run_is_judged(wanted, steps, cost, interval):
     settings = TrainerSettings(steps=steps, evaluate_every=wanted)
     assert settings.with_interval(cost, is_judged=True).evaluate_every == interval
     assert settings.with_interval(cost, is_judged=False).evaluate_every == max(0, wanted)
-
-
-def test_how_long_that_takes_is_said():
-    for (every, cost), said in {
-        **dict.fromkeys(((0, 9), (50, 9), (99, 9)), "at the end"),
-        (5, 0.2): "every 5 steps",
-        (1, 0.01): "after every step",
-        (5, 2): "every 5 steps (which takes about 40% more time)",
-    }.items():
-        assert when_judged(TrainerSettings(steps=50, evaluate_every=every), cost) == said

@@ -24,7 +24,7 @@ from npbert.training.tasks import (
 from npbert.training.tasks import TextClassification as Classification
 from npbert.training.tasks import TextRegression as Regression
 from npbert.training.tasks.question import Answered
-from npbert.training.tasks.report_rows import MOST, confusion, cut, surest
+from npbert.training.tasks.report_rows import MOST, confusion
 from tests.training.parallel.together import together
 from tests.training.tasks.tiny import FILES, Planted, tiny_config
 
@@ -198,10 +198,3 @@ def test_confusion_of_many_labels_keeps_the_commonest():
     assert np.sum(table["counts"]) == len(true)
     some = confusion(np.array([2, 2]), np.array([0, 2]), ["a", "b", "c"])
     assert some == {"labels": ["a", "c"], "counts": [[0, 0], [1, 1]]}
-
-
-def test_the_surest_first_and_a_text_cut_in_its_middle():
-    wrong, sureness = np.array([True, False, True, True]), np.array([0.1, 0.9, 0.5, 0.5])
-    assert surest(wrong, sureness) == [2, 3, 0]
-    assert cut("short") == "short"
-    assert cut("a" * 500 + "b" * 500, 30) == f"{'a' * 20} … {'b' * 10}"

@@ -7,7 +7,8 @@ import pytest
 
 from npbert import Batch, BertForPreTraining
 from npbert.json_lines import LAYERS_FILE, METRICS_FILE
-from npbert.training.plot import PLOT_FILE, Example, Pictures, draw_curves
+from npbert.training.plot import PLOT_FILE, Example, Pictures, draw_curves, example_of
+from tests.small_tokenizer import small_tokenizer
 from tests.training.tiny import TINY, make_trainer
 
 pytest.importorskip("matplotlib.figure", reason="matplotlib is not installed: pip install -e '.[train]'")
@@ -76,6 +77,14 @@ def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, draw
     found = model.bert.attention_probabilities(batch)
     for axes, p in zip(panels, [*found[1][0], *found[3][0]], strict=True):
         np.testing.assert_allclose(axes.images[0].get_array(), p, rtol=1e-6)
+
+
+def test_the_text_for_it_is_the_longest_that_a_picture_has_room_for():
+    tokenizer = small_tokenizer("cat dog")
+    encodings = tokenizer.encode(["cat " * count for count in (3, 22, 23, 5)])
+    batch, tokens = example_of(encodings, tokenizer)
+    assert (batch.input_ids.shape, len(tokens)) == ((1, 24), 24)
+    assert example_of(encodings[2:3], tokenizer) is None
 
 
 def test_pictures_take_a_fiftieth_of_the_time_at_most(tmp_path, monkeypatch):

@@ -110,13 +110,6 @@ def test_labels_that_tell_nothing_apart_are_refused(make, tmp_path, labels, mess
         make()
 
 
-@pytest.mark.parametrize("gone", ["train", "held_out"])
-def test_a_file_that_is_not_there_is_missed_before_anything_is_read(make, monkeypatch, gone):
-    monkeypatch.setattr(Tokenizer, "from_pretrained", lambda *_: pytest.fail("a file was read"))
-    with pytest.raises(FileNotFoundError, match=r"gone\.tsv"):
-        make(**{gone: "gone.tsv"})
-
-
 def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):
     """24 examples in 5 steps, and 7 to judge by: half a step for each time."""
     run = make()
@@ -134,7 +127,8 @@ def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model
         assert read.from_pretrained(tmp_path / "run"), "the folder of a run stands for its model"
     kept_tokenizer = Tokenizer.from_pretrained(kept)
     assert (len(kept_tokenizer), kept_tokenizer.max_length) == (30, 20)
-    assert make("end", evaluate_every=0).summary().count("to judge the model by at the end") == 1
+    for steps in (0, 5):
+        assert "to judge the model by at the end" in make("end", evaluate_every=steps).summary()
     assert make("last", held_out="", steps=2).trainer.train() == {}, "there is nothing to judge it by"
 
 

@@ -73,7 +73,6 @@ NO_STATE, DAMAGED = "is not a training state of npbert", "is damaged, or of anot
 REFUSED = {  # what is done to metadata and tensors, how another model differs, and why it is refused
     "no metadata": (lambda metadata, _: metadata.clear(), {}, NO_STATE),
     "head no JSON": (lambda metadata, _: metadata.update(npbert="{"), {}, NO_STATE),
-    "head without steps": (lambda metadata, _: metadata.update(npbert="{}"), {}, NO_STATE),
     "steps of another type": (in_head("steps", value="4"), {}, NO_STATE),
     "negative steps": (in_head("steps", value=-4), {}, NO_STATE),
     "progress of another type": (in_head("progress", value=[]), {}, NO_STATE),

@@ -36,7 +36,6 @@ from tests.training.tiny import classifier, needs_the_extra_train
 
 ENVIRONMENTS = [  # what a launcher says, how many it has started, and how one starts as many again
     ({}, 1, "mpiexec"),
-    ({"PMI_SIZE": "1"}, 1, "mpiexec"),
     ({"PMI_SIZE": "3", "PMI_RANK": "1"}, 3, "mpiexec"),
     ({"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "0"}, 4, "mpiexec"),
     ({"PMIX_RANK": "0"}, 0, "mpiexec"),

@@ -55,7 +55,6 @@ CONFUSION = {"labels": ["a", "b"], "counts": [[1, 0], [0, 1]]}
     ("shown", "name"),
     [
         ({}, None),
-        ({"kind": "masked"}, None),
         ({"kind": "labels", **CONFUSION}, "held out/confusion"),
         ({"kind": "tags", **CONFUSION}, "held out/confusion"),
         ({"kind": "numbers", "pairs": [[1, 2], [2, 3]]}, "held out/predictions"),

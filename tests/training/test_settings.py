@@ -140,7 +140,6 @@ def test_options_over_the_file_over_the_defaults(path):
         (0, 100, 1, 0),
         (7, 100, 9, 7),
         (-1, 105, 0, 11),  # ten times
-        (-1, 1000, 25, 100),  # 10 of 25 steps are just a quarter of them
         (-1, 1000, 50, 200),  # at the most a quarter is 5
         (-1, 1000, 900, 334),  # and yet three
         (-1, 2, 900, 1),

@@ -82,6 +82,11 @@ def test_by_names_or_in_json_the_first_row_is_an_example(read):
         assert task.labels == ("1", "label")
 
 
+def test_a_long_first_row_is_no_name(read):
+    with pytest.raises(FileError, match="if this row names the columns, give --first-row header; if"):
+        read(TextClassification, f"{'a ' * 30}\trare\nb\t1\n")
+
+
 def rows(labels):
     return "".join(f"a\t{label}\n" for label in labels)
 

@@ -95,7 +95,7 @@ def test_show_is_for_what_is_right_and_sets_the_librarys_version_beside_the_lear
         if number != 15:
             assert all(f"{blank}, yours" in shown[number] for blank in EXERCISES[number].blanks)
             assert "the library's (npbert/" in shown[number]
-    assert "_word_starts, which it calls (" in shown[12], "what is called calls it"
+    assert "block_squares, which it calls (" in shown[13], "what it calls itself calls it"
     assert "which it calls" not in shown[2]
     assert "  should be\n" in shown[15]
     parts = (

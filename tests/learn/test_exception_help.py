@@ -31,7 +31,7 @@ SAID = [
     (2, "return sum_rows(dy)", "name 'sum_rows' is not defined", "or write it out: sum_rows(x) is x.sum(axis=0)."),
     (2, "return math.pi", "name 'math' is not defined", "Write `import math` at the top of the file."),
     (2, "return Dropout(0.1)", "name 'Dropout' is not defined", "`from npbert import Dropout` at the top"),
-    (2, "return dy @ self.weight.value", "the shapes do not fit", "dy (7, 3), self.weight.value (5, 3), x (7, 5)"),
+    (2, "return dy @ self.weight.value", "the shapes do not fit", FITS, "dy (7, 3), self.weight.value (5, 3)"),
     (2, "return np.stack([x.T] * 2) @ np.stack([dy] * 3)", "stops with ValueError: matmul", FITS),
     (2, "return np.einsum('no,io->ni', x, dy)", "ValueError: einsum: a letter has two sizes", "one size: two"),
     (2, "return dy @ self.weight", "stops with ", "write self.weight.value for its numbers."),

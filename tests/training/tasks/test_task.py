@@ -194,3 +194,5 @@ def test_confusion_of_many_labels_keeps_the_commonest():
     assert table["labels"] == [*(f"l{number}" for number in range(24)), "(others)"]
     assert np.diag(table["counts"]).tolist() == [*range(40, 16, -1), sum(range(17))]
     assert np.sum(table["counts"]) == len(true)
+    some = confusion(np.array([2, 1]), np.array([0, 2]), ["a", "b", "c", "d"])
+    assert some == {"labels": ["a", "b", "c"], "counts": [[0, 0, 0], [0, 0, 1], [1, 0, 0]]}

@@ -108,6 +108,8 @@ def test_labels_that_tell_nothing_apart_are_refused(make, tmp_path, labels, mess
     (tmp_path / "train.tsv").write_text("".join(f"the good cat\t{label}\n" for label in labels), encoding="utf-8")
     with pytest.raises(FileError, match=message):
         make()
+    with pytest.raises(FileNotFoundError, match=r"gone\.tsv"):  # which is missed before the other is read
+        make(held_out="gone.tsv")
 
 
 def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):

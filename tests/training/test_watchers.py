@@ -45,7 +45,6 @@ OVERFLOWS = {  # parameters that grow, and the first layer whose output a float3
     "itself": ([f"{SECOND}.attention.value.weight"], 1e40, f"{SECOND}.attention.value"),
     "the next": (["bert.embeddings.layer_norm.gamma"], 1e38, f"{FIRST}.query"),
     "a product of two": ([f"{FIRST}.query.weight", f"{FIRST}.key.weight"], 1e25, f"{FIRST}.dot_product"),
-    "after the encoder": ([f"{SECOND}.output_norm.gamma"], 1e38, "bert.pooler.dense"),
 }
 
 

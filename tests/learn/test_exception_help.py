@@ -5,7 +5,6 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from npbert.learn import WRONG, source
@@ -18,7 +17,7 @@ self.beta.add_grad(dy.sum(axis=0))
 u = self.gamma.value * dy
 a, b = u.mean(axis=-1, keepdims=True), (u * x_hat).mean(axis=-1, keepdims=True)
 """
-LINEAR, ATTENTION = right(2)["Linear.backward"], right(10)["DotProductAttention.attend_backward"]
+ATTENTION = right(10)["DotProductAttention.attend_backward"]
 TABLE = "dW = np.zeros_like(self.weight.value)\n"
 DENSITY = "density = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)\n"
 
@@ -32,31 +31,16 @@ SAID = [
     (2, "return sum_rows(dy)", "name 'sum_rows' is not defined", "or write it out: sum_rows(x) is x.sum(axis=0)."),
     (2, "return math.pi", "name 'math' is not defined", "Write `import math` at the top of the file."),
     (2, "return Dropout(0.1)", "name 'Dropout' is not defined", "`from npbert import Dropout` at the top"),
-    (
-        2,
-        "return dy @ self.weight.value",
-        "stops with ValueError: matmul: the shapes do not fit",
-        FITS,
-        "What is there: dy (7, 3), self.weight.value (5, 3), x (7, 5)",
-    ),
+    (2, "return dy @ self.weight.value", "the shapes do not fit", FITS, "dy (7, 3), self.weight.value (5, 3)"),
     (2, "return np.stack([x.T] * 2) @ np.stack([dy] * 3)", "stops with ValueError: matmul", FITS),
     (2, "return np.einsum('no,io->ni', x, dy)", "ValueError: einsum: a letter has two sizes", "one size: two"),
-    (2, "dw = x.T @ dy\nreturn x @ dw[0, 0]", "stops with ValueError: matmul", "number by number it is *."),
     (2, "return dy @ self.weight", "stops with ", "write self.weight.value for its numbers."),
     (2, "a = dy[None]\nreturn a.T @ x[:, :2]", "stops with ", "a has 3 axes, and a.T turns all of them around."),
-    (
-        2,
-        "breakpoint()\nreturn dy",
-        "stops with BdbQuit: breakpoint() ends the check",
-        ":  breakpoint()\n",
-        "Take them out",
-    ),
-    (2, "import pdb; pdb.set_trace()", "stops with BdbQuit: breakpoint() ends the check", "pdb.set_trace()\n"),
+    (2, "import pdb; pdb.set_trace()", "BdbQuit: breakpoint() ends the check", "pdb.set_trace()\n", "Take them out"),
     (2, "return input()", "stops with EOFError", "breakpoint() and input() wait for something"),
     (2, "import sys\nsys.exit(3)", "stops with SystemExit: the file ends the program", "sys.exit(3)"),
     (2, "dy *= 2", "writes into an array that belongs to somebody else.", "dx = dy * a"),
     (2, "pass", "Backward returns nothing, wanted dx: does it end with a `return`?", ""),
-    (2, "return dy, x", "2 things, wanted dx: a parameter's gradient is not returned, but handed over", ""),
     (2, "return 3.0", "Backward returns a float for dx, wanted an array.", ""),
     (2, "return dy", "dx has shape (7, 3), and x has shape (7, 5).", "dx, dW and db are not right"),
     (8, "return dy * (np.random.default_rng().random(dy.shape) > 0.3) / 0.7", "dx is another one each time"),
@@ -65,12 +49,9 @@ SAID = [
     (2, "return dy * self.weight.value.T", "@ is the matrix product: (7, 3) @ (3, 5) fits."),
     (2, "dW = np.zeros_like(self.weight)\ndW[0, 0] += 1", "dW has no axes, as if it was made like a Parameter"),
     (2, "self.weight += x.T @ dy", "Backward adds to the gradient: self.weight.add_grad(…)."),
-    (2, "self.weight[0] = 0", "Backward adds to the gradient: self.weight.add_grad(…)."),
     (2, "return x.T @ dy, dy.sum(axis=0), dy", "not returned, but handed over: self.weight.add_grad(…), self.bias"),
-    (2, LINEAR.replace("return dx", "return 3"), "Backward returns an int for dx, wanted an array."),
     (3, "return x", "Value_and_slope returns one thing, wanted 2 arrays: return y, slope"),
     (3, "return x, x[0]", "the slope of value_and_slope has the shape (5,), wanted (7, 5)"),
-    (10, "return q, k", "attend_backward returns 2 things, wanted 3 arrays: return dq, dk, dv"),
     (10, "return q, _transposed(k), v", "wanted (2, 3, 11, 5): the last two axes are swapped"),
     (2, "return Lineer(dy)", "Did you mean Linear?"),
     (2, "return zeros(3)", "Did you mean np.zeros?"),
@@ -124,11 +105,3 @@ def test_what_is_kept_on_self_and_not_on_the_tape_is_said_before_all_else(said):
     assert "dx is right after one forward" not in said(2, linear)  # it is x that is another one then, so dW
     text = answered(8, "return self.apply(dy, self.mask)").replace("tape.keep(", "self.mask = mask\n        tape.keep(")
     assert said(8, text).startswith(f"{WRONG}: dx is right after one forward, but not when another forward comes")
-
-
-@pytest.mark.parametrize("rows", [(7,), (3, 7), (2, 3, 7)])
-def test_shapes_that_differ_by_the_last_axis_are_told_apart_from_others(rows):
-    for other, helps in ((rows, f"{rows} has one number for each row of {(*rows, 5)}"), ((4,), "")):
-        with pytest.raises(ValueError, match="broadcast") as caught:
-            np.zeros((*rows, 5)) + np.zeros(other)
-        assert help_with(caught.value, "return a + b", {}).partition(", but")[0] == helps

@@ -18,12 +18,8 @@ from tests.learn.answers import right, right_answer, wrong_answers
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
     (2, "input_with_reshaped_weight", "transpose", "dx"),
-    (4, "summed_over_the_rows", "axis", "dx"),
-    (5, "divided_by_all_rows", "size", "dlogits"),
     (6, "last_of_repeated_ids_wins", "repeated index", "dW"),
     (7, "gamma_set", "= or +=", "dγ after two backwards"),
-    (8, "mask_inverted", "comparison", "dx"),
-    (11, "bias_scaled", "extra factor", "dc"),
     (13, "clip_by_global_norm: root_forgotten", "missing step", "what becomes of the gradients, what is returned"),
     (14, "AdamW.kept: growth", "sign", "kept for a matrix, the weight"),
 ]
@@ -106,8 +102,7 @@ def test_a_file_that_was_not_touched_is_not_begun_and_part_of_an_answer_not_fini
 
 @each_exercise
 def test_a_file_is_whole(exercise):
-    """It is short enough to read, its lines fit, it says what to do, and it needs nothing but NumPy and npbert. What it
-    asks for says in the library which exercise it is."""
+    """It is short enough to read, its lines fit, it says what to do, and it needs nothing but NumPy and npbert."""
     text = exercise.source()
     tree = ast.parse(text)
     assert len(ast.get_docstring(tree)) > 200
@@ -118,9 +113,6 @@ def test_a_file_is_whole(exercise):
     modules |= {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
     assert {name.partition(".")[0] for name in modules} - sys.stdlib_module_names <= {"numpy", "npbert"}
     assert len(exercise.hints) == 3
-    for part in exercise.parts:
-        if not getattr(part.right, "__module__", "npbert.learn").startswith("npbert.learn") and part.name != "AdamW":
-            assert f"xercise {exercise.number}" in part.right.__doc__
 
 
 def test_a_chapter_is_in_the_clone_or_on_the_projects_pages(monkeypatch, tmp_path):

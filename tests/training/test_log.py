@@ -4,7 +4,6 @@ fits a terminal, and a few lines where there is none."""
 import io
 import json
 import logging
-import re
 import sys
 from unittest.mock import MagicMock, Mock
 
@@ -13,7 +12,7 @@ import pytest
 
 from npbert.files import FileError
 from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
-from npbert.training.log import Bar, Log, held_out_line
+from npbert.training.log import Bar, Log
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
 events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
@@ -237,14 +236,3 @@ def test_the_time_that_is_left(monkeypatch, capsys):
             bar.update()
         bar.show({"loss": 1.0, "accuracy": 0.5}, 10.0)
     assert capsys.readouterr().out == "step 60 of 100: loss 1.000, accuracy 50%, 10 tok/s, 02:00 left\n"
-
-
-def test_what_an_evaluation_gave_fits_80_columns():
-    assert held_out_line(7, {"loss": 12.3456, "f1": 1.0}) == "step 7: held out: loss 12.3, f1 1"
-    numbers = {**dict.fromkeys(["accuracy", "macro_f1", "matthews", "f1", "loss"], 0.12345), **NUMBERS}
-    lines = held_out_line(123_456, numbers).split("\n")
-    assert len(lines) > 1
-    assert all(len(line) < 80 for line in lines)
-    said = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in numbers.items())
-    assert " ".join(line.strip() for line in lines) == f"step 123456: held out: {said}"
-    assert all(re.match(r"    [a-z_1 ]+ [\d.]+", line) for line in lines[1:]), "a name and its number stay together"

@@ -11,7 +11,7 @@ import pytest
 from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
-from npbert.json_lines import METRICS_FILE, SHOWN_FILE, read_json_lines
+from npbert.json_lines import SHOWN_FILE, read_json_lines
 from npbert.training.judge import Goal
 from npbert.training.masked_sentences import GUESSES, SENTENCES, MaskedSentences
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
@@ -60,8 +60,6 @@ def test_the_data_are_as_the_settings_say(settings, tmp_path):
     for name in OF_THE_DATA:
         others = {other: value for other, value in OF_THE_DATA.items() if other != name}
         assert batches(run.data) != wanted(settings.corpus, others), f"{name} should show"
-    size = (tmp_path / "corpus.txt").stat().st_size
-    assert f": {size / 1000:.1f} kB of text, in 1 file with 1 document in all\n" in run.summary()
     assert ": 2 batches, to judge it by" in run.summary()
     held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
     assert len(held_out) > 2
@@ -108,13 +106,10 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     assert first == last == [run.tokenizer.decode(ids) for ids in run.sentences.input_ids]
     assert shown[0]["sentences"] != shown[1]["sentences"], "it learns"
     assert [row["baselines"] for row in shown] == [run.baselines] * 2 != [{}] * 2
-    assert {"loss", "mlm_loss", "sop_accuracy"} < set(read_json_lines(tmp_path / "run" / METRICS_FILE)[1])
     assert run.trainer.goal == Goal("loss")
     assert load_settings(PretrainSettings, tmp_path / "run" / SETTINGS_FILE) == replace(old, parts=1)
     kept = tmp_path / "run" / "model"
     assert Pretraining(replace(old, model=str(kept)), tmp_path / "again").evaluate() == numbers, "it is the best one"
-    kept_tokenizer = Tokenizer.from_pretrained(kept)
-    assert (len(kept_tokenizer), kept_tokenizer.max_length) == (30, old.max_length)
 
 
 @pytest.mark.parametrize("gone", ["corpus", "held_out"])

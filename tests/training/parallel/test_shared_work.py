@@ -69,14 +69,6 @@ def test_the_same_bits_whoever_adds_what(count):
         assert (sum(parts[1:], parts[0]) != wanted).any(), "another order shows"
 
 
-def test_a_sum_of_one_is_what_it_was():
-    sums, row = TreeSum(1), np.arange(3.0)
-    sums.add((0, 0), [row])
-    assert sums.whole[0] is row
-    ALONE.scatter_sum(sums, array := np.zeros(3), [0, 3])
-    assert array.tolist() == [0, 1, 2]
-
-
 def stop():
     raise KeyError("stop")
 

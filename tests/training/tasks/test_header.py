@@ -9,19 +9,15 @@ import pytest
 
 from npbert.files import FileError
 from npbert.training.tasks import MultipleChoice, TextClassification, TextRegression
-from npbert.training.tasks.table import is_unlike_the_others
 
 # As GLUE publishes them, each with its columns and what would name them
 MRPC = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\ta b\tc\n0\t9\t1\td e\tf\n1\t2\t3\ta\tb\n"
-QQP = "id\tquestion1\tquestion2\tis_duplicate\n0\ta\tb\t0\n1\tc\td\t1\n"
 SST = "sentence\tlabel\na b c\t0\nd e\t1\nf\t1\n"
 STSB = "index\tgenre\tsentence1\tsentence2\tscore\n0\tnews\ta\tb\t5.000\n1\tnews\tc\td\t2.5\n"
-MNLI = "gold_label\tsentence1\nneutral\ta\nentailment\tb\nneutral\tc\nentailment\td\n"
+MNLI = "gold_label\tsentence1\nneutral\ta\nentailment\tb\n"
 FILES = {
     "mrpc": (TextClassification, MRPC, {"label": "0", "text": "3", "text_pair": "4"},
              {"label": "Quality", "text": "#1 String", "text_pair": "#2 String"}),
-    "qqp": (TextClassification, QQP, {"text": "1", "text_pair": "2", "label": "3"},
-            {"label": "is_duplicate", "text": "question1", "text_pair": "question2"}),
     "sst-2": (TextClassification, SST, {}, {"label": "label", "text": "sentence"}),
     "mnli": (TextClassification, MNLI, {"label": "0", "text": "1"}, {"label": "gold_label", "text": "sentence1"}),
     "sts-b": (TextRegression, STSB, {"text": "2", "text_pair": "3", "label": "4"},
@@ -48,15 +44,6 @@ def test_a_published_header_is_refused_with_what_to_give(read, kind, content, co
     task, _ = read(kind, content.partition("\n")[2], **columns)
     with pytest.raises(FileError, match=rf"b\.tsv, line 1: .*{re.escape(wanted)}"):
         read(task, content, name="b.tsv")  # a later file
-
-
-UNLIKE = ("Quality 1 0 1", "Quality 1", "what yes yes no no", "label neutral entailment")
-LIKE = ("0 yes yes", "no yes no", "no yes", "rare frequent other", "only", "")  # a number is no name
-
-
-def test_what_looks_unlike_all_others():
-    for labels, is_unlike in {**dict.fromkeys(UNLIKE, True), **dict.fromkeys(LIKE, False), "a b b c": None}.items():
-        assert is_unlike_the_others(labels.split(" ")) is is_unlike
 
 
 @pytest.mark.parametrize(

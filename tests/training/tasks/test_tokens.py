@@ -1,20 +1,15 @@
 """Tagging: the first token of a word carries its tag, and entities are judged as a whole. SQuAD: every gold answer is
 found at the right tokens of a window, and the right tokens give exact match 100."""
 
-import shutil
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from npbert import IGNORED
-from npbert.data import Tokenizer
 from npbert.data.squad import GoldAnswer, Question
 from npbert.models.question_answering import QuestionAnsweringOutput
-from npbert.training.tasks import QuestionAnswering, Tagging, TaskSettings, TextClassification, TextRegression
-from tests.shared_data import shared_file
+from npbert.training.tasks import QuestionAnswering, Tagging, TaskSettings
 from tests.training.tasks.tiny import FILES, Planted, tiny_tokenizer, words_of
 
 SENTENCES = "Ann B-PER\nAnn I-PER\nplaying O\nin O\nRome B-LOC\n. O\n\nBob B-PER\nsings O\n"
@@ -52,7 +47,6 @@ def scores(precision, recall, accuracy):
     ("content", "labels", "changes", "wanted"),
     [
         (ONE_WORD_NAMES, LABELS, {}, scores(1, 1, 1)),
-        (ONE_WORD_NAMES, LABELS, {"rome": "B-PER"}, scores(2 / 3, 2 / 3, 6 / 7)),
         (ONE_WORD_NAMES, LABELS, {"rome": "O"}, scores(1, 2 / 3, 6 / 7)),
         (ONE_WORD_NAMES, LABELS, {"sings": "B-LOC"}, scores(3 / 4, 1, 6 / 7)),
         (ONE_WORD_NAMES, LABELS, {"bob": "I-PER"}, scores(1, 1, 6 / 7)),
@@ -130,11 +124,11 @@ def test_the_first_answer_is_found_in_every_window_that_has_all_of_it(data, pass
 def test_a_batch_and_what_it_is_made_from(tokenizer, read):
     task, windows = read(QuestionAnswering, FILES["squad"][1])
     assert [window.given for window in windows] == [Question("1", "who?", "ann sings", (GoldAnswer("ann", 0),))]
-    batch = task.collate(task.prepare([ask("Ann sings in Rome.", "in Rome"), ask("a b", "b")]))
-    assert batch.start_positions.tolist() == [6, 5]
-    assert batch.end_positions.tolist() == [7, 5]
-    assert batch.token_type_ids.tolist() == [[0] * 4 + [1] * 6, [0] * 4 + [1] * 3 + [0] * 3]
-    assert tokenizer.decode(batch.input_ids[1])[:7] == ["[CLS]", "[UNK]", "?", "[SEP]", "a", "b", "[SEP]"]
+    batch = task.collate(task.prepare([ask("Ann sings in Rome.", "in Rome"), ask("a (b)", "b")]))
+    assert batch.start_positions.tolist() == [6, 6]
+    assert batch.end_positions.tolist() == [7, 6]
+    assert batch.token_type_ids.tolist() == [[0] * 4 + [1] * 6, [0] * 4 + [1] * 5 + [0]]
+    assert " ".join(tokenizer.decode(batch.input_ids[1])) == "[CLS] [UNK] ? [SEP] a [UNK] b [UNK] [SEP] [PAD]"
 
 
 QUESTIONS = [
@@ -175,47 +169,3 @@ def test_planted_answers(tokenizer, questions, known, shift, exact_match, f1):
             losses.append(np.log(np.exp(scores[0]).sum()) - scores[0, right])
     assert metrics.pop("loss") == pytest.approx(np.mean(losses))
     assert metrics == pytest.approx({"exact_match": exact_match, "f1": f1})
-
-
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
-
-
-@pytest.fixture
-def bert_tokenizer(tmp_path):
-    shutil.copy(shared_file("vocab/bert-base-uncased-vocab.txt"), tmp_path / "vocab.txt")
-    return Tokenizer.from_pretrained(tmp_path)
-
-
-def test_cola_and_stsb(bert_tokenizer):
-    rows, labels = TextClassification.read(str(shared_file("cola/in_domain_dev.tsv")), TaskSettings(text="3"))
-    assert (len(rows), labels) == (527, ("0", "1"))
-    settings = TaskSettings(text="5", text_pair="6", label="4", delimiter="tab")
-    rows, _ = TextRegression.read(str(shared_file("stsb/sts-dev.csv")), settings)
-    examples = TextRegression(Planted(bert_tokenizer), bert_tokenizer, settings).prepare(rows)
-    assert len(examples) == 1500
-    assert max(example.target for example in examples) == 5
-    assert set(examples[0].encoding.sequence_ids) == {None, 0, 1}
-
-
-def test_real_answers_are_found(bert_tokenizer):
-    """All of them; an answer that begins or ends inside a token (18 in 2018, thing in things) comes with all of it."""
-    task = QuestionAnswering(Planted(bert_tokenizer), bert_tokenizer, TaskSettings(max_length=128))
-    questions = task.read(str(shared_file("squad/dev-8-articles.json")), task.settings)[0][::16]
-    how = Counter()
-    for question in questions:
-        (text, start), end = question.answers[0], question.answers[0].start + len(question.answers[0].text)
-        spans = {found(window, question.passage) for window in task.prepare([question])} - {None}
-        assert len(spans) == 1, f"{text!r} is in no window"
-        how[spans == {text}] += 1
-        if spans != {text}:
-            assert text in spans.pop()
-            edges = question.passage[start - 1 : start + 1], question.passage[end - 1 : end + 1]
-            assert any(edge.isalnum() and len(edge) == 2 for edge in edges), "only a part of a word grows"
-    assert how.total() == len(questions) >= 100
-    assert how[False] <= 0.02 * len(questions)
-
-
-def found(window, passage):
-    """The text between the first and the last token of the answer, or None."""
-    start, end = window.target
-    return passage[window.encoding.offsets[start][0] : window.encoding.offsets[end][1]] if start else None

@@ -198,7 +198,9 @@ def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):
         re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"))[1]
     )
     assert (data["config"]["hidden_size"], data["config"]["num_hidden_layers"]) == (8, 2)
-    assert len(data["examples"]) == 9
+    assert len(data["examples"]) == 9 and data["optimizer"]["lr"] == 0.01
     hidden = [sum(label >= 0 for label in example["labels"]) for example in data["examples"]]
     assert hidden == [1] * 8 + [2], "one sentence of which the loss is a mean over several words"
+    both, mask = data["examples"][-1], data["vocabulary"].index("[MASK]")
+    assert [label >= 0 for label in both["labels"]] == [index == mask for index in both["input_ids"]]
     assert len(data["examples"][0]["input_ids"]) == 7, "five words, [CLS] and [SEP]"

@@ -53,6 +53,7 @@ def test_groups():
     for name in ("input_ids", "token_type_ids", "attention_mask"):
         np.testing.assert_array_equal(getattr(groups, name), getattr(flat, name).reshape(2, 2, 3))
     assert groups.labels is None
+    assert flat.grouped(1).input_ids.shape == (4, 1, 3)
     for batch, count in ((flat, 3), (flat, 0), (flat, 8), (groups, 2)):
         with pytest.raises(ValueError, match=rf"has shape .* which are not groups of {count} sequences"):
             batch.grouped(count)

@@ -39,6 +39,7 @@ def shown(tmp_path):
         (f"[linear](../{LINEAR})", '<a href="../npbert/layers/linear.html">linear</a>'),
         ("[first](README.md)", '<a href="README.html">first</a>'),
         ("[here](#one)", '<a href="#one">here</a>'),
+        ("[here](#one), `Linear`", ', <a href="../npbert/layers/linear.html#Linear"><code>Linear</code></a>'),
         ("[home](../README.md)", '<a href="../index.html">home</a>'),
         ("[out](https://example.org/a)", '<span class="outside" title="https://example.org/a">out</span>'),
         ("![A picture](pictures/a.svg)", '<img src="pictures/a.svg" alt="A picture">'),

@@ -58,19 +58,6 @@ def test_groups():
             batch.grouped(count)
 
 
-def test_what_is_shown_are_shapes_and_kinds_and_how_much_is_padding():
-    batch = Batch(np.zeros((2, 3), np.int32), attention_mask=[[1, 1, 0], [1, 1, 1]], labels=[0.5, 1])
-    assert repr(batch).splitlines() == [
-        "Batch of 5 tokens and 1 of padding:",
-        "  input_ids       int32 (2, 3)",
-        "  token_type_ids  int32 (2, 3)",
-        "  attention_mask  int64 (2, 3)",
-        "  labels          float64 (2,)",
-    ]
-    large = repr(Batch(np.zeros((500, 100), int)))
-    assert "50,000 tokens" in large and len(large) < 200
-
-
 @given(st.integers(1, 30), st.integers(1, 12), seeds, st.data())
 def test_each_example_once_an_epoch_and_from_any_place_on(count, batch_size, seed, draw):
     data = TaskData(range(count), list, batch_size)

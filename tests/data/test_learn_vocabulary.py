@@ -43,10 +43,6 @@ def test_words_too_long_for_wordpiece_are_passed_over(tmp_path, character, monke
     assert all(character not in token for token in tokens(learned))
 
 
-def test_one_long_line_is_as_good_as_many(tmp_path):
-    assert tokens(learn(tmp_path, SENTENCES * 300)) == tokens(learn(tmp_path, SENTENCES.replace("\n", " ") * 300))
-
-
 def test_a_text_without_spaces_is_read_in_parts():
     """Four million Chinese characters, each a word, took 2.6 GB at once. A word is never cut in two."""
     text = "漢字かな" * 30_000 + "x" * 20_000 + "漢"

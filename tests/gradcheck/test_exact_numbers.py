@@ -140,25 +140,6 @@ class Degrees(Field):
         return y
 
 
-FORMULAS = [  # and the degrees of what is above and below the line, all on one line
-    (lambda a, b, c: a * b + c, 2, 0),
-    (lambda a, b, c: (a - b * b * b) * c, 4, 0),
-    (lambda a, b, c: a / b + c, 2, 1),
-    (lambda a, b, c: a * a / b + c / b, 2, 1),
-    (lambda a, b, c: a / b + c / a, 2, 2),
-    (lambda a, b, c: a / (b + c / b), 2, 2),
-    (lambda a, b, c: 1 / (a * b) / (a * b) + c / a, 5, 5),
-    (lambda a, b, c: (a / b.sqrt() - c) / b.sqrt(), 2, 2),
-]
-
-
-@pytest.mark.parametrize(("formula", "above", "below"), FORMULAS)
-def test_degrees_of_formulas(formula, above, below):
-    with inhabited(Degrees()):
-        y = formula(*(Number(Number.world.draw(seen), 0, seen) for seen in (1.1, 2.3, 3.7))).value
-    assert (y.of, size(y.divisors)) == (above, below)
-
-
 def degree_of(name):
     return run_on_numbers(Degrees(), Part(*CATALOGUE[name].make()), np.random.default_rng(0)).difference.of
 

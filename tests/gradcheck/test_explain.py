@@ -9,6 +9,7 @@ import pytest
 from npbert import Linear
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import COMPLEX_STEP, GradientError, check_directions, check_gradients, explain
+from npbert.gradcheck.explain import Finding, describe_place
 from tests.gradcheck.small import Function, written
 
 RNG = np.random.default_rng(3)
@@ -133,6 +134,12 @@ def test_a_factor_that_is_a_size_is_told_by_its_name_and_right_parts_are_listed(
     finding = check_gradients(layer, *inputs, rng=rng).diagnosis[-1]
     assert finding.kind == kind
     assert says in finding.cause
+
+
+@pytest.mark.parametrize(("found", "marks"), [("dy * 2", " " * 14 + "^" * 6), ("dx = dy * 2", ""), ("absent", "")])
+def test_the_marks_stand_below_what_is_concerned(found, marks):
+    said = describe_place(Finding("unknown", "dx", place="dx = dy * 2", found=found, line=42))
+    assert said.splitlines()[1:] == ["    42:  dx = dy * 2", *filter(None, [marks])]
 
 
 N, D = 11, 6

@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 
 from npbert.gradcheck.explain import Code, broken_from, describe, mend
+from npbert.gradcheck.explain.code import filled
+from npbert.gradcheck.explain.edits import edit_of
+from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from tests.gradcheck.mending import JUDGES, LINEAR, NORM, PICKED, TABLE, TANH, WINDOWS, code
 
@@ -79,6 +82,12 @@ def test_each_output_is_mended_by_itself():
     found = mend(code(source.lstrip("\n")), JUDGES[LINEAR]())
     kinds = {step.finding.line: step.finding.kind for step in found.steps}
     assert (kinds, found.left) == ({2: "extra factor", 3: "axis", 4: "extra factor"}, ())
+
+
+def test_what_an_edit_made_has_the_line_of_the_old():
+    place = next(place for place in places_in(code(TANH, first=40)) if place.is_whole)
+    edit = edit_of(place, "sign", filled("(e + 1) * 2", e=place.expr))
+    assert {edit.new.lineno, edit.new.left.lineno, edit.new.left.right.lineno} == {41}
 
 
 def test_what_cannot_be_mended_is_not_guessed_at():

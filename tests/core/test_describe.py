@@ -3,11 +3,9 @@
 import re
 
 import numpy as np
-import pytest
 
 from npbert import Dropout, EncoderLayer, Init, Layer, Linear, Parameter, Tape
 from npbert import SinusoidalPositions as Positions
-from npbert.catalogue import CATALOGUE
 from tests.models.small import each_class, small_config
 
 DOUBLE = Init(None, dtype=np.float64)
@@ -32,18 +30,9 @@ Own(alpha=0.5, name='own')  46 parameters of float64  weight (4,)
   heads.a: Linear  6 parameters  weight (2, 2), bias (2,)"""
 
 
-LINES = {
-    OWN: Own(),
-    "GELU": CATALOGUE["GELU"].make()[0],
-    "Dropout(p=0.1)": Dropout(0.1),
-    "Linear  16 parameters of float32  weight (3, 4), bias (4,)": Linear(3, 4, Init(None)),
-    "SinusoidalPositions(table=(5, 4))": Positions(5, 4, Init(None)),
-}
-
-
-@pytest.mark.parametrize(("lines", "layer"), LINES.items(), ids=lambda value: type(value).__name__)
-def test_a_layer(lines, layer):
-    assert repr(layer) == lines
+def test_a_layer_is_its_parts_and_settings_and_shapes():
+    assert repr(Own()) == OWN
+    assert repr(Positions(5, 4, Init(None))) == "SinusoidalPositions(table=(5, 4))"
 
 
 @each_class

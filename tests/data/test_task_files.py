@@ -31,6 +31,7 @@ def read(folder, name, content, *columns, **options):
         "\ufeffAnn B-PER\r\n10\u00a0000\u2028 O\r\n\r\nYes O\r\n",
         "\n\n  Ann   B-PER \n10\u00a0000\u2028 \t O\t\n\n \n\t\n\nYes\tO\n\n\n",
         "-DOCSTART- -X- -X- O\n\nAnn NNP B-NP B-PER\n10\u00a0000\u2028 CD B-NP O\n\n-DOCSTART- -X- O\n\nYes UH O O\n",
+        "-DOCSTART-\nAnn B-PER\n10\u00a0000\u2028 O\n-DOCSTART- O\nYes O\n",
     ],
 )
 def test_sentences_of_words_and_tags(tmp_path, content):

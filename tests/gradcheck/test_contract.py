@@ -10,7 +10,7 @@ from npbert import Parameter, Sequences
 from npbert.catalogue import CATALOGUE
 from npbert.data import Batch
 from npbert.gradcheck import GradientError, check_directions, check_gradients
-from npbert.gradcheck.inputs import different
+from npbert.gradcheck.inputs import different, read_only
 from tests.gradcheck.small import Scale, X, broken
 
 
@@ -48,19 +48,6 @@ def test_a_gradient_in_memory_that_is_somebody_elses_is_seen(whose):
     assert f"the gradient of b shares memory with {whose}: add_grad wants an array" in said(Shift(whose))
 
 
-def test_too_many_rows_must_be_refused_in_whichever_output_has_rows():
-    class Sums(Scale):
-        def forward(self, x, tape):
-            y = super().forward(x, tape)
-            return y.sum(), y
-
-        def backward(self, dy, tape):
-            return super().backward(dy[0] + dy[1][: len(X)], tape)
-
-    with pytest.raises(GradientError, match=r"does not mind a dy of shape \(6, 3\) for a y of shape \(2, 3\)"):
-        check_gradients(Sums(), X)
-
-
 @pytest.mark.parametrize("check", [check_gradients, check_directions])
 def test_nothing_is_left_changed(check):
     (layer, inputs, rng), (untouched, before, _) = (CATALOGUE["MultiHeadAttention, one sequence"].make() for _ in "ab")
@@ -96,9 +83,11 @@ def test_whole_numbers_move_but_for_those_in_order():
     np.testing.assert_array_equal(sequences.query_lengths, [1, 0, 2])
 
 
-def test_the_rows_of_a_batch_are_moved():
+def test_a_batch_is_frozen_and_its_rows_are_moved():
     batch = Batch([[1, 2], [3, 0]], attention_mask=[[1, 1], [1, 0]], labels=[0.5, 2.0])
-    other = different(batch)
+    frozen, other = read_only(batch), different(batch)
+    for name in ("input_ids", "token_type_ids", "attention_mask", "labels"):
+        assert not getattr(frozen, name).flags.writeable
     np.testing.assert_array_equal(other.input_ids, [[3, 0], [1, 2]])
     np.testing.assert_array_equal(other.attention_mask, [[1, 0], [1, 1]])
     assert (other.labels != batch.labels).all()

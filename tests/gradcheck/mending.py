@@ -76,6 +76,12 @@ def backward(dy, h, p):
     dh = kept * (1 - h**2)
     return dh, None
 """
+PICKED = """
+def backward(dy, ids, x):
+    dx = np.zeros_like(x)
+    dx[ids, np.arange(len(ids))] = dy
+    return None, dx
+"""
 WINDOWS = """
 def backward(dy, x, kernel):
     n = len(dy)
@@ -89,6 +95,7 @@ JUDGES = {
     LINEAR: lambda: Judge(LINEAR, [(4, 2), (4, 3), (3, 2), (2,)], [(7, 6), (7, 5), (5, 6), (6,)]),
     NORM: lambda: Judge(NORM, [(4, 3), (4, 3), (4, 1), (3,)], [(7, 5), (7, 5), (7, 1), (5,)]),
     TABLE: lambda: Judge(TABLE, [(5, 2), ("ids", 5), (3, 2)], [(8, 6), ("ids", 8), (4, 6)]),
+    PICKED: lambda: Judge(PICKED, [(2,), ("ids", 2), (3, 2)], [(4,), ("ids", 4), (5, 4)]),
     WINDOWS: lambda: Judge(WINDOWS, [(4, 4), (5, 3), (2, 3, 4)], [(5, 6), (7, 2), (3, 2, 6)]),
     TANH: lambda: Judge(TANH, [(3, 2), (3, 2), ()], [(5, 4), (5, 4), ()]),
 }

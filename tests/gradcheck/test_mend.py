@@ -9,7 +9,7 @@ from npbert.gradcheck.explain.code import filled
 from npbert.gradcheck.explain.edits import edit_of
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
-from tests.gradcheck.mending import JUDGES, LINEAR, NORM, TABLE, TANH, WINDOWS, code
+from tests.gradcheck.mending import JUDGES, LINEAR, NORM, PICKED, TABLE, TANH, WINDOWS, code
 
 MISTAKES = [
     (LINEAR, "x.T @ dy", "x.T @ dy / len(x)", "extra factor"),
@@ -31,6 +31,7 @@ MISTAKES = [
     (TABLE, "dtable[v] += dy[n]", "dtable[v] += dy[v]", "index, wrong name, size"),
     (TABLE, "zeros_like", "ones_like", "sum or mean"),
     (TABLE, "for n, v in enumerate(ids):\n        dtable[v] += dy[n]", "dtable[ids] += dy", "repeated index"),
+    (PICKED, "dx[ids, np.arange(len(ids))]", "dx[ids]", "index"),
     (WINDOWS, "x[k:k + n]", "x[:n]", "index"),
     (WINDOWS, "(n, 2, -1).swapaxes(0, 1)", "(2, n, -1)", "reshape"),
     (TANH, "h**2", "h", "missing factor, missing step, expression, operator"),
@@ -66,7 +67,7 @@ def test_the_edit_is_told_on_request_alone():
     assert "is right:\n         db = dy.sum(axis=0)" in describe(finding, edit=True)
 
 
-@pytest.mark.parametrize("right", JUDGES, ids=["linear", "norm", "table", "windows", "tanh"])
+@pytest.mark.parametrize("right", JUDGES, ids=["linear", "norm", "table", "picked", "windows", "tanh"])
 def test_right_code_needs_nothing(right):
     judge = JUDGES[right]()
     found = mend(code(right), judge)

@@ -3,11 +3,9 @@
 import re
 
 import numpy as np
-import pytest
 
 from npbert import Dropout, EncoderLayer, Init, Layer, Linear, Parameter, Tape
 from npbert import SinusoidalPositions as Positions
-from npbert.catalogue import CATALOGUE
 from tests.models.small import each_class, small_config
 
 DOUBLE = Init(None, dtype=np.float64)
@@ -32,24 +30,9 @@ Own(alpha=0.5, name='own')  46 parameters of float64  weight (4,)
   heads.a: Linear  6 parameters  weight (2, 2), bias (2,)"""
 
 
-class Grid(Layer):
-    def __init__(self):
-        self.rows = [[Linear(2, 2, DOUBLE) for _ in range(3)] for _ in range(2)]
-
-
-LINES = {
-    OWN: Own(),
-    "Grid  36 parameters of float64\n  rows.*.*: 6 × Linear  6 parameters  weight (2, 2), bias (2,)": Grid(),
-    "GELU": CATALOGUE["GELU"].make()[0],
-    "Dropout(p=0.1)": Dropout(0.1),
-    "Linear  16 parameters of float32  weight (3, 4), bias (4,)": Linear(3, 4, Init(None)),
-    "SinusoidalPositions(table=(5, 4))": Positions(5, 4, Init(None)),
-}
-
-
-@pytest.mark.parametrize(("lines", "layer"), LINES.items(), ids=lambda value: type(value).__name__)
-def test_a_layer(lines, layer):
-    assert repr(layer) == lines
+def test_a_layer_is_its_parts_and_settings_and_shapes():
+    assert repr(Own()) == OWN
+    assert repr(Positions(5, 4, Init(None))) == "SinusoidalPositions(table=(5, 4))"
 
 
 @each_class
@@ -67,13 +50,3 @@ def test_the_tape_of_an_encoder_layer_is_as_its_docstring_shows_it():
     layer.forward(x, x, tape=tape)
     shown = re.search(r"print\(tape\).*?\n\n(.*?)\n\n", EncoderLayer.__doc__, re.DOTALL)[1]
     assert [line.strip() for line in shown.splitlines()] == repr(tape).splitlines()
-    assert len(tape) == 12
-
-
-def test_a_path_begins_at_the_layer_that_was_called():
-    model, inputs, rng = CATALOGUE["BertForMaskedLM"].make()
-    tape = Tape(rng)
-    model.forward(*inputs, tape=tape)
-    lines = repr(tape).splitlines()
-    assert "model.bert.encoder.layers.0.attention.key: x (8, 6)" in lines
-    assert lines[-1] == "model.bert.embeddings.word_embeddings: ids (8,)"

@@ -12,7 +12,7 @@ import pytest
 from npbert import Tokenizer
 from npbert.data.learn_vocabulary import _PARTS, LONGEST_WORD, _interruptible
 
-tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 SENTENCES = "the cat sat on the mat\na dog ran on the road\n" * 3
 
@@ -28,23 +28,11 @@ def tokens(tokenizer):
 
 
 @pytest.mark.parametrize("character", ["z", "é", "1"])
-def test_words_too_long_for_wordpiece_are_passed_over(tmp_path, character, monkeypatch):
+def test_words_too_long_for_wordpiece_are_passed_over(tmp_path, character):
     """They would be [UNK] anyway, and a word of 200,000 characters took minutes."""
-    given, learn_from = [], tokenizers.BertWordPieceTokenizer.train_from_iterator
-
-    def note(library, texts, **options):
-        given.extend(texts)
-        return learn_from(library, given, **options)
-
-    monkeypatch.setattr(tokenizers.BertWordPieceTokenizer, "train_from_iterator", note)
     learned = learn(tmp_path, SENTENCES + character * 200_000 + "\n" + "yy" * (LONGEST_WORD // 2))
-    assert max(len(word) for text in given for word in text.split()) == LONGEST_WORD
     assert any(set(token) == {"#", "y"} for token in tokens(learned)), "a word just short enough"
     assert all(character not in token for token in tokens(learned))
-
-
-def test_one_long_line_is_as_good_as_many(tmp_path):
-    assert tokens(learn(tmp_path, SENTENCES * 300)) == tokens(learn(tmp_path, SENTENCES.replace("\n", " ") * 300))
 
 
 def test_a_text_without_spaces_is_read_in_parts():

@@ -104,18 +104,10 @@ def test_masks_are_fresh(make):
     assert sorted(masks[:30]) != sorted(masks[30:])
 
 
-def test_a_piece_is_in_one_group_and_groups_are_in_random_order(make):
+def test_groups_are_in_another_order_every_epoch(make):
     data = make(pieces_at_once=1, objective="none")
-    order = {}
-    for first, _, _, group in sequences(data):
-        order.setdefault(group, set()).update(PLACES[word] for word in first)
-    assert list(order) == list(range(len(data.corpus)))
-    assert all(len({document for document, _ in places}) == 1 for places in order.values())
-    spans = sorted((min(places), max(places)) for places in order.values())
-    assert all(end < start for (_, end), (start, _) in pairwise(spans))
-    assert [min(places) for places in order.values()] != [start for start, _ in spans]
     first_documents = {PLACES[next(sequences(data, [seed]))[0][0]][0] for seed in range(9)}
-    assert len(first_documents) > 1, "in another one every epoch"
+    assert len(first_documents) > 1
 
 
 @pytest.mark.parametrize("pieces_at_once", [1, 3, 64])

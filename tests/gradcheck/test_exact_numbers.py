@@ -140,35 +140,13 @@ class Degrees(Field):
         return y
 
 
-FORMULAS = [  # and the degrees of what is above and below the line, all on one line
-    (lambda a, b, c: a * b + c, 2, 0),
-    (lambda a, b, c: (a - b * b * b) * c, 4, 0),
-    (lambda a, b, c: a / b + c, 2, 1),
-    (lambda a, b, c: a * a / b + c / b, 2, 1),
-    (lambda a, b, c: a / b + c / a, 2, 2),
-    (lambda a, b, c: a / (b + c / b), 2, 2),
-    (lambda a, b, c: 1 / (a * b) / (a * b) + c / a, 5, 5),
-    (lambda a, b, c: (a / b.sqrt() - c) / b.sqrt(), 2, 2),
-]
+DEGREES = [("Linear", [3]), ("ReLU", [2]), ("Tanh", [4]), ("LayerNorm", [34]), ("BertForPreTraining", range(100, 1000))]
 
 
-@pytest.mark.parametrize(("formula", "above", "below"), FORMULAS)
-def test_degrees_of_formulas(formula, above, below):
-    with inhabited(Degrees()):
-        y = formula(*(Number(Number.world.draw(seen), 0, seen) for seen in (1.1, 2.3, 3.7))).value
-    assert (y.of, size(y.divisors)) == (above, below)
-
-
-def degree_of(name):
-    return run_on_numbers(Degrees(), Part(*CATALOGUE[name].make()), np.random.default_rng(0)).difference.of
-
-
-@pytest.mark.parametrize(("name", "degree"), [("Linear", 3), ("ReLU", 2), ("Tanh", 4), ("LayerNorm", 34)])
-def test_degrees_of_layers(name, degree):
+@pytest.mark.parametrize(("name", "degrees"), DEGREES)
+def test_a_layer_is_a_polynomial_of_a_low_degree(name, degrees):
     """S = Σ dy (ẋ W + x Ẇ + ḃ) has degree 3; of tanh, dy (1 − t²) ẋ has 4. A random point might hit a zero of such a
-    polynomial: so rarely is a wrong backward taken for right."""
-    assert degree_of(name) == degree
-
-
-def test_a_whole_model_is_a_polynomial_of_some_hundreds():
-    assert 100 < degree_of("BertForPreTraining") < 1000 < P // 10**30
+    polynomial, in at most a degree of P cases: so rarely is a wrong backward taken for right."""
+    run = run_on_numbers(Degrees(), Part(*CATALOGUE[name].make()), np.random.default_rng(0))
+    assert run.difference.of in degrees
+    assert P > 10**35

@@ -177,7 +177,6 @@ MISTAKES = {
     "turned back": (lambda r: r.reshape(D, N).T, "order", "reshaped and then transposed"),
     "reversed": (lambda r: r[::-1], "order", "its rows are in another order"),
     "columns": (lambda r: np.roll(r, 1, axis=1), "order", "its columns are in another order: place 0 has what"),
-    "heads": (lambda r: with_heads(r, 3, lambda h: h[:, [1, 0, 2]]), "order", "in another order: place 0 has what"),
     "joined": (lambda r: with_heads(r, 2, lambda h: h.swapaxes(0, 1)), "order", "in another order"),
     "one row": (lambda r: with_rows(r, 4, 2.0), "place", "right but for row 4 (counted from 0)"),
     "last row": (lambda r: with_rows(r, -1, 0.0), "place", "row 10 (counted from 0): it is 0 there"),

@@ -26,7 +26,6 @@ MISTAKES = [
     (NORM, "shift - x_hat", "shift + x_hat", "sign"),
     (NORM, "x_hat * stretch) / sigma", "x_hat * stretch / sigma)", "brackets"),
     (NORM, ") / sigma", ") * sigma", "operator"),
-    (NORM, ") / sigma", ") / sigma**2", "extra factor"),
     (NORM, ") / sigma", ") / np.sqrt(sigma)", "extra step"),
     (TABLE, "dtable[v] += dy[n]", "dtable[v] = dy[n]", "= or +="),
     (TABLE, "dtable[v] += dy[n]", "dtable[v] += dy[v]", "index, wrong name, size"),
@@ -36,7 +35,6 @@ MISTAKES = [
     (WINDOWS, "x[k:k + n]", "x[:n]", "index"),
     (WINDOWS, "(n, 2, -1).swapaxes(0, 1)", "(2, n, -1)", "reshape"),
     (TANH, "h**2", "h", "missing factor, missing step, expression, operator"),
-    (TANH, "1 - h", "1 + h", "sign"),
     (TANH, "h**2", "h**3", "constant"),
     (TANH, "(1 - p)", "p", "other share"),
 ]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from npbert import Batch, BertModel, check_directions
 from tests import textbook
-from tests.models.small import assert_all_close, batches, fixed_batch, random_model, small_config
+from tests.models.small import assert_all_close, batches, fixed_batch, random_model
 
 LAYERS = 3
 
@@ -22,13 +22,6 @@ def test_each_sequence_is_as_if_alone_and_padding_is_0(batch, seed):
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1)], ids=str)
 def test_backward_for_one_sequence_or_one_token(shape):
     check_directions(random_model(BertModel), Batch(np.full(shape, 3)), directions=2).raise_if_wrong()
-
-
-def test_without_a_pooler_there_is_no_pooled_output():
-    model, whole = (BertModel(small_config(), rng=None, add_pooling_layer=pools) for pools in (False, True))
-    assert model(fixed_batch()).pooler_output is None
-    names = dict(whole.named_parameters()).keys() - dict(model.named_parameters()).keys()
-    assert names == {"pooler.dense.weight", "pooler.dense.bias"}
 
 
 @given(batches(), st.integers(0, 9))

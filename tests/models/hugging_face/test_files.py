@@ -13,9 +13,7 @@ from npbert.extras import MissingExtraError
 from npbert.files import FileError
 from npbert.models.hugging_face import TensorFile, write_tensors
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE
-from npbert.models.hugging_face.names import HEAD_TENSORS, NAMES, head_of, to_hugging_face
 from tests.models.hugging_face.checkpoints import assert_loads, bfloat16, random_float32, tensor_file, write_checkpoint
-from tests.models.small import CLASSES, small_config
 
 
 @pytest.fixture
@@ -113,17 +111,6 @@ def test_another_model_is_not_overwritten(folder):
 
 
 SIZES = {"before": 10**6, "some": 10, "after": 10**6}
-
-
-def test_every_row_is_a_parameter_and_every_parameter_has_a_row():
-    config = small_config(num_hidden_layers=1)
-    parameters = [name for cls in CLASSES for name, _ in cls(config, rng=None).named_parameters()]
-    assert {row.replace("{}", "0") for row in NAMES} == {name.removeprefix("bert.") for name in parameters}
-    heads = {"pooler", "predictions", "seq_relationship", "classifier", "qa_outputs"}
-    assert {head_of(name) for name in parameters} == {None} | heads
-    twins = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}
-    stored = {to_hugging_face(name).name.removeprefix("bert.") for name in parameters if head_of(name)}
-    assert stored | twins == HEAD_TENSORS
 
 
 @pytest.fixture

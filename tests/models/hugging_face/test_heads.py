@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import npbert
-from npbert import BertForSequenceClassification, BertModel, check_directions
-from npbert.gradcheck import LossOf
+from npbert import BertForSequenceClassification, BertModel
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
 from tests.models.hugging_face.checkpoints import load, problems, random_float32, write_checkpoint
-from tests.models.own import OwnParts, Score, TwoTower
-from tests.models.small import CLASSES, each_class, fixed_batch, random_model, small_config
+from tests.models.own import OwnParts, Score
+from tests.models.small import CLASSES, each_class, small_config
 
 TASK_HEADS = "classifier", "qa_outputs"
 
@@ -116,15 +115,6 @@ def test_a_part_of_bert_that_was_replaced_is_not_new(tmp_path):
 
 OWN_HEAD = "norm.weight, norm.bias, steps.scale.gamma, steps.out.0.weight, steps.out.0.bias"
 OWN_HEAD += ", temperature, offsets.weight, noise"
-
-
-def test_the_models_are_right():
-    batch = fixed_batch(labels=[2.0, 3.0])
-    check_directions(LossOf(random_model(Score)), batch).raise_if_wrong()
-    check_directions(random_model(OwnParts), batch).raise_if_wrong()
-    pairs = fixed_batch().grouped(2)
-    pairs.labels = np.array([2.0])
-    check_directions(LossOf(random_model(TwoTower)), pairs).raise_if_wrong()
 
 
 @pytest.mark.parametrize("options", [{}, {"start": 7.0}])

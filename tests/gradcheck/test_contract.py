@@ -3,6 +3,8 @@
 (Those that published code broke are planted: tests/planted.)
 """
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 
@@ -92,3 +94,18 @@ def test_a_batch_is_frozen_and_its_rows_are_moved():
     np.testing.assert_array_equal(other.attention_mask, [[1, 0], [1, 1]])
     assert (other.labels != batch.labels).all()
     assert different("relu") == "relu"
+
+
+@dataclass
+class Counted:
+    x: np.ndarray
+    count: int = field(init=False)
+
+    def __post_init__(self):
+        self.count = len(self.x)
+
+
+def test_a_field_that_is_not_given_is_made_again():
+    copy = read_only(Counted(np.arange(3.0)))
+    assert copy.count == 3
+    assert not copy.x.flags.writeable

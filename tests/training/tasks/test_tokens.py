@@ -1,15 +1,20 @@
 """Tagging: the first token of a word carries its tag, and entities are judged as a whole. SQuAD: every gold answer is
 found at the right tokens of a window, and the right tokens give exact match 100."""
 
+import shutil
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from npbert import IGNORED
+from npbert.data import Tokenizer
 from npbert.data.squad import GoldAnswer, Question
 from npbert.models.question_answering import QuestionAnsweringOutput
-from npbert.training.tasks import QuestionAnswering, Tagging, TaskSettings
+from npbert.training.tasks import QuestionAnswering, Tagging, TaskSettings, TextClassification, TextRegression
+from tests.shared_data import shared_file
 from tests.training.tasks.tiny import FILES, Planted, tiny_tokenizer, words_of
 
 SENTENCES = "Ann B-PER\nAnn I-PER\nplaying O\nin O\nRome B-LOC\n. O\n\nBob B-PER\nsings O\n"
@@ -169,3 +174,47 @@ def test_planted_answers(tokenizer, questions, known, shift, exact_match, f1):
             losses.append(np.log(np.exp(scores[0]).sum()) - scores[0, right])
     assert metrics.pop("loss") == pytest.approx(np.mean(losses))
     assert metrics == pytest.approx({"exact_match": exact_match, "f1": f1})
+
+
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
+
+
+@pytest.fixture
+def bert_tokenizer(tmp_path):
+    shutil.copy(shared_file("vocab/bert-base-uncased-vocab.txt"), tmp_path / "vocab.txt")
+    return Tokenizer.from_pretrained(tmp_path)
+
+
+def test_cola_and_stsb(bert_tokenizer):
+    rows, labels = TextClassification.read(str(shared_file("cola/in_domain_dev.tsv")), TaskSettings(text="3"))
+    assert (len(rows), labels) == (527, ("0", "1"))
+    settings = TaskSettings(text="5", text_pair="6", label="4", delimiter="tab")
+    rows, _ = TextRegression.read(str(shared_file("stsb/sts-dev.csv")), settings)
+    examples = TextRegression(Planted(bert_tokenizer), bert_tokenizer, settings).prepare(rows)
+    assert len(examples) == 1500
+    assert max(example.target for example in examples) == 5
+    assert set(examples[0].encoding.sequence_ids) == {None, 0, 1}
+
+
+def test_real_answers_are_found(bert_tokenizer):
+    """All of them; an answer that begins or ends inside a token (18 in 2018, thing in things) comes with all of it."""
+    task = QuestionAnswering(Planted(bert_tokenizer), bert_tokenizer, TaskSettings(max_length=128))
+    questions = task.read(str(shared_file("squad/dev-8-articles.json")), task.settings)[0][::16]
+    how = Counter()
+    for question in questions:
+        (text, start), end = question.answers[0], question.answers[0].start + len(question.answers[0].text)
+        spans = {found(window, question.passage) for window in task.prepare([question])} - {None}
+        assert len(spans) == 1, f"{text!r} is in no window"
+        how[spans == {text}] += 1
+        if spans != {text}:
+            assert text in spans.pop()
+            edges = question.passage[start - 1 : start + 1], question.passage[end - 1 : end + 1]
+            assert any(edge.isalnum() and len(edge) == 2 for edge in edges), "only a part of a word grows"
+    assert how.total() == len(questions) >= 100
+    assert how[False] <= 0.02 * len(questions)
+
+
+def found(window, passage):
+    """The text between the first and the last token of the answer, or None."""
+    start, end = window.target
+    return passage[window.encoding.offsets[start][0] : window.encoding.offsets[end][1]] if start else None

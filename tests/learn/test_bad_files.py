@@ -85,3 +85,11 @@ def test_in_a_process_of_its_own_what_does_not_come_back_is_ended(tmp_path):
         assert verdict.says == says.format(line=line)
         assert verdict.printed[:4] == ("here" if "print" in body else "")
         assert f"{lines[line - 1].strip()}\n\nThe arrays are tiny" in verdict.because or "while" not in body
+
+
+def test_a_wrong_answer_is_told_at_once_and_its_mend_when_it_is_found(tmp_path):
+    path, at_once = tmp_path / "02_linear.py", []
+    path.write_text(answered(2, LINEAR.replace("x.T @ dy", "x.T @ dy / len(x)")), encoding="utf-8")
+    verdict = check(EXERCISES[2], path, at_once=at_once.append)
+    assert [each.status for each in at_once] == [WRONG] and not at_once[0].findings
+    assert [finding.wanted for finding in verdict.findings] == ["x.T @ dy"]

@@ -11,6 +11,7 @@ from npbert.gradcheck.explain import Code
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
 from npbert.learn.exercise import CHAPTERS, HOME
 from npbert.learn.exercises import EXERCISES
+from npbert.learn.exercises.find_the_bug import FINE, _told
 from npbert.learn.numbers import NumbersPart
 from npbert.learn.verdict import load
 from tests.learn.answers import right, right_answer, wrong_answers
@@ -122,3 +123,10 @@ def test_a_chapter_is_in_the_clone_or_on_the_projects_pages(monkeypatch, tmp_pat
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / chapter.file).touch()
     assert chapter.place == f"docs/{chapter.file}"
+
+
+def test_an_answer_that_is_no_line_of_the_layer_is_told_so_and_what_is_there_is_not_given_away():
+    assert _told("a", "a9", FINE).startswith('a, Linear: "a9" is no answer; wanted "right", or a line from a1 to a')
+    assert _told("a", "a1", FINE) == "a, Linear: line a1 is as it should be, and so are all others."
+    assert _told("b", "b1", "b2") == "b, MeanSquaredError: something is wrong there, but line b1 is as it should be."
+    assert _told("b", FINE, "b2") == "b, MeanSquaredError: one of its lines is wrong."

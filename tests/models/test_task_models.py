@@ -106,6 +106,6 @@ def test_a_regression_takes_integers_and_ignores_nothing():
     model.reads, batch.labels = (
         Reads("first", "numbers"),
         batch.labels[:, None],
-    )  # as many as its num_labels, which is 1
+    )  # num_labels is 1
     assert model.loss(batch).loss == pytest.approx(np.mean((predicted - batch.labels) ** 2), rel=1e-11)
     assert model.target_counts(batch) == (3,)

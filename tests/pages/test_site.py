@@ -139,5 +139,7 @@ def test_where_the_chapters_and_the_planted_bugs_are_not_installed_it_says_so(tm
     assert "The chapters stand in docs/" in contents_page(alone, made_up_proofs(), 0).body
     linear = source_page(alone, alone.by_path["npbert/layers/linear.py"], Panels(alone, made_up_proofs(), []))
     assert "The planted bugs stand in tests/planted" in linear.body and "1,001 derivatives" in linear.body
+    folded = re.findall(r'<details class="imports">(.*?)</details>', linear.body, re.DOTALL)
+    assert len(folded) == 1 and "import" in folded[0]
     paths = [source.path for source in read_package(tmp_path)]
     assert paths.index("npbert/layers/linear.py") < paths.index("npbert/layers/gelu.py")

@@ -23,6 +23,12 @@ def test_there_and_back_bit_for_bit(cls, dtype, tmp_path):
     assert assert_loads(model, str(tmp_path / "new" / "folder"), dtype=dtype).config == model.config
 
 
+def test_a_linear_of_ones_own_is_stored_as_torch_has_it():
+    model = random_float32(Score)
+    stored = hugging_face_tensors(model)["steps.out.0.weight"]
+    np.testing.assert_array_equal(stored, model.steps["out"][0].weight.value.T)
+
+
 @pytest.mark.parametrize("stored", [np.float64, np.float32, np.float16, checkpoints.bfloat16])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_kind_of_float_is_read_into_every_dtype(stored, dtype, tmp_path):

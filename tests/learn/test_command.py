@@ -1,6 +1,7 @@
 """`npbert learn`, as a learner types it."""
 
 import os
+import sys
 
 import pytest
 
@@ -70,17 +71,19 @@ def test_check_of_one_in_its_states(learn, folder):
     assert "Your code printed (it is run several times; this is the beginning):\n" in out
 
 
-def test_check_of_all(learn, folder):
+def test_check_of_all(learn, folder, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     write(2, folder)
     write(3, folder, ("cdf + x * density", "cdf - x * density"))
     write(4, folder, ("axis=-1", "axis=0"))
-    status, out, _ = learn("check")
+    status, out, at_work = learn("check")
     assert status == 1
     assert out.count(": not begun\n") == 12
     assert "04 softmax: not right yet (npbert learn check 04 says why)\n" in out
     assert "02 Linear: right\n" in out
     assert "03 GELU: not right yet\n\n  dx is wrong; line " in out
     assert out.endswith("\n1 of 15 are right\n")
+    assert "02 Linear …\r           \r" in at_work
 
 
 def test_show_is_for_what_is_right_and_sets_the_librarys_version_beside_the_learners(learn, folder):

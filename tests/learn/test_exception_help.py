@@ -55,7 +55,7 @@ SAID = [
     (10, "return q, _transposed(k), v", "wanted (2, 3, 11, 5): the last two axes are swapped"),
     (2, "return Lineer(dy)", "Did you mean Linear?"),
     (2, "return zeros(3)", "Did you mean np.zeros?"),
-    (2, "_nam_ = len(x)\nreturn _name_", "Did you mean _nam_?"),  # and not __name__, which Python has put there
+    (2, "_nama_ = len(x)\nreturn _name_", "Did you mean _nama_?"),  # and not __name__, which Python has put there
     (3, DENSITY + "return self.value(x), cdf(x) + x * density", "Did you mean _cdf?"),
     (3, "return x, math.exp(-x)", "For whole arrays write np.exp."),
     (3, "return x, math.erf(x)", "`from npbert.compute import erf` brings one that takes whole arrays."),

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from npbert import BertForSequenceClassification
+from npbert import BertForMaskedLM, BertForSequenceClassification
 from npbert.files import FileError
 from npbert.json_lines import METRICS_FILE
 from npbert.pages.html import escape
@@ -206,7 +206,7 @@ def test_the_heads_read_as_much_as_a_picture_and_the_model_have_room_for(tmp_pat
     drawn = []
     monkeypatch.setattr(pictures, "picture", Mock())
     monkeypatch.setattr(pictures, "attention_figure", lambda _, tokens: drawn.append(tokens))
-    write_checkpoint(tmp_path / "run" / "model", BertForSequenceClassification, max_position_embeddings=longest)
+    write_checkpoint(tmp_path / "run" / "model", BertForMaskedLM, max_position_embeddings=longest)  # it has no pooler
     row = SHOWN["labels"][-1]
     long = {**row["worst"][0], "texts": ["the cat sees a dog . " * 9]}
     pictures.attention(read_run(write_run(tmp_path / "run", shown=[{**row, "worst": [long]}])))

@@ -107,6 +107,7 @@ def test_every_line_of_every_file_is_shown_but_for_docstrings():
             assert text.strip() == source.lines[number - 1].strip(), f"{source.path}, line {number}"
         whole = {number for number, line in enumerate(source.lines, 1) if line.strip()}
         assert whole - set(shown) <= docstrings, source.path
+        assert len(shown.keys() & docstrings) < 2, "but for the line in a function inside of a function"
         assert not shown.keys() & set(range(1, source.tree.body[0].end_lineno + 1)), "it stands beside the code"
     bert = library().by_path["docs/bert.py"]  # each backward beside its forward
     assert page(bert.page).count('class="pair"') == len(re.findall(r"^def \w+_backward", bert.text, re.MULTILINE)) > 10

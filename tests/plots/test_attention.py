@@ -5,6 +5,7 @@ import pytest
 
 from npbert import BertForMaskedLM, BertModel, FillMask
 from npbert.plots import plot_attention
+from npbert.plots.attention import attention_figure
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,11 @@ def test_the_numbers_are_those_of_the_model(folder, kind):
     for labels in (panels[2].get_xticklabels(), panels[2].get_yticklabels()):
         assert [label.get_text() for label in labels] == encoding.tokens
     assert bar.get_ylabel() == "share of attention"
+
+
+def test_a_cell_has_its_room_however_many_there_are():
+    sizes = [attention_figure({1: np.ones((2, T, T))}, ["a"] * T).get_size_inches() for T in (40, 80)]
+    assert (sizes[1] > 1.7 * sizes[0]).all()
 
 
 def test_some_layers(folder):

@@ -192,13 +192,13 @@ def test_from_lists(tmp_path):
     checkpoint, rows = write_checkpoint(tmp_path / "checkpoint"), write_labelled(tmp_path / "train.tsv")
     texts, labels = zip(*(line.split("\t") for line in rows.read_text().splitlines()), strict=True)
     options = {"model": checkpoint, "steps": 2, "batch_size": 4, "max_length": 20}
-    classify = npbert.finetune(texts, labels, folder=tmp_path / "lists", held_out=(texts, labels), **options)
+    classify = npbert.finetune(texts, labels, folder=tmp_path / "of" / "lists", held_out=(texts, labels), **options)
     run = Finetuning(FinetuneSettings(train=rows, held_out=rows, **options), tmp_path / "file")
     run.trainer.train()
     assert_same(values(classify.model), values(npbert.Classify.from_pretrained(tmp_path / "file").model))
     assert classify(texts[0]).label in ("no", "yes")
     with pytest.raises(FileError, match=r"train.jsonl has other examples: a new run needs another folder"):
-        npbert.finetune(texts[1:], labels[1:], folder=tmp_path / "lists", **options)
+        npbert.finetune(texts[1:], labels[1:], folder=tmp_path / "of" / "lists", **options)
     with pytest.raises(ValueError, match="2 texts and 1 labels, wanted one for each"):
         npbert.finetune(["a", "b"], ["c"], folder=tmp_path / "none", **options)
     pairs = [(text, "a dog .") for text in texts]

@@ -169,9 +169,9 @@ def sentences(tokenizer, path, text=None, **options):
 @pytest.mark.parametrize("model_class", [BertForMaskedLM, BertForPreTraining])
 def test_what_is_shown_is_what_the_model_says(tmp_path, tokenizer, model_class):
     lines = write_corpus(tmp_path / "a.txt", documents=12).read_text(encoding="utf-8").split("\n")
-    text = "\n".join(line.rsplit(" ", number % 3)[0] for number, line in enumerate(lines))
+    text = "\n".join(line.rsplit(" ", number % 4)[0] for number, line in enumerate(lines))
     chosen = sentences(tokenizer, tmp_path / "a.txt", text)
-    assert len(set(map(len, chosen.input_ids))) > 2, "there is padding"
+    assert len(set(map(len, chosen.input_ids))) > 1, "there is padding"
     assert len(chosen.input_ids) == SENTENCES
     again = sentences(tokenizer, tmp_path / "a.txt")
     assert (chosen.input_ids, chosen.labels) == (again.input_ids, again.labels)

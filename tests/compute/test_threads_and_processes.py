@@ -103,6 +103,7 @@ class TestFork:
     def test_while_another_thread_is(self, who, count_of_blas):
         """The child has neither that thread nor what it held: a lock, helpers, BLAS on one thread."""
         expected, is_there, may_leave = computed(), threading.Event(), threading.Event()
+        threads._state.blas_count = 1  # as in a process in which nobody has held BLAS yet
 
         def stay(item=None):
             is_there.set()

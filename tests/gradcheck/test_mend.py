@@ -7,6 +7,7 @@ import pytest
 from npbert.gradcheck.explain import Code, broken_from, describe, mend
 from npbert.gradcheck.explain.code import filled
 from npbert.gradcheck.explain.edits import edit_of
+from npbert.gradcheck.explain.finding import Finding, describe_edit
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from tests.gradcheck.mending import JUDGES, LINEAR, NORM, PICKED, TABLE, TANH, WINDOWS, code
@@ -38,6 +39,11 @@ MISTAKES = [
     (TANH, "h**2", "h**3", "constant"),
     (TANH, "(1 - p)", "p", "other share"),
 ]
+
+
+def test_a_line_that_should_go_is_told_so():
+    finding = Finding("extra step", "dx", "dx += x", "dx += x", line=7)
+    assert describe_edit(finding) == "With this change dx is right:\n        (without this line)  dx += x"
 
 
 @pytest.mark.parametrize(("right", "before", "after", "kinds"), MISTAKES, ids=lambda value: str(value)[:24].strip())

@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from npbert.pages.site.chapters import chapter_page
-from npbert.pages.site.docstring import Texts
+from npbert.pages.site.docstring import Texts, table
 from npbert.pages.site.library import read_chapters
 from npbert.pages.site.panels import Bug
 from npbert.pages.site.rendering import Page, _environment, highlighted, render
@@ -94,6 +94,11 @@ def test_every_chapter_is_a_page_with_its_headings_and_code_and_quotes_are_linke
         assert html.count("<img ") == chapter.text.count("![")
     line = line_of(LINEAR, "x.T")
     assert f"../npbert/layers/linear.html#L{line}" in page(library().chapter(3).page) + page(library().chapter(2).page)
+
+
+def test_what_begins_in_one_column_stands_in_one():
+    html = table(["one  two", "     below", "a    b"], str)
+    assert '<tr><td>one</td><td>two</td></tr><tr><td colspan="1"></td><td>below</td></tr>' in html
 
 
 def text_of(docstring, page="npbert/hostile.html"):

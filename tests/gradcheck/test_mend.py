@@ -22,6 +22,7 @@ MISTAKES = [
     (LINEAR, "dy.sum(axis=0)", "dy.sum(axis=0) + b", "extra term"),
     (LINEAR, "dy @ w.T", "dy @ w", "transpose"),
     (LINEAR, "dx, dw, db\n", "dx, db, dw\n", "order"),
+    (LINEAR, "return ", "dw *= len(x)\n    return ", "extra line"),
     (NORM, "(dy * x_hat).sum", "dy.sum", "missing factor"),
     (NORM, "dx_hat * x_hat).mean", "dy * x_hat).mean", "wrong name"),
     (NORM, "shift - x_hat", "shift + x_hat", "sign"),

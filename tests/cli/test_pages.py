@@ -33,7 +33,7 @@ def data_of(path):
 
 
 PICTURES = {
-    "attention {folder} 'the cat sat' 'a dog $ran$ 😀'": ["share of attention"],
+    "attention {folder} 'the cat sat' 'a dog $ran$ 😀'": ["share of attention", ">cat<", ">dog<"],
     "gradients {folder} 'the cat sat' .": ["layer 2"],
     "curves {run}": ["held out"],
     "embeddings {folder} {texts}": ["> one<", "> two<", "> a road<"],

@@ -130,3 +130,18 @@ def test_an_answer_that_is_no_line_of_the_layer_is_told_so_and_what_is_there_is_
     assert _told("a", "a1", FINE) == "a, Linear: line a1 is as it should be, and so are all others."
     assert _told("b", "b1", "b2") == "b, MeanSquaredError: something is wrong there, but line b1 is as it should be."
     assert _told("b", FINE, "b2") == "b, MeanSquaredError: one of its lines is wrong."
+
+
+STEP = "            parameter.value -= self.lr * step\n"
+OF_ADAM = {
+    "For a matrix, kept returns nothing": ("return 1 - self.lr * self.weight_decay", "return None"),
+    "but step clears the gradients": (STEP, f"{STEP}            parameter.zero_grad()\n"),
+    "but step changes the gradients": (STEP, f"{STEP}            parameter.grad[...] *= 0.5\n"),
+}
+
+
+@pytest.mark.parametrize(("says", "change"), OF_ADAM.items(), ids=OF_ADAM)
+def test_a_step_that_does_more_or_less_than_its_numbers_show(says, change, judge):
+    assert right_answer(14).count(change[0]) == 1
+    verdict = judge(14, right_answer(14).replace(*change))
+    assert says in verdict.says + verdict.because

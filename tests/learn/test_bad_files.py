@@ -48,6 +48,12 @@ def test_what_is_printed_is_shown_and_does_no_harm(judge):
     assert len(judge(2, answered(2, f"print('z' * 10000)\n{LINEAR}")).printed) < 3000
 
 
+@pytest.mark.parametrize("wide", [True, False])
+def test_a_right_answer_that_makes_float64_of_float32_is_told_so(wide, judge):
+    verdict = judge(2, answered(2, LINEAR.replace("return dx", "return dx.astype(float)") if wide else LINEAR))
+    assert (verdict.status, "backward returns float64" in verdict.because) == (RIGHT, wide)
+
+
 def test_right_numbers_are_not_all(judge):
     """dx is computed in an array that the layer keeps, so the next call overwrites what the caller still has."""
     keep = "self.dx = getattr(self, 'dx', dx)\nself.dx[...] = dx\nreturn self.dx"

@@ -145,3 +145,8 @@ def test_a_step_that_does_more_or_less_than_its_numbers_show(says, change, judge
     assert right_answer(14).count(change[0]) == 1
     verdict = judge(14, right_answer(14).replace(*change))
     assert says in verdict.says + verdict.because
+
+
+def test_shares_are_told_beside_those_that_are_wanted(judge):
+    verdict = judge(12, right_answer(12).replace("< 0.8", "< 0.7"))
+    assert "wanted 80.0%; another word" in verdict.because

@@ -168,8 +168,8 @@ def _unfinished(exercise: Exercise, name: str, line: int) -> Message:
 
 
 def _syntax(error: SyntaxError, path: Path) -> Message:
-    line = (error.text or "").rstrip()
-    shown = f"{error.lineno or 0:>4}:  {line.strip()}" if line.strip() else ""
+    line = (error.text or "").strip().split("\n")[0]  # of a text with three quotes, all its lines would come
+    shown = f"{error.lineno or 0:>4}:  {line}" if line else ""
     return Message(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)
 
 

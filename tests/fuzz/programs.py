@@ -149,7 +149,7 @@ def learn(rng: Rng, base: Base, folder: Path) -> Call:
         out = io.StringIO()
         with mock.patch.multiple(sys, stdout=out, stderr=out):
             status = main(["learn", "check", str(exercise.number), "--folder", str(folder)])
-        check_text(out.getvalue())
+        check_text(re.sub(r"(?m)^    \| .*$", "", out.getvalue()))  # the learner's code may print what it likes
         if status not in (0, 1, 2):
             raise Nonsense(f"the status is {status}: {out.getvalue()}")
         return Outcome("refused" if status else "accepted", out.getvalue())

@@ -12,7 +12,7 @@ from tests.learn.answers import answered, right, right_answer
 LINEAR = right(2)["Linear.backward"]
 FILES = [
     # what is changed in a right file, what is said, and why
-    ("class Linear", "def f(:\nclass Linear", ": invalid syntax, in line ", "def f(:"),
+    ("class Linear", 'z = """' + "a\n" * 20 + '""" 3\nclass Linear', ": invalid syntax, in line ", ':  z = """a'),
     ("class Linear", "class Liner", "There is no class Linear in 02_linear.py.", "rename the file"),
     ("class Linear", "z = None\n1 / 0\nclass Linear", "stops with ZeroDivisionError", "1 / 0\n\nWhat is there: z None"),
     ("def forward", "def ahead", "There is no forward in Linear any more.", "made"),
@@ -26,6 +26,7 @@ def test_a_file_that_was_taken_apart(before, after, says, because, judge):
     assert text.count(before) == 1
     verdict = judge(2, text.replace(before, after))
     assert verdict.status == WRONG and says in verdict.says and because in verdict.because
+    assert verdict.because.count("\n") < 9
 
 
 def test_a_breakpoint_shows_no_prompt_whatever_it_is_set_to(judge, monkeypatch):

@@ -14,7 +14,7 @@ from npbert.data.batch import Batch
 from npbert.models.config import BertConfig
 
 Tokens: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
-Labels: TypeAlias = Literal["class", "number", "token class", "word", "choice", "answer", "numbers"]
+Labels: TypeAlias = Literal["class", "number", "numbers", "token class", "word", "choice", "answer"]
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ KNOWS = {  # each room, from the bottom up, and all that it may import from
     "inference": f"models {BELOW_MODELS}",
     "plots": f"json_lines inference models {BELOW_MODELS}",
     "training": f"plots json_lines inference models optim {BELOW_MODELS}",
+    "sklearn": f"training inference models {BELOW_MODELS}",
     "learn": UPPER,
     "pages": f"learn {UPPER}",
     "cli": f"pages learn {UPPER}",

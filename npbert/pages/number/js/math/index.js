@@ -5,5 +5,6 @@ export {explain} from "./explain.js";
 export {lossAt, lossWith, difference, complexStep, complexStepIn, errorsByStep} from "./differences.js";
 export {checkAll, checking} from "./check.js";
 export {BUGS} from "./bugs.js";
-export {makeTrainer, resetParameters} from "./train.js";
+export {batchAt, makeTrainer, resetParameters} from "./train.js";
+export {addUpdate} from "./update.js";
 export {linesOf} from "./lines.js";

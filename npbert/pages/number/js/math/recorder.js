@@ -1,7 +1,7 @@
 // Recorder: while a sentence goes forward it writes down every step and every array; so backward can undo the steps in
 // reverse order, and every number can say where it comes from.
 
-import {copied, Tensor} from "./tensor.js";
+import {copied} from "./tensor.js";
 import {LETTERS} from "./terms.js";
 
 // An array with its name, and what a reader wants to know of it. rows, columns: what they are, as in `labelOf`. head:
@@ -125,9 +125,3 @@ export function replayed(records, name, changed) {
 
 // A row of a table that is not read changes nothing: then nothing after it is computed again.
 const isSame = (a, b) => a.im === null && a.re.every((value, i) => value === b.re[i]);
-
-export const startOfBackward = (share) => {
-  const dloss = new Tensor(1, 1);
-  dloss.re[0] = share;
-  return dloss;
-};

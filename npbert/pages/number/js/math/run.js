@@ -2,7 +2,7 @@
 
 import {maskedWordLoss} from "./bert.js";
 import {isLeftOut, spoiled} from "./bugs.js";
-import {headIn, NamedArray, Recorder, startOfBackward, tensorsOf, withoutHead} from "./recorder.js";
+import {headIn, NamedArray, Recorder, tensorsOf, withoutHead} from "./recorder.js";
 import {add, tensorOf} from "./tensor.js";
 import {subscript} from "./words.js";
 
@@ -20,14 +20,14 @@ export function makeModel(data) {
   };
 }
 
-// Forward, and backward unless `backward` is false. bug: the id of one of BUGS, planted in backward. dloss: what the
-// loss counts for, 1 unless it is a part of a mean.
-export function run(model, example, {bug = null, backward = true, dloss = 1} = {}) {
+// Forward, and backward unless `backward` is false. bug: the id of one of BUGS, planted in backward.
+export function run(model, example, {bug = null, backward = true} = {}) {
   const recorder = new Recorder(model, example);
   const loss = maskedWordLoss(recorder, example);
   const trace = {
     loss: loss.tensor.re[0],
     recorder,
+    example,
     bug,
     steps: recorder.records.map(forwardStep),
     named: new Map(recorder.arrays), // every array, with its gradient and its workings
@@ -37,15 +37,15 @@ export function run(model, example, {bug = null, backward = true, dloss = 1} = {
     if (record.operation.kind === "Fork") continue; // nothing is made: all roads are x itself
     for (const [key, array] of Object.entries(record.outputs)) trace.origins.set(array.name, [{record, key}]);
   }
-  if (backward) goBack(trace, recorder.records, loss, dloss, bug);
+  if (backward) goBack(trace, recorder.records, loss, bug);
   trace.arrays = new Map([...trace.named.values()].map((array) => [array.name, asPlainObject(array, trace)]));
   trace.probabilities = probabilities(trace);
   return trace;
 }
 
-// The chain rule: the steps in reverse order, each given what the one after it returned.
-function goBack(trace, records, loss, dloss, bug) {
-  const first = new NamedArray(gradientOf(loss), startOfBackward(dloss), loss.tokens, trace.steps.length);
+// The chain rule, from ∂loss/∂loss = 1: the steps in reverse order, each given what the one after it returned.
+function goBack(trace, records, loss, bug) {
+  const first = new NamedArray(gradientOf(loss), tensorOf([1], [1]), loss.tokens, trace.steps.length);
   trace.named.set(first.name, first);
   trace.origins.set(first.name, []);
   for (const record of records.toReversed()) undo(trace, record, bug);
@@ -146,11 +146,13 @@ function backwardStep(record, index, dys, writes, adds) {
   };
 }
 
-function asPlainObject(array, trace) {
-  const {name, symbol, tensor, rows, columns, head, meaning, parameter, madeBy, gradientName} = array;
+export function asPlainObject(array, trace) {
+  const {name, symbol, rows, columns, head, meaning, parameter, madeBy, gradientName} = array;
   const gradient = gradientName && trace.named.has(gradientName) ? gradientName : null;
   return {
-    name, symbol, shape: tensor.shape, values: tensor.re, rows, columns, head, meaning, parameter, madeBy, gradient,
+    name, symbol, rows, columns, head, meaning, parameter, madeBy, gradient,
+    get shape() { return array.tensor.shape; },
+    get values() { return array.tensor.re; },
     gradientOf: array.gradientOf, isGradient: array.isGradient,
     soFar: array.soFar ?? null, // of what several steps add to: [{step, values}], what it was after each
   };

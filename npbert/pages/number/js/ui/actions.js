@@ -1,13 +1,38 @@
 // What a reader can do. Every button, key and drag ends in one of these.
 
-import {run} from "../math/index.js";
+import {addUpdate, batchAt, makeTrainer, run} from "../math/index.js";
 import {change, state} from "./state.js";
 
-// Compute the sentence again, forward and backward, with the model as it is now.
+// Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
 export function runAgain(changes = {}) {
   Object.assign(state, changes);
   const trace = run(state.model, state.example, {bug: state.bug});
+  addUpdate(trace, state.trainer, nextBatch());
   change({...changes, trace, step: Math.min(state.step, trace.steps.length - 1)});
+}
+
+// The sentences of the trainer's next step.
+export function nextBatch() {
+  return batchAt(state.data.examples, state.trainer.steps);
+}
+
+// A trainer that remembers nothing yet, at the learning rate of the one before it.
+export function newTrainer() {
+  const {optimizer} = state.data;
+  return makeTrainer(state.model, {...optimizer, lr: state.trainer?.lr ?? optimizer.lr});
+}
+
+// Another learning rate.
+export function setRate(lr) {
+  state.trainer.lr = lr;
+  addUpdate(state.trace, state.trainer, nextBatch());
+  change({rate: lr});
+}
+
+// Show the update of this parameter.
+export function chooseParameter(parameter) {
+  forget();
+  change({parameter});
 }
 
 // Show step `number`, or the nearest that there is.
@@ -48,7 +73,7 @@ export function putNumber(place, value) {
 // The model as it came, again.
 export function takeModelBack() {
   restore(state.model, state.exported);
-  runAgain({changed: [], stepsTrained: 0, trainedWith: new Set(), isFresh: false});
+  runAgain({trainer: newTrainer(), changed: [], stepsTrained: 0, trainedWith: new Set(), isFresh: false});
 }
 
 // A copy of all parameters, by name.
@@ -65,12 +90,25 @@ export function restore(model, values) {
 
 // Follow this number: a new trail begins.
 export function choose(place) {
-  change({chosen: place, trail: [place]});
+  change({chosen: place, trail: [place], parameter: parameterOf(place) ?? state.parameter});
 }
 
-// From the number that is followed go on to one that it is made of: the stage shows the step that makes it.
-export function follow(place) {
-  goTo(place, [...state.trail, place]);
+// From the number that is followed go on to one that it is made of: the stage shows the step that makes it. With
+// `example` it is a number of that sentence, which comes on top.
+export function follow({example = null, ...place}) {
+  const {arrays} = state.trace;
+  const isOfAll = ({name}) => !["tokens", "masked"].includes(arrays.get(name).rows);
+  const trail = example ? state.trail.filter(isOfAll) : state.trail;
+  if (example) {
+    chooseSentence(example);
+  }
+  goTo(place, [...trail, place]);
+}
+
+// The name of the parameter that a number, its gradient or a part of its update belongs to; or null.
+export function parameterOf({name}) {
+  const parameter = name.match(/^\w+\((.+)\)$/)?.[1] ?? name;
+  return state.trace.update.parameters.includes(parameter) ? parameter : null;
 }
 
 // Back to an earlier number of the trail.
@@ -80,7 +118,7 @@ export function goBackTo(index) {
 
 function goTo(place, trail) {
   const step = stepThatMakesNumber(place) ?? state.step;
-  change({chosen: place, trail, step});
+  change({chosen: place, trail, step, parameter: parameterOf(place) ?? state.parameter});
 }
 
 // Follow no number.

@@ -55,12 +55,12 @@ function factorParts(factor) {
 }
 
 // A button that leads to a number. While it is pointed at or has the focus, the cells that it speaks of are lit.
-function leading({name, row, column}, cells, look, parts) {
+function leading({name, row, column, example = null}, cells, look, parts) {
   const place = {name, row, column};
   const light = (on) => cells.forEach((cell) => cellOfPlace(byId("stage"), cell)?.classList.toggle("lit", on));
   const goOn = () => {
     light(false);
-    follow(place);
+    follow({...place, example});
     byId("followed-title").focus({preventScroll: true});
   };
   const listeners = {
@@ -70,5 +70,5 @@ function leading({name, row, column}, cells, look, parts) {
     onfocus: () => light(true),
     onblur: () => light(false),
   };
-  return make("button", {type: "button", class: look, title: `go on to ${titleOf(place)}`, ...listeners}, ...parts);
+  return make("button", {type: "button", class: look, title: `go on to ${titleOf(place)}${example ? ` of “${example.text}”` : ""}`, ...listeners}, ...parts);
 }

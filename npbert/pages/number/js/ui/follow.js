@@ -2,7 +2,7 @@
 
 import {explain} from "../math/index.js";
 import {state, watch} from "./state.js";
-import {follow, forget, goBackTo, goToStep, stepThatMakesNumber} from "./actions.js";
+import {follow, forget, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, exactNumber, plainNumber, signedNumber} from "./format.js";
@@ -165,6 +165,10 @@ function waysOn() {
   }
   if (gradientOf) {
     ways.push(makeButton("Its value", () => followTo({...chosen, name: gradientOf})));
+  }
+  const parameter = parameterOf(chosen);
+  if (parameter && chosen.name !== `new(${parameter})`) {
+    ways.push(makeButton("After the next step", () => followTo({...chosen, name: `new(${parameter})`})));
   }
   const maker = stepThatMakesNumber(chosen);
   if (maker !== null && maker !== step) {

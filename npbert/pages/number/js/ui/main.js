@@ -1,7 +1,7 @@
 // The page begins here: the data is read, the sentence computed, and everything drawn.
 
 import {complexStepIn, explain, makeModel, run} from "../math/index.js";
-import {choose, chooseSentence, goToStep, valuesOf} from "./actions.js";
+import {choose, chooseSentence, goToStep, newTrainer, valuesOf} from "./actions.js";
 import {showBreak} from "./break.js";
 import {byId} from "./dom.js";
 import {showFollowed} from "./follow.js";
@@ -22,6 +22,7 @@ import {showTransport} from "./transport.js";
 state.data = JSON.parse(byId("data").textContent);
 state.model = makeModel(state.data);
 state.exported = valuesOf(state.model);
+state.trainer = newTrainer();
 // for whoever opens the browser's console
 globalThis.npbert = {state, explain, run, slope: complexStepIn, goToStep, choose};
 for (const show of [

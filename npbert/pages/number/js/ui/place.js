@@ -19,8 +19,9 @@ export function titleOf({name, row, column}) {
 
 // Can this number be moved, and the loss then be another one?
 export function isMovable({name}) {
-  const {isGradient, gradientOf} = state.trace.arrays.get(name);
-  return (!isGradient || Boolean(gradientOf)) && (gradientOf ?? name) !== "loss";
+  const {arrays, recorder} = state.trace;
+  const value = arrays.get(name).gradientOf ?? name;
+  return recorder.arrays.has(value) && value !== "loss";
 }
 
 // The value that is chosen, or whose gradient is; where it cannot be moved, the steepest weight is chosen.

@@ -32,6 +32,7 @@ function drawSentence() {
     const text = isHidden ? indexLabel("tokens", position) : data.vocabulary[word];
     return make("span", {class: isHidden ? "word masked" : "word"}, make("bdi", {}, text));
   });
+  byId("sentences").selectedIndex = data.examples.findIndex(({text}) => text === example.text);
   byId("words").replaceChildren(...words);
   byId("guesses").replaceChildren(...maskedPositions().map((position, index) => hiddenWord(position, index)));
   byId("loss").textContent = plainNumber(trace.loss);

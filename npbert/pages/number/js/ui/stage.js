@@ -8,14 +8,15 @@ import {bugAt} from "./notes.js";
 import {whyNothing} from "./nothing.js";
 import {valuesAfter} from "./place.js";
 import {state, watch} from "./state.js";
+import {groupsOfUpdate, headOfUpdate, tablesOfUpdate, updatedParameter} from "./update.js";
 
 const LEFT_OUT = "left out by the bug";
 const BACKWARD = "This step in reverse: given the gradients of its outputs, it computes those of its inputs.";
 
 // Draw it, and again with every step.
 export function showStage() {
-  watch(["trace", "step", "allWords"], drawStage);
-  watch(["chosen"], () => (needsMoreWords() ? drawStage() : markChosen()));
+  watch(["trace", "step", "allWords", "rate"], drawStage);
+  watch(["chosen", "parameter"], () => (needsMoreWords() || isOtherUpdate() ? drawStage() : markChosen()));
 }
 
 function drawStage() {
@@ -32,8 +33,10 @@ function drawStage() {
   const formula = now.title.includes(now.formula) ? null : make("p", {class: "formula"}, now.formula);
   const bug = bugAt(now);
   const planted = bug && make("p", {class: "formula wrong"}, `with the bug: ${bug.line}`);
-  byId("stage-head").replaceChildren(...[where, title, formula, planted].filter(Boolean));
-  byId("stage").replaceChildren(...groupsOf(now, forward));
+  const isUpdate = now.phase === "update";
+  byId("stage-head").replaceChildren(...[where, title, formula, planted, ...(isUpdate ? headOfUpdate() : [])].filter(Boolean));
+  const groups = isUpdate ? groupsOfUpdate() : groupsOf(now, forward);
+  byId("stage").replaceChildren(...groups.map((group) => drawnGroup(group, now)), ...(isUpdate ? tablesOfUpdate() : []));
   markChosen();
   if (focused) {
     cellOfPlace(byId("stage"), focused)?.focus();
@@ -53,19 +56,21 @@ function groupsOf(now, forward) {
   const isShown = (name) => shown.has(name) || shown.has(array(name).gradientOf);
   const others = [...now.reads, ...now.writes, ...(now.adds ?? [])].filter((name) => !isShown(name));
   const isBack = now.phase === "backward";
-  const groups = [
+  return [
     [isBack ? "went in" : "goes in", inputs],
     ["parameters", parameters],
     ["also at work", [...new Set(others)]],
     [isBack ? "came out" : "comes out", outputs],
   ].filter(([, names]) => names.length);
-  return groups.map(([title, names]) =>
-    make(
-      "section",
-      {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
-      make("h3", {}, title),
-      make("div", {class: "figures"}, ...names.map((name) => figure(array(name), now))),
-    ),
+}
+
+function drawnGroup([title, names], now) {
+  const figures = names.map((name) => figure(state.trace.arrays.get(name), now));
+  return make(
+    "section",
+    {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
+    make("h3", {}, title),
+    make("div", {class: "figures"}, ...figures),
   );
 }
 
@@ -153,6 +158,12 @@ function markChosen() {
   if (twin) {
     cellOfPlace(stage, {...chosen, name: twin})?.classList.add("twin");
   }
+}
+
+// Is the update of another parameter on the stage?
+function isOtherUpdate() {
+  const list = byId("parameter");
+  return Boolean(list) && list.value !== updatedParameter();
 }
 
 // Is the chosen number in an array of the stage, but its word left out?

@@ -5,6 +5,8 @@ export const state = {
   model: null, // its parameters, which training and dragging change
   exported: null, // its parameters as they came
   changed: [], // {name, row, column}: the parameters that the reader has put elsewhere
+  trainer: null, // steps of AdamW, and what it remembers of them
+  parameter: null, // the name of the parameter whose update is shown; null: the steepest
   isFresh: false, // it began from random numbers, not from those that came
   stepsTrained: 0, // in the page
   trainedWith: new Set(), // the ids of the bugs that were planted meanwhile

@@ -61,7 +61,10 @@ function markStrip() {
 }
 
 // Which part of the model a step belongs to, in few words.
-function stretchOf({part, kind}) {
+function stretchOf({part, kind, phase}) {
+  if (phase === "update") {
+    return phase;
+  }
   const layer = part.match(/layers\.(\d+)\.?(\w*)/);
   if (layer) {
     const isFeedForward = /feed_forward|output_norm/.test(layer[2]);

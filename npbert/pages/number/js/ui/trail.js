@@ -40,6 +40,6 @@ function trailItem(place, index, andThen) {
 function trailTitle(place) {
   const symbolOf = ({name}) => state.trace.arrays.get(name).symbol;
   const isAlike = state.trail.some((other) => other.name !== place.name && symbolOf(other) === symbolOf(place));
-  const part = place.name.replace(/^d\((.*)\).*$/, "$1").replace(/\.[^.]*(\.\d+)?$/, "");
+  const part = place.name.replace(/^\w+\((.*)\).*$/, "$1").replace(/\.[^.]*(\.\d+)?$/, "");
   return isAlike ? `${titleOf(place)}, ${partInWords(part)}` : titleOf(place);
 }

@@ -1,7 +1,7 @@
 // Train: steps of AdamW in the page, on all its sentences. The words above and the attention here change with them.
 
-import {makeTrainer, resetParameters} from "../math/index.js";
-import {runAgain, takeModelBack} from "./actions.js";
+import {resetParameters} from "../math/index.js";
+import {newTrainer, nextBatch, runAgain, setRate, takeModelBack} from "./actions.js";
 import {asItWas, beginHere, drawWords} from "./before.js";
 import {axisFor, chart} from "./chart.js";
 import {byId, make} from "./dom.js";
@@ -11,10 +11,8 @@ import {partInWords} from "./labels.js";
 import {smoothed} from "./smoothed.js";
 import {change, state, watch} from "./state.js";
 
-const IN_A_BATCH = 8;
 const TRAIN_AT_ONCE = 60; // of training between two pictures
 const SMOOTH_OVER = 10; // steps
-let trainer = null;
 let losses = [];
 let isRunning = false;
 
@@ -29,23 +27,15 @@ export function showTrain() {
     startOver(takeModelBack);
     byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
   });
-  byId("train-rate").addEventListener("input", drawRate);
-  byId("train-rate").value = Math.log10(state.data.optimizer.lr);
+  byId("train-rate").addEventListener("input", () => setRate(10 ** Number(byId("train-rate").value)));
+  byId("train-rate").value = Math.log10(state.trainer.lr);
+  watch(["rate"], drawRate);
   watch(["view", "trace"], () => state.view === "train" && drawTrain());
   watch(["view"], () => state.view !== "train" && isRunning && toggleRunning());
   drawRate();
 }
 
-// Some of the sentences, drawn anew for every step.
-export function drawnBatch(random = Math.random) {
-  const {examples} = state.data;
-  const count = Math.min(IN_A_BATCH, examples.length);
-  const order = examples.map((example) => ({example, key: random()})).sort((a, b) => a.key - b.key);
-  return order.slice(0, count).map(({example}) => example);
-}
-
 function startOver(setModel) {
-  trainer = null;
   losses = [];
   change({chosen: null, trail: []});
   setModel();
@@ -53,15 +43,13 @@ function startOver(setModel) {
 
 function beFresh() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));
-  runAgain({changed: [], isFresh: true, stepsTrained: 0, trainedWith: new Set()});
+  runAgain({trainer: newTrainer(), changed: [], isFresh: true, stepsTrained: 0, trainedWith: new Set()});
 }
 
 function trainSteps(count) {
   const until = performance.now() + (count === Infinity ? TRAIN_AT_ONCE : Infinity);
-  trainer ??= makeTrainer(state.model, {...state.data.optimizer, lr: learningRate()});
   for (let done = 0; done < count && performance.now() < until; done += 1) {
-    trainer.lr = learningRate();
-    losses.push(trainer.step(drawnBatch(), {bug: state.bug}).loss);
+    losses.push(state.trainer.step(nextBatch(), {bug: state.bug}).loss);
   }
   const trainedWith = new Set(state.bug ? [...state.trainedWith, state.bug] : state.trainedWith);
   runAgain({stepsTrained: losses.length, trainedWith, changed: []});
@@ -80,12 +68,8 @@ function toggleRunning() {
   again();
 }
 
-function learningRate() {
-  return 10 ** Number(byId("train-rate").value);
-}
-
 function drawRate() {
-  const text = plainNumber(Number(learningRate().toPrecision(2)));
+  const text = plainNumber(roundedNumber(state.trainer.lr, 2));
   byId("train-rate-value").textContent = text;
   byId("train-rate").setAttribute("aria-valuetext", text);
 }

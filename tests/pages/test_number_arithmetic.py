@@ -3,14 +3,16 @@
 import json
 import math
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import npbert
-from npbert import AdamW
+from npbert import AdamW, Parameter
 from npbert.data import collate
+from npbert.optim import clip_factor, global_norm
 from npbert.pages.number.export import export
 from tests.pages import models
 from tests.pages.shared import once
@@ -19,6 +21,8 @@ MATH = Path(npbert.__file__).parent / "pages" / "number" / "js" / "math"
 SCRIPT = Path(__file__).parent / "node" / "arithmetic.mjs"
 MOVED = {"name": "bert.encoder.layers.0.attention.query.weight", "row": 1, "column": 2}
 OPTIMIZER = {"lr": 0.01, "betas": (0.8, 0.95), "eps": 1e-6, "weight_decay": 0.1}
+MOST = [0.05, 1e3, 1.0]  # of each model, max_grad_norm: below the norm of the gradient, above it, about it
+BATCH = models.EXAMPLES[:4]
 ROOM = "--max-semi-space-size=64"  # megabytes for what is new: with less, a fifth of the time is tidying up
 COMPLEX = [  # far from the real numbers, where every rule of complex numbers counts
     ("bert.encoder.layers.0.attention.query.weight", 1, 0.3 + 0.4j),
@@ -45,7 +49,8 @@ def answers():
     """All that the tests ask JavaScript, by name, in one run of node for all processes."""
     questions = {
         "models": [
-            export(one, models.EXAMPLES, models.VOCABULARY, optimizer=OPTIMIZER) for one in models.make_models()
+            export(one, models.EXAMPLES, models.VOCABULARY, optimizer={**OPTIMIZER, "max_grad_norm": most})
+            for one, most in zip(models.make_models(), MOST, strict=True)
         ],
         "moved": {**MOVED, "values": np.linspace(-1, 1, 5).tolist()},
         "complex": [
@@ -178,21 +183,58 @@ def test_a_difference_is_wrong_at_both_ends_and_the_complex_step_at_one(answers)
 
 
 def test_training_in_the_page_is_that_of_npbert(answers):
-    for model, answer in zip(models.make_models(), answers["models"], strict=True):
+    for model, most, answer in zip(models.make_models(), MOST, answers["models"], strict=True):
         trained = [
             parameter
             for name, parameter in model.named_parameters()
             if not name.startswith(("bert.pooler", "seq_relationship"))
         ]
         optimizer = AdamW(trained, **OPTIMIZER)
-        for found in answer["training"]:
-            loss, _ = models.loss_and_gradients(model, models.EXAMPLES)
+        for found in (update["made"] for update in answer["updates"]):
+            loss, _ = models.loss_and_gradients(model, BATCH)
             norm = math.sqrt(sum(np.sum(parameter.grad**2) for parameter in trained))
             assert found == {"loss": pytest.approx(loss, rel=1e-9), "gradientNorm": pytest.approx(norm, rel=1e-9)}
-            optimizer.step()
+            optimizer.step(clip_factor(norm, most))
         for name, parameter in model.named_parameters():
             if any(parameter is one for one in trained) and not name.endswith("key.bias"):  # whose gradient is rounding
                 np.testing.assert_allclose(answer["trained"][name], parameter.value.ravel(), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_update_is_that_of_npbert_and_every_number_of_it_is_its_sum(answers, model):
+    """Given the page's own gradients, so that it is the optimizer alone that is compared."""
+    updates = answers["models"][model]["updates"]
+    named = dict(models.make_models()[model].named_parameters())
+    shown = {name: Parameter(w.value) for name, w in named.items() if f"g({name})" in updates[0]["arrays"]}
+    optimizer = AdamW(shown.values(), **OPTIMIZER)
+    beta1, beta2 = OPTIMIZER["betas"]
+    for t, update in enumerate(updates, 1):
+        same = partial(assert_update, update["arrays"])
+        assert update["isIt"] and update["losses"] == [update["made"]["loss"], update["after"]]
+        for name, w in shown.items():
+            w.zero_grad()
+            w.add_grad(np.reshape(update["arrays"][f"g({name})"], w.value.shape))
+        clip = clip_factor(norm := global_norm(shown.values()), MOST[model])
+        assert model == 2 or (clip < 1) == (model == 0)
+        same("norm", norm)
+        same("clip", clip)
+        for name, w, m, v in zip(shown, shown.values(), *optimizer.moments().values(), strict=True):
+            same(f"m_before({name})", m)
+            same(f"v_before({name})", v)
+            same(f"decay({name})", (optimizer.kept(w) - 1) * w.value)
+            assert (optimizer.kept(w) == 1) == (w.value.ndim == 1)
+        optimizer.step(clip)
+        for name, w, m, v in zip(shown, shown.values(), *optimizer.moments().values(), strict=True):
+            wanted = {"m": m, "v": v, "m_hat": m / (1 - beta1**t), "v_hat": v / (1 - beta2**t), "new": w.value}
+            for key, value in wanted.items():
+                same(f"{key}({name})", value)
+    for sums in (updates[0]["sums"], updates[-1]["sums"]):
+        assert sums["wrong"] == [] and sums["count"] > 4000
+
+
+def assert_update(arrays, name, wanted):
+    found, wanted = np.array(arrays[name]), np.ravel(wanted)
+    assert np.abs(found - wanted).max() <= 1e-12 * np.abs(wanted).max(), name
 
 
 def test_fresh_parameters_start_as_init_says(answers):

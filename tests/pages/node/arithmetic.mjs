@@ -17,11 +17,12 @@ function written(trace) {
   return {loss: trace.loss, steps: trace.steps, arrays: Object.fromEntries(arrays), probabilities: trace.probabilities};
 }
 
-// explain for every number of every array: how many there are, and what is wrong with them
-function explained(trace) {
+// explain for every number of every array, or of some: how many there are, and what is wrong with them
+function explained(trace, names = trace.arrays.keys()) {
   const wrong = [];
   let count = 0;
-  for (const {name, shape: [rows, columns], values} of trace.arrays.values()) {
+  for (const name of names) {
+    const {shape: [rows, columns], values} = trace.arrays.get(name);
     for (let place = 0; place < rows * columns; place++, count++) {
       const explanation = math.explain(trace, name, Math.floor(place / columns), place % columns);
       const fault = faultOf(explanation, values[place], trace);
@@ -70,14 +71,27 @@ function answered(data) {
   const trainer = math.makeTrainer(model, data.optimizer);
   const answer = {
     traces: traces.map(written),
-    explained: traces.slice(...(data === first ? [1, 4] : [2, 3])).map(explained), // of others, two sentences
+    explained: traces.slice(...(data === first ? [1, 4] : [2, 3])).map((trace) => explained(trace)), // of others, two sentences
     unlit: traces[0].steps.filter((step) => math.linesOf(data, step).length === 0),
     differences: checked(model, data.examples[0], {sample: 12}),
     complex: checked(model, data.examples[0], {method: "complex", activations: true}),
   };
-  answer.training = Array.from({length: 5}, () => trainer.step(data.examples));
+  answer.updates = Array.from({length: 5}, () => updated(model, trainer, data.examples));
   answer.trained = Object.fromEntries([...model.parameters].map(([name, {re}]) => [name, [...re]]));
   return answer;
+}
+
+// The trainer's next step as arrays and sums, and then made: `isIt` says whether it was the one that was shown
+function updated(model, trainer, examples) {
+  const trace = math.run(model, examples[0]);
+  math.addUpdate(trace, trainer, examples.slice(0, 4));
+  const shown = trace.steps.at(-1), names = [...shown.reads, ...shown.writes];
+  const sums = trainer.steps % 4 ? null : explained(trace, names); // of the first and the last step
+  const arrays = Object.fromEntries(names.map((name) => [name, [...trace.arrays.get(name).values]]));
+  const losses = [trace.update.next().loss, trace.update.lossAfter(examples[0])];
+  const made = trainer.step(examples.slice(0, 4));
+  const isIt = [...model.parameters].every(([name, {re}]) => re.every((value, i) => value === arrays[`new(${name})`][i]));
+  return {arrays, sums, losses, made, isIt, after: math.run(model, examples[0]).loss};
 }
 
 function broken(data) {

@@ -51,12 +51,12 @@ export function addUpdate(trace, trainer, examples) {
     const made = Object.fromEntries(add({...READ, ...MADE}, w, axes, (key) => next().made.get(w.name)[key]));
     const inputs = {w, dw: trace.named.get(`d(${w.name})`)};
     const settings = {...trainer.settingsOf(w.name), batch, squares};
-    const record = {operation: AdamW, part: "update", inputs, outputs: {...shared, ...made}, settings};
+    const record = {operation: AdamW, part: "parameters", inputs, outputs: {...shared, ...made}, settings};
     for (const [key, {name}] of Object.entries(record.outputs)) trace.origins.set(name, [{record, key}]);
   }
   const namesOf = (keys) => parameters.flatMap(({name}) => Object.keys(keys).map((key) => `${key}(${name})`));
   trace.steps[index] = {
-    index, phase: "update", part: "update", kind: AdamW.kind, title: "the update: every parameter moves", formula: AdamW.formula,
+    index, phase: "update", part: "parameters", kind: AdamW.kind, title: "the update: every parameter moves", formula: AdamW.formula,
     reads: namesOf(READ), writes: [...Object.keys(OF_ALL), ...namesOf(MADE)], tape: {keeps: [], ids: 0},
     names: [["theta", "w"], ["alpha", "lr"], ["g", "clip · g"]],
   };

@@ -1,5 +1,4 @@
-// The update on the stage: one parameter of all, its arrays in the order in which AdamW makes them, and what the whole
-// step does to the losses and to every parameter.
+// The update on the stage: the arrays of one parameter, and what the whole step does to the losses and to all of them.
 
 import {chooseParameter} from "./actions.js";
 import {lengthOf} from "./before.js";
@@ -10,11 +9,11 @@ import {largestOf} from "./nothing.js";
 import {steepestWeights} from "./place.js";
 import {state} from "./state.js";
 
-const GROUPS = [
-  ["the gradient of the batch", ["g"], ["norm", "clip"]],
-  ["remembered from the steps before", ["m_before", "v_before"]],
-  ["remembered now", ["m", "v", "m_hat", "v_hat"]],
+const GROUPS = [ // what comes out first: it is made of those below it
   ["before and after", ["", "decay", "delta", "new"]],
+  ["what is remembered of the gradients", ["m", "v", "m_hat", "v_hat"]],
+  ["what was remembered", ["m_before", "v_before"]],
+  ["the gradient of the batch", ["g"], ["norm", "clip"]],
 ];
 
 // Whose update it is: the one that the reader has chosen last, by name or by a number, or the steepest.

@@ -6,9 +6,7 @@ from tests.pages.number import DENSE, EXAMPLES, LAYER, STEP, TRACE, go_to, numbe
 
 QUERY = f"{LAYER}.attention.query.weight"
 CHOSEN = "npbert.state.chosen"
-VALUE = (
-    f"(({{name, row, column}}) => {TRACE}.arrays.get(name).values[row * {TRACE}.arrays.get(name).shape[1] + column])"
-)
+VALUE = f"(({{name, row, column}}) => {TRACE}.named.get(name).tensor.at(row, column))"
 
 
 def new_values(page):
@@ -61,7 +59,7 @@ def test_one_step_of_training_makes_what_was_shown(page):
         if rate:
             page.locator("#train-rate").fill(rate)
         page.click("#tab-step")
-        page.keyboard.press("End")
+        go_to(page, "s.phase === 'update'")
         shown, before = new_values(page), values(page)
         after, own = (
             number(page.locator(f"#stage tr:has-text('{row}') td").nth(2).inner_text())

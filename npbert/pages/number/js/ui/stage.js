@@ -162,8 +162,8 @@ function markChosen() {
 
 // Is the update of another parameter on the stage?
 function isOtherUpdate() {
-  const list = byId("parameter");
-  return Boolean(list) && list.value !== updatedParameter();
+  const isUpdate = state.trace.steps[state.step].phase === "update";
+  return isUpdate && !byId("stage").querySelector(`table[data-array="${CSS.escape(`new(${updatedParameter()})`)}"]`);
 }
 
 // Is the chosen number in an array of the stage, but its word left out?

@@ -70,5 +70,5 @@ function stretchOf({part, kind}) {
   if (part.includes("embeddings") && !part.startsWith("predictions")) {
     return "words";
   }
-  return kind === "CrossEntropy" ? "loss" : part.includes("encoder") ? partInWords(part) : "predict";
+  return ["CrossEntropy", "Difference"].includes(kind) ? state.trace.goal : part.includes("encoder") ? partInWords(part) : "predict";
 }

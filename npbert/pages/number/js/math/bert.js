@@ -3,7 +3,7 @@
 //
 // It runs forward only; what each step does, and how backward undoes it, is in the file of its operation.
 
-import {activated, added, attended, compared, forked, gathered, linear, lookedUp, normed, scored, surprise} from "./steps.js";
+import {activated, added, ahead, attended, forked, gathered, linear, lookedUp, normed, scored, surprise} from "./steps.js";
 
 // rival: null for the loss; or {masked, word}: by how much the label of the masked word is ahead of another word.
 export function maskedWordLoss(recorder, example, rival) {
@@ -52,5 +52,5 @@ function predicted(recorder, y, labels, rival) {
   const a = activated(recorder, "predictions.activation", t, "predictions", "a");
   const z = normed(recorder, "predictions.layer_norm", a, "predictions", "z");
   const logits = scored(recorder, z), known = labels.filter((label) => label >= 0);
-  return rival ? compared(recorder, logits, known, rival) : surprise(recorder, logits, known);
+  return rival ? ahead(recorder, logits, known, rival) : surprise(recorder, logits, known);
 }

@@ -132,7 +132,7 @@ export function surprise(recorder, logits, labels) {
 }
 
 // δ = logits[m, label] − logits[m, word], of the masked word m alone
-export function compared(recorder, logits, labels, {masked, word}) {
+export function ahead(recorder, logits, labels, {masked, word}) {
   const [one, other] = [labels[masked], word].map((id) => `“${recorder.model.vocabulary[id]}”`);
   const title = `the difference: how far ${one} is ahead of ${other}`;
   const about = {part: "difference", title, formula: "δ = logits[one] − logits[other],  p = softmax(logits)"};

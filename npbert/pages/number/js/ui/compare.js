@@ -1,0 +1,100 @@
+// Two guesses compared: why the model prefers one word to another at a hidden place, word by word and feature by feature.
+
+import {byFeature} from "../math/index.js";
+import {compareWith} from "./actions.js";
+import {attentionMap, sharesOfAttention} from "./attention_maps.js";
+import {barsOf} from "./bars.js";
+import {byId, make, makeButton} from "./dom.js";
+import {beginAt} from "./follow.js";
+import {plainNumber, roundedNumber, signedNumber} from "./format.js";
+import {bestOf, indexLabel, maskedPositions} from "./labels.js";
+import {valueAt} from "./place.js";
+import {change, state, watch} from "./state.js";
+
+// Draw it while two guesses are compared, and name what backward begins from wherever the page does.
+export function showCompare() {
+  byId("rival-out").addEventListener("click", () => {
+    compareWith(null);
+    byId("loss-value").focus({preventScroll: true}); // the note, and its button, are gone
+  });
+  byId("rival").addEventListener("change", (event) => {
+    compareWith({...state.rival, word: Number(event.target.value)});
+    byId("rival").focus({preventScroll: true});
+  });
+  // what is followed from here begins a trail of its own
+  byId("compare").addEventListener("click", ({target}) => target.closest(".bars") && change({trail: []}), {capture: true});
+  watch(["trace", "view"], drawCompare);
+}
+
+// Bring the comparison before the reader's eyes, and the keyboard to it.
+export function showWhy(rival) {
+  compareWith(rival);
+  byId("compare").open = true;
+  byId("compare").scrollIntoView({block: "nearest"});
+  byId("compare").querySelector("summary").focus({preventScroll: true});
+}
+
+function drawCompare() {
+  const {trace, rival, view} = state;
+  document.querySelectorAll(".goal").forEach((place) => { place.textContent = trace.goal; });
+  byId("rival-note").hidden = !rival;
+  byId("compare").hidden = !rival || view !== "step";
+  if (byId("compare").hidden) {
+    return;
+  }
+  const {vocabulary} = state.data;
+  const position = maskedPositions()[rival.masked], answer = state.example.labels[position];
+  const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
+  const quoted = (word) => `“${vocabulary[word]}”`;
+  byId("compare-title").textContent = `Why ${quoted(first)} and not ${quoted(second)}?`;
+  const options = vocabulary.map((word, id) => ({word, id})).filter(({id}) => id !== answer)
+    .map(({word, id}) => make("option", {value: id, selected: id === rival.word}, word));
+  byId("rival").replaceChildren(...options);
+  byId("rival-answer").textContent = quoted(answer);
+  byId("compare-said").replaceChildren(...scoresInWords(first, second, quoted), ...strongest(position, quoted));
+  byId("compare-for").textContent = `for ${quoted(answer)}`;
+  byId("compare-against").textContent = `for ${quoted(rival.word)}`;
+  byId("compare-words").replaceChildren(barsOf({terms: byWord(), total: null}));
+  byId("compare-features").replaceChildren(barsOf({terms: byFeature(trace), total: trace.loss}));
+  const maps = sharesOfAttention().map((array) => attentionMap(array, {marked: [position]}));
+  byId("compare-attention").replaceChildren(...maps);
+}
+
+// The scores of both, and how much that is in probability: each number leads on.
+function scoresInWords(first, second, quoted) {
+  const {rival, trace} = state;
+  const number = (name, column, value) =>
+    makeButton(plainNumber(value), () => beginAt({name, row: rival.masked, column}), {class: "factor"});
+  const score = (column) => number("logits", column, valueAt({name: "logits", row: rival.masked, column}));
+  const size = Math.abs(trace.loss);
+  const difference = makeButton(plainNumber(size), () => beginAt({name: "difference", row: 0, column: 0}), {class: "factor"});
+  return [
+    `The model gives ${quoted(first)} the score (logit) `, score(first), ` and ${quoted(second)} `, score(second),
+    `. This difference, ${trace.loss < 0 ? "−" : ""}δ = `, difference, `, makes ${quoted(first)} `,
+    make("strong", {}, `${plainNumber(roundedNumber(Math.exp(size), 2))} times`), " as probable. ",
+  ];
+}
+
+// For each word of the sentence what the difference loses when it is hidden, and beside it the slope.
+function byWord() {
+  const cell = (name, row) => ({name: `words.${name}`, row, column: 0, value: valueAt({name: `words.${name}`, row, column: 0})});
+  return state.example.input_ids.map((_, row) => {
+    const hiding = cell("hiding", row);
+    const slope = {...cell("slope", row), label: "slope: x · dx"};
+    return {label: indexLabel("tokens", row), value: hiding.value, factors: [slope], goes: hiding};
+  });
+}
+
+// The word without which the difference would be another most of all.
+function strongest(position, quoted) {
+  const {trace, example} = state;
+  const sign = trace.loss < 0 ? -1 : 1;
+  const bring = Array.from(trace.arrays.get("words.hiding").values, (value) => sign * value);
+  const [most] = bestOf(bring, 1);
+  const without = Math.abs(trace.loss) - bring[most];
+  if (bring[most] <= 0) {
+    return ["No word of the sentence alone makes it so: hide any, and the difference is larger."];
+  }
+  const then = without < 0 ? `the other way round (${signedNumber(without)})` : `only ${plainNumber(without)}`;
+  return ["Most of this comes from ", make("strong", {}, quoted(example.input_ids[most])), `: hide it, and the difference is ${then}.`];
+}

@@ -51,7 +51,7 @@ function drawCompare() {
     .map(({word, id}) => make("option", {value: id, selected: id === rival.word}, word));
   byId("rival").replaceChildren(...options);
   byId("rival-answer").textContent = quoted(answer);
-  byId("compare-said").replaceChildren(...scoresInWords(first, second, quoted), ...strongest(position, quoted));
+  byId("compare-said").replaceChildren(...scoresInWords(first, second, quoted), ...strongest(quoted));
   byId("compare-for").textContent = `for ${quoted(answer)}`;
   byId("compare-against").textContent = `for ${quoted(rival.word)}`;
   byId("compare-words").replaceChildren(barsOf({terms: byWord(), total: null}));
@@ -63,38 +63,36 @@ function drawCompare() {
 // The scores of both, and how much that is in probability: each number leads on.
 function scoresInWords(first, second, quoted) {
   const {rival, trace} = state;
-  const number = (name, column, value) =>
-    makeButton(plainNumber(value), () => beginAt({name, row: rival.masked, column}), {class: "factor"});
-  const score = (column) => number("logits", column, valueAt({name: "logits", row: rival.masked, column}));
-  const size = Math.abs(trace.loss);
-  const difference = makeButton(plainNumber(size), () => beginAt({name: "difference", row: 0, column: 0}), {class: "factor"});
+  const number = (place) => makeButton(signedNumber(valueAt(place)), () => beginAt(place), {class: "factor"});
+  const score = (column) => number({name: "logits", row: rival.masked, column});
+  const difference = number({name: trace.goal, row: 0, column: 0});
   return [
     `The model gives ${quoted(first)} the score (logit) `, score(first), ` and ${quoted(second)} `, score(second),
-    `. This difference, ${trace.loss < 0 ? "−" : ""}δ = `, difference, `, makes ${quoted(first)} `,
-    make("strong", {}, `${plainNumber(roundedNumber(Math.exp(size), 2))} times`), " as probable. ",
+    ". Their difference, δ = ", difference, `, makes ${quoted(first)} `,
+    make("strong", {}, `${plainNumber(roundedNumber(Math.exp(Math.abs(trace.loss)), 2))} times`), " as probable. ",
   ];
 }
 
 // For each word of the sentence what the difference loses when it is hidden, and beside it the slope.
 function byWord() {
-  const cell = (name, row) => ({name: `words.${name}`, row, column: 0, value: valueAt({name: `words.${name}`, row, column: 0})});
   return state.example.input_ids.map((_, row) => {
-    const hiding = cell("hiding", row);
-    const slope = {...cell("slope", row), label: "slope: x · dx"};
-    return {label: indexLabel("tokens", row), value: hiding.value, factors: [slope], goes: hiding};
+    const [hiding, slope] = ["words.hiding", "words.slope"].map((name) => ({name, row, column: 0}));
+    const factors = [{...slope, label: "slope: x · dx", value: valueAt(slope)}];
+    return {label: indexLabel("tokens", row), value: valueAt(hiding), factors, goes: hiding};
   });
 }
 
-// The word without which the difference would be another most of all.
-function strongest(position, quoted) {
-  const {trace, example} = state;
-  const sign = trace.loss < 0 ? -1 : 1;
-  const bring = Array.from(trace.arrays.get("words.hiding").values, (value) => sign * value);
-  const [most] = bestOf(bring, 1);
-  const without = Math.abs(trace.loss) - bring[most];
-  if (bring[most] <= 0) {
-    return ["No word of the sentence alone makes it so: hide any, and the difference is larger."];
-  }
-  const then = without < 0 ? `the other way round (${signedNumber(without)})` : `only ${plainNumber(without)}`;
-  return ["Most of this comes from ", make("strong", {}, quoted(example.input_ids[most])), `: hide it, and the difference is ${then}.`];
+// Which word speaks most for each of the two: the one by which the difference moves most when it is hidden.
+function strongest(quoted) {
+  const {trace, rival, example} = state;
+  const hiding = Array.from(trace.arrays.get("words.hiding").values);
+  const answer = example.labels[maskedPositions()[rival.masked]];
+  return [[answer, 1], [rival.word, -1]].map(([guessed, sign]) => {
+    const [most] = bestOf(hiding.map((value) => sign * value), 1);
+    const then = signedNumber(trace.loss - hiding[most]);
+    const word = make("strong", {}, quoted(example.input_ids[most]));
+    return sign * hiding[most] > 0
+      ? make("span", {}, word, ` speaks most for ${quoted(guessed)}: were it hidden, δ would be ${then}. `)
+      : make("span", {}, `No word speaks for ${quoted(guessed)} when it is hidden alone. `);
+  });
 }

@@ -1,5 +1,5 @@
-// run: one sentence forward, then backward, as a trace: the loss, every array, every step. Of two guesses compared, their
-// difference is what backward begins from: all that is said here of the loss is then said of it, and `goal` is its name.
+// run: one sentence forward, then backward, as a trace: the loss, every array, every step. Where two guesses are
+// compared, backward begins from their difference: what is said here of the loss is then said of it; `goal` names it.
 
 import {maskedWordLoss} from "./bert.js";
 import {isLeftOut, spoiled} from "./bugs.js";
@@ -100,7 +100,8 @@ function aboutFound({operation, inputs, outputs, settings, part}, key, {named, g
 
 function gradientOf({name, symbol, gradientName, gradientSymbol, rows, columns, head}, goal) {
   const isWhole = gradientName === `d(${name})`;
-  const meaning = `How fast the ${goal.name} moves with ${symbol}${isWhole ? "" : " on this road"}: ∂${goal.symbol}/∂${symbol}.`;
+  const road = isWhole ? "" : " on this road";
+  const meaning = `How fast the ${goal.name} moves with ${symbol}${road}: ∂${goal.symbol}/∂${symbol}.`;
   return {
     name: gradientName, symbol: gradientSymbol, rows, columns, head, meaning,
     isGradient: true, gradientOf: name, gradientName: null,

@@ -8,7 +8,7 @@ import {NamedArray, replayed} from "./recorder.js";
 import {constant, forEachColumn, range, term} from "./terms.js";
 
 const MINUS_ONE = constant("−1", -1);
-const SIGNS = {"1": "+1: this guess is ahead", "-1": "−1: this guess is subtracted", "0": "0: it is neither of the two"};
+const SIGNS = {"1": "+1: this guess is ahead", "-1": "−1: this guess is subtracted", "0": "0: neither of the two"};
 const guessesOf = ({labels, masked, word}) => [labels[masked], word];
 
 // δ = logits[m, a] − logits[m, b].   logits, p (M, V)   δ (1, 1): it is the `loss` of this trace
@@ -70,8 +70,8 @@ const ByWord = {
     slope: ({x, dx}, n) => ({
       right: `Σᵢ ${x.symbol}[${n}, i] · ${dx.symbol}[${n}, i]`,
       terms: slopeAt(x, dx, n),
-      note: "What this word would bring to the difference if the model went straight on from here. It bends: so this is a "
-        + "slope, and not the whole story.",
+      note: "What this word would bring to the difference if the model went straight on from here. It bends: so this "
+        + "is a slope, and not the whole story.",
     }),
     hiding: ({loss, settings: {without, mask}}, n) => ({
       right: `δ − δ with ${mask} at ${n}`,
@@ -84,10 +84,11 @@ const ByWord = {
   },
 };
 
-// Two more arrays in a trace, with a number for each token: `slope` is Σᵢ x dx of what the embeddings give, and `hiding`
-// what the difference loses when the token at the hidden place (as a rule [MASK]) stands for this one, too.
+// Two more arrays in a trace, with a number for each token: `slope` is Σᵢ x dx of what the embeddings give, and
+// `hiding` what the difference loses when the token at the hidden place (as a rule [MASK]) stands for this one, too.
 export function addWords({recorder: {records, tokens}, named, origins}) {
-  const {outputs: {loss}, settings} = records.at(-1), norm = records.find(({operation}) => operation.kind === "LayerNorm");
+  const {outputs: {loss}, settings} = records.at(-1);
+  const norm = records.find(({operation}) => operation.kind === "LayerNorm");
   const word = named.get("bert.embeddings.word"), x = norm.outputs.y, dx = named.get(x.gradientName);
   const hidden = tokens.masked[settings.masked], width = word.tensor.columns;
   const without = range(tokens.words.length, (n) => {
@@ -103,5 +104,6 @@ export function addWords({recorder: {records, tokens}, named, origins}) {
   };
   const sums = without.map((_, n) => slopeAt(x, dx, n).reduce((sum, {value}) => sum + value, 0));
   add("slope", sums, "What each word brings to the difference, to first order.");
-  add("hiding", without.map((other) => loss.tensor.re[0] - other), "What the difference loses when the word is hidden.");
+  const lost = without.map((other) => loss.tensor.re[0] - other);
+  add("hiding", lost, "What the difference loses when the word is hidden.");
 }

@@ -8,8 +8,8 @@ import {titleOf} from "./place.js";
 
 const MOST_BARS = 12;
 
-// A bar for each term: its length is how much it brings. The largest stand alone, the small ones are folded away. total:
-// null where the terms are no sum.
+// A bar for each term: its length is how much it brings. The largest stand alone, the small ones are folded away.
+// total: null where the terms are no sum.
 export function barsOf({terms, total, roads}) {
   const largest = Math.max(...terms.map((term) => Math.abs(term.value)), Number.MIN_VALUE);
   const order = terms.map((term, index) => ({term, index}));

@@ -1,4 +1,4 @@
-// Two guesses compared: why the model prefers one word to another at a hidden place, word by word and feature by feature.
+// Two guesses compared: why the model prefers one word to another at a hidden place, by words and by features.
 
 import {byFeature} from "../math/index.js";
 import {compareWith} from "./actions.js";
@@ -22,7 +22,8 @@ export function showCompare() {
     byId("rival").focus({preventScroll: true});
   });
   // what is followed from here begins a trail of its own
-  byId("compare").addEventListener("click", ({target}) => target.closest(".bars") && change({trail: []}), {capture: true});
+  const begin = ({target}) => target.closest(".bars") && change({trail: []});
+  byId("compare").addEventListener("click", begin, {capture: true});
   watch(["trace", "view"], drawCompare);
 }
 

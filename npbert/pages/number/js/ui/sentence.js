@@ -46,8 +46,8 @@ function drawSentence() {
 function lossInWords() {
   const {rival, example, data} = state;
   if (rival) {
-    const words = [example.labels[maskedPositions()[rival.masked]], rival.word].map((word) => `“${data.vocabulary[word]}”`);
-    return `the logit of ${words.join(" minus that of ")}`;
+    const answer = example.labels[maskedPositions()[rival.masked]];
+    return `the logit of “${data.vocabulary[answer]}” minus that of “${data.vocabulary[rival.word]}”`;
   }
   return maskedPositions().length > 1 ? "the mean of −ln p over the hidden words" : "−ln p of the hidden word";
 }
@@ -117,8 +117,8 @@ function whyButton(masked, word, isAhead) {
     }
   };
   const name = state.data.vocabulary[word];
-  const attributes = {class: "stop why", "aria-pressed": String(isCompared), "aria-label": `${isAhead ? "why" : "why not"} ${name}?`};
-  return makeButton(isAhead ? "why this?" : "why not?", toggle, attributes);
+  const [text, said] = isAhead ? ["why this?", `why ${name}?`] : ["why not?", `why not ${name}?`];
+  return makeButton(text, toggle, {class: "stop why", "aria-pressed": String(isCompared), "aria-label": said});
 }
 
 function guess(place, probability, sign, why) {

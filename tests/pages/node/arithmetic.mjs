@@ -80,6 +80,16 @@ function answered(data) {
   return answer;
 }
 
+// Two guesses compared, at the second hidden word of a sentence
+function compared(data) {
+  const trace = math.run(math.makeModel(data), data.examples[1], {rival: asked.rival});
+  const work = math.checking(trace, {method: "complex", activations: true});
+  let next = work.next();
+  while (!next.done) next = work.next();
+  const byFeature = math.byFeature(trace).reduce((sum, {value}) => sum + value, 0);
+  return {trace: written(trace), explained: explained(trace), check: next.value, byFeature};
+}
+
 function broken(data) {
   const model = math.makeModel(data);
   return Object.fromEntries(math.BUGS.map((bug) => [bug.id, {
@@ -124,12 +134,12 @@ function moved(data) {
   const {name, row, column} = asked.moved;
   const trace = math.run(model, example);
   return {
-    losses: asked.moved.values.map((value) => math.lossAt(model, example, {name, row, column, value})),
+    losses: asked.moved.values.map((value) => math.lossWith(trace, {name, row, column}, value)),
     complexLosses: asked.models.map((one) => asked.complex.map((where) =>
-      math.lossAt(math.makeModel(one), one.examples[0], where))),
-    difference: math.difference(model, example, asked.moved, 1e-4),
-    complex: math.complexStep(model, example, asked.moved, 1e-30),
-    errors: math.errorsByStep(model, example, asked.moved),
+      math.lossWith(math.run(math.makeModel(one), one.examples[0], {backward: false}), where, where.value))),
+    difference: math.differenceIn(trace, asked.moved, 1e-4),
+    complex: math.complexStepIn(trace, asked.moved, 1e-30),
+    errors: math.errorsByStep(trace, asked.moved),
     untouched: trace.loss === math.run(model, example).loss,
     kept: keptWhileTraining(data),
   };
@@ -146,6 +156,7 @@ function fresh(data) {
 
 writeFileSync(answers, JSON.stringify({
   models: asked.models.map(answered),
+  compared: asked.models.map(compared),
   broken: broken(first),
   right: losses(first, null),
   explainedWrong: explained(math.run(math.makeModel(first), first.examples[0], {bug: "norm-spread"})).wrong,

@@ -2,8 +2,9 @@
 
 export {makeModel, run} from "./run.js";
 export {explain} from "./explain.js";
-export {lossAt, lossWith, difference, complexStep, complexStepIn, errorsByStep} from "./differences.js";
+export {lossWith, differenceIn, complexStepIn, errorsByStep} from "./differences.js";
 export {checkAll, checking} from "./check.js";
 export {BUGS} from "./bugs.js";
 export {makeTrainer, resetParameters} from "./train.js";
 export {linesOf} from "./lines.js";
+export {byFeature} from "./two_guesses.js";

@@ -14,6 +14,7 @@ export const state = {
   chosen: null, // {name, row, column}: the number that is followed
   trail: [], // the numbers chosen on the way to it, itself the last
   bug: null, // the id of the planted bug
+  rival: null, // {masked, word}: the word that the answer of a masked word is compared with, in place of the loss
   view: "step", // which tab is open
   isPlaying: false,
   allWords: false, // show every word of the vocabulary, or only those that matter here

@@ -19,6 +19,7 @@ _SETTINGS = ("corpus", "train", "held_out", "model", "max_length", "batch_size",
 _KINDS = {"masked", "labels", "numbers", "choices", "tags", "answers"}
 _STEPS = 6
 REPORT_FILE = "report.html"
+DESCRIPTION = "A training run of npbert: its curves, its layers, what the model guesses and what it gets wrong."
 
 
 def write_report(folder: str | Path, path: str | Path | None = None) -> None:
@@ -61,7 +62,7 @@ def report_page(run: Run) -> str:
         import_extra("jinja2", extra="train").UndefinedError,
     ) as error:
         raise FileError(f"{run.folder}: shown.jsonl has a row that is not as a run writes it: {error!r}") from error
-    return page(title, body, style=resource("report/report.css"))
+    return page(title, body, description=DESCRIPTION, style=resource("report/report.css"))
 
 
 def _environment() -> Any:

@@ -11,12 +11,14 @@ from typing import Any
 from npbert.pages.site.definitions import Definition
 from npbert.pages.site.docstring import Texts
 from npbert.pages.site.library import Library, relative
+from npbert.pages.site.number import NUMBER_PAGE
 from npbert.pages.site.panels import Proof, in_words
 from npbert.pages.site.rendering import Page, highlighted, render
-from npbert.pages.site.sources import Function, Source
+from npbert.pages.site.sources import Function, Source, first_sentence
 
 _PATH = "index.html"
 _PICTURE = "docs/pictures/encoder_layer.svg"
+_ABOUT = "BERT in NumPy, with every derivative written by hand: its chapters, its source, and its reference."
 _SPECIAL = ("__call__", "__len__", "__getitem__", "__iter__")
 
 
@@ -30,6 +32,7 @@ def contents_page(library: Library, proofs: list[Proof], num_bugs: int) -> Page:
         _PATH,
         checked=in_words(proofs) if proofs else "",
         num_bugs=num_bugs,
+        number=NUMBER_PAGE,
         picture=_PICTURE if (library.root / _PICTURE).is_file() else "",
         first=library.chapters[0] if library.chapters else None,
         chapters=_chapters(library),
@@ -37,21 +40,15 @@ def contents_page(library: Library, proofs: list[Proof], num_bugs: int) -> Page:
         outside=[_file(library, source, "npbert") for source in outside],
         reference=[(room.module, reference_path(room), public_names(room)) for room in rooms_with_names(library)],
     )
-    return Page(_PATH, "npbert, to read", "contents", body)
+    return Page(_PATH, "npbert, to read", "contents", body, _ABOUT)
 
 
 def _chapters(library: Library) -> list[tuple[str, str, str, str]]:
     """(number or +, page, title, what docs/README.md says of it) of each chapter."""
-    if not library.chapters:
-        return []
-    first, *others = library.chapters
-    said = dict(re.findall(r"\]\(([\w-]+\.md)\):\s*((?:[^\n]+\n?)+?)(?=\d+\. |\n|\Z)", first.text))
-    found = []
-    for chapter in others:
-        words = " ".join(said.get(chapter.path.removeprefix("docs/"), "").split())
-        title = re.sub(r"^\d+\. ", "", chapter.title)
-        found.append((str(chapter.number or "+"), chapter.page, title, words[:1].upper() + words[1:]))
-    return found
+    return [
+        (str(chapter.number or "+"), chapter.page, re.sub(r"^\d+\. ", "", chapter.title), chapter.about)
+        for chapter in library.chapters[1:]
+    ]
 
 
 def _room(library: Library, room: str, sources: list[Source]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
@@ -69,7 +66,8 @@ def _file(library: Library, source: Source, room: str) -> tuple[str, str, str]:
 
 
 def search_index(library: Library, pages: list[Page]) -> str:
-    """search.js: [name, kind, page and place, first sentence] of each chapter, heading, file, class and function.
+    """search.js: [name, kind, page and place, first sentence] of each chapter, heading, file, class and function, in
+    the order to read them in; of a heading also the other words below it, each once.
 
     The chapters come first, then the library; the exercises and the tests come last.
     """
@@ -80,31 +78,30 @@ def search_index(library: Library, pages: list[Page]) -> str:
     return f"const ENTRIES = {listed};\nconst FIRST_LATE = {len(found) - len(late)};\n"
 
 
-_HEADING = re.compile(r'<h([1-4]) id="([^"]*)">(.*?)</h\1>\s*(?:<p>(.*?)</p>)?', re.DOTALL)
+_HEADING = re.compile(r'<h([1-4]) id="([^"]*)">(.*?)</h\1>\s*(<p>.*?</p>)?(.*?)(?=<h[1-4] id=|\Z)', re.DOTALL)
 
 
-def _headings(pages: list[Page]) -> Iterator[tuple[str, str, str, str]]:
+def _headings(pages: list[Page]) -> Iterator[tuple[str, ...]]:
     for page in pages:
         if page.kind == "chapter":
-            for level, anchor, title, text in _HEADING.findall(page.body):
-                name, words = (unescape(re.sub("<[^>]*>", "", html)) for html in (title, text))
-                kind, place = ("chapter", page.path) if level == "1" else (page.title, f"{page.path}#{anchor}")
-                yield name, kind, place, _first_sentence(words)
+            for level, anchor, *parts in _HEADING.findall(page.body):
+                name, first, rest = (unescape(re.sub("<[^>]*>", "", html)) for html in parts)
+                words = " ".join(dict.fromkeys(re.findall(r"[^\W\d_]{3,}", f"{first} {rest}".lower())))
+                if level == "1":
+                    yield name, "chapter", page.path, page.about, words
+                else:
+                    yield name, page.title, f"{page.path}#{anchor}", first_sentence(first), words
 
 
-def _names(library: Library) -> Iterator[tuple[str, str, str, str]]:
+def _names(library: Library) -> Iterator[tuple[str, ...]]:
     for source in library.sources:
         if source.stem != "__init__":
-            yield source.path.removeprefix("npbert/"), "file", source.page, _first_sentence(source.summary)
-    for definition in library.definitions.all():
-        node = definition.node
-        if isinstance(node, ast.ClassDef | Function) and not re.search(r"(^|\.)_", definition.name):
-            words = _first_sentence(ast.get_docstring(node) or "")
-            yield definition.name, definition.source.path, definition.address, words
-
-
-def _first_sentence(text: str) -> str:
-    return re.split(r"(?<=[.!?]) ", " ".join(text.partition("\n\n")[0].split()))[0]
+            yield source.path.removeprefix("npbert/"), "file", source.page, first_sentence(source.summary)
+        for definition in library.definitions.all():
+            node, name = definition.node, definition.name
+            is_here = definition.source is source and isinstance(node, ast.ClassDef | Function)
+            if is_here and not re.search(r"(^|\.)_", name):
+                yield name, source.path, definition.address, first_sentence(ast.get_docstring(node) or "")
 
 
 def public_names(source: Source) -> list[str]:
@@ -144,7 +141,7 @@ def _reference_page(library: Library, room: Source, described: dict[int, str]) -
         entries.append({"name": name, "elsewhere": address if address != here else "", **entry})
     text = Texts(library, room, path).docstring(room.tree)
     body = render("reference", path, module=room.module, text=text, entries=entries)
-    return Page(path, f"{room.module}: what is public", "api", body)
+    return Page(path, f"{room.module}: what is public", "api", body, first_sentence(room.summary))
 
 
 def _entry(library: Library, path: str, definition: Definition) -> dict[str, Any]:

@@ -67,26 +67,32 @@ for (const [enter, leave] of [["mouseover", "mouseout"], ["focusin", "focusout"]
 }
 document.addEventListener("scroll", () => pointed && showShape(pointed), { passive: true });
 
-// ---- the search: all words, in any order, in names first, then in first sentences
+// ---- the search: all words, in any order, in names first, then in first sentences, then below headings
 const search = document.getElementById("page-search");
 const found = document.getElementById("page-found");
 let chosen = -1;
 
-const plain = (text) => text.toLowerCase().replace(/[\s_.]+/g, " ").trim();
+const plain = (text) => text.toLowerCase().replace(/[\s_.-]+/g, " ").trim();
+const joined = (text) => plain(text).replaceAll(" ", "");
+// the beginning that a word has in all its forms: "accumulation" is found in "accumulate"
+const stem = (word) => word.replace(/(?<=.{4})(ations?|ings?|ed|es|s|e)$/, "");
 
-function rank(typed, [name, , , sentence]) {
-  const last = name.replace(/\.py$/, "").split(/[./]/).pop();
-  const [wanted, whole] = [typed, last].map((text) => plain(text).replaceAll(" ", ""));
-  const has = (text) => plain(typed).split(" ").every((word) => plain(text).includes(word));
-  return [last === typed, whole === wanted, whole.startsWith(wanted), has(name), has(`${name} ${sentence}`)].indexOf(true);
+function rank(typed, [name, , , sentence, text = ""]) {
+  const whole = joined(name.replace(/\.py$/, "").split(/[./]/).pop());
+  const wanted = joined(typed);
+  const words = plain(typed).split(" ").map(stem);
+  const has = (...texts) => words.every((word) => texts.some((each) => each.includes(word)));
+  const names = [plain(name), joined(name)];
+  const ways = [whole === wanted, whole.startsWith(stem(wanted)), has(...names), has(...names, plain(sentence))];
+  return [...ways, has(...names, plain(sentence), text)].indexOf(true);
 }
 
 function matches(typed) {
-  return ENTRIES.map((entry, place) => [place >= FIRST_LATE, rank(typed, entry), entry[0].length, place, entry])
+  return ENTRIES.map((entry, place) => [place >= FIRST_LATE, rank(typed, entry), place, entry])
     .filter((each) => each[1] >= 0)
-    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3])
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
     .slice(0, 12)
-    .map((each) => each[4]);
+    .map((each) => each[3]);
 }
 
 function showMatches() {

@@ -1,4 +1,4 @@
-// npbert's own lines that compute the step, lit: the layer's first, then who called it.
+// npbert's own lines that compute the step, lit: the layer's first, then who called it. In the site, each leads there.
 
 import {linesOf} from "../math/index.js";
 import {byId, make} from "./dom.js";
@@ -43,6 +43,11 @@ function namesHere({lines}) {
   return names.filter(isThere).map(([name, symbol]) => `${name} is ${symbol}`);
 }
 
+// Where the site shows a line.
+function pageAt(file, line) {
+  return `${state.data.site}${file.replace(/\.py$/, ".html")}#L${line}`;
+}
+
 function shownFrame({file, function: name, first, lines, lit}, depth) {
   const isLit = new Set(lit);
   const indent = Math.min(...lines.filter((line) => line.trim()).map((line) => line.search(/\S/)));
@@ -53,6 +58,7 @@ function shownFrame({file, function: name, first, lines, lit}, depth) {
     return make("span", attributes, code, comment ? make("span", {class: "comment"}, comment) : null, "\n");
   });
   const title = `${file}, ${lit.length === 1 ? `line ${lit[0]}` : `lines ${lit[0]} to ${lit.at(-1)}`}`;
-  const summary = make("summary", {}, make("code", {}, name ?? ""), make("span", {class: "quiet"}, ` ${title}`));
+  const place = state.data.site === undefined ? make("span", {class: "quiet"}, title) : make("a", {href: pageAt(file, lit[0])}, title);
+  const summary = make("summary", {}, make("code", {}, name ?? ""), " ", place);
   return make("details", {open: depth === 0}, summary, make("pre", {tabindex: 0, "aria-label": title}, ...text));
 }

@@ -66,16 +66,18 @@ def _file(library: Library, source: Source, room: str) -> tuple[str, str, str]:
 
 
 def search_index(library: Library, pages: list[Page]) -> str:
-    """search.js: [name, kind, page and place, first sentence] of each chapter, heading, file, class and function, in
-    the order to read them in; of a heading also the other words below it, each once.
+    """search.js: [name, kind, page and place, first sentence] of each chapter, heading, room, file, class and function;
+    all but the last two have the other words of their text, too, each once.
 
-    The chapters come first, then the library; the exercises and the tests come last.
+    They stand in the order to read them in: first the chapters, then the rooms and what is in them; the exercises, the
+    tests and BERT in one file come last.
     """
-    found = [*_headings(pages), *_names(library)]
-    late = [entry for entry in found if entry[2].startswith(("npbert/learn/exercises/", "tests/"))]
-    entries = [entry for entry in found if entry not in late] + late
+    sources = sorted(library.sources, key=lambda each: (each.stem != "__init__", each.room.count("/")))
+    late = [each for each in sources if each.room == "learn/exercises" or not each.path.startswith("npbert/")]
+    early = [*_headings(pages), *(entry for each in sources if each not in late for entry in _names(library, each))]
+    entries = [*early, *(entry for each in late for entry in _names(library, each))]
     listed = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
-    return f"const ENTRIES = {listed};\nconst FIRST_LATE = {len(found) - len(late)};\n"
+    return f"const ENTRIES = {listed};\nconst FIRST_LATE = {len(early)};\n"
 
 
 _HEADING = re.compile(r'<h([1-4]) id="([^"]*)">(.*?)</h\1>\s*(<p>.*?</p>)?(.*?)(?=<h[1-4] id=|\Z)', re.DOTALL)
@@ -86,22 +88,26 @@ def _headings(pages: list[Page]) -> Iterator[tuple[str, ...]]:
         if page.kind == "chapter":
             for level, anchor, *parts in _HEADING.findall(page.body):
                 name, first, rest = (unescape(re.sub("<[^>]*>", "", html)) for html in parts)
-                words = " ".join(dict.fromkeys(re.findall(r"[^\W\d_]{3,}", f"{first} {rest}".lower())))
-                if level == "1":
-                    yield name, "chapter", page.path, page.about, words
-                else:
-                    yield name, page.title, f"{page.path}#{anchor}", first_sentence(first), words
+                is_top = level == "1"
+                kind, place = ("chapter", page.path) if is_top else (page.title, f"{page.path}#{anchor}")
+                yield name, kind, place, page.about if is_top else first_sentence(first), _words(f"{first} {rest}")
 
 
-def _names(library: Library) -> Iterator[tuple[str, ...]]:
-    for source in library.sources:
-        if source.stem != "__init__":
-            yield source.path.removeprefix("npbert/"), "file", source.page, first_sentence(source.summary)
-        for definition in library.definitions.all():
-            node, name = definition.node, definition.name
-            is_here = definition.source is source and isinstance(node, ast.ClassDef | Function)
-            if is_here and not re.search(r"(^|\.)_", name):
-                yield name, source.path, definition.address, first_sentence(ast.get_docstring(node) or "")
+def _names(library: Library, source: Source) -> Iterator[tuple[str, ...]]:
+    """A file or a room, and the classes and functions that it defines."""
+    is_room = source.stem == "__init__"
+    name = source.path.removeprefix("npbert/").removesuffix("__init__.py") or "npbert"
+    text = ast.get_docstring(source.tree) or ""
+    yield name, "room" if is_room else "file", source.page, first_sentence(text), _words(text)
+    for definition in library.definitions.all():
+        node, name = definition.node, definition.name
+        is_here = definition.source is source and isinstance(node, ast.ClassDef | Function)
+        if is_here and not re.search(r"(^|\.)_", name):
+            yield name, source.path, definition.address, first_sentence(ast.get_docstring(node) or "")
+
+
+def _words(text: str) -> str:
+    return " ".join(dict.fromkeys(re.findall(r"[^\W\d_]{3,}", text.lower())))
 
 
 def public_names(source: Source) -> list[str]:

@@ -58,7 +58,7 @@ function shownFrame({file, function: name, first, lines, lit}, depth) {
     return make("span", attributes, code, comment ? make("span", {class: "comment"}, comment) : null, "\n");
   });
   const title = `${file}, ${lit.length === 1 ? `line ${lit[0]}` : `lines ${lit[0]} to ${lit.at(-1)}`}`;
-  const place = state.data.site === undefined ? make("span", {class: "quiet"}, title) : make("a", {href: pageAt(file, lit[0])}, title);
-  const summary = make("summary", {}, make("code", {}, name ?? ""), " ", place);
-  return make("details", {open: depth === 0}, summary, make("pre", {tabindex: 0, "aria-label": title}, ...text));
+  const summary = make("summary", {}, make("code", {}, name ?? ""), make("span", {class: "quiet"}, ` ${title}`));
+  const link = state.data.site === undefined ? null : make("a", {href: pageAt(file, lit[0])}, `Read ${file} on the site`);
+  return make("details", {open: depth === 0}, summary, link, make("pre", {tabindex: 0, "aria-label": title}, ...text));
 }

@@ -10,10 +10,9 @@ from typing import Any
 
 from npbert.extras import import_extra
 
-
 ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 4 4'%3E"
-    "%3Cpath fill='%232166ac' d='M0 0h4v4H0z'/%3E%3Cpath fill='%23e89a5b' d='M2 0h2v2H2zM0 2h2v2H0z'/%3E%3C/svg%3E"
+    "data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 4 4%22%3E%3Cpath fill=%22%232166ac"
+    "%22 d=%22M0 0h4v4H0z%22/%3E%3Cpath fill=%22%23e89a5b%22 d=%22M2 0h2v2H2zM0 2h2v2H0z%22/%3E%3C/svg%3E"
 )
 """The icon of every page: a heat map of four numbers, two above 0 and two below."""
 NO_SCRIPT = "<noscript><p>This page needs JavaScript, which is switched off in this browser.</p></noscript>"

@@ -66,7 +66,7 @@ def _write(data: dict[str, Any], path: str | Path) -> None:
 
 
 def number_page(data: dict[str, Any]) -> str:
-    """The page as HTML. data: what `export` gives, and for a page of the site, `site`: where from it the site begins."""
+    """The page as HTML. data: what `export` gives; in a page of the site also `site`, where from it the site begins."""
     foot = TO_THE_SITE.format(escape(data["site"])) if "site" in data else ""
     return page(
         data["title"],

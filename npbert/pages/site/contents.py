@@ -101,8 +101,9 @@ def _names(library: Library, source: Source) -> Iterator[tuple[str, ...]]:
     yield name, "room" if is_room else "file", source.page, first_sentence(text), _words(text)
     for definition in library.definitions.all():
         node, name = definition.node, definition.name
-        is_here = definition.source is source and isinstance(node, ast.ClassDef | Function)
-        if is_here and not re.search(r"(^|\.)_", name):
+        if definition.source is not source or re.search(r"(^|\.)_", name):
+            continue
+        if isinstance(node, ast.ClassDef | Function):
             yield name, source.path, definition.address, first_sentence(ast.get_docstring(node) or "")
 
 

@@ -15,7 +15,7 @@ from npbert.pages.site.names import Name, Place
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the site. path: in the site. kind: its class in the style sheet. body: HTML. about: a sentence of it."""
+    """A page of the site. path: in the site. kind: its class in the style sheet. body: HTML. about: a summary."""
 
     path: str
     title: str

@@ -85,7 +85,7 @@ function rank(typed, [name, , page, sentence, text = ""]) {
   const has = (...texts) => words.every((word) => texts.some((each) => each.includes(word)));
   const names = [plain(name), joined(name)];
   return [
-    stem(whole) === wanted || joined(name) === wanted,
+    stem(whole) === wanted || stem(joined(name)) === wanted,
     whole.startsWith(wanted) || (page.startsWith("docs/") && has(...names)),
     has(...names),
     has(...names, plain(sentence)),

@@ -206,10 +206,7 @@ document.getElementById("page-theme").addEventListener("click", () => {
 // ---- what can be scrolled sideways can be reached with the tab key, too
 const watchWidth = new ResizeObserver((boxes) => {
   for (const { target } of boxes) {
-    target.toggleAttribute("tabindex", false);
-    if (target.scrollWidth > target.clientWidth) {
-      target.tabIndex = 0;
-    }
+    target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
   }
 });
 document.querySelectorAll("pre, .scrolls").forEach((box) => watchWidth.observe(box));

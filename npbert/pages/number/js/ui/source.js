@@ -43,11 +43,6 @@ function namesHere({lines}) {
   return names.filter(isThere).map(([name, symbol]) => `${name} is ${symbol}`);
 }
 
-// Where the site shows a line.
-function pageAt(file, line) {
-  return `${state.data.site}${file.replace(/\.py$/, ".html")}#L${line}`;
-}
-
 function shownFrame({file, function: name, first, lines, lit}, depth) {
   const isLit = new Set(lit);
   const indent = Math.min(...lines.filter((line) => line.trim()).map((line) => line.search(/\S/)));
@@ -59,6 +54,8 @@ function shownFrame({file, function: name, first, lines, lit}, depth) {
   });
   const title = `${file}, ${lit.length === 1 ? `line ${lit[0]}` : `lines ${lit[0]} to ${lit.at(-1)}`}`;
   const summary = make("summary", {}, make("code", {}, name ?? ""), make("span", {class: "quiet"}, ` ${title}`));
-  const link = state.data.site === undefined ? null : make("a", {href: pageAt(file, lit[0])}, `Read ${file} on the site`);
+  const {site} = state.data;
+  const href = `${site}${file.replace(/\.py$/, ".html")}#L${lit[0]}`;
+  const link = site === undefined ? null : make("a", {href}, `Read ${file} on the site`);
   return make("details", {open: depth === 0}, summary, link, make("pre", {tabindex: 0, "aria-label": title}, ...text));
 }

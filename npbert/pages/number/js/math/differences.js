@@ -11,10 +11,15 @@ const forwardOf = (model, example) => run(model, example, {backward: false});
 const numberOf = (trace, {name, row, column}) => trace.named.get(name).tensor.at(row, column);
 
 // The loss if one number of a trace had this value: a number, or {re, im}, which gives {re, im}.
-export function lossWith(trace, {name, row, column}, value) {
-  const {tensor} = trace.named.get(name);
-  const loss = replayed(trace.recorder.records, name, tensor.with(row, column, value));
+export function lossWith(trace, place, value) {
+  const {name, tensor} = trace.recorder.records.at(-1).outputs.loss;
+  const loss = movedWith(trace, place, value).get(name) ?? tensor;
   return typeof value === "object" ? {re: loss.re[0], im: loss.im?.[0] ?? 0} : loss.re[0];
+}
+
+// All tensors that are others then, by name.
+export function movedWith(trace, {name, row, column}, value) {
+  return replayed(trace.recorder.records, name, trace.named.get(name).tensor.with(row, column, value));
 }
 
 // The loss if a parameter, or a number on the way, had the value that `where` says; forward goes on from there.

@@ -13,7 +13,7 @@ export function explain(trace, name, row, column) {
   if (origins.length === 0) return {...about, ...withoutOrigin(array, value, place)};
 
   const parts = origins.map((origin) => partOf(trace, origin, row, column));
-  const terms = parts.flatMap((part) => part.terms);
+  const terms = parts.flatMap((part) => part.terms.map((one) => ofRoad(part.road, one)));
   return {
     ...about,
     formula: `${array.symbol}${place} = ${parts.map((part) => part.right).join(" + ")}`,
@@ -24,8 +24,11 @@ export function explain(trace, name, row, column) {
   };
 }
 
+// A term of a step that is one of several roads
+const ofRoad = (road, term) => (road ? {...term, label: `${road}: ${term.label}`} : term);
+
 // What one step has to say of a number: its operation knows.
-function partOf(trace, {record, key}, row, column) {
+export function partOf(trace, {record, key}, row, column) {
   const {operation, inputs, outputs, settings, part} = record;
   const arrays = {settings, ...inputs, ...outputs};
   for (const [of, array] of Object.entries({...inputs, ...outputs})) {

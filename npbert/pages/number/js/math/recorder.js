@@ -99,7 +99,8 @@ export function tensorsOf(arrays) {
   return tensors;
 }
 
-// The forward once more, with one array changed: only what hangs on it is computed again. Returns the loss (1, 1).
+// The forward once more, with one array changed: only what hangs on it is computed again. Returns the tensors that are
+// then others, by name.
 export function replayed(records, name, changed) {
   const now = new Map([[name, changed]]);
   for (const {operation, inputs, outputs, settings} of records) {
@@ -119,8 +120,7 @@ export function replayed(records, name, changed) {
       if (result && !isSame(result, outputs[key].tensor)) now.set(outputs[key].name, result);
     }
   }
-  const {loss} = records.at(-1).outputs;
-  return now.get(loss.name) ?? loss.tensor;
+  return now;
 }
 
 // A row of a table that is not read changes nothing: then nothing after it is computed again.

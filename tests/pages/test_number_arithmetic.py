@@ -35,6 +35,18 @@ COMPLEX_ERF = {  # by scipy.special.erf
     (-4.0, 1e-25): (-0.9999999845827421, 1.2698234671866564e-32),
 }
 
+FOLLOWED = [
+    {"name": name, "row": row, "column": column}
+    for name, row, column in (
+        ("bert.embeddings.position_embeddings.weight", 2, 1),
+        ("bert.embeddings.word_embeddings.weight", 0, 2),  # as it comes in, and as an answer
+        ("bert.encoder.layers.0.attention.query.weight", 1, 2),
+        ("bert.encoder.layers.0.output_norm.xHat", 1, 3),
+        ("bert.encoder.layers.0.h", 1, 2),
+        ("predictions.layer_norm.gamma", 0, 2),
+        ("logits", 0, 1),
+    )
+]
 ERF_AT = [*np.linspace(-7, 7, 2801).tolist(), 1e-300, 1e-9, 2 - 1e-15, 30.0, 0.0]
 MODELS = range(3)
 CASES = [(model, example) for model in MODELS for example in range(len(models.EXAMPLES))]
@@ -52,6 +64,7 @@ def answers():
             {"name": name, "row": row, "column": 1, "value": {"re": value.real, "im": value.imag}}
             for name, row, value in COMPLEX
         ],
+        "followed": FOLLOWED,
         "erf": ERF_AT,
         "complexErf": list(COMPLEX_ERF),
     }

@@ -20,7 +20,7 @@ export function pathsOf(trace, place) {
   const flow = (gradient, {name}) => trace.named.get(gradient).tensor.re.reduce(
     (sum, value, i) => sum + value * (moved.get(name)?.im[i] ?? 0) / TINY, 0);
 
-  const start = [...trace.named.values()].find(({name, isGradient}) => isGradient && !trace.origins.get(name).length);
+  const start = [...trace.named.values()].find(({name, isGradient}) => isGradient && trace.origins.get(name)?.length === 0);
   const [{record: last}] = trace.origins.get(start.gradientOf);
   const forks = records.slice(0, last.index + 1).filter((one) => one === last || /Fork|Gather/.test(one.operation.kind));
   const stops = [

@@ -5,7 +5,7 @@ import {range} from "./terms.js";
 
 // [{road, size}], size: √Σ² of what comes back on this road; empty where there is only one.
 export function roadsOf(trace, name) {
-  const origins = trace.origins.get(name);
+  const origins = trace.origins.get(name) ?? [];
   const parts = origins.map((origin) => partOf(trace, origin, 0, 0));
   if (parts.length > 1) return parts.map(({road}, index) => ({road, size: Math.hypot(...origins[index].tensor.re)}));
   if (!parts[0]?.roads) return [];

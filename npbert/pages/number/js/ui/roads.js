@@ -25,9 +25,9 @@ function roadsBox({symbol, values}, roads) {
   const terms = roads.map(({road, size}) =>
     ({label: road, value: size, said: `${plainNumber(size)} (${percent(size / all)})`, factors: [], goes: null}));
   const [first, second] = roads.toSorted((a, b) => b.size - a.size);
-  const text = `The size of what comes back on a road is √Σ², over all its numbers. It is largest “${first.road}”: `
-    + `${plainNumber(roundedNumber(first.size / second.size, 3))} times that of “${second.road}”. Added up, they are `
-    + `${symbol}, of size ${plainNumber(Math.hypot(...values))}.`;
+  const times = plainNumber(roundedNumber(first.size / second.size, 3));
+  const text = `Most comes back “${first.road}”: ${times} times as much as “${second.road}”, by √Σ² over all numbers. `
+    + `Added up, ${symbol} has ${plainNumber(Math.hypot(...values))}.`;
   return make("section", {"aria-label": `the roads of ${symbol}`},
     make("h3", {}, `${symbol}: which road is the larger?`),
     barsOf({terms, roads: true}),

@@ -49,7 +49,8 @@ function trailItem(place, index, link, andThen) {
 }
 
 function factorsOf({factor, product}) {
-  const text = [factor === null ? "" : `× ${plainNumber(factor)}`, product === 1 ? "" : plainNumber(product)];
+  const isStart = factor === null && product === 1;
+  const text = [factor === null ? "" : `× ${plainNumber(factor)}`, isStart ? "" : plainNumber(product)];
   return text.map((number) => make("span", {class: "number"}, number));
 }
 

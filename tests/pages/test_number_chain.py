@@ -1,4 +1,4 @@
-"""The chain of factors, what flows along the paths to the loss, and how large each road is: beside NumPy's own numbers."""
+"""The chain of factors, what flows along the paths to the loss, and how large each road is: beside NumPy's numbers."""
 
 import numpy as np
 import pytest

@@ -33,7 +33,7 @@ export function pathsOf(trace, place) {
     from: -1,
     to: stops.findIndex(({array, record}) =>
       array.name === place.name || record === null || record.index > origin.record.index),
-    road: partOf(trace, origin, 0, 0).road ?? null,
+    road: partOf(trace, origin)(0, 0).road ?? null,
     gradient: gradientName,
     flow: origin.tensor.at(place.row, place.column),
   }));

@@ -35,25 +35,13 @@ COMPLEX_ERF = {  # by scipy.special.erf
     (-4.0, 1e-25): (-0.9999999845827421, 1.2698234671866564e-32),
 }
 
-FOLLOWED = [
-    {"name": name, "row": row, "column": column}
-    for name, row, column in (
-        ("bert.embeddings.position_embeddings.weight", 2, 1),
-        ("bert.embeddings.word_embeddings.weight", 0, 2),  # as it comes in, and as an answer
-        ("bert.encoder.layers.0.attention.query.weight", 1, 2),
-        ("bert.encoder.layers.0.output_norm.xHat", 1, 3),
-        ("bert.encoder.layers.0.h", 1, 2),
-        ("predictions.layer_norm.gamma", 0, 2),
-        ("logits", 0, 1),
-    )
-]
 ERF_AT = [*np.linspace(-7, 7, 2801).tolist(), 1e-300, 1e-9, 2 - 1e-15, 30.0, 0.0]
 MODELS = range(3)
+RIVAL = models.VOCABULARY.index("are")
 CASES = [(model, example) for model in MODELS for example in range(len(models.EXAMPLES))]
 
 
-@pytest.fixture(scope="module")
-def answers():
+def all_answers():
     """All that the tests ask JavaScript, by name, in one run of node for all processes."""
     questions = {
         "models": [
@@ -64,7 +52,8 @@ def answers():
             {"name": name, "row": row, "column": 1, "value": {"re": value.real, "im": value.imag}}
             for name, row, value in COMPLEX
         ],
-        "followed": FOLLOWED,
+        "followed": models.FOLLOWED,
+        "rival": {"masked": 1, "word": RIVAL},
         "erf": ERF_AT,
         "complexErf": list(COMPLEX_ERF),
     }
@@ -75,6 +64,9 @@ def answers():
         subprocess.run([node, ROOM, str(SCRIPT), str(MATH), str(asked), str(path)], check=True, timeout=300)
 
     return json.loads(once("answers.json", ask).read_text(encoding="utf-8"))
+
+
+answers = pytest.fixture(all_answers, scope="module")
 
 
 def assert_same(found, wanted, what, smallest_scale=0.0):

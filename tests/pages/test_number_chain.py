@@ -28,16 +28,18 @@ def test_a_chain_is_a_product_and_its_links_add_up(answers, model):  # noqa: F81
 
 @pytest.mark.parametrize("model", MODELS)
 def test_what_flows_into_a_stop_flows_out_and_each_cut_carries_the_gradient(answers, model):  # noqa: F811
-    for found in answers["models"][model]["paths"]:
+    loss, difference = answers["models"][model]["paths"], answers["models"][model]["rivalPaths"]
+    for found, goal in [(one, "loss") for one in loss] + [(one, "difference") for one in difference]:
         scale = max([abs(road["flow"]) for road in found["roads"]])
         for cut in range(len(found["stops"])):
             flow = sum(road["flow"] for road in found["roads"] if road["from"] < cut <= road["to"])
             assert flow == pytest.approx(found["gradient"], abs=1e-12 * scale), (found["name"], cut)
             into = sum(road["flow"] for road in found["roads"] if road["to"] == cut)
             assert into == pytest.approx(found["stops"][cut]["total"], abs=1e-12 * scale), (found["name"], cut)
-        assert found["stops"][-1]["name"] == "loss"
+        assert found["stops"][-1]["name"] == goal
         ways = {road["road"] for road in found["roads"] if road["from"] == -1}
-        assert ways == ({"as it comes in", "as an answer"} if "word_embeddings" in found["name"] else {None})
+        both = {"as it comes in", "as an answer"} if goal == "loss" else {"as it comes in"}  # it is neither guess
+        assert ways == (both if "word_embeddings" in found["name"] else {None})
 
 
 def test_each_road_carries_what_numpy_finds_with_all_other_roads_closed(answers):  # noqa: F811

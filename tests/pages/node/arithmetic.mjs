@@ -102,6 +102,8 @@ function answered(data) {
     chains: chains(traces[1]),
     roads: Object.fromEntries([...traces[1].arrays.keys()].map((name) => [name, math.roadsOf(traces[1], name)])),
     paths: asked.followed.filter(({name}) => traces[1].arrays.has(name)).map((place) => pathsIn(traces[1], place)),
+    rivalPaths: asked.followed.slice(0, 3).filter(({name}) => traces[1].arrays.has(name)).map((place) =>
+      pathsIn(math.run(model, data.examples[1], {rival: asked.rival}), place)),
     unlit: traces[0].steps.filter((step) => math.linesOf(data, step).length === 0),
     differences: checked(model, data.examples[0], {sample: 12}),
     complex: checked(model, data.examples[0], {method: "complex", activations: true}),
@@ -109,6 +111,16 @@ function answered(data) {
   answer.training = Array.from({length: 5}, () => trainer.step(data.examples));
   answer.trained = Object.fromEntries([...model.parameters].map(([name, {re}]) => [name, [...re]]));
   return answer;
+}
+
+// Two guesses compared, at the second hidden word of a sentence
+function compared(data) {
+  const trace = math.run(math.makeModel(data), data.examples[1], {rival: asked.rival});
+  const work = math.checking(trace, {method: "complex", activations: true});
+  let next = work.next();
+  while (!next.done) next = work.next();
+  const byFeature = math.byFeature(trace).reduce((sum, {value}) => sum + value, 0);
+  return {trace: written(trace), explained: explained(trace), check: next.value, byFeature};
 }
 
 function broken(data) {
@@ -155,12 +167,12 @@ function moved(data) {
   const {name, row, column} = asked.moved;
   const trace = math.run(model, example);
   return {
-    losses: asked.moved.values.map((value) => math.lossAt(model, example, {name, row, column, value})),
+    losses: asked.moved.values.map((value) => math.lossWith(trace, {name, row, column}, value)),
     complexLosses: asked.models.map((one) => asked.complex.map((where) =>
-      math.lossAt(math.makeModel(one), one.examples[0], where))),
-    difference: math.difference(model, example, asked.moved, 1e-4),
-    complex: math.complexStep(model, example, asked.moved, 1e-30),
-    errors: math.errorsByStep(model, example, asked.moved),
+      math.lossWith(math.run(math.makeModel(one), one.examples[0], {backward: false}), where, where.value))),
+    difference: math.differenceIn(trace, asked.moved, 1e-4),
+    complex: math.complexStepIn(trace, asked.moved, 1e-30),
+    errors: math.errorsByStep(trace, asked.moved),
     untouched: trace.loss === math.run(model, example).loss,
     kept: keptWhileTraining(data),
   };
@@ -177,6 +189,7 @@ function fresh(data) {
 
 writeFileSync(answers, JSON.stringify({
   models: asked.models.map(answered),
+  compared: asked.models.map(compared),
   broken: broken(first),
   right: losses(first, null),
   explainedWrong: explained(math.run(math.makeModel(first), first.examples[0], {bug: "norm-spread"})).wrong,

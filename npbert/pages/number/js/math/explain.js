@@ -46,9 +46,9 @@ function workingsOf({workings}, outputs) {
 
 function withoutOrigin(array, value, place) {
   const note = array.isGradient
-    ? "You have arrived at the loss: here backward begins, and the loss moves by as much as itself."
+    ? `You have arrived at the ${array.gradientOf}: here backward begins, and it moves by as much as itself.`
     : array.parameter ? "A number that is learned: training moves it a little against its gradient, step by step."
       : "A fixed number: it is not learned.";
-  const label = array.isGradient ? "∂loss/∂loss" : array.parameter ? "learned" : "fixed";
+  const label = array.isGradient ? array.symbol.replace(/^d(.*)/, "∂$1/∂$1") : array.parameter ? "learned" : "fixed";
   return {formula: `${array.symbol}${place}`, terms: [{label, value, factors: [], goes: null}], total: value, note};
 }

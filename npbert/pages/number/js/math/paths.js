@@ -5,8 +5,8 @@
 // from a that brings back the gradient g, Σ g · ȧ flows: all paths that take this road bring so much together, though
 // none is counted. What flows into a stop flows out of it, and each cut across all roads carries the whole gradient.
 
-import {movedWith} from "./differences.js";
 import {partOf} from "./explain.js";
+import {movedBy} from "./recorder.js";
 
 const TINY = 1e-30;
 
@@ -16,16 +16,15 @@ const TINY = 1e-30;
 export function pathsOf(trace, place) {
   const {records} = trace.recorder;
   const {tensor, gradientName} = trace.named.get(place.name);
-  const moved = movedWith(trace, place, {re: tensor.at(place.row, place.column), im: TINY});
+  const turned = tensor.with(place.row, place.column, {re: tensor.at(place.row, place.column), im: TINY});
+  const moved = movedBy(records, place.name, turned);
   const flow = (gradient, {name}) => trace.named.get(gradient).tensor.re.reduce(
     (sum, value, i) => sum + value * (moved.get(name)?.im[i] ?? 0) / TINY, 0);
 
-  const start = [...trace.named.values()].find(({name, isGradient}) => isGradient && trace.origins.get(name)?.length === 0);
-  const [{record: last}] = trace.origins.get(start.gradientOf);
-  const forks = records.slice(0, last.index + 1).filter((one) => one === last || /Fork|Gather/.test(one.operation.kind));
+  const passed = records.filter((one, n) => n === records.length - 1 || /Fork|Gather/.test(one.operation.kind));
   const stops = [
-    ...forks.map((record) => ({record, array: Object.values(record.inputs)[0]})),
-    {record: null, array: trace.named.get(start.gradientOf)},
+    ...passed.map((record) => ({record, array: Object.values(record.inputs)[0]})),
+    {record: null, array: trace.named.get(trace.goal)},
   ].map((stop) => ({...stop, gradient: stop.array.gradientName, total: flow(stop.array.gradientName, stop.array)}))
     .filter(({total, record}) => total !== 0 || record === null);
 

@@ -1,12 +1,13 @@
 // What a reader can do. Every button, key and drag ends in one of these.
 
 import {run} from "../math/index.js";
+import {maskedPositions} from "./labels.js";
 import {change, state} from "./state.js";
 
 // Compute the sentence again, forward and backward, with the model as it is now.
 export function runAgain(changes = {}) {
   Object.assign(state, changes);
-  const trace = run(state.model, state.example, {bug: state.bug});
+  const trace = run(state.model, state.example, {bug: state.bug, rival: state.rival});
   change({...changes, trace, step: Math.min(state.step, trace.steps.length - 1)});
 }
 
@@ -22,13 +23,24 @@ export function goToStep(number) {
 export function chooseSentence(example) {
   const {input_ids, token_type_ids, labels} = example;
   forget();
-  runAgain({example: {...example, input_ids: [...input_ids], token_type_ids, labels: [...labels]}});
+  runAgain({rival: null, example: {...example, input_ids: [...input_ids], token_type_ids, labels: [...labels]}});
 }
 
-// Another answer for a hidden word: the loss is then that of this word.
+// Another answer for a hidden word: the loss is then that of this word. Where this was the word that the answer is
+// compared with, the two change places.
 export function chooseAnswer(position, word) {
-  const labels = state.example.labels.map((label, index) => (index === position ? word : label));
-  runAgain({example: {...state.example, labels}});
+  const {rival, example} = state;
+  const labels = example.labels.map((label, index) => (index === position ? word : label));
+  const isSame = rival?.word === word && maskedPositions()[rival.masked] === position;
+  runAgain({example: {...example, labels}, rival: isSame ? {...rival, word: example.labels[position]} : rival});
+}
+
+// Compare the answer of a masked word with another word, {masked, word}: backward then begins from the difference of
+// their logits, and this is followed. null: it begins from the loss again.
+export function compareWith(rival) {
+  const chosen = rival && {name: "difference", row: 0, column: 0};
+  const start = {view: "step", chosen, trail: [chosen], step: stepThatMakes(state.trace.goal)};
+  runAgain({rival, ...(rival ? start : {chosen, trail: []})});
 }
 
 // Plant a bug in the backward, or take it out: null.

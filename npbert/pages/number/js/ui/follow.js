@@ -1,7 +1,7 @@
 // The number that is followed: the sum that it is, a bar for each term, and the way by which the reader came.
 
 import {explain, largestTerm, wayToLoss} from "../math/index.js";
-import {state, watch} from "./state.js";
+import {change, state, watch} from "./state.js";
 import {follow, forget, goBackTo, goToStep, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton} from "./dom.js";
@@ -58,6 +58,12 @@ function followToLoss() {
 export function followTo(place) {
   follow(place);
   showSum();
+}
+
+// The same from anywhere, on a trail of its own.
+export function beginAt(place) {
+  change({view: "step", trail: []});
+  followTo(place);
 }
 
 // Where to begin: the weights that move the loss most. The part of the model is said once for all that are in it.
@@ -137,6 +143,7 @@ const MOVE = 0.01;
 // A gradient in words: what backward says, and where a bug is planted, what the loss really does.
 function whatItSays(place, value) {
   const {trace, bug} = state;
+  const {goal} = trace;
   const {gradientOf, symbol} = trace.arrays.get(place.name);
   const of = titleOf({...place, name: gradientOf});
   const nothing = whyNothing(trace.arrays.get(place.name));
@@ -146,12 +153,12 @@ function whatItSays(place, value) {
   const isOneRoad = trace.arrays.get(gradientOf).gradient !== place.name;
   if (isOneRoad) {
     const road = symbol.slice(symbol.indexOf(" ") + 1);
-    return `On this road alone (${road}), the loss would ${fallBy(value)} if ${of} rose by ${MOVE}.`;
+    return `On this road alone (${road}), the ${goal} would ${fallBy(value)} if ${of} rose by ${MOVE}.`;
   }
   const really = bug ? trueSlopeAt({...place, name: gradientOf}) : value;
-  const said = `if ${of} rose by ${MOVE}, the loss would ${fallBy(value)}`;
+  const said = `if ${of} rose by ${MOVE}, the ${goal} would ${fallBy(value)}`;
   return !isSlope(value, really)
-    ? `Backward, with the bug, says: ${said}. It is wrong: the loss would really ${fallBy(really)}.`
+    ? `Backward, with the bug, says: ${said}. It is wrong: the ${goal} would really ${fallBy(really)}.`
     : `${said[0].toUpperCase()}${said.slice(1)}.`;
 }
 
@@ -170,7 +177,7 @@ function waysOn() {
     ways.push(makeButton("← Previous number", goBackOnTrail, {title: "the one before on the trail (Backspace)"}));
   }
   if (largestTerm(trace, chosen)) {
-    ways.push(makeButton("Follow the largest to the loss", followToLoss));
+    ways.push(makeButton(`Follow the largest to the ${trace.goal}`, followToLoss));
   }
   if (gradient) {
     ways.push(makeButton("Its gradient", () => followTo({...chosen, name: gradient})));
@@ -188,7 +195,7 @@ function waysOn() {
     ways.push(makeButton(text, go, {title: "the step that makes it"}));
   }
   if (isMovable(chosen)) {
-    ways.push(makeButton("Try another value", () => openView("move"), {title: "move it and watch the loss"}));
+    ways.push(makeButton("Try another value", () => openView("move"), {title: `move it and watch the ${trace.goal}`}));
   }
   return ways;
 }

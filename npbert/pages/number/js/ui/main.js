@@ -1,8 +1,9 @@
 // The page begins here: the data is read, the sentence computed, and everything drawn.
 
 import {complexStepIn, explain, makeModel, run} from "../math/index.js";
-import {choose, chooseSentence, goToStep, valuesOf} from "./actions.js";
+import {choose, chooseSentence, compareWith, goToStep, valuesOf} from "./actions.js";
 import {showBreak} from "./break.js";
+import {showCompare} from "./compare.js";
 import {byId} from "./dom.js";
 import {showFollowed} from "./follow.js";
 import {showNotes} from "./notes.js";
@@ -25,11 +26,12 @@ state.data = JSON.parse(byId("data").textContent);
 state.model = makeModel(state.data);
 state.exported = valuesOf(state.model);
 // for whoever opens the browser's console
-globalThis.npbert = {state, explain, run, slope: complexStepIn, goToStep, choose};
+globalThis.npbert = {state, explain, run, slope: complexStepIn, goToStep, choose, compareWith};
 for (const show of [
   showTools,
   showTabs,
   showSentence,
+  showCompare,
   showNotes,
   showTransport,
   showStage,

@@ -20,7 +20,7 @@ export function titleOf({name, row, column}) {
 // Can this number be moved, and the loss then be another one?
 export function isMovable({name}) {
   const {isGradient, gradientOf} = state.trace.arrays.get(name);
-  return (!isGradient || Boolean(gradientOf)) && (gradientOf ?? name) !== "loss";
+  return (!isGradient || Boolean(gradientOf)) && (gradientOf ?? name) !== state.trace.goal;
 }
 
 // The value that is chosen, or whose gradient is; where it cannot be moved, the steepest weight is chosen.

@@ -30,7 +30,7 @@ function roadsBox({symbol, values}, roads) {
     + `Added up, ${symbol} has ${plainNumber(Math.hypot(...values))}.`;
   return make("section", {"aria-label": `the roads of ${symbol}`},
     make("h3", {}, `${symbol}: which road is the larger?`),
-    barsOf({terms, roads: true}),
+    barsOf({terms, total: null, roads: true}),
     make("p", {class: "quiet"}, text),
   );
 }

@@ -15,6 +15,7 @@ export const state = {
   trail: [], // the numbers chosen on the way to it, itself the last
   paths: false, // all its paths to the loss are unfolded
   bug: null, // the id of the planted bug
+  rival: null, // {masked, word}: the word that the answer of a masked word is compared with, in place of the loss
   view: "step", // which tab is open
   isPlaying: false,
   allWords: false, // show every word of the vocabulary, or only those that matter here

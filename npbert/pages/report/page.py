@@ -22,6 +22,7 @@ _LONGEST_WORD = 60
 _KINDS = {"masked", "labels", "numbers", "choices", "tags", "answers"}
 _STEPS = 6
 REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
+DESCRIPTION = "A training run of npbert: its curves, its layers, what the model guesses and what it gets wrong."
 
 
 def write_report(folder: str | Path, path: str | Path | None = None) -> None:
@@ -65,7 +66,7 @@ def comparison_page(runs: Sequence[Run]) -> str:
             curves=curves(*runs),
         )
     )
-    return page(title, body, style=_style(), scripts=_script())
+    return page(title, body, description=DESCRIPTION, style=_style(), scripts=_script())
 
 
 def _names_of(runs: Sequence[Run]) -> list[str]:
@@ -120,7 +121,7 @@ def report_page(run: Run) -> str:
         import_extra("jinja2", extra="train").UndefinedError,
     ) as error:
         raise FileError(f"{run.folder}: shown.jsonl has a row that is not as a run writes it: {error!r}") from error
-    return page(title, body, style=_style(), scripts=_script())
+    return page(title, body, description=DESCRIPTION, style=_style(), scripts=_script())
 
 
 def _environment() -> Any:

@@ -52,6 +52,7 @@ def all_answers():
             {"name": name, "row": row, "column": 1, "value": {"re": value.real, "im": value.imag}}
             for name, row, value in COMPLEX
         ],
+        "followed": models.FOLLOWED,
         "rival": {"masked": 1, "word": RIVAL},
         "erf": ERF_AT,
         "complexErf": list(COMPLEX_ERF),

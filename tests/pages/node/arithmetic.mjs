@@ -51,6 +51,34 @@ function isThere(trace, name, row, column) {
   return array && row >= 0 && row < array.shape[0] && column >= 0 && column < array.shape[1];
 }
 
+// From some gradients on: whether the parts add up, link by link, and the products along the largest to the loss
+function chains(trace) {
+  const gradients = [...trace.arrays.values()].filter(({isGradient, name}) => isGradient && name !== "d(loss)");
+  return gradients.map(({name, shape}) => {
+    const place = {name, row: shape[0] - 1, column: shape[1] - 1};
+    const {terms, value} = math.explain(trace, name, place.row, place.column);
+    const parts = new Map(terms.map(({goes}) => [JSON.stringify(goes), goes]));
+    const sizes = terms.reduce((sum, term) => sum + Math.abs(term.value), 0);
+    const linked = [...parts.values()].map((goes) => math.chainOf(trace, [place, goes])[1].factor * valueIn(trace, goes));
+    const way = [place, ...math.wayToLoss(trace, place)];
+    const chain = math.chainOf(trace, way);
+    const product = chain.slice(1).reduce((result, {factor}) => result * factor, 1);
+    return {
+      name, value, sizes, linked: linked.reduce((sum, part) => sum + part, 0), end: way.at(-1).name, product,
+      said: chain.at(-1).product, largest: Math.max(0, ...terms.map((term) => Math.abs(term.value))),
+      first: way.length > 1 ? Math.abs(chain[1].factor * valueIn(trace, way[1])) : 0,
+    };
+  });
+}
+
+const valueIn = (trace, {name, row, column}) => trace.named.get(name).tensor.at(row, column);
+
+function pathsIn(trace, place) {
+  const {stops, roads} = math.pathsOf(trace, place);
+  const gradient = valueIn(trace, {...place, name: trace.arrays.get(place.name).gradient});
+  return {...place, gradient, roads, stops: stops.map(({array, total}) => ({name: array.name, total}))};
+}
+
 // The losses of some steps of training from fresh weights, on a sentence with two hidden words and a word that comes twice
 function losses(data, bug, steps = 12) {
   const model = math.makeModel(data);
@@ -71,6 +99,11 @@ function answered(data) {
   const answer = {
     traces: traces.map(written),
     explained: traces.slice(...(data === first ? [1, 4] : [2, 3])).map(explained), // of others, two sentences
+    chains: chains(traces[1]),
+    roads: Object.fromEntries([...traces[1].arrays.keys()].map((name) => [name, math.roadsOf(traces[1], name)])),
+    paths: asked.followed.filter(({name}) => traces[1].arrays.has(name)).map((place) => pathsIn(traces[1], place)),
+    rivalPaths: asked.followed.slice(0, 3).filter(({name}) => traces[1].arrays.has(name)).map((place) =>
+      pathsIn(math.run(model, data.examples[1], {rival: asked.rival}), place)),
     unlit: traces[0].steps.filter((step) => math.linesOf(data, step).length === 0),
     differences: checked(model, data.examples[0], {sample: 12}),
     complex: checked(model, data.examples[0], {method: "complex", activations: true}),

@@ -2,6 +2,9 @@
 
 export {makeModel, run} from "./run.js";
 export {explain} from "./explain.js";
+export {chainOf, largestTerm, wayToLoss} from "./chain.js";
+export {pathsOf} from "./paths.js";
+export {roadsOf} from "./roads.js";
 export {lossWith, differenceIn, complexStepIn, errorsByStep} from "./differences.js";
 export {checkAll, checking} from "./check.js";
 export {BUGS} from "./bugs.js";

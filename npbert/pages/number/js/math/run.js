@@ -35,7 +35,7 @@ export function run(model, example, {bug = null, backward = true, dloss = 1, riv
     bug,
     steps: recorder.records.map(forwardStep),
     named: new Map(recorder.arrays), // every array, with its gradient and its workings
-    origins: new Map(), // name → where it was made: the step, and what its operation calls it
+    origins: new Map(), // name → where it was made: the step, what its operation calls it, what it brings of a gradient
   };
   for (const record of recorder.records) {
     if (record.operation.kind === "Fork") continue; // nothing is made: all roads are x itself
@@ -72,7 +72,7 @@ function undo(trace, record, bug) {
     const before = trace.named.get(array.name);
     if (before) addTo(before, array, index); // a tied table: both of its uses add to one gradient
     else trace.named.set(array.name, array);
-    trace.origins.set(array.name, [...(trace.origins.get(array.name) ?? []), {record, key}]);
+    trace.origins.set(array.name, [...(trace.origins.get(array.name) ?? []), {record, key, tensor: array.tensor}]);
     writes.push(array.name);
     if (isLeftOut(bug, record, key)) leftOut.push(array.name);
     if (inputs[key.slice(1)]?.parameter) adds.push(array.name);

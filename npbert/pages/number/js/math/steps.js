@@ -31,7 +31,7 @@ export function lookedUp(recorder, symbol, ids) {
   const formula = `${symbol} = ${weight.symbol}[${symbol} ids]`;
   const about = {part, title: `${symbol}s: looked up in a table`, formula};
   const y = described("bert.embeddings", symbol);
-  const road = symbol === "word" ? "as it comes in: " : ""; // the table of words has a second use, as answers
+  const road = symbol === "word" ? "as it comes in" : null; // the table of words has a second use, as answers
   return recorder.step(isFixed ? FixedPositions : Embedding, about, {weight}, {y}, {ids, road}).y;
 }
 

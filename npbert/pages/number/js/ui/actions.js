@@ -80,9 +80,10 @@ export function choose(place) {
   change({chosen: place, trail: [place]});
 }
 
-// From the number that is followed go on to one that it is made of: the stage shows the step that makes it.
-export function follow(place) {
-  goTo(place, [...state.trail, place]);
+// From the number that is followed go on to one that it is made of, or to several, each made of the next: the stage shows
+// the step that makes the last.
+export function follow(...places) {
+  goTo(places.at(-1), [...state.trail, ...places]);
 }
 
 // Back to an earlier number of the trail.

@@ -2,7 +2,7 @@
 
 import {follow} from "./actions.js";
 import {byId, make} from "./dom.js";
-import {shortNumber, signedNumber} from "./format.js";
+import {signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {titleOf} from "./place.js";
 
@@ -34,12 +34,12 @@ export function barsOf({terms, total, roads}) {
 }
 
 // A term: a bar that leads on, and its factors, each of which leads to itself.
-function bar({label, value, factors, goes}, largest) {
+function bar({label, value, factors, goes, said = signedNumber(value)}, largest) {
   const width = `--width: ${(50 * Math.abs(value)) / largest}%`;
   const parts = [
     make("span", {class: "bar-label"}, make("bdi", {}, label)),
     make("span", {class: `bar-track ${value < 0 ? "minus" : "plus"}`, style: width, "aria-hidden": "true"}),
-    make("span", {class: "bar-value"}, signedNumber(value)),
+    make("span", {class: "bar-value"}, said),
   ];
   const cells = factors.filter(({name}) => name !== null);
   const line = goes ? leading(goes, cells, "bar", parts) : make("div", {class: "bar"}, ...parts);
@@ -51,7 +51,7 @@ function bar({label, value, factors, goes}, largest) {
 function factorParts(factor) {
   const {name, value, label} = factor;
   const what = label ?? titleOf(factor);
-  const text = /^[−-]?\d+$/.test(what) ? what : `${what} (${shortNumber(value)})`;
+  const text = /^[−-]?\d+$/.test(what) ? what : `${what} (${signedNumber(value)})`;
   return [name === null ? make("span", {class: "constant"}, text) : leading(factor, [factor], "factor", [text])];
 }
 

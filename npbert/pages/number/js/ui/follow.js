@@ -1,6 +1,6 @@
 // The number that is followed: the sum that it is, a bar for each term, and the way by which the reader came.
 
-import {explain} from "../math/index.js";
+import {explain, largestTerm, wayToLoss} from "../math/index.js";
 import {change, state, watch} from "./state.js";
 import {follow, forget, goBackTo, goToStep, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
@@ -48,6 +48,12 @@ export function leaveNumber({toCell = true} = {}) {
   (cell ?? byId("scrubber")).focus({preventScroll: !cell});
 }
 
+// Follow the largest part, and its largest part, until backward begins.
+function followToLoss() {
+  follow(...wayToLoss(state.trace, state.chosen));
+  showSum();
+}
+
 // Follow this number, and show its sum.
 export function followTo(place) {
   follow(place);
@@ -60,12 +66,15 @@ export function beginAt(place) {
   followTo(place);
 }
 
-// Where to begin: the weights that move the loss most, one of each matrix.
+// Where to begin: the weights that move the loss most. The part of the model is said once for all that are in it.
 function drawTries() {
-  const tries = steepestWeights().slice(0, TO_TRY).map((place) => {
+  let said = null;
+  const tries = steepestWeights(TO_TRY).map((place) => {
     const gradient = {...place, name: state.trace.arrays.get(place.name).gradient};
-    const text = `${titleOf(place)}, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
-    return make("li", {}, makeButton(text, () => followTo(gradient)), ` ${signedNumber(valueAt(gradient))}`);
+    const part = place.name === said ? "" : `, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
+    said = place.name;
+    const button = makeButton(`${titleOf(place)}${part}`, () => followTo(gradient));
+    return make("li", {}, button, ` ${signedNumber(valueAt(gradient))}`);
   });
   byId("tries").replaceChildren(...tries);
 }
@@ -123,7 +132,7 @@ function titleBox() {
   const maker = stepThatMakesNumber(chosen);
   const where = maker === null ? "" : ` (${partInWords(trace.steps[maker].part)})`;
   const parts = [title, make("p", {class: "meaning", title: shapeInWords(array)}, `${array.meaning}${where}`)];
-  if (array.gradientOf) {
+  if (array.gradientOf && isMovable(chosen)) {
     parts.push(make("p", {id: "what-it-says"}, whatItSays(chosen, value)));
   }
   return make("div", {}, ...parts);
@@ -165,7 +174,10 @@ function waysOn() {
   const {gradient, gradientOf} = trace.arrays.get(chosen.name);
   const ways = [];
   if (trail.length > 1) {
-    ways.push(makeButton("← One number back", goBackOnTrail, {title: "one back on the trail (Backspace)"}));
+    ways.push(makeButton("← Previous number", goBackOnTrail, {title: "the one before on the trail (Backspace)"}));
+  }
+  if (largestTerm(trace, chosen)) {
+    ways.push(makeButton(`Follow the largest to the ${trace.goal}`, followToLoss));
   }
   if (gradient) {
     ways.push(makeButton("Its gradient", () => followTo({...chosen, name: gradient})));

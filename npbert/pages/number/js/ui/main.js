@@ -7,6 +7,8 @@ import {showCompare} from "./compare.js";
 import {byId} from "./dom.js";
 import {showFollowed} from "./follow.js";
 import {showNotes} from "./notes.js";
+import {showPaths} from "./paths.js";
+import {showRoads} from "./roads.js";
 import {showTools} from "./tools.js";
 import {showMove} from "./move.js";
 import {showProof} from "./proof.js";
@@ -33,7 +35,9 @@ for (const show of [
   showNotes,
   showTransport,
   showStage,
+  showRoads,
   showFollowed,
+  showPaths,
   showSource,
   showTape,
   showMove,

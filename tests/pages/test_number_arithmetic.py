@@ -41,11 +41,11 @@ COMPLEX_ERF = {  # by scipy.special.erf
 
 ERF_AT = [*np.linspace(-7, 7, 2801).tolist(), 1e-300, 1e-9, 2 - 1e-15, 30.0, 0.0]
 MODELS = range(3)
+RIVAL = models.VOCABULARY.index("are")
 CASES = [(model, example) for model in MODELS for example in range(len(models.EXAMPLES))]
 
 
-@pytest.fixture(scope="module")
-def answers():
+def all_answers():
     """All that the tests ask JavaScript, by name, in one run of node for all processes."""
     questions = {
         "models": [
@@ -57,6 +57,8 @@ def answers():
             {"name": name, "row": row, "column": 1, "value": {"re": value.real, "im": value.imag}}
             for name, row, value in COMPLEX
         ],
+        "followed": models.FOLLOWED,
+        "rival": {"masked": 1, "word": RIVAL},
         "erf": ERF_AT,
         "complexErf": list(COMPLEX_ERF),
     }
@@ -67,6 +69,9 @@ def answers():
         subprocess.run([node, ROOM, str(SCRIPT), str(MATH), str(asked), str(path)], check=True, timeout=300)
 
     return json.loads(once("answers.json", ask).read_text(encoding="utf-8"))
+
+
+answers = pytest.fixture(all_answers, scope="module")
 
 
 def assert_same(found, wanted, what, smallest_scale=0.0):

@@ -9,7 +9,7 @@
 import {add, divide, plus, scaled, squareRoot, subtract, tensorOf, times} from "./tensor.js";
 import {constant, functionOf, term} from "./terms.js";
 
-const TINY = 1e-6; // beside ‖g‖, as in npbert's clip_factor
+const SMALLEST_NORM = 1e-6; // beside ‖g‖, as in npbert's clip_factor
 
 export const AdamW = {
   kind: "AdamW",
@@ -84,7 +84,7 @@ export const AdamW = {
       return {
         right: "min(1, max_grad_norm / (‖g‖ + 1e−6))",
         terms: [isClipped
-          ? term("scaled down", constant("max_grad_norm", most), functionOf(length, "1/(‖g‖ + 1e−6)", 1 / (length.value + TINY)))
+          ? term("scaled down", constant("max_grad_norm", most), functionOf(length, "1/(‖g‖ + 1e−6)", 1 / (length.value + SMALLEST_NORM)))
           : term("left as it is", functionOf(length, "1", 1))],
         note: isClipped ? `The gradient is longer than ${most}: all of it is scaled down alike, and keeps its direction.`
           : `The gradient is no longer than ${most}, so it is not clipped.`,
@@ -96,7 +96,7 @@ export const AdamW = {
 // ‖g‖, the root of the squares of all gradients, and how much of them is left where it may be no more than `most`
 export function normAndClip(squares, most) {
   const norm = Math.sqrt(squares);
-  return {norm: tensorOf([1], [norm]), clip: tensorOf([1], [Math.min(1, most / (norm + TINY))])};
+  return {norm: tensorOf([1], [norm]), clip: tensorOf([1], [Math.min(1, most / (norm + SMALLEST_NORM))])};
 }
 
 const squareOf = (cell, label) => functionOf(cell, label, cell.value ** 2);

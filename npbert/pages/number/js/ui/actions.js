@@ -1,14 +1,22 @@
 // What a reader can do. Every button, key and drag ends in one of these.
 
 import {addUpdate, batchAt, makeTrainer, run} from "../math/index.js";
+import {maskedPositions} from "./labels.js";
 import {change, state} from "./state.js";
 
 // Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
 export function runAgain(changes = {}) {
   Object.assign(state, changes);
-  const trace = run(state.model, state.example, {bug: state.bug});
-  addUpdate(trace, state.trainer, nextBatch());
+  const trace = run(state.model, state.example, {bug: state.bug, rival: state.rival});
+  planUpdate(trace);
   change({...changes, trace, step: Math.min(state.step, trace.steps.length - 1)});
+}
+
+// The trainer's next step, as the last of a trace; where two words are compared, there is no loss to go by.
+function planUpdate(trace) {
+  if (!state.rival) {
+    addUpdate(trace, state.trainer, nextBatch());
+  }
 }
 
 // The sentences of the trainer's next step.
@@ -25,7 +33,7 @@ export function newTrainer() {
 // Another learning rate.
 export function setRate(lr) {
   state.trainer.lr = lr;
-  addUpdate(state.trace, state.trainer, nextBatch());
+  planUpdate(state.trace);
   change({rate: lr});
 }
 
@@ -47,13 +55,24 @@ export function goToStep(number) {
 export function chooseSentence(example) {
   const {input_ids, token_type_ids, labels} = example;
   forget();
-  runAgain({example: {...example, input_ids: [...input_ids], token_type_ids, labels: [...labels]}});
+  runAgain({rival: null, example: {...example, input_ids: [...input_ids], token_type_ids, labels: [...labels]}});
 }
 
-// Another answer for a hidden word: the loss is then that of this word.
+// Another answer for a hidden word: the loss is then that of this word. Where this was the word that the answer is
+// compared with, the two change places.
 export function chooseAnswer(position, word) {
-  const labels = state.example.labels.map((label, index) => (index === position ? word : label));
-  runAgain({example: {...state.example, labels}});
+  const {rival, example} = state;
+  const labels = example.labels.map((label, index) => (index === position ? word : label));
+  const isSame = rival?.word === word && maskedPositions()[rival.masked] === position;
+  runAgain({example: {...example, labels}, rival: isSame ? {...rival, word: example.labels[position]} : rival});
+}
+
+// Compare the answer of a masked word with another word, {masked, word}: backward then begins from the difference of
+// their logits, and this is followed. null: it begins from the loss again.
+export function compareWith(rival) {
+  const chosen = rival && {name: "difference", row: 0, column: 0};
+  const start = {view: "step", chosen, trail: [chosen], step: stepThatMakes(state.trace.goal)};
+  runAgain({rival, ...(rival ? start : {chosen, trail: []})});
 }
 
 // Plant a bug in the backward, or take it out: null.
@@ -93,22 +112,23 @@ export function choose(place) {
   change({chosen: place, trail: [place], parameter: parameterOf(place) ?? state.parameter});
 }
 
-// From the number that is followed go on to one that it is made of: the stage shows the step that makes it. With
-// `example` it is a number of that sentence, which comes on top.
-export function follow({example = null, ...place}) {
+// From the number that is followed go on to one that it is made of, or to several, each made of the next: the stage shows
+// the step that makes the last. Where that has an `example`, it is a number of this sentence, which comes on top.
+export function follow(...places) {
+  const {example = null, ...place} = places.pop();
   const {arrays} = state.trace;
   const isOfAll = ({name}) => !["tokens", "masked"].includes(arrays.get(name).rows);
   const trail = example ? state.trail.filter(isOfAll) : state.trail;
   if (example) {
     chooseSentence(example);
   }
-  goTo(place, [...trail, place]);
+  goTo(place, [...trail, ...places, place]);
 }
 
 // The name of the parameter that a number, its gradient or a part of its update belongs to; or null.
 export function parameterOf({name}) {
   const parameter = name.match(/^\w+\((.+)\)$/)?.[1] ?? name;
-  return state.trace.update.parameters.includes(parameter) ? parameter : null;
+  return state.trace.update?.parameters.includes(parameter) ? parameter : null;
 }
 
 // Back to an earlier number of the trail.

@@ -4,12 +4,12 @@ import {BUGS, run} from "../math/index.js";
 import {chooseSentence, plantBug, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, signedNumber, smallNumber} from "./format.js";
-import {followTo} from "./follow.js";
+import {beginAt} from "./follow.js";
 import {titleOf} from "./place.js";
 import {partInWords} from "./labels.js";
 import {checkBesides} from "./proof.js";
 import {clearRace, race} from "./race.js";
-import {change, state, watch} from "./state.js";
+import {state, watch} from "./state.js";
 import {openView} from "./tabs.js";
 
 const ROWS = 4; // of wrong arrays that are shown at once
@@ -116,10 +116,6 @@ function wrongRow({name, worst}) {
   const {gradient} = state.trace.arrays.get(name);
   const {row, column, analytic, numeric} = worst;
   const place = {name: gradient, row, column};
-  const go = () => {
-    change({view: "step", trail: []});
-    followTo(place);
-  };
   const figures = `backward says ${signedNumber(analytic)}, the finite difference gives ${signedNumber(numeric)}`;
   const parts = [
     make("strong", {}, `✗ ${partInWords(name)}`),
@@ -128,7 +124,7 @@ function wrongRow({name, worst}) {
   return make(
     "div",
     {class: "wrong-row"},
-    makeButton("follow it", go, {"aria-label": `follow ${titleOf(place)}`}),
+    makeButton("follow it", () => beginAt(place), {"aria-label": `follow ${titleOf(place)}`}),
     make("div", {}, ...parts),
   );
 }

@@ -1,11 +1,14 @@
 // The page begins here: the data is read, the sentence computed, and everything drawn.
 
 import {complexStepIn, explain, makeModel, run} from "../math/index.js";
-import {choose, chooseSentence, goToStep, newTrainer, valuesOf} from "./actions.js";
+import {choose, chooseSentence, compareWith, goToStep, newTrainer, valuesOf} from "./actions.js";
 import {showBreak} from "./break.js";
+import {showCompare} from "./compare.js";
 import {byId} from "./dom.js";
 import {showFollowed} from "./follow.js";
 import {showNotes} from "./notes.js";
+import {showPaths} from "./paths.js";
+import {showRoads} from "./roads.js";
 import {showTools} from "./tools.js";
 import {showMove} from "./move.js";
 import {showProof} from "./proof.js";
@@ -24,15 +27,18 @@ state.model = makeModel(state.data);
 state.exported = valuesOf(state.model);
 state.trainer = newTrainer();
 // for whoever opens the browser's console
-globalThis.npbert = {state, explain, run, slope: complexStepIn, goToStep, choose};
+globalThis.npbert = {state, explain, run, slope: complexStepIn, goToStep, choose, compareWith};
 for (const show of [
   showTools,
   showTabs,
   showSentence,
+  showCompare,
   showNotes,
   showTransport,
   showStage,
+  showRoads,
   showFollowed,
+  showPaths,
   showSource,
   showTape,
   showMove,

@@ -1,7 +1,9 @@
 // The sentence at the top: its words, what is hidden, what the model guesses, and the loss.
 
-import {chooseAnswer, chooseSentence} from "./actions.js";
-import {byId, make} from "./dom.js";
+import {chooseAnswer, chooseSentence, compareWith} from "./actions.js";
+import {showWhy} from "./compare.js";
+import {byId, make, makeButton} from "./dom.js";
+import {beginAt} from "./follow.js";
 import {counted, percent, plainNumber} from "./format.js";
 import {bestOf, indexLabel, maskedPositions} from "./labels.js";
 import {state, watch} from "./state.js";
@@ -15,6 +17,8 @@ export function showSentence() {
   byId("sentences").replaceChildren(...options);
   byId("sentences").addEventListener("change", (event) => chooseSentence(examples[Number(event.target.value)]));
   byId("left-out").textContent = leftOut(state.data.left_out);
+  byId("loss-value").addEventListener("click", () => beginAt({name: state.trace.goal, row: 0, column: 0}));
+  byId("sentence").addEventListener("keydown", moveAmongStops);
   watch(["trace"], drawSentence);
 }
 
@@ -36,8 +40,35 @@ function drawSentence() {
   byId("words").replaceChildren(...words);
   byId("guesses").replaceChildren(...maskedPositions().map((position, index) => hiddenWord(position, index)));
   byId("loss").textContent = plainNumber(trace.loss);
-  byId("loss-note").textContent =
-    maskedPositions().length > 1 ? "the mean of −ln p over the hidden words" : "−ln p of the hidden word";
+  byId("loss-note").textContent = lossInWords();
+  stopAt(byId("guesses").querySelector(".stop"));
+}
+
+function lossInWords() {
+  const {rival, example, data} = state;
+  if (rival) {
+    const answer = example.labels[maskedPositions()[rival.masked]];
+    return `the logit of “${data.vocabulary[answer]}” minus that of “${data.vocabulary[rival.word]}”`;
+  }
+  return maskedPositions().length > 1 ? "the mean of −ln p over the hidden words" : "−ln p of the hidden word";
+}
+
+// Of all that can be followed up here Tab stops at one; from there the arrow keys go to the others.
+function stopAt(stop) {
+  byId("sentence").querySelectorAll(".stop").forEach((other) => { other.tabIndex = other === stop ? 0 : -1; });
+}
+
+function moveAmongStops(event) {
+  const stops = [...byId("sentence").querySelectorAll(".stop")];
+  const here = stops.indexOf(event.target);
+  const by = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+  if (here >= 0 && by) {
+    event.preventDefault();
+    event.stopPropagation(); // elsewhere these keys go from step to step
+    const next = stops[here + by] ?? stops[here];
+    stopAt(next);
+    next.focus();
+  }
 }
 
 // Which word is hidden at one place, to be chosen anew, and the best guesses as bars.
@@ -45,10 +76,15 @@ function hiddenWord(position, index) {
   const {data, example, trace} = state;
   const probabilities = trace.probabilities[index].values;
   const answer = example.labels[position];
+  const rivals = state.rival?.masked === index ? [state.rival.word] : [];
   const best = bestOf(probabilities, GUESSES);
-  const shown = best.includes(answer) ? best : [...best.slice(0, GUESSES - 1), answer];
+  const shown = [...new Set([answer, ...rivals, ...best])].slice(0, GUESSES);
+  shown.sort((a, b) => probabilities[b] - probabilities[a]);
   const markOf = (word) => (word !== answer ? "" : word === best[0] ? "✓" : "•"); // ✓: guessed right
-  const guesses = shown.map((word) => guess(data.vocabulary[word], probabilities[word], markOf(word)));
+  const guesses = shown.map((word) => {
+    const why = word === answer ? null : whyButton(index, word, probabilities[word] > probabilities[answer]);
+    return guess({name: "p", row: index, column: word}, probabilities[word], markOf(word), why);
+  });
   const options = data.vocabulary.map((word, id) => make("option", {value: id, selected: id === answer}, word));
   const select = make("select", {"aria-label": `the word hidden at place ${position}`}, ...options);
   select.addEventListener("change", () => {
@@ -70,17 +106,28 @@ const MARKS = {
   "": ["", ""],
 };
 
-function guess(word, probability, sign) {
-  const name = make("bdi", {}, word);
+// Compare the answer with this word; pressed again, the page shows the loss.
+function whyButton(masked, word, isAhead) {
+  const isCompared = state.rival?.masked === masked && state.rival.word === word;
+  const toggle = () => {
+    if (isCompared) {
+      compareWith(null);
+      byId("loss-value").focus({preventScroll: true});
+    } else {
+      showWhy({masked, word});
+    }
+  };
+  const name = state.data.vocabulary[word];
+  const [text, said] = isAhead ? ["why this?", `why ${name}?`] : ["why not?", `why not ${name}?`];
+  return makeButton(text, toggle, {class: "stop why", "aria-pressed": String(isCompared), "aria-label": said});
+}
+
+function guess(place, probability, sign, why) {
+  const name = make("bdi", {}, state.data.vocabulary[place.column]);
   const [look, title] = MARKS[sign];
   const mark = make("span", {class: "right", title, role: title ? "img" : null, "aria-label": title || null}, sign);
   const track = make("span", {class: "guess-bar", style: `--width: ${100 * probability}%`, "aria-hidden": "true"});
-  return make(
-    "li",
-    {class: look},
-    mark,
-    name,
-    track,
-    make("span", {class: "number"}, percent(probability)),
-  );
+  const parts = [name, track, make("span", {class: "number"}, percent(probability))];
+  const go = {type: "button", class: "stop guess", title: "what it is made of", onclick: () => beginAt(place)};
+  return make("li", {class: look}, mark, make("button", go, ...parts), why);
 }

@@ -73,5 +73,8 @@ function stretchOf({part, kind, phase}) {
   if (part.includes("embeddings") && !part.startsWith("predictions")) {
     return "words";
   }
-  return kind === "CrossEntropy" ? "loss" : part.includes("encoder") ? partInWords(part) : "predict";
+  if (["CrossEntropy", "Difference"].includes(kind)) {
+    return state.trace.goal;
+  }
+  return part.includes("encoder") ? partInWords(part) : "predict";
 }

@@ -2,7 +2,7 @@
 
 import {choose} from "./actions.js";
 import {byId, make} from "./dom.js";
-import {followTo, showSum} from "./follow.js";
+import {beginAt, showSum} from "./follow.js";
 import {exactNumber, signedNumber} from "./format.js";
 import {placeOfCell, stopHere} from "./heatmap.js";
 import {titleOf, valueAt, valuesAfter} from "./place.js";
@@ -23,7 +23,7 @@ export function showTools() {
   }
   document.addEventListener("focusin", (event) => stopHere(event.target));
   document.addEventListener("scroll", hideReadout, {capture: true, passive: true});
-  for (const [id, act] of [["stage", chooseAt], ["train-attention", followAt]]) {
+  for (const [id, act] of [["stage", chooseAt], ["train-attention", followAt], ["compare-attention", followAt]]) {
     byId(id).addEventListener("click", (event) => act(event.target));
     byId(id).addEventListener("keydown", (event) => {
       if ((event.key === "Enter" || event.key === " ") && act(event.target)) {
@@ -85,8 +85,7 @@ function chooseAt(element) {
 function followAt(element) {
   const place = placeOfCell(element);
   if (place) {
-    change({view: "step", trail: []});
-    followTo(place);
+    beginAt(place);
   }
   return place !== null;
 }

@@ -2,12 +2,11 @@
 
 import {resetParameters} from "../math/index.js";
 import {newTrainer, nextBatch, runAgain, setRate, takeModelBack} from "./actions.js";
+import {attentionMap, sharesOfAttention} from "./attention_maps.js";
 import {asItWas, beginHere, drawWords} from "./before.js";
 import {axisFor, chart} from "./chart.js";
-import {byId, make} from "./dom.js";
+import {byId} from "./dom.js";
 import {counted, plainNumber, roundedNumber} from "./format.js";
-import {heatMap} from "./heatmap.js";
-import {partInWords} from "./labels.js";
 import {smoothed} from "./smoothed.js";
 import {change, state, watch} from "./state.js";
 
@@ -83,9 +82,10 @@ function drawTrain() {
     : "no step yet";
   byId("train-said").textContent = said;
   byId("train-chart").replaceChildren(...(losses.length > 1 ? [lossChart()] : []));
-  const maps = attentionMaps();
-  byId("train-looks").textContent = looksInWords(maps);
-  byId("train-attention").replaceChildren(...maps.map(({figure}) => figure));
+  const arrays = sharesOfAttention();
+  byId("train-looks").textContent = looksInWords(arrays);
+  const underneath = ({name}) => (losses.length ? [asItWas(name)] : []);
+  byId("train-attention").replaceChildren(...arrays.map((array) => attentionMap(array, {under: underneath(array)})));
   drawWords();
 }
 
@@ -103,24 +103,9 @@ function lossChart() {
   });
 }
 
-// Who looks at whom, in each head of each layer.
-function attentionMaps() {
-  const {steps, arrays} = state.trace;
-  const names = steps
-    .filter(({kind, phase}) => kind === "Softmax" && phase === "forward")
-    .flatMap(({writes}) => writes);
-  return names.map((name) => {
-    const array = arrays.get(name);
-    const part = steps[array.madeBy].part.replace(/\.dot_product$/, "");
-    const title = make("figcaption", {}, make("strong", {}, array.symbol), ` ${partInWords(part)}`);
-    const was = losses.length ? [asItWas(name)] : [];
-    return {array, figure: make("figure", {class: "captioned"}, title, heatMap(array), ...was)};
-  });
-}
-
 // How far from looking everywhere alike.
-function looksInWords(maps) {
-  const shares = maps.flatMap(({array}) => [...array.values]);
+function looksInWords(arrays) {
+  const shares = arrays.flatMap(({values}) => [...values]);
   const alike = 1 / state.example.input_ids.length;
   const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => plainNumber(roundedNumber(share, 2)));
   const said = `If every token got the same share, each would be ${plainNumber(roundedNumber(alike, 3))}; `;

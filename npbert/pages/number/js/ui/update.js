@@ -18,7 +18,7 @@ const GROUPS = [ // what comes out first: it is made of those below it
 
 // Whose update it is: the one that the reader has chosen last, by name or by a number, or the steepest.
 export function updatedParameter() {
-  return state.parameter ?? steepestWeights()[0].name;
+  return state.parameter ?? steepestWeights(1)[0].name;
 }
 
 // The groups of the stage: titles, and the names of their arrays.

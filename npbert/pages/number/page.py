@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
-STYLES = ("top", "steps", "heat", "legend", "follow", "curves", "fit")
+STYLES = ("top", "steps", "heat", "paint", "legend", "follow", "curves", "sheet", "fit")
 TITLE = "Follow one number back"
 GLOSSARY = "<!-- glossary.html -->"
 _IMPORTED = re.compile(r'^(?:import|export) .*from "(.*)";$', re.MULTILINE)

@@ -21,7 +21,7 @@ export function heatMap(array) {
     make(
       "tr",
       {},
-      make("th", {scope: "row"}, make("bdi", {}, indexLabel(array[down], i))),
+      heading("row", array[down], i),
       ...acrossShown.map((j) => (isTurned ? cell(array, j, i, largest) : cell(array, i, j, largest))),
     ),
   );
@@ -50,12 +50,13 @@ export function heatMap(array) {
 }
 
 function headings(kind, shown) {
-  const isWords = ["tokens", "masked", "vocabulary"].includes(kind);
-  const cells = shown.map((j) => {
-    const label = make("bdi", {}, indexLabel(kind, j));
-    return make("th", {scope: "col", class: isWords ? "upright" : ""}, label);
-  });
-  return make("tr", {}, make("td", {class: "corner"}), ...cells);
+  return make("tr", {}, make("td", {class: "corner"}), ...shown.map((j) => heading("col", kind, j)));
+}
+
+function heading(scope, kind, index) {
+  const label = indexLabel(kind, index);
+  const look = scope === "col" && ["tokens", "masked", "vocabulary"].includes(kind) ? "upright" : "";
+  return label ? make("th", {scope, class: look}, make("bdi", {}, label)) : make("td", {class: "corner"});
 }
 
 function cell(array, row, column, largest) {

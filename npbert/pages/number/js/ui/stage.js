@@ -121,7 +121,7 @@ function captioned(array, now) {
 // The largest number, and what it is measured by where that is another array's.
 function largestInWords(array) {
   const [largest, scale] = [largestOf(array.values), strongestOf(array)].map((size) => shortNumber(size).replace("+", ""));
-  return `largest ${largest}${largest === scale ? "" : `, colours to ${scale}`}`;
+  return `largest ${largest}${largest === scale ? "" : ` (full colour: ${scale})`}`;
 }
 
 function roleOf(name, now) {

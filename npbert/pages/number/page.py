@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
-STYLES = ("top", "steps", "heat", "legend", "follow", "curves", "fit")
+STYLES = ("top", "steps", "heat", "legend", "follow", "curves", "fit", "guide")
 TITLE = "Follow one number back"
-GLOSSARY = "<!-- glossary.html -->"
+PARTS = ("glossary.html", "tours.html")
+"""What stands in page.html as a comment with its name, in files of its own."""
 _IMPORTED = re.compile(r'^(?:import|export) .*from "(.*)";$', re.MULTILINE)
 MASK = SPECIAL["mask_id"]
 LENGTH = 5
@@ -60,9 +61,12 @@ def write_number_page(
 
 def number_page(data: dict[str, Any]) -> str:
     """The page as HTML. data: what `export` gives."""
+    body = resource(f"{FOLDER}/page.html")
+    for part in PARTS:
+        body = body.replace(f"<!-- {part} -->", resource(f"{FOLDER}/{part}"))
     return page(
         data["title"],
-        resource(f"{FOLDER}/page.html").replace(GLOSSARY, resource(f"{FOLDER}/glossary.html")),
+        body,
         style="\n".join(resource(f"{FOLDER}/css/{name}.css") for name in STYLES),
         scripts=json_script("data", data) + "\n" + module_script(modules(START)),
     )

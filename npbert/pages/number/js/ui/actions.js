@@ -20,15 +20,20 @@ export function goToStep(number) {
 
 // Another sentence: an example of the data.
 export function chooseSentence(example) {
-  const {input_ids, token_type_ids, labels} = example;
   forget();
-  runAgain({example: {...example, input_ids: [...input_ids], token_type_ids, labels: [...labels]}});
+  runAgain(startOf(state.data.examples.indexOf(example)));
+}
+
+// A sentence as it came, by its number.
+export function startOf(sentence) {
+  const example = state.data.examples[sentence];
+  return {sentence, example: {...example, labels: [...example.labels]}};
 }
 
 // Another answer for a hidden word: the loss is then that of this word.
 export function chooseAnswer(position, word) {
-  const labels = state.example.labels.map((label, index) => (index === position ? word : label));
-  runAgain({example: {...state.example, labels}});
+  const {example} = state;
+  runAgain({example: {...example, labels: example.labels.with(position, word)}});
 }
 
 // Plant a bug in the backward, or take it out: null.
@@ -39,10 +44,23 @@ export function plantBug(bug) {
 // Put a number of a parameter where the reader wants it: the model is then another.
 export function putNumber(place, value) {
   const {name, row, column} = place;
-  const tensor = state.model.parameters.get(name);
-  tensor.re[row * tensor.shape[1] + column] = value;
   const others = state.changed.filter((other) => other.name !== name || other.row !== row || other.column !== column);
-  runAgain({changed: [...others, place]});
+  putNumbers([...others, {...place, value}]);
+  runAgain({changed: state.changed});
+}
+
+// Put these numbers of parameters, {name, row, column, value}, and every other that was moved back where it was.
+export function putNumbers(places) {
+  state.changed.toReversed().forEach((place) => putInto(place, place.was));
+  state.changed = places.map((place) => ({...place, was: putInto(place, place.value)}));
+}
+
+// Returns the number that was there.
+function putInto({name, row, column}, value) {
+  const {re, shape} = state.model.parameters.get(name);
+  const was = re[row * shape[1] + column];
+  re[row * shape[1] + column] = value;
+  return was;
 }
 
 // The model as it came, again.

@@ -8,7 +8,8 @@ import {titleOf} from "./place.js";
 
 const MOST_BARS = 12;
 
-// A bar for each term: its length is how much it brings. The largest stand alone, the small ones are folded away.
+// A bar for each term: its length is how much it brings. The largest stand alone, the small ones are folded away. Where
+// `total` is null, it is not said.
 export function barsOf({terms, total, roads}) {
   const largest = Math.max(...terms.map((term) => Math.abs(term.value)), Number.MIN_VALUE);
   const order = terms.map((term, index) => ({term, index}));
@@ -25,7 +26,7 @@ export function barsOf({terms, total, roads}) {
       make("details", {}, summary, make("ol", {class: "bars"}, ...folded.map(({term}) => bar(term, largest)))),
     );
   }
-  if (terms.length > 1) {
+  if (terms.length > 1 && total !== null) {
     const what = `the sum of the ${terms.length}`;
     parts.push(make("p", {class: "total"}, make("span", {}, what), make("strong", {}, signedNumber(total))));
   }

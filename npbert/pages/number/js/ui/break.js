@@ -7,6 +7,7 @@ import {counted, signedNumber, smallNumber} from "./format.js";
 import {followTo} from "./follow.js";
 import {titleOf} from "./place.js";
 import {partInWords} from "./labels.js";
+import {knownBug} from "./notes.js";
 import {checkBesides} from "./proof.js";
 import {clearRace, race} from "./race.js";
 import {change, state, watch} from "./state.js";
@@ -34,9 +35,9 @@ export function showBreak() {
 }
 
 function drawBug() {
-  const bug = BUGS.find(({id}) => id === state.bug);
+  const bug = knownBug();
   for (const radio of byId("bugs").querySelectorAll("input")) {
-    radio.checked = radio.value === (state.bug ?? "");
+    radio.checked = radio.value === (bug?.id ?? "");
   }
   const lines = !bug
     ? []
@@ -92,7 +93,7 @@ function elsewhere() {
     : make("p", {}, `${here} Nor does it in any other of the page.`);
 }
 
-function changesSomething(right, broken) {
+export function changesSomething(right, broken) {
   const gradients = [...right.arrays.values()].filter(({parameter}) => parameter).map(({gradient}) => gradient);
   return gradients.some((name) =>
     right.arrays.get(name).values.some((value, index) =>

@@ -1,14 +1,15 @@
 // The page begins here: the data is read, the sentence computed, and everything drawn.
 
 import {complexStepIn, explain, makeModel, run} from "../math/index.js";
-import {choose, chooseSentence, goToStep, valuesOf} from "./actions.js";
+import {showAddress} from "./address.js";
+import {choose, goToStep, valuesOf} from "./actions.js";
 import {showBreak} from "./break.js";
 import {byId} from "./dom.js";
 import {showFollowed} from "./follow.js";
 import {showNotes} from "./notes.js";
-import {showTools} from "./tools.js";
 import {showMove} from "./move.js";
 import {showProof} from "./proof.js";
+import {showQuiz} from "./quiz.js";
 import {showSentence} from "./sentence.js";
 import {showSource} from "./source.js";
 import {showStage} from "./stage.js";
@@ -16,6 +17,8 @@ import {state} from "./state.js";
 import {showStepSize} from "./step_size.js";
 import {showTabs} from "./tabs.js";
 import {showTape} from "./tape.js";
+import {showTools} from "./tools.js";
+import {showTour} from "./tour.js";
 import {showTrain} from "./train.js";
 import {showTransport} from "./transport.js";
 
@@ -38,8 +41,10 @@ for (const show of [
   showStepSize,
   showBreak,
   showTrain,
+  showQuiz,
+  showTour,
+  showAddress,
 ]) {
   show();
 }
-chooseSentence(state.data.examples[0]);
 showProof();

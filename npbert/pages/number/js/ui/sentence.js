@@ -33,6 +33,7 @@ function drawSentence() {
     return make("span", {class: isHidden ? "word masked" : "word"}, make("bdi", {}, text));
   });
   byId("words").replaceChildren(...words);
+  byId("sentences").value = state.sentence;
   byId("guesses").replaceChildren(...maskedPositions().map((position, index) => hiddenWord(position, index)));
   byId("loss").textContent = plainNumber(trace.loss);
   byId("loss-note").textContent =

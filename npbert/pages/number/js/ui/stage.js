@@ -112,7 +112,7 @@ function captioned(array, now) {
 }
 
 function roleOf(name, now) {
-  if (now.leftOut?.includes(name)) {
+  if (bugAt(now) && now.leftOut.includes(name)) {
     return LEFT_OUT;
   }
   if (now.adds?.includes(name)) {

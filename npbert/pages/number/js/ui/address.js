@@ -45,16 +45,16 @@ const SENTENCE_KEYS = {
 const VIEW_KEYS = {
   step: {
     write: ({step, chosen}) => (step || chosen ? [step + 1] : []),
-    read: (text) => stepNamed(text),
+    read: (text) => at(stepNamed(text)),
   },
   file: {
     write: () => [],
-    read: (text) => stepOfFile(text),
+    read: (text) => at(stepOfFile(text)),
   },
   number: {
     write: ({trail}) => trail.map(textOf), // the way here, the number itself last
     read: (text, {trail, step}) => {
-      const place = placeNamed(text, step ?? 0);
+      const place = placeNamed(text, step);
       return place && {chosen: place, trail: [...trail, place]};
     },
   },
@@ -67,14 +67,11 @@ const VIEW_KEYS = {
     read: (text) => (text === "all" ? {allWords: true} : null),
   },
   tour: {
-    write: ({tour}) => (tour ? [`${tour.name}:${tour.stop}`] : []),
-    read: (text) => {
-      const stop = stopNamed(text);
-      return stop && {tour: stop.tour};
-    },
+    write: ({tour}) => (tour ? [tour] : []),
+    read: (text) => (stopNamed(text) ? {tour: text} : null),
   },
   quiz: {
-    write: ({quiz}) => (quiz && !quiz.isAnswered ? [`${quiz.kind}:${quiz.seed}`] : []),
+    write: ({quiz}) => (quiz ? [`${quiz.kind}:${quiz.seed}`] : []),
     read: (text) => {
       const [, kind, seed] = text.match(/^(bug|number)(?::(\d{1,6}))?$/) ?? [];
       return kind ? {quiz: newQuiz(kind, seed && Number(seed))} : null;
@@ -83,11 +80,12 @@ const VIEW_KEYS = {
 };
 const KEYS = {...SENTENCE_KEYS, ...VIEW_KEYS};
 const PASSING = ["step", "words"]; // the browser's "back" does not undo these one by one
-const REWRITE_AFTER = 400; // milliseconds: browsers refuse an address that is rewritten at every move of a drag
+const WRITE_AFTER = 400; // milliseconds: browsers refuse an address that is written at every step of a drag
 const MOST_SAID = 200;
 const isEmbedded = new URLSearchParams(location.search).has("embed");
-let shown = null; // {all, lasting}: the address of the state as it is now, and without what is passing
-let rewriting = null;
+const linksAsItIs = document.querySelectorAll("a.as-it-is"); // to what is shown, without a tour or quiz
+let lasting = null; // the address that was written last, without what is passing
+let writing = null;
 
 // Go where the address says; from then on it follows the state. `?embed`: for a frame in another page.
 export function showAddress() {
@@ -95,12 +93,19 @@ export function showAddress() {
   globalThis.npbert.address = () => addressOf(state);
   byId("copy-link").addEventListener("click", copyLink);
   addEventListener("hashchange", goToHash);
+  linksAsItIs.forEach((link) => link.addEventListener("click", write));
   goToHash();
-  watch(["trace", "step", "chosen", "view", "allWords", "tour", "quiz"], () => queueMicrotask(followState));
+  watch(["trace", "step", "chosen", "view", "allWords", "tour", "quiz"], () => {
+    writing ??= setTimeout(write, WRITE_AFTER);
+  });
 }
 
 function textOf({name, row, column}) {
   return `${name}[${row},${column}]`;
+}
+
+function at(step) {
+  return step === null ? null : {step};
 }
 
 function addressOf(now, leftOut = []) {
@@ -118,7 +123,7 @@ function goToHash() {
   }
   const text = isElsewhere ? "" : hash;
   const stop = stopNamed(new URLSearchParams(text).get("tour"));
-  const given = new URLSearchParams(stop && !text.includes("&") ? `${stop.address}&${text}` : text);
+  const given = new URLSearchParams(stop && !text.includes("&") ? `${stop.dataset.address}&${text}` : text);
   const missing = [...given].filter(([key]) => !Object.hasOwn(KEYS, key));
   const readInto = (next, keys) => {
     for (const [key, one] of Object.keys(keys).flatMap((key) => given.getAll(key).map((one) => [key, one]))) {
@@ -129,51 +134,40 @@ function goToHash() {
     return next;
   };
   const {changed, ...base} = readInto({...startOf(0), changed: [], bug: null}, SENTENCE_KEYS);
-  const ofSentence = (now) => addressOf(now, Object.keys(VIEW_KEYS));
-  if (!state.trace || base.bug !== state.bug || ofSentence({...state, ...base, changed}) !== ofSentence(state)) {
+  const numbersOf = (now) => addressOf({...now, quiz: null}, Object.keys(VIEW_KEYS));
+  if (!state.trace || numbersOf({...state, ...base, changed}) !== numbersOf(state)) {
     putNumbers(changed);
     runAgain({...base, changed: state.changed, chosen: null, trail: []});
   }
   const start = {step: null, chosen: null, trail: [], view: "step", allWords: false, tour: null, quiz: null};
   const next = readInto(start, VIEW_KEYS);
   change({...next, step: next.step ?? (next.chosen && stepThatMakesNumber(next.chosen)) ?? 0});
-  remember();
-  rewrite();
+  lasting = addressOf(state, PASSING);
+  write();
   const list = missing.map(([key, one]) => `${key}=${one}`).join(", ");
   tell(...(list ? [`Left out of the address, as this page has no such thing: ${list.slice(0, MOST_SAID)}`] : []));
 }
 
-// The state has changed: a lasting change is a new entry of the browser's history.
-function followState() {
-  const before = shown;
-  remember();
-  if (shown.lasting !== before.lasting && !isEmbedded) {
-    rewrite(before.all);
-    history.pushState(null, "", `#${shown.all}`);
+// A lasting change is a new entry of the browser's history; any other is written into the last one.
+function write() {
+  clearTimeout(writing);
+  writing = null;
+  const address = `#${addressOf(state)}`;
+  const before = lasting;
+  lasting = addressOf(state, PASSING);
+  if (lasting !== before && !isEmbedded) {
+    history.pushState(null, "", address);
     tell();
-  } else if (shown.all !== before.all) {
-    rewriting ??= setTimeout(() => rewrite(), REWRITE_AFTER);
+  } else if (location.hash !== address) {
+    history.replaceState(null, "", address);
   }
-}
-
-// Links that lead to what is shown, but for one key, lead there from now on.
-function remember() {
-  shown = {all: addressOf(state), lasting: addressOf(state, PASSING)};
-  for (const link of document.querySelectorAll("a[data-without]")) {
-    link.href = `${location.href.split(/[?#]/)[0]}#${addressOf(state, [link.dataset.without])}`;
-  }
-}
-
-function rewrite(address = shown.all) {
-  clearTimeout(rewriting);
-  rewriting = null;
-  if (location.hash.slice(1) !== address) {
-    history.replaceState(null, "", `#${address}`);
+  for (const link of linksAsItIs) {
+    link.href = `${location.href.split(/[?#]/)[0]}#${addressOf(state, ["tour", "quiz"])}`;
   }
 }
 
 async function copyLink() {
-  rewrite();
+  write();
   const trained = state.stepsTrained || state.isFresh ? " What was trained here is not in it." : "";
   try {
     await navigator.clipboard.writeText(location.href);

@@ -8,8 +8,7 @@ import {titleOf} from "./place.js";
 
 const MOST_BARS = 12;
 
-// A bar for each term: its length is how much it brings. The largest stand alone, the small ones are folded away. Where
-// `total` is null, it is not said.
+// A bar for each term: its length is how much it brings. The largest stand alone, the small ones are folded away.
 export function barsOf({terms, total, roads}) {
   const largest = Math.max(...terms.map((term) => Math.abs(term.value)), Number.MIN_VALUE);
   const order = terms.map((term, index) => ({term, index}));
@@ -26,7 +25,7 @@ export function barsOf({terms, total, roads}) {
       make("details", {}, summary, make("ol", {class: "bars"}, ...folded.map(({term}) => bar(term, largest)))),
     );
   }
-  if (terms.length > 1 && total !== null) {
+  if (terms.length > 1) {
     const what = `the sum of the ${terms.length}`;
     parts.push(make("p", {class: "total"}, make("span", {}, what), make("strong", {}, signedNumber(total))));
   }

@@ -6,6 +6,7 @@ import {choose, goToStep, valuesOf} from "./actions.js";
 import {showBreak} from "./break.js";
 import {byId} from "./dom.js";
 import {showFollowed} from "./follow.js";
+import {showGuide} from "./guide.js";
 import {showNotes} from "./notes.js";
 import {showMove} from "./move.js";
 import {showProof} from "./proof.js";
@@ -41,6 +42,7 @@ for (const show of [
   showStepSize,
   showBreak,
   showTrain,
+  showGuide,
   showQuiz,
   showTour,
   showAddress,

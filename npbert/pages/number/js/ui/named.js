@@ -4,7 +4,7 @@ import {linesOf} from "../math/index.js";
 import {maskedPositions} from "./labels.js";
 import {state} from "./state.js";
 
-// {step} by its number, counted from 1; or the first or last step of which this is the way, the kind and the part, or
+// A step by its number, counted from 1; or the first or last one of which this is the way, the kind and the part, or
 // some words of them. null for none.
 export function stepNamed(text) {
   const {steps} = state.trace;
@@ -12,25 +12,25 @@ export function stepNamed(text) {
   const isIt = ({phase, kind, part}) =>
     words.split(" ").every((word) => [phase, kind, ...part.split(".")].includes(word));
   const found = which ? steps[which === "first" ? "findIndex" : "findLastIndex"](isIt) : Number(text) - 1;
-  return found in steps ? {step: found} : null;
+  return found in steps ? found : null;
 }
 
-// {step}, the first that this file of npbert computes: with a function of its own, or else through others.
+// The first step that this file of npbert computes: with a function of its own, or else through others; or null.
 export function stepOfFile(file) {
-  const ofSteps = state.trace.steps.map((step) => linesOf(state.data, step).map((frame) => frame.file));
-  const inside = ofSteps.findIndex(([innermost]) => innermost === file);
-  const step = inside >= 0 ? inside : ofSteps.findIndex((files) => files.includes(file));
-  return step >= 0 ? {step} : null;
+  const filesOf = (step) => linesOf(state.data, step).map((frame) => frame.file);
+  const inside = state.trace.steps.find((step) => filesOf(step)[0] === file);
+  return (inside ?? state.trace.steps.find((step) => filesOf(step).includes(file)))?.index ?? null;
 }
 
-// The place NAME[row,column]; or ROLE:SYMBOL, the largest number of the array of this symbol, at that step, that is
-// there for the role: "answer" (the word that is hidden), "hidden" (the place, and [MASK]), "word" (one that comes in),
-// "largest" (any). null for none.
+// The place NAME[row,column]; or ROLE:SYMBOL, the largest number of the array of this symbol, at that step or at any,
+// that is there for the role: "answer" (the word that is hidden), "hidden" (the place, and [MASK]), "word" (one that
+// comes in), "largest" (any). null for none.
 export function placeNamed(text, step) {
-  const {arrays} = state.trace;
+  const {steps, arrays} = state.trace;
   const [, role, symbol] = text.match(/^(answer|hidden|word|largest):(.+)$/) ?? [];
-  return role ? largestPlace(arraysAt(step).filter((array) => withoutHeads(array) === symbol), role)
-    : placeIn(arrays, text);
+  const names = step === null ? [...arrays.keys()] : namesAt(steps[step]);
+  const named = names.map((name) => arrays.get(name)).filter((array) => withoutHeads(array) === symbol);
+  return role ? largestPlace(named, role) : placeIn(arrays, text);
 }
 
 // The place NAME[row,column] in one of these arrays, by name; or null.
@@ -41,10 +41,8 @@ export function placeIn(arrays, text) {
 }
 
 // All that the stage shows of a step.
-function arraysAt(index) {
-  const {steps, arrays} = state.trace;
-  const of = ({reads, writes, undoes}) => [...reads, ...writes, ...(undoes >= 0 ? of(steps[undoes]) : [])];
-  return of(steps[index]).map((name) => arrays.get(name));
+function namesAt({reads, writes, undoes}) {
+  return [...reads, ...writes, ...(undoes >= 0 ? namesAt(state.trace.steps[undoes]) : [])];
 }
 
 function withoutHeads({symbol, head}) {
@@ -52,23 +50,25 @@ function withoutHeads({symbol, head}) {
 }
 
 function largestPlace(arrays, role) {
-  const all = arrays.flatMap(({name, shape, rows, columns, values}) => Array.from(values, (value, index) => ({
-    size: Math.abs(value),
-    place: {name, row: Math.floor(index / shape[1]), column: index % shape[1]},
-    isThere: isThere(role, rows, Math.floor(index / shape[1])) && isThere(role, columns, index % shape[1], true),
-  })));
-  const largest = all.filter((one) => one.isThere).reduce((a, b) => (b.size > (a?.size ?? -1) ? b : a), null);
-  return largest?.place ?? null;
+  let largest = {size: -1, place: null};
+  for (const {name, shape, rows, columns, values} of arrays) {
+    values.forEach((value, index) => {
+      const [row, column] = [Math.floor(index / shape[1]), index % shape[1]];
+      const isThere = isOf(role, rows, row) && (columns === "tokens" || isOf(role, columns, column));
+      if (isThere && Math.abs(value) > largest.size) {
+        largest = {size: Math.abs(value), place: {name, row, column}};
+      }
+    });
+  }
+  return largest.place;
 }
 
 // Is this row, or column, there for the role?
-function isThere(role, axis, index, isColumn = false) {
+function isOf(role, axis, index) {
   const {input_ids: ids, labels} = state.example;
-  const [at] = maskedPositions();
-  const isOf = {
-    tokens: isColumn || index === at || role === "word",
-    masked: index === 0,
-    vocabulary: {answer: index === labels[at], hidden: index === ids[at], word: index !== ids[at] && ids.includes(index)}[role],
-  };
-  return role === "largest" || (isOf[axis] ?? true);
+  const [hidden] = maskedPositions();
+  const isMask = index === ids[hidden];
+  const isWord = {answer: index === labels[hidden], hidden: isMask, word: !isMask && ids.includes(index)};
+  const isThere = {tokens: role === "word" || index === hidden, masked: index === 0, vocabulary: isWord[role]};
+  return role === "largest" || (isThere[axis] ?? true);
 }

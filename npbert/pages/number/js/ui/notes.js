@@ -38,7 +38,7 @@ function drawModelNote() {
   const {changed, isFresh, stepsTrained, trainedWith} = state;
   const put = changed.map((place) => `you put ${titleOf(place)} at ${plainNumber(valueAt(place))}`);
   const begun = isFresh ? ["it began anew from random numbers"] : [];
-  const bugs = BUGS.filter(({id}) => trainedWith.has(id)).map(({name}) => `“${name}”`);
+  const bugs = BUGS.filter(({id}) => trainedWith.has(id) && !isSecret()).map(({name}) => `“${name}”`);
   const ill = bugs.length ? `, with a bug in its backward (${bugs.join(", ")})` : "";
   const trained = stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}${ill}`] : [];
   const all = [...begun, ...trained, ...put];

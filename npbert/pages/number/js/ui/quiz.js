@@ -6,6 +6,7 @@ import {barsOf} from "./bars.js";
 import {changesSomething} from "./break.js";
 import {byId, make, makeButton} from "./dom.js";
 import {signedNumber} from "./format.js";
+import {pointAt, sayInGuide} from "./guide.js";
 import {cellOfPlace} from "./heatmap.js";
 import {bugAt} from "./notes.js";
 import {titleOf} from "./place.js";
@@ -14,16 +15,12 @@ import {lossStep} from "./transport.js";
 
 const DRAWN = 400; // numbers, until one makes a fair question
 const MOST_TERMS = 6;
-let asked = null; // the place of the number that is hidden
+let question = null; // what is asked: {step, title, text, choices}, and the place of the number that is hidden
 
 // Ask, when there is a quiz.
 export function showQuiz() {
-  watch(["quiz"], ask);
-  watch(["trace", "step", "allWords", "quiz"], hideAsked);
-  byId("quiz-again").addEventListener("click", () => {
-    change({quiz: newQuiz(state.quiz.kind), step: 0, chosen: null, trail: []});
-    byId("quiz-title").focus();
-  });
+  watch(["quiz"], () => state.quiz && !state.quiz.isAnswered && ask(state.quiz));
+  watch(["trace", "step", "allWords", "quiz"], hideNumber);
 }
 
 // A quiz of this kind, "bug" or "number"; each seed has its own question.
@@ -31,22 +28,34 @@ export function newQuiz(kind, seed = Math.floor(1e4 * Math.random())) {
   return {kind, seed};
 }
 
-function ask() {
-  const {quiz} = state;
-  byId("quiz").hidden = !quiz;
-  if (!quiz || quiz.isAnswered) {
-    return;
-  }
-  const random = uniformNumbers(quiz.seed);
+function ask({kind, seed}) {
+  const random = uniformNumbers(seed);
   const pick = (list) => list[Math.ceil(list.length * random()) - 1];
-  const {step, title, text, choices} = quiz.kind === "bug" ? bugQuestion(pick) : numberQuestion(pick);
-  byId("quiz-title").textContent = title;
-  byId("quiz-text").replaceChildren(...text);
-  byId("quiz-choices").replaceChildren(...choices);
-  byId("quiz-said").textContent = "";
+  question = kind === "bug" ? bugQuestion(pick) : numberQuestion(pick);
   if (state.step === 0) {
-    goToStep(step);
+    goToStep(question.step);
   }
+  putQuestion(question);
+  pointAt(hideNumber() ?? byId("stage-head"));
+}
+
+function putQuestion({title, text, choices, said}) {
+  const another = make("a", {href: `#quiz=${state.quiz.kind}`}, "Another question");
+  sayInGuide({title: [title], text, choices: [...choices, another], said});
+}
+
+// The question is closed, and what was hidden can be seen.
+function answered(said) {
+  change({quiz: {...state.quiz, isAnswered: true}, bug: state.bug, trace: state.trace});
+  putQuestion({...question, choices: [], said});
+}
+
+// Returns the cell that is asked for, where it is on the stage.
+function hideNumber() {
+  const isAsked = state.quiz?.kind === "number" && !state.quiz.isAnswered;
+  const cell = question?.place ? cellOfPlace(byId("stage"), question.place) : null;
+  cell?.classList.toggle("asked", isAsked);
+  return cell;
 }
 
 // A number with few terms, of which the usual mistakes give others.
@@ -58,18 +67,23 @@ function numberQuestion(pick) {
     const explained = explain(state.trace, name, row, column);
     return {step: step.index, place: {name, row, column}, explained, guesses: guessesOf(explained)};
   });
-  const {step, place, explained, guesses} = drawn.find(({explained: {terms}, guesses: all}) =>
-    terms.length <= MOST_TERMS && terms.some(({factors}) => factors.length > 1) && new Set(all).size === all.length);
-  asked = place;
+  const isFair = ({explained: {terms}, guesses}) => terms.length <= MOST_TERMS
+    && terms.some(({factors}) => factors.length > 1) && new Set(guesses).size === guesses.length;
+  const {step, place, explained, guesses} = drawn.find(isFair) ?? drawn[0];
+  const bars = barsOf(explained);
+  bars.classList.toggle("one", explained.terms.length === 1); // the only bar would show the number
+  bars.querySelector(".total strong, .one .bar-value").textContent = "?";
   const right = signedNumber(explained.value);
+  const judge = (guess) => {
+    answered(`${guess === right ? "Yes" : `No, not ${guess}`}: it is ${right}. Its sum is shown where it is followed.`);
+    choose(place);
+  };
   return {
     step,
+    place,
     title: `How large is ${titleOf(place)}?`,
-    text: [make("p", {class: "formula"}, explained.formula), barsOf({...explained, total: null})],
-    choices: guesses.toSorted().map((guess) => makeButton(guess, () => {
-      answered(`${guess === right ? "Yes" : `No, not ${guess}`}: it is ${right}. Below it is the sum that it is.`);
-      choose(place);
-    })),
+    text: [make("p", {class: "formula"}, explained.formula), bars],
+    choices: guesses.toSorted().map((guess) => makeButton(guess, () => judge(guess))),
   };
 }
 
@@ -85,18 +99,19 @@ function bugQuestion(pick) {
   const {model, example, trace} = state;
   const right = run(model, example);
   const bug = pick(BUGS.filter(({id}) => changesSomething(right, run(model, example, {bug: id}))));
-  asked = null;
   plantBug(bug.id);
-  const said = `${bug.name}. Right: ${bug.right}. Planted: ${bug.line}. ${bug.text}`;
+  const named = `${bug.name}. Right: ${bug.right}. Planted: ${bug.line}. ${bug.text}`;
   const judge = () => {
-    const step = state.trace.steps[state.step];
-    const isHere = bugAt(step, bug) !== null;
-    const not = `Not in step ${step.index + 1}: it does what it should with the numbers that it is given.`;
-    return isHere ? answered(`Yes, it is here. ${said}`) : note(not);
+    if (bugAt(state.trace.steps[state.step], bug)) {
+      answered(`Yes, it is here: ${named}`);
+    } else {
+      const not = `Not in step ${state.step + 1}: it does what it should with the numbers that it is given.`;
+      byId("guide-said").textContent = not;
+    }
   };
   const show = () => {
     goToStep(trace.steps.find((step) => bugAt(step, bug)).index);
-    answered(`It is here. ${said}`);
+    answered(`It is here: ${named}`);
   };
   const rule = "Somewhere in the backward a line is wrong. Click numbers: one that a right step makes is the sum that is "
     + "shown beside it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)";
@@ -106,21 +121,4 @@ function bugQuestion(pick) {
     text: [make("p", {}, rule)],
     choices: [makeButton("It is in this step", judge, {class: "main"}), makeButton("Show me", show)],
   };
-}
-
-function note(text) {
-  byId("quiz-said").textContent = text;
-}
-
-// The question is closed, and what was hidden can be seen.
-function answered(text) {
-  change({quiz: {...state.quiz, isAnswered: true}, bug: state.bug, trace: state.trace});
-  byId("quiz-choices").replaceChildren();
-  note(text);
-}
-
-function hideAsked() {
-  const isHidden = state.quiz?.kind === "number" && !state.quiz.isAnswered;
-  const cell = asked && cellOfPlace(byId("stage"), asked);
-  cell?.classList.toggle("asked", isHidden);
 }

@@ -17,7 +17,7 @@ export const state = {
   bug: null, // the id of the planted bug
   view: "step", // which tab is open
   isPlaying: false,
-  tour: null, // {name, stop}: where on a guided tour, counted from 1
+  tour: null, // where on a guided tour: its name, and the stop's number, "table:2"
   quiz: null, // {kind, seed}, and once it is answered, isAnswered
   allWords: false, // show every word of the vocabulary, or only those that matter here
 };

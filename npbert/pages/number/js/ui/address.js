@@ -3,8 +3,8 @@
 // Each key says how it is written from `state`, as a list of texts, none for the default; and what a text of it brings
 // to `next`, the state that is to be, or null where this page has no such thing.
 
-import {BUGS} from "../math/index.js";
-import {putNumbers, runAgain, startOf, stepThatMakesNumber} from "./actions.js";
+import {BUGS, run} from "../math/index.js";
+import {putNumbers, startOf, stepThatMakesNumber} from "./actions.js";
 import {byId, make} from "./dom.js";
 import {placeIn, placeNamed, stepNamed, stepOfFile} from "./named.js";
 import {isSecret} from "./notes.js";
@@ -135,13 +135,16 @@ function goToHash() {
   };
   const {changed, ...base} = readInto({...startOf(0), changed: [], bug: null}, SENTENCE_KEYS);
   const numbersOf = (now) => addressOf({...now, quiz: null}, Object.keys(VIEW_KEYS));
-  if (!state.trace || numbersOf({...state, ...base, changed}) !== numbersOf(state)) {
+  const isOther = !state.trace || numbersOf({...state, ...base, changed}) !== numbersOf(state);
+  if (isOther) {
     putNumbers(changed);
-    runAgain({...base, changed: state.changed, chosen: null, trail: []});
+    Object.assign(state, base, {trace: run(state.model, base.example, {bug: base.bug})});
   }
   const start = {step: null, chosen: null, trail: [], view: "step", allWords: false, tour: null, quiz: null};
   const next = readInto(start, VIEW_KEYS);
-  change({...next, step: next.step ?? (next.chosen && stepThatMakesNumber(next.chosen)) ?? 0});
+  const {trace} = state; // all is drawn once
+  const step = next.step ?? (next.chosen && stepThatMakesNumber(next.chosen)) ?? 0;
+  change({...(isOther ? {...base, trace, changed: state.changed} : {}), ...next, step});
   lasting = addressOf(state, PASSING);
   write();
   const list = missing.map(([key, one]) => `${key}=${one}`).join(", ");

@@ -26,8 +26,8 @@ export function sayInGuide({title, text, choices, said = ""}) {
 export function pointAt(thing) {
   document.querySelector("[data-spoken]")?.removeAttribute("data-spoken");
   thing.dataset.spoken = "";
-  const isTall = thing.offsetHeight > innerHeight - measureGuide();
-  thing.scrollIntoView({block: isTall ? "start" : "center"});
+  measureGuide();
+  thing.scrollIntoView({block: thing.matches("td") ? "center" : "start"});
 }
 
 function drawGuide() {
@@ -42,7 +42,5 @@ function drawGuide() {
 }
 
 function measureGuide() {
-  const {offsetHeight} = byId("guide");
-  document.documentElement.style.setProperty("--guide", `${offsetHeight}px`);
-  return offsetHeight;
+  document.documentElement.style.setProperty("--guide", `${byId("guide").offsetHeight}px`);
 }

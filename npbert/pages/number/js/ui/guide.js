@@ -3,10 +3,19 @@
 import {byId} from "./dom.js";
 import {state, watch} from "./state.js";
 
+let spoken = null; // the thing that is marked
+let isHeld = false; // it is kept in sight, until the reader acts
+
 // Show the box while there is a tour or a quiz. The rest of the page knows by --guide how high it is.
 export function showGuide() {
   watch(["tour", "quiz"], drawGuide);
-  new ResizeObserver(measureGuide).observe(byId("guide"));
+  const observer = new ResizeObserver(keepInSight);
+  [byId("guide"), document.querySelector("main")].forEach((part) => observer.observe(part));
+  for (const act of ["wheel", "pointerdown", "keydown"]) {
+    addEventListener(act, () => {
+      isHeld = false;
+    });
+  }
   byId("guides").addEventListener("click", ({target}) => {
     byId("guides").open &&= !target.closest("a");
   });
@@ -22,25 +31,30 @@ export function sayInGuide({title, text, choices, said = ""}) {
   main.focus({preventScroll: true});
 }
 
-// Mark it, and bring it into sight under the box.
+// Mark it, and bring it into sight under the box. Null: nothing is marked any more.
 export function pointAt(thing) {
-  document.querySelector("[data-spoken]")?.removeAttribute("data-spoken");
-  thing.dataset.spoken = "";
-  measureGuide();
-  thing.scrollIntoView({block: thing.matches("td") ? "center" : "start"});
+  spoken?.removeAttribute("data-spoken");
+  thing?.setAttribute("data-spoken", "");
+  spoken = thing;
+  isHeld = thing !== null;
+  keepInSight();
+}
+
+// Also when a list above it has come late.
+function keepInSight() {
+  document.documentElement.style.setProperty("--guide", `${byId("guide").offsetHeight}px`);
+  if (isHeld) {
+    spoken.scrollIntoView({block: spoken.matches("td") ? "center" : "start"});
+  }
 }
 
 function drawGuide() {
   const isOver = !state.tour && !state.quiz;
+  if (isOver) {
+    pointAt(null);
+  }
   if (isOver && byId("guide").contains(document.activeElement)) {
     byId("guides").querySelector("summary").focus();
   }
-  if (isOver) {
-    document.querySelector("[data-spoken]")?.removeAttribute("data-spoken");
-  }
   byId("guide").hidden = isOver;
-}
-
-function measureGuide() {
-  document.documentElement.style.setProperty("--guide", `${byId("guide").offsetHeight}px`);
 }

@@ -1,7 +1,7 @@
 // The address: what is shown, after the # of the URL; so a link, a reload and the browser's own keys keep the place.
 //
-// Each key says how it is written from `state`, as a list of texts, none for the default; and what a text of it brings
-// to `next`, the state that is to be, or null where this page has no such thing.
+// Each key says how it is written from `state`, as a text or a list of them, nothing for the default; and what a text of
+// it brings to `next`, the state that is to be: nothing, where this page has no such thing.
 
 import {BUGS, run} from "../math/index.js";
 import {putNumbers, startOf, stepThatMakesNumber} from "./actions.js";
@@ -16,8 +16,8 @@ import {stopNamed} from "./tour.js";
 // Of these the numbers hang: they are computed again where one changes.
 const SENTENCE_KEYS = {
   sentence: {
-    write: ({sentence}) => (sentence ? [sentence] : []),
-    read: (text) => (/^\d+$/.test(text) && text in state.data.examples ? startOf(Number(text)) : null),
+    write: ({sentence}) => sentence,
+    read: (text) => /^\d+$/.test(text) && text in state.data.examples && startOf(Number(text)),
   },
   answer: {
     write: ({data, sentence, example}) => example.labels.flatMap((word, position) =>
@@ -26,7 +26,7 @@ const SENTENCE_KEYS = {
       const [, position, token] = text.match(/^(\d+):(.*)$/s) ?? [];
       const word = state.data.vocabulary.indexOf(token);
       const isThere = word >= 0 && example.labels[position] >= 0;
-      return isThere ? {example: {...example, labels: example.labels.with(Number(position), word)}} : null;
+      return isThere && {example: {...example, labels: example.labels.with(Number(position), word)}};
     },
   },
   set: {
@@ -34,23 +34,17 @@ const SENTENCE_KEYS = {
     read: (text, {changed}) => {
       const [, where, value] = text.match(/^(.*):([-+.\de]+)$/) ?? [];
       const place = placeIn(state.model.parameters, where ?? "");
-      return place && Number.isFinite(Number(value)) ? {changed: [...changed, {...place, value: Number(value)}]} : null;
+      return place && Number.isFinite(Number(value)) && {changed: [...changed, {...place, value: Number(value)}]};
     },
   },
   bug: {
-    write: ({bug, quiz}) => (bug && !isSecret(quiz) ? [bug] : []),
-    read: (text) => (BUGS.some(({id}) => id === text) ? {bug: text} : null),
+    write: ({bug, quiz}) => !isSecret(quiz) && bug,
+    read: (text) => BUGS.some(({id}) => id === text) && {bug: text},
   },
 };
 const VIEW_KEYS = {
-  step: {
-    write: ({step, chosen}) => (step || chosen ? [step + 1] : []),
-    read: (text) => at(stepNamed(text)),
-  },
-  file: {
-    write: () => [],
-    read: (text) => at(stepOfFile(text)),
-  },
+  step: {write: ({step, chosen}) => (step || chosen) && step + 1, read: (text) => at(stepNamed(text))},
+  file: {write: () => null, read: (text) => at(stepOfFile(text))},
   number: {
     write: ({trail}) => trail.map(textOf), // the way here, the number itself last
     read: (text, {trail, step}) => {
@@ -58,23 +52,14 @@ const VIEW_KEYS = {
       return place && {chosen: place, trail: [...trail, place]};
     },
   },
-  tab: {
-    write: ({view}) => (view === "step" ? [] : [view]),
-    read: (text) => (VIEWS.includes(text) ? {view: text} : null),
-  },
-  words: {
-    write: ({allWords}) => (allWords ? ["all"] : []),
-    read: (text) => (text === "all" ? {allWords: true} : null),
-  },
-  tour: {
-    write: ({tour}) => (tour ? [tour] : []),
-    read: (text) => (stopNamed(text) ? {tour: text} : null),
-  },
+  tab: {write: ({view}) => view !== "step" && view, read: (text) => VIEWS.includes(text) && {view: text}},
+  words: {write: ({allWords}) => allWords && "all", read: (text) => text === "all" && {allWords: true}},
+  tour: {write: ({tour}) => tour, read: (text) => stopNamed(text) && {tour: text}},
   quiz: {
-    write: ({quiz}) => (quiz ? [`${quiz.kind}:${quiz.seed}`] : []),
+    write: ({quiz}) => quiz && `${quiz.kind}:${quiz.seed}`,
     read: (text) => {
       const [, kind, seed] = text.match(/^(bug|number)(?::(\d{1,6}))?$/) ?? [];
-      return kind ? {quiz: newQuiz(kind, seed && Number(seed))} : null;
+      return kind && {quiz: newQuiz(kind, seed && Number(seed))};
     },
   },
 };
@@ -110,7 +95,8 @@ function at(step) {
 
 function addressOf(now, leftOut = []) {
   const keys = Object.keys(KEYS).filter((key) => !leftOut.includes(key));
-  const pairs = keys.flatMap((key) => KEYS[key].write(now).map((text) => [key, text]));
+  const textsOf = (key) => [KEYS[key].write(now)].flat().filter(Boolean);
+  const pairs = keys.flatMap((key) => textsOf(key).map((text) => [key, text]));
   return new URLSearchParams(pairs).toString().replace(/%(5B|5D|2C|3A|28|29|2F)/g, (code) => decodeURIComponent(code));
 }
 

@@ -31,7 +31,12 @@ export function showBreak() {
   });
   watch(["bug"], drawBug);
   drawBug();
-  watch(["view", "trace"], () => state.view === "break" && drawCheck());
+  watch(["view", "trace"], () => {
+    stopCheck();
+    if (state.view === "break") {
+      drawCheck();
+    }
+  });
 }
 
 function drawBug() {
@@ -51,7 +56,6 @@ function drawBug() {
 }
 
 function drawCheck() {
-  stopCheck();
   const list = byId("check-list");
   list.replaceChildren();
   const progress = (share) => {

@@ -27,9 +27,11 @@ ROUND_TRIPS = """([count, seen]) => {
   let last = null;
   for (let trip = 0; trip < count; trip += 1) {
     const parameter = one([...state.model.parameters]);
+    const arrays = [...state.trace.arrays.values()];
     const hidden = state.data.examples[trip % 4].labels.findIndex((label) => label >= 0);
     const address = new URLSearchParams([["sentence", trip % 4], ["step", 1 + below(state.trace.steps.length)],
-      ["answer", `${hidden}:${one(state.data.vocabulary)}`], ["number", cell(one([...state.trace.arrays.values()]))],
+      ["number", cell(one(arrays))], ["number", cell(one(arrays))],
+      ["answer", `${hidden}:${one(state.data.vocabulary)}`],
       ["set", `${cell({name: parameter[0], shape: parameter[1].shape})}:${Math.random() - 0.5}`], ["bug", one(bugs)],
       ["tab", one(["step", "step", "train"])], ["words", "all"]].filter(() => Math.random() < 0.6));
     go(`${address}&`);

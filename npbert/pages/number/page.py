@@ -28,7 +28,7 @@ FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
 STYLES = ("top", "steps", "heat", "legend", "follow", "curves", "fit", "guide")
 TITLE = "Follow one number back"
-PARTS = ("glossary.html", "tours.html")
+PARTS = ("guide.html", "glossary.html", "tours.html")
 """What stands in page.html as a comment with its name, in files of its own."""
 _IMPORTED = re.compile(r'^(?:import|export) .*from "(.*)";$', re.MULTILINE)
 MASK = SPECIAL["mask_id"]

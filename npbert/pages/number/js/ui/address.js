@@ -1,7 +1,7 @@
 // The address: what is shown, after the # of the URL; so a link, a reload and the browser's own keys keep the place.
 //
-// Each key says how it is written from `state`, as a text or a list of them, nothing for the default; and what a text of
-// it brings to `next`, the state that is to be: nothing, where this page has no such thing.
+// Each key says how it is written from `state`, as a text or a list of them, nothing for the default; and what a text
+// of it brings to `next`, the state that is to be: nothing, where this page has no such thing.
 
 import {BUGS, run} from "../math/index.js";
 import {putNumbers, startOf, stepThatMakesNumber} from "./actions.js";

@@ -113,8 +113,8 @@ function bugQuestion(pick) {
     goToStep(trace.steps.find((step) => bugAt(step, bug)).index);
     answered(`It is here: ${named}`);
   };
-  const rule = "Somewhere in the backward a line is wrong. Click numbers: one that a right step makes is the sum that is "
-    + "shown beside it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)";
+  const rule = "Somewhere in the backward a line is wrong. Click numbers: one that a right step makes is the sum that "
+    + "is shown beside it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)";
   return {
     step: lossStep() + 1,
     title: "Find the bug",

@@ -230,7 +230,7 @@ def main() -> None:
         save_dialogue_model(model, dialogue, args.save)
         print(f'\nsaved in {args.save}; to try it: echo "how are [MASK]" | npbert fill-mask {args.save}')
     if args.page is not None:
-        write_dialogue_page(model, dialogue, args.page, rng)
+        write_dialogue_page(model, dialogue, args.page, np.random.default_rng(args.seed))
         print(f"\n{args.page} is written: open it in a browser, and follow a number back")
     if sys.stdin.isatty() and sys.stdout.isatty():
         talk(model, dialogue)

@@ -10,28 +10,37 @@ from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
 from npbert.messages import LOGGER
 from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page
-from npbert.pages.report import REPORT_FILE, write_report
+from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
 
 
 def add_report_command(command: Parser) -> Run:
     """Write one HTML file about a run of npbert pretrain or finetune: its curves, the gradient
     in each layer at each step, what the model guessed for hidden words as it learned,
     where its heads look, and what it got wrong. It opens in any browser, without a network.
-    A run that is still going on is shown as far as it is.
+    A run that is still going on is shown as far as it is. Several runs are compared: their
+    curves over each other, their numbers, and the settings that differ.
 
     examples:
       npbert report run
-      npbert report run --output report.html"""
-    command.add_argument("folder", metavar="FOLDER", help="the folder of a run")
-    command.add_argument("--output", metavar="FILE", help="the file to write (default: FOLDER/report.html)")
+      npbert report run --output report.html
+      npbert report run-a run-b"""
+    command.add_argument("folders", metavar="FOLDER", nargs="+", help="the folder of a run, or of several to compare")
+    command.add_argument("--output", metavar="FILE", help="the file to write (default: FOLDER/report.html, or of "
+                         "several runs compared.html here)")  # fmt: skip
     return _report
 
 
 def _report(args: argparse.Namespace) -> int:
-    path = args.output or str(Path(args.folder) / REPORT_FILE)
-    if args.output or Path(args.folder).is_dir():
+    if len(args.folders) > 1:
+        path = args.output or COMPARISON_FILE
         check_output(path)
-    write_report(args.folder, args.output)
+        write_comparison(args.folders, path)
+    else:
+        (folder,) = args.folders
+        path = args.output or str(Path(folder) / REPORT_FILE)
+        if args.output or Path(folder).is_dir():
+            check_output(path)
+        write_report(folder, args.output)
     note(f"{path} is written; open it in a browser")
     return 0
 

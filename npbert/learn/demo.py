@@ -69,9 +69,20 @@ def make_model(dialogue: Dialogue, rng: np.random.Generator) -> BertForPreTraini
     return BertForPreTraining(config, rng=rng, dtype=np.float64)
 
 
-def train(model: Any, own: Own, rng: np.random.Generator, say: Callable[[str], None]) -> None:
-    """Train, with a line every LINE_EVERY steps. Raises: what the learner's code raises; TapeError."""
-    dialogue, parameters, steps = load_dialogue(9), model.parameters(), STEPS
+def train(
+    model: Any,
+    own: Own,
+    rng: np.random.Generator,
+    say: Callable[[str], None],
+    *,
+    steps: int | None = None,
+    lr: float = 5e-3,
+) -> None:
+    """Train for STEPS steps or so many, up to a rate of `lr`, with a line every LINE_EVERY steps.
+
+    Raises: what the learner's code raises; TapeError.
+    """
+    dialogue, parameters, steps = load_dialogue(9), model.parameters(), steps or STEPS
     optimizer, clip = own.other("AdamW")(parameters), own.other("clip_by_global_norm")
     losses: list[float] = []
     start = time.perf_counter()
@@ -83,7 +94,7 @@ def train(model: Any, own: Own, rng: np.random.Generator, say: Callable[[str], N
         model.loss_backward(1.0, tape)
         tape.check_empty()
         clip(parameters, 1.0)
-        optimizer.lr = linear_warmup_decay(step, lr=5e-3, warmup_steps=steps // 10, total_steps=steps)
+        optimizer.lr = linear_warmup_decay(step, lr=lr, warmup_steps=steps // 10, total_steps=steps)
         optimizer.step()
         elapsed = time.perf_counter() - start
         if step == 0 and elapsed * steps > SLOW:

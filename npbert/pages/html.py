@@ -10,14 +10,29 @@ from typing import Any
 
 from npbert.extras import import_extra
 
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 4 4%22%3E%3Cpath fill=%22%232166ac"
+    "%22 d=%22M0 0h4v4H0z%22/%3E%3Cpath fill=%22%23e89a5b%22 d=%22M2 0h2v2H2zM0 2h2v2H0z%22/%3E%3C/svg%3E"
+)
+"""The icon of every page: a heat map of four numbers, two above 0 and two below."""
+NO_SCRIPT = "<noscript><p>JavaScript is switched off here, so this page computes and answers nothing.</p></noscript>"
 
-def page(title: str, body: str, *, style: str = "", scripts: str = "") -> str:
+
+def page(title: str, body: str, *, description: str = "", style: str = "", scripts: str = "") -> str:
     """A whole HTML file: `body` in the look that all pages share, which `style`, more CSS, may add to.
 
-    title: plain text. body and scripts: HTML; what comes from a user in them went through `escape` or `json_script`.
+    title: plain text. description: what a list of links says of the page, plain text; without it, the title.
+    body and scripts: HTML; what comes from a user in them went through `escape` or `json_script`.
     """
-    style = f"{resource('look.css')}\n{style}"
-    return resource("page.html").format(title=escape(title), style=style, body=body, scripts=scripts)
+    return resource("page.html").format(
+        title=escape(title),
+        description=escape(description or title),
+        icon=ICON,
+        style=f"{resource('look.css')}\n{style}",
+        noscript=NO_SCRIPT if scripts else "",
+        body=body,
+        scripts=scripts,
+    )
 
 
 def escape(text: object) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from npbert.core import Layer, Parameter, Tape, named_parts
 from npbert.data.batch import Batch
 from npbert.training.accumulate import part_rng, split
+from npbert.training.log import Log
 from npbert.training.parallel import Shares
 from npbert.training.progress import Step, Watcher
 
@@ -22,15 +23,21 @@ class NotFiniteError(ArithmeticError):
 
 @dataclass
 class CheckFinite(Watcher):
-    """Stops a run in which a number is not finite, before the update if there is time, and says where it came from."""
+    """Stops a run in which a number is not finite, before the update if there is time, and says where it came from.
+
+    log: where the step gets a row, so that the curves of the run show where it ended; None where nothing is written.
+    """
 
     model: Any
     shares: Shares
+    log: Log | None = None
 
     def before_update(self, step: Step) -> None:
         """Raises: NotFiniteError for the loss or a gradient."""
         if math.isfinite(step.losses.total + step.gradient_norm):
             return
+        if self.log is not None:
+            self.log.metrics.write(step.number, {"loss": step.losses.total, "gradient_norm": step.gradient_norm})
         communicator, parts = self.shares.communicator, enumerate(split(step.batch, step.parts))
         own = communicator.own([(part, part_rng(step.seed, number)) for number, part in parts])
         gradients = [(piece.name, piece.parameter) for piece in self.shares.own]

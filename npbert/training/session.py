@@ -72,15 +72,15 @@ def _take_up(trainer: Any) -> str:
 def _watchers(trainer: Any, is_asked: Callable[[], bool], files: ExitStack, news: str) -> list[Watcher]:
     """All that watches, in the order in which it is called. Process 0 alone writes and speaks."""
     settings, step = trainer.settings, trainer.step
-    check, judge = CheckFinite(trainer.model, trainer.shares), Judge(trainer)
+    judge = Judge(trainer)
     if not trainer.communicator.is_first:
-        return [check, judge, Saving(trainer, is_asked)]
+        return [CheckFinite(trainer.model, trainer.shares), judge, Saving(trainer, is_asked)]
     log = files.enter_context(Log(trainer.folder, after_step=step, every=settings.log_every))
     bar = files.enter_context(Bar(settings.steps, done=step))
     if news:
         bar.say(news)
     return [
-        check,
+        CheckFinite(trainer.model, trainer.shares, log),
         LayerStatistics(trainer.model, settings, log),
         Metrics(trainer, log, bar),
         judge,

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import npbert
 from npbert.extras import import_extra
 from npbert.files import FileError, atomic_write, read_text
 from npbert.messages import did_you_mean
 
 SETTINGS_FILE = "settings.toml"
+_VERSION = "npbert "
 
 _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # of evaluations along the way
 
@@ -153,14 +155,22 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def save_settings(settings: Settings, folder: Path) -> None:
-    """Write `folder`/settings.toml, each setting with a comment that says what it means. (Extra: train.)"""
+    """Write `folder`/settings.toml: the version of npbert, then each setting with a comment that says what it means.
+    (Extra: train.)"""
     tomlkit = import_extra("tomlkit", extra="train")
     document = tomlkit.document()
+    document.add(tomlkit.comment(f"{_VERSION}{npbert.__version__}"))
     for entry in fields(settings):
         document.add(tomlkit.comment(entry.metadata["help"]))
         document.add(entry.name, getattr(settings, entry.name))
     with atomic_write(folder / SETTINGS_FILE) as path:
         path.write_text(tomlkit.dumps(document), encoding="utf-8")
+
+
+def version_in(path: Path) -> str:
+    """The version of npbert that wrote a settings.toml; "" where an older one did. Raises: FileError; OSError."""
+    first, *_ = read_text(path).splitlines() or [""]
+    return first.removeprefix(f"# {_VERSION}") if first.startswith(f"# {_VERSION}") else ""
 
 
 def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:

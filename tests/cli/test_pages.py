@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import sys
 
 import numpy as np
@@ -92,6 +93,10 @@ def test_a_report_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_
     monkeypatch.setattr("npbert.cli.pages.write_report", lambda *given: written.append(given))
     assert npbert("report", run, "-q", "--output", tmp_path / "a.html") == (0, b"", "")
     assert written == [(str(run), str(tmp_path / "a.html"))]
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(run, tmp_path / "other")
+    assert npbert("report", run, "other") == (0, b"compared.html is written; open it in a browser\n", "")
+    assert "None: all their settings are the same." in (tmp_path / "compared.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("given", [True, False])

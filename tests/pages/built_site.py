@@ -9,12 +9,14 @@ import pytest
 
 from npbert.catalogue import CATALOGUE
 from npbert.core import named_parts
+from npbert.pages.number.export import export
 from npbert.pages.site.build import site_files
 from npbert.pages.site.chapters import chapter_page
 from npbert.pages.site.contents import contents_page, reference_pages, search_index
 from npbert.pages.site.library import Library
 from npbert.pages.site.panels import Panels, Proof, _called, read_bugs
 from npbert.pages.site.source_page import source_page
+from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 from tests.pages.shared import once
 
 for module, package in (("jinja2", "Jinja2"), ("pygments", "Pygments"), ("markdown_it", "markdown-it-py")):
@@ -39,6 +41,12 @@ def made_up_proofs():
 
 
 @cache
+def made_up_number():
+    """What the page "Follow one number back" of the site shows: a model that has learned nothing."""
+    return export(small_model(), EXAMPLES, VOCABULARY)
+
+
+@cache
 def library():
     return Library(ROOT)
 
@@ -49,7 +57,8 @@ def some_pages():
     panels = Panels(library(), made_up_proofs(), bugs)
     found = [contents_page(library(), made_up_proofs(), len(bugs)), *reference_pages(library())]
     found += [chapter_page(library(), chapter) for chapter in library().chapters]
-    found += [source_page(library(), source, panels) for source in library().sources if source.room == "layers"]
+    followed, layers = made_up_number()["source"]["files"], library().sources
+    found += [source_page(library(), each, panels, each.path in followed) for each in layers if each.room == "layers"]
     return {page.path: page.body for page in found} | {"search.js": search_index(library(), found)}
 
 
@@ -60,7 +69,7 @@ def site_folder():
 
 
 def _write(folder):
-    for path, content in site_files(library(), made_up_proofs()).items():
+    for path, content in site_files(library(), made_up_proofs(), made_up_number()).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
 

@@ -13,8 +13,10 @@ import npbert
 from npbert import IGNORED, BertForMaskedLM, BertForSequenceClassification
 from npbert.data import Example
 from npbert.pages.number.export import export
+from npbert.training.settings import TrainerSettings
 from tests.pages import models
 
+TRAINER = {name: getattr(TrainerSettings(), name) for name in ("weight_decay", "max_grad_norm")}
 PACKAGE = Path(npbert.__file__).parent.parent
 
 
@@ -45,7 +47,7 @@ def test_sentences_have_their_text_and_the_optimizer_is_adamw_as_it_comes():
     ]
     for one, example in zip(data["examples"], models.EXAMPLES, strict=True):
         assert all(one[name] == list(getattr(example, name)) for name in ("input_ids", "token_type_ids", "labels"))
-    assert data["optimizer"] == {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.01}
+    assert data["optimizer"] == {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, **TRAINER}
     assert exported(optimizer={"lr": 0.5})["optimizer"]["lr"] == 0.5
 
 
@@ -152,6 +154,7 @@ DOT_PRODUCT = f"{LAYER}.attention.dot_product"
         (DOT_PRODUCT, "backward", "Scores", "DotProductAttention.attend_backward", ["return dqk @ k"]),
         ("gather", "backward", "Gather", "Gather.backward", ["scatter_add(dx"]),
         ("predictions", "backward", "Decoder", "MaskedLMHead.backward", ["dlogits.T, h", "dh = matmul(dlogits"]),
+        ("parameters", "update", "AdamW", "adam", ["m_hat = m / (1 - beta1**t)", "theta - alpha * m_hat"]),
         ("cross_entropy", "backward", "CrossEntropy", "SoftmaxCrossEntropy.backward", ["np.exp(s - m)", "-= share"]),
     ],
 )
@@ -160,6 +163,12 @@ def test_the_lines_that_light_up_are_those_that_compute(source, part, phase, kin
     assert found == function
     assert all(wanted in text for wanted in texts)
     assert "check_" not in text
+
+
+def test_the_update_has_the_lines_of_clipping_and_decay_too(source):
+    texts = lit(source, "parameters", "update", "AdamW")
+    assert "max_norm / (norm + 1e-6)" in texts["clip_factor"]
+    assert "self.lr * self.weight_decay" in texts["AdamW.kept"]
 
 
 def test_before_softmax_and_after_it_are_different_lines_and_the_loss_is_that_of_the_masked_words(source):

@@ -1,29 +1,31 @@
 """The page "Follow one number back" as a reader uses it: stepping, pointing, following, in a real browser."""
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import npbert
 from tests.pages.models import loss_and_gradients
-from tests.pages.number import EXAMPLES, HOSTILE, LAYER, STEP, TRACE, VOCABULARY, go_to, small_model
+from tests.pages.number import (
+    EXAMPLES,
+    HOSTILE,
+    LAYER,
+    STEP,
+    TABLE,
+    TRACE,
+    VOCABULARY,
+    choose,
+    go_to,
+    number,
+    small_model,
+)
 
 QUERY = f"{LAYER}.attention.query"
 FOCUS = "Object.values(document.activeElement.dataset).map(Number)"
-FOLLOW_TO_THE_LOSS = """() => {
-  const path = [];
-  const {state} = npbert;
-  for (path.push([state.chosen.name, state.step]); state.chosen.name !== "d(logits)" && path.length < 40;) {
-    const all = [...document.querySelectorAll("#followed .bars button.bar")];
-    const bars = all.filter((bar) => bar.title.startsWith("go on to d")); // to a gradient
-    const size = (bar) => Math.abs(Number(bar.querySelector(".bar-value").textContent.replaceAll("\u2212", "-")));
-    bars.reduce((a, b) => (size(b) > size(a) ? b : a)).click();
-    path.push([state.chosen.name, state.step]);
-  }
-  return path;
-}"""
 
 
 def cell(name, row, column):
@@ -86,8 +88,9 @@ def test_the_tape_fills_then_empties(page):
     )
     top = sizes.index(max(sizes))
     assert sizes == sorted(sizes[: top + 1]) + sorted(sizes[top + 1 :], reverse=True)
-    assert sizes[0] == sizes[-2] == 1  # the table of words is looked up first: it keeps its ids
-    assert max(sizes) > 10 and sizes[-1] == 0
+    assert sizes[0] == sizes[-3] == 1  # the table of words is looked up first: it keeps its ids
+    assert max(sizes) > 10 and sizes[-2:] == [0, 0]  # after it, there is only the update
+    page.keyboard.press("ArrowLeft")
     assert page.inner_text("#tape-news").startswith("This step took 6\xa0ids off. The tape is empty again")
 
 
@@ -153,12 +156,21 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     bars.nth(3).click()
     assert page.evaluate("npbert.state.chosen.name") == "d(bert.encoder.layers.0.Q)"
     assert page.evaluate("document.activeElement.id") == "followed-title"
-    path = page.evaluate(FOLLOW_TO_THE_LOSS)
-    assert path[-1][0] == "d(logits)"  # from there on it is the model's own belief
-    assert [step for _, step in path] == sorted((step for _, step in path), reverse=True)
-    assert page.evaluate("npbert.state.trail.length") == len(path) + 1
+    page.click("#ways >> text=Follow the largest to the loss")
+    path = page.evaluate("npbert.state.trail")
+    assert path[-1]["name"] == "d(loss)" and len(path) > 15
+    assert page.evaluate("document.activeElement.id") == "followed-title"
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == "CrossEntropy"
+    assert "Follow the largest" not in page.inner_text("#ways")
+    assert page.locator(".trail li").count() == 5
     page.click(".trail .fold")
-    assert page.locator(".trail li").count() == len(path) + 1
+    assert page.locator(".trail li").count() == len(path)
+    chain = [item.locator(".number").all_inner_texts() for item in page.locator(".chain li").all()]
+    factors = [number(factor.removeprefix("× ")) for factor, _ in chain[1:]]
+    assert number(chain[-1][1]) == pytest.approx(math.prod(factors), rel=1e-3)
+    assert chain[-1][1] in page.inner_text(".chain-said")
+    page.keyboard.press("Backspace")
+    assert page.evaluate("npbert.state.chosen.name") == "d(logits)"
     page.click(".trail li:first-child button")
     assert page.locator(".trail li").count() == 1
     assert page.evaluate("npbert.state.chosen.name") == name
@@ -170,11 +182,50 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     page.click("#ways >> text=Its gradient")
     page.click("button[aria-label='follow no number']")
     assert page.evaluate("npbert.state.chosen") is None
-    slopes = [float(text.split()[-1].replace("\u2212", "-")) for text in page.locator("#tries li").all_inner_texts()]
-    assert slopes == sorted(slopes, key=abs, reverse=True)
+    slopes = [number(text.split()[-1]) for text in page.locator("#tries li").all_inner_texts()]
+    weights = np.concatenate([grad.ravel() for grad in gradients.values() if grad.ndim > 1])
+    most = weights[np.argsort(-np.abs(weights))][: len(slopes)]
+    assert slopes == pytest.approx(most, rel=1e-4), "the most of all, whichever array they are in"
     page.click("#tries button >> nth=0")
     chosen = page.evaluate(f"(c => npbert.explain({TRACE}, c.name, c.row, c.column).value)(npbert.state.chosen)")
     assert abs(chosen) == pytest.approx(max(abs(grad).max() for grad in gradients.values() if grad.ndim > 1))
+
+
+def test_the_paths_of_a_number_are_a_ladder_that_leads_to_its_steps_and_roads_have_sizes(page):
+    choose(page, f"d({TABLE})", EXAMPLES[0].input_ids[1], 2)
+    assert page.locator("#paths-drawn li").count() == 0, "drawn only when it is asked for"
+    page.click("#paths summary")
+    total = page.inner_text("#paths-total")
+    assert page.inner_text("#followed-title output") == total
+    flows = {item.inner_text().split("\n")[0]: item for item in page.locator(".ladder .road").all()}
+    told = {name: number(item.locator("button").get_attribute("title").split(":")[0]) for name, item in flows.items()}
+    assert told["as it comes in"] + told["as an answer"] == pytest.approx(number(total), rel=1e-3)
+    assert sum(told[road] for road in ("Q", "K", "V")) != pytest.approx(0, abs=1e-6)
+    thick = {
+        name: item.evaluate("e => parseFloat(e.style.getPropertyValue('--thick'))") for name, item in flows.items()
+    }
+    assert sorted(thick, key=thick.get) == sorted(told, key=lambda road: abs(told[road]))
+    flows["Q"].locator("button").click()
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].part") == QUERY
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].phase") == "backward"
+    assert page.inner_text("#roads") == ""
+    page.click(".ladder .stop button >> nth=0")
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == "Fork"
+    bars = page.locator("#roads .bar")
+    sizes = {bar.locator(".bar-label").inner_text(): bar.locator(".bar-value").inner_text() for bar in bars.all()}
+    for road in ("past attention", "through Q", "through K", "through V"):
+        values = page.evaluate(f"[...{TRACE}.arrays.get('d({LAYER}.x) {road}').values]")
+        assert number(sizes[road].split()[0]) == pytest.approx(np.linalg.norm(values), rel=1e-4)
+    choose(page, f"{LAYER}.attention_norm.mu", 0, 0)
+    assert page.is_hidden("#paths"), "backward has no gradient of it"
+
+
+def test_factors_have_the_digits_that_their_product_needs(page):
+    choose(page, f"d({QUERY}.weight)", 1, 2)
+    for item in page.locator(".bars li").all():
+        factors = re.findall(r"\(([^()]+)\)(?= ×|$)", item.locator(".factors").inner_text())
+        product = math.prod(map(number, factors))
+        assert product == pytest.approx(number(item.locator(".bar-value").inner_text()), rel=2e-4)
 
 
 def test_hostile_words_show_as_text_and_another_answer_is_another_loss(page):

@@ -5,6 +5,7 @@ import json
 import os
 import posixpath
 import re
+import runpy
 import subprocess
 import sys
 from copy import copy
@@ -14,24 +15,31 @@ import pytest
 
 import npbert
 from npbert.files import FileError
+from npbert.pages.html import ICON
+from npbert.pages.number.page import number_page
 from npbert.pages.site import build, build_site
 from npbert.pages.site.build import broken_links
 from npbert.pages.site.contents import contents_page, public_names
 from npbert.pages.site.library import read_chapters
+from npbert.pages.site.number import NUMBER_PAGE, number_data
 from npbert.pages.site.panels import Panels
 from npbert.pages.site.source_page import source_page
 from npbert.pages.site.sources import read_package
-from tests.pages.built_site import ROOT, built, code_of, library, made_up_proofs, page
+from tests.pages.built_site import ROOT, built, code_of, library, made_up_number, made_up_proofs, page
 
-TAGS = """html head meta title link script body a nav b span form input div button main header p h1 h2 h3 h4 ul ol li
-details summary article section aside code pre table thead tbody tr th td dl dt dd small img figure figcaption strong em
-hr blockquote br"""
+TAGS = """html head meta title link noscript style script body a nav b span form input div button main header p h1 h2 h3
+h4 ul ol li details summary article section aside code pre table thead tbody tr th td dl dt dd small img figure
+figcaption strong em hr blockquote br"""
 is_page = re.compile(r".*\.html").fullmatch
 
 
 def test_nothing_points_outside():
     """Every link is looked at when the site is built, if it stands in quotes: see test_a_broken_link_is_seen."""
     for path in filter(is_page, built()):
+        assert page(path).count(f'<link rel="icon" href="{ICON}">') == 1 and "<noscript>" in page(path)
+        assert len(re.findall(r'<meta name="description" content="[^"]+">', page(path))) == 1
+        if path == NUMBER_PAGE:
+            continue
         if re.search(r'\s(?:href|src|id)=[^"]', page(path)):  # in a text, or in a tag?
             assert not re.search(r'<[^>]*\s(?:href|src|id)=[^"]', page(path)), "the search for links would not see it"
         assert set(re.findall(r"<(\w+)", page(path))) <= set(TAGS.split())
@@ -45,6 +53,9 @@ def test_nothing_points_outside():
         ('<a href="b.html#there">', None),
         ('<a href="b.html#here">', "there is no such place"),
         ('<a href="c.html">', "leads nowhere"),
+        ('<a href="number.html#file=a.py">', None),
+        ('<a href="number.html#file=b.py">', "there is no such place"),
+        ('<link rel="icon" href="data:image/svg+xml,">', None),
         ('<a href="#up">', "there is no such place"),
         ('<img src="https://example.org/a.png">', "leads outside"),
         ('<a href="/b.html">', "leads outside"),
@@ -53,7 +64,7 @@ def test_nothing_points_outside():
     ],
 )
 def test_a_broken_link_is_seen(html, wrong):
-    found = broken_links({"a.html": html, "b.html": '<p id="there">'}, set())
+    found = broken_links({"a.html": html, "b.html": '<p id="there">'}, {"number.html": ["file=a.py"]})
     assert [line.partition(": ")[0] for line in found] == ["a.html"] * bool(wrong)
     assert not wrong or wrong in found[0]
 
@@ -66,7 +77,7 @@ def test_a_broken_link_anywhere_stops_the_build(tmp_path, monkeypatch):
     monkeypatch.setattr(build, "Library", lambda root: alone)
     monkeypatch.setattr(build, "reference_pages", lambda library: [])
     with pytest.raises(FileError, match=r"^\d+ links of the site are broken; the first: .*\.html: .* leads nowhere$"):
-        build_site(tmp_path / "site", root=tmp_path, proofs=made_up_proofs())
+        build_site(tmp_path / "site", root=tmp_path, proofs=made_up_proofs(), number=made_up_number())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,7 +104,28 @@ def test_the_contents_and_the_way_from_page_to_page_have_that_order():
     while following := re.search(r'<a rel="next" href="([^"]*)"', page(path)):
         path = posixpath.normpath(posixpath.join(posixpath.dirname(path), following[1]))
         walked.append(path)
-    assert walked[: len(order)] == order and sorted([*walked, "index.html"]) == sorted(filter(is_page, built()))
+    assert walked[: len(order)] == order
+    assert sorted([*walked, "index.html", NUMBER_PAGE]) == sorted(filter(is_page, built()))
+
+
+def test_the_number_page_and_the_files_that_it_shows_lead_to_each_other():
+    followed = made_up_number()["source"]["files"]
+    assert "npbert/layers/linear.py" in followed
+    for source in library().sources:
+        href = f'href="{posixpath.relpath(NUMBER_PAGE, posixpath.dirname(source.page))}#file={source.path}"'
+        assert (href in page(source.page)) == (source.path in followed)
+    assert f'href="{NUMBER_PAGE}"' in page("index.html") and f'href="../{NUMBER_PAGE}"' in page("docs/see.html")
+    assert '<a href="index.html">' in page(NUMBER_PAGE) and '<a href="index.html">' not in number_page(made_up_number())
+
+
+def test_the_number_page_is_that_of_the_demo(tmp_path, monkeypatch):
+    """Of as many steps."""
+    written = tmp_path / "page.html"
+    monkeypatch.setattr(sys, "argv", ["demo.py", "--page", str(written), "--epochs", "1"])
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # which the demo would set
+    monkeypatch.setattr("npbert.compute.keep_freed_memory", lambda: None)
+    runpy.run_path(str(ROOT / "demo.py"), run_name="__main__")
+    assert written.read_text(encoding="utf-8") == number_page(number_data(steps=8))
 
 
 def test_every_line_of_every_file_is_shown_but_for_docstrings():

@@ -75,10 +75,10 @@ def test_a_link_to_nothing_names_file_and_line(text, line, why, shown):
 
 
 def test_what_a_template_is_given_shows_as_text():
-    page = Page("a.html", '<i> & "', "chapter", "<p>body</p>")
+    page = Page("a.html", '<i> & "', "chapter", "<p>body</p>", '<i> & "')
     html = render("frame", page.path, page=page, before=page, after=None)
     assert "<i>" not in html and "<p>body</p>" in html
-    assert html.count("&lt;i&gt; &amp; &#34;") == 4, "its title, and the two ways back"
+    assert html.count("&lt;i&gt; &amp; &#34;") == 5, "its title, what it is about, and the two ways back"
     planted = Bug("bug", "<i> in `<b>`", "", {}, (), "", "")
     known = {"name": "x", "bugs": [(planted, "")], "proofs": [], "chapters": [], "exercises": []}
     shown = _environment().from_string('{% from "panel.html" import panel %}{{ panel(known) }}').render(known=known)

@@ -19,7 +19,8 @@ from tests.pages.built_site import ROOT, library
 def quick(monkeypatch):
     """build_site writes two files, and checks nothing."""
     files = {"index.html": b"new", "docs/a.html": b"new"}
-    monkeypatch.setattr(build, "site_files", lambda library, proofs: dict(files))
+    monkeypatch.setattr(build, "site_files", lambda library, proofs, number: dict(files))
+    monkeypatch.setattr(build, "number_data", dict)
     monkeypatch.setattr(build, "Library", lambda root: type("Nothing", (), {"chapters": []})())
     monkeypatch.setattr(build, "prove", lambda processes: [])
     return files

@@ -7,7 +7,12 @@ import pytest
 from tests.pages.built_site import site_folder
 
 WIDE = ["index.html", "docs/05-layer-norm.html", "npbert/layers/dot_product_attention.html",
-        "npbert/training/trainer.html", "npbert/__init__.html", "api/npbert.html"]  # fmt: skip
+        "npbert/training/trainer.html", "npbert/__init__.html", "api/npbert.html",
+        "npbert/layers/embedding.html", "npbert/learn/exercises/adam.html"]  # fmt: skip
+ALL_KINDS = ["index.html", "docs/05-layer-norm.html", "docs/see.html", "npbert/layers/linear.html",
+             "npbert/__init__.html", "npbert/files.html", "npbert/layers/__init__.html", "tests/textbook.html",
+             "api/npbert.optim.html", "npbert/learn/exercises/linear.html"]  # fmt: skip
+UNFOLD = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
 
 
 @pytest.fixture
@@ -19,6 +24,8 @@ def visit(open_page):
 @pytest.mark.parametrize("path", WIDE)
 def test_no_page_is_wider_than_the_screen(visit, path):
     page = visit(path)
+    page.evaluate(UNFOLD)
+    page.locator("#page-search").fill("layer norm")
     for width in (1600, 360):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -67,24 +74,99 @@ def test_a_call_lights_up_the_one_that_undoes_it(visit):
 def test_the_search_finds_a_name_and_goes_there(visit):
     page = visit("docs/05-layer-norm.html")
     page.keyboard.press("/")
-    page.keyboard.type("three_roads")
-    assert page.locator("#page-found a.chosen").inner_text().startswith("LayerNorm.three_roads")
+    page.keyboard.type("layer_norm.three_roads")
+    assert page.locator("#page-found a[aria-selected=true]").inner_text().startswith("LayerNorm.three_roads")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"layer_norm\.html#LayerNorm\.three_roads$"))
     page.locator("#page-search").fill("<b>no such name")
-    assert page.locator("#page-found").inner_text() == "nothing like this"
+    assert page.locator("#page-none").inner_text() == "nothing like this"
     page.keyboard.press("Escape")
-    assert not page.locator("#page-found").is_visible()
-    for typed, wanted in [
-        ("layer norm", ["LayerNorm", "5. LayerNorm and its three roads", "layers/layer_norm.py"]),
-        ("decay weight", ["AdamW"]),
-        ("linear", ["Linear", "layers/linear.py"]),
-    ]:
-        page.locator("#page-search").fill(typed)
-        names = page.locator("#page-found a").evaluate_all("links => links.map(link => link.firstChild.data)")
-        assert set(wanted) <= set(names), typed
-        is_late = [name.startswith("learn/exercises/") for name in names]
-        assert is_late == sorted(is_late), "exercises come last"
+    assert not page.locator("#page-none, #page-found").locator("visible=true").count()
+
+
+def test_what_a_newcomer_searches_for_stands_first(visit):
+    """Words in any order and form; a space is as good as _ and . and -; exercises and tests stand last."""
+    page = visit("index.html")
+    for typed, wanted in SEARCHES.items():
+        found = page.evaluate("typed => matches(typed)", typed)
+        names, places = [name for name, *_ in found], [place for _, _, place, *_ in found]
+        assert wanted in names[:3], f"{typed}: {names}"
+        is_late = [re.match("npbert/learn/exercises/|tests/|docs/bert", place) is not None for place in places]
+        assert is_late == sorted(is_late), typed
+
+
+SEARCHES = {
+    "layer norm": "LayerNorm",
+    "norm layer roads": "5. LayerNorm and its three roads",
+    "LayerNorm.backward": "LayerNorm.backward",
+    "residual": "Residual connections",
+    "decay weight": "AdamW",
+    "tied table": "The tied table",
+    "chain rule": "The chain rule is a row times a matrix",
+    "learning rate schedule": "optim/schedule.py",
+    "warm-up": "linear_warmup_decay",
+    "warmup": "Warm-up",
+    "attention": "6. Attention",
+    "multi head attention": "MultiHeadAttention",
+    "mask words": "mask_words",
+    "finite differences": "gradcheck/",
+    "gradient check": "check_gradients",
+    "gradient accumulation": "accumulate",
+    "broadcasting": "3. Sums and broadcasts",
+    "clip": "Clipping",
+    "adam": "Adam",
+    "backward": "Layer.backward",
+    "parameters": "Parameter",
+    "training": "training/",
+    "fine-tune": "finetune",
+    "vocabulary": "Vocabulary",
+    "query key value": "Forward",
+    "jacobian": "Why nobody builds the Jacobian",
+}
+
+
+def test_the_search_is_a_combobox(visit):
+    """Its options are chosen with the arrows, told to a screen reader, and left with Tab."""
+    page = visit("docs/05-layer-norm.html")
+    search, options = page.get_by_role("combobox", name="search"), page.get_by_role("option")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type("softmax")
+    assert search.get_attribute("aria-expanded") == "true" and options.count() == 12
+    for key, chosen in (("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", 11)):
+        page.keyboard.press(key)
+        assert search.get_attribute("aria-activedescendant") == options.nth(chosen).get_attribute("id")
+        assert page.get_by_role("option", selected=True).count() == 1
+        assert page.evaluate("found.children[chosen].getBoundingClientRect().bottom <= innerHeight")
+    page.keyboard.press("Tab")
+    assert search.get_attribute("aria-expanded") == "false" and options.count() == 0
+
+
+@pytest.mark.parametrize("path", ALL_KINDS)
+def test_axe_finds_nothing(open_page, path):
+    """In light all of its rules, in dark those of colours."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = open_page(site_folder() / path, within=site_folder(), width=1280)
+    page.evaluate(UNFOLD)
+    page.locator("#page-search").fill("softmax")
+    for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast", "link-in-text-block"]})):
+        page.emulate_media(color_scheme=scheme)
+        options = {"preload": False, "resultTypes": ["violations"], **rules}  # to preload is to ask for the style again
+        wrong = axe.Axe().run(page, options=options).response["violations"]
+        assert [f"{each['id']}: {each['nodes'][0]['html']}" for each in wrong] == [], scheme
+
+
+def test_the_number_page_leads_to_the_lines_that_compute_a_step(visit):
+    page = visit("number.html")
+    link = page.locator("#source a").first
+    file, line = re.fullmatch(r"(npbert/.*)\.html(#L\d+)", link.get_attribute("href")).groups()
+    assert link.inner_text() == f"Read {file}.py on the site"
+    link.click()
+    page.wait_for_url(re.compile(f"{file}\\.html{line}$"))
+    assert page.locator(f"{line}:target").count() == 1
+    page.get_by_role("link", name="follow one number back").click()
+    page.wait_for_url(re.compile(rf"/number\.html#file={file}\.py"))
 
 
 def test_arrows_lead_from_page_to_page_but_not_while_one_writes(visit):
@@ -102,7 +184,7 @@ def test_arrows_lead_from_page_to_page_but_not_while_one_writes(visit):
 def test_every_text_stands_out_from_its_ground(visit, scheme):
     """By 4.5 to 1, in the colours that the system asks for and in those of the button."""
     page = visit("npbert/layers/softmax.html", color_scheme=scheme)
-    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.evaluate(UNFOLD)
     assert page.evaluate(CONTRASTS) == []
     page.locator("#page-theme").click()
     assert page.evaluate("document.documentElement.dataset.theme") == {"light": "dark", "dark": "light"}[scheme]

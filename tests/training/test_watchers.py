@@ -108,7 +108,9 @@ def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_pa
         trainer.train()
     assert f"; {sentence}. A smaller learning rate may help." in str(error.value)
     assert trainer.step == 4
-    assert [row["step"] for row in read_json_lines(tmp_path / METRICS_FILE)] == [1, 2, 3, 4]
+    *rows, last = read_json_lines(tmp_path / METRICS_FILE)
+    assert [row["step"] for row in rows] == [1, 2, 3, 4]
+    assert last["step"] == 5 and None in (last["loss"], last["gradient_norm"]), "where it came is in the curves"
     assert how == "parameter" or draws[5:] == draws[4:5] != draws[3:4], "the layer is looked for with the same dropout"
 
     make_trainer(tmp_path, steps=8, save_every=3).train()

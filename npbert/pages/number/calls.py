@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 PACKAGE = Path(__file__).parents[2]
-WATCHED = tuple(f"{PACKAGE / room}/".replace("\\", "/") for room in ("layers", "blocks", "models"))
+WATCHED = tuple(f"{PACKAGE / room}/".replace("\\", "/") for room in ("layers", "blocks", "models", "optim"))
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Call:
 
 
 def watched(compute: Callable[[], object]) -> Call:
-    """Call `compute`, and return what was called in it, in npbert's layers, blocks and models."""
+    """Call `compute`, and return what was called in it, in npbert's layers, blocks, models and optimizers."""
     root = Call("", "", 0)
     stack = [root]
 

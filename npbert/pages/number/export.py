@@ -22,8 +22,8 @@ CONFIG = (
     *("max_position_embeddings", "type_vocab_size", "layer_norm_eps", "hidden_act", "position_embedding_type"),
     "initializer_range",
 )
-OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01}
-"""AdamW, as npbert.optim has it when it is given nothing else."""
+OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
+"""AdamW as npbert.optim has it when it is given nothing else, and the clipping of its trainer."""
 HEADS = ("bert.pooler.", "seq_relationship.")
 """The parts that only the loss of the next sentence reads, and so the page does not."""
 
@@ -42,8 +42,8 @@ def export(
     model: with a masked-LM head. Its loss is that of the masked words alone: a next-sentence head is left out, and
     there is no dropout. Numbers are written as float64, of which every digit comes back.
     examples: the first is what the page shows when it opens; the others are for training, and to be chosen.
-    vocabulary: the V tokens by id. optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW in the page, where they
-    are not npbert's own.
+    vocabulary: the V tokens by id. optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW in the page, and
+    `max_grad_norm`, to which gradients are clipped, where they are not npbert's own.
 
     Raises: TypeError for a model without a masked-LM head; ValueError for one that is too large for a page, for no
     examples, one that is too long or predicts nothing, ids that do not fit, or a vocabulary of another size.

@@ -18,7 +18,7 @@ from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.files import write_where_asked
 from npbert.messages import did_you_mean
 from npbert.models import BertForMaskedLM, BertForPreTraining
-from npbert.pages.html import json_script, module_script, page, resource
+from npbert.pages.html import escape, json_script, module_script, page, resource
 from npbert.pages.number.export import MOST_TOKENS, export
 
 if TYPE_CHECKING:
@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
-STYLES = ("top", "steps", "heat", "legend", "follow", "curves", "fit")
+STYLES = ("top", "steps", "heat", "paint", "legend", "follow", "paths", "compare", "curves", "sheet", "fit", "guide")
 TITLE = "Follow one number back"
-GLOSSARY = "<!-- glossary.html -->"
+PARTS = ("guide", "tours", "compare", "paths", "move", "break", "train", "glossary")
+"""Each stands in page.html where a comment names it."""
+DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
+FOOT = "<!-- the site -->"
+TO_THE_SITE = '<a href="{}index.html">Its source and chapters, to read</a>.'
 _IMPORTED = re.compile(r'^(?:import|export) .*from "(.*)";$', re.MULTILINE)
 MASK = SPECIAL["mask_id"]
 LENGTH = 5
@@ -53,16 +57,25 @@ def write_number_page(
     Raises: TypeError for a model without a masked-LM head; ValueError for one that is too large for a page, and for
     examples that do not fit it; OSError when the file cannot be written.
     """
-    text = number_page(export(model, examples, vocabulary, title=title, optimizer=optimizer))
+    _write(export(model, examples, vocabulary, title=title, optimizer=optimizer), path)
+
+
+def _write(data: dict[str, Any], path: str | Path) -> None:
+    text = number_page(data)
     with write_where_asked(Path(path)) as file:
         file.write_text(text, encoding="utf-8")
 
 
 def number_page(data: dict[str, Any]) -> str:
-    """The page as HTML. data: what `export` gives."""
+    """The page as HTML. data: what `export` gives; in a page of the site also `site`, where from it the site begins."""
+    body = resource(f"{FOLDER}/page.html")
+    for part in PARTS:
+        body = body.replace(f"<!-- {part}.html -->", resource(f"{FOLDER}/{part}.html"))
+    foot = TO_THE_SITE.format(escape(data["site"])) if "site" in data else ""
     return page(
         data["title"],
-        resource(f"{FOLDER}/page.html").replace(GLOSSARY, resource(f"{FOLDER}/glossary.html")),
+        body.replace(FOOT, foot),
+        description=DESCRIPTION,
         style="\n".join(resource(f"{FOLDER}/css/{name}.css") for name in STYLES),
         scripts=json_script("data", data) + "\n" + module_script(modules(START)),
     )
@@ -122,10 +135,20 @@ def vocabulary_of(tokenizer: Tokenizer) -> list[str]:
 def write_dialogue_page(
     model: BertForMaskedLM | BertForPreTraining, dialogue: Dialogue, path: str | Path, rng: np.random.Generator
 ) -> None:
-    """Write the page that shows all of the model, with each line of the dialogue, in which one word is masked: first a
-    line of about five words, which fits on a screen. Of the last line, two words are masked.
+    """Write the page that shows all of the model, with the lines of the dialogue.
 
     Raises: what write_number_page raises.
+    """
+    _write(dialogue_data(model, dialogue, rng), path)
+
+
+def dialogue_data(
+    model: BertForMaskedLM | BertForPreTraining, dialogue: Dialogue, rng: np.random.Generator
+) -> dict[str, Any]:
+    """What `export` gives for each line of the dialogue, in which one word is masked: first a line of about five words,
+    which fits on a screen. Of the last line, two words are masked.
+
+    Raises: what export raises.
     """
     examples = []
     lines = sorted(dialogue.lines, key=lambda line: abs(len(line) - LENGTH))
@@ -136,7 +159,7 @@ def write_dialogue_page(
         examples.append(masked[rng.integers(len(masked))])
     if len(masked) > 1:  # of the last line, for a mean over several masked words
         examples[-1] = _both(*(masked[index] for index in rng.choice(len(masked), 2, replace=False)))
-    write_number_page(model, examples, dialogue.vocabulary.tokens, path, optimizer={"lr": 1e-2})
+    return export(model, examples, dialogue.vocabulary.tokens, title=TITLE, optimizer={"lr": 1e-2})
 
 
 def _both(one: Example, other: Example) -> Example:

@@ -4,8 +4,10 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, MaskedLMHead, MultiHeadAttention
-from npbert.core import Layer, Tape, named_parts
+from npbert.core import Layer, Parameter, Tape, named_parts
 from npbert.data import Batch
 from npbert.layers import (
     DotProductAttention,
@@ -19,6 +21,7 @@ from npbert.layers import (
     SoftmaxCrossEntropy,
 )
 from npbert.models import BertForMaskedLM, BertForPreTraining
+from npbert.optim import AdamW, adam, clip_factor
 from npbert.pages.number.calls import PACKAGE, Call, functions_in, text_of, watched
 
 Road: TypeAlias = tuple[tuple[Call, list[int]], ...]
@@ -53,11 +56,25 @@ def source_lines(model: BertForMaskedLM | BertForPreTraining, example: dict[str,
                 phase == "backward" or key not in found
             ):  # the masked words' loss is computed first, and undone last
                 found[key] = road
+    found["parameters", "update", "AdamW"] = _update()
     steps = [
         {"part": part, "phase": phase, "kind": kind, "frames": [_frame(*step) for step in road]}
         for (part, phase, kind), road in found.items()
     ]
     return {"files": _files(steps), "steps": steps}
+
+
+def _update() -> Road:
+    """The lines of clipping, decay and Adam, by a step for a matrix of one number."""
+    one = np.ones((1, 1))
+    optimizer = AdamW([Parameter(one)])
+
+    def step() -> None:
+        clip_factor(2.0, 1.0)
+        optimizer.kept(optimizer.parameters[0])
+        adam(one, one, one, one, t=1, alpha=optimizer.lr, betas=optimizer.betas, eps=optimizer.eps)
+
+    return _with_helpers(watched(step))[1:]
 
 
 def _steps(call: Call, outer: Road, names: dict[int, str], phase: str) -> Iterator[tuple[str, str, Road]]:

@@ -1,6 +1,14 @@
 """The report of a run: one page of pictures and tables, from what the run has left in its folder."""
 
-from npbert.pages.report.page import REPORT_FILE, report_page, write_report
+from npbert.pages.report.page import (
+    COMPARISON_FILE,
+    REPORT_FILE,
+    comparison_page,
+    report_page,
+    write_comparison,
+    write_report,
+)
 from npbert.pages.report.run import Run, read_run
 
-__all__ = ["REPORT_FILE", "report_page", "write_report", "Run", "read_run"]
+__all__ = ["REPORT_FILE", "COMPARISON_FILE", "report_page", "write_report", "comparison_page", "write_comparison"]
+__all__ += ["Run", "read_run"]

@@ -11,14 +11,18 @@ from npbert.extras import import_extra
 from npbert.files import FileError, atomic_write, write_where_asked
 from npbert.inference import find_entities
 from npbert.pages.html import page, resource, templates
-from npbert.pages.report.pictures import PERCENTS, answers, attention, curves, layers
+from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
+from npbert.pages.report.pictures import PERCENTS, answers, attention, curves, layers, metric_in_words, words_in
 from npbert.pages.report.run import Run, read_run
 from npbert.training.state import MODEL_FOLDER
 
 _SETTINGS = ("corpus", "train", "held_out", "model", "max_length", "batch_size", "learning_rate", "seed")
+_NOT_RESULTS = ("step", "epoch", "learning_rate", "gradient_norm")
+_LONGEST_WORD = 60
 _KINDS = {"masked", "labels", "numbers", "choices", "tags", "answers"}
 _STEPS = 6
-REPORT_FILE = "report.html"
+REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
+DESCRIPTION = "A training run of npbert: its curves, its layers, what the model guesses and what it gets wrong."
 
 
 def write_report(folder: str | Path, path: str | Path | None = None) -> None:
@@ -32,18 +36,74 @@ def write_report(folder: str | Path, path: str | Path | None = None) -> None:
         file.write_text(whole, encoding="utf-8")
 
 
+def write_comparison(folders: Sequence[str | Path], path: str | Path) -> None:
+    """Write a page that lays several runs beside each other to `path`; the file is whole or not there at all.
+    (Extra: train.)
+
+    Raises: what read_run raises; OSError.
+    """
+    whole = comparison_page([read_run(folder) for folder in folders])
+    with write_where_asked(Path(path)) as file:
+        file.write_text(whole, encoding="utf-8")
+
+
+def comparison_page(runs: Sequence[Run]) -> str:
+    """The page of several runs: their curves over each other, their numbers, and the settings that differ."""
+    runs = [run._replace(name=name) for run, name in zip(runs, _names_of(runs), strict=True)]
+    all_facts = [dict(_chief_numbers(run)) | facts_of(run) for run in runs]
+    facts = dict.fromkeys(name for each in all_facts for name in each)
+    settings = dict.fromkeys(name for run in runs for name in run.settings)
+    differ = [name for name in settings if len({in_words(run.settings.get(name, "")) for run in runs}) > 1]
+    title = f"Runs compared: {', '.join(run.name for run in runs)}"
+    body = (
+        _environment()
+        .get_template("compare.html")
+        .render(
+            title=title,
+            runs=runs,
+            facts=[[name, *(each.get(name, "–") for each in all_facts)] for name in facts],
+            differ=[[name, *(in_words(run.settings.get(name, "–")) for run in runs)] for name in differ],
+            curves=curves(*runs),
+        )
+    )
+    return page(title, body, description=DESCRIPTION, style=_style(), scripts=_script())
+
+
+def _names_of(runs: Sequence[Run]) -> list[str]:
+    """The shortest ends of their paths that tell the folders apart; one that is given twice is numbered."""
+    paths = [run.folder.resolve() for run in runs]
+    for length in range(1, max(len(path.parts) for path in paths) + 1):
+        names = ["/".join(path.parts[-length:]) for path in paths]
+        if len(set(names)) == len(set(paths)):
+            break
+    return [name if names.count(name) == 1 else f"{name} ({number + 1})" for number, name in enumerate(names)]
+
+
+def _style() -> str:
+    return resource("report/report.css") + resource("report/charts.css")
+
+
+def _script() -> str:
+    return f"<script>\n{resource('report/report.js')}</script>"
+
+
 def report_page(run: Run) -> str:
     """The page: what the run is, its curves, what happened in its layers, and what the model says of examples.
 
     Raises: FileError for a file of the run with something else in it than a run writes.
     """
     title = f"A run: {run.folder.resolve().name}"
+    numbers = _numbers(run)
+    named = " ".join(name for rows in (run.metrics, run.layers) for row in rows[-1:] for name in _names_in(row))
     known = {
         "title": title,
         "run": run,
         "is_pretraining": "corpus" in run.settings,
-        "settings": {name: run.settings[name] for name in _SETTINGS if run.settings.get(name) not in (None, "", [])},
-        "numbers": _numbers(run),
+        "facts": [*_chief_settings(run), *facts_of(run).items()],
+        "command": command_of(run),
+        "settings": settings_of(run),
+        "numbers": numbers,
+        "words": words_in(named.replace("_", " ")),
         "model_folder": MODEL_FOLDER,
         "curves": curves(run),
         "layers": layers(run),
@@ -61,14 +121,38 @@ def report_page(run: Run) -> str:
         import_extra("jinja2", extra="train").UndefinedError,
     ) as error:
         raise FileError(f"{run.folder}: shown.jsonl has a row that is not as a run writes it: {error!r}") from error
-    return page(title, body, style=resource("report/report.css"))
+    return page(title, body, description=DESCRIPTION, style=_style(), scripts=_script())
 
 
 def _environment() -> Any:
     made = templates("report", "train")
-    made.filters |= {"percent": percent, "number": _number, "commas": "{:,}".format}
-    made.globals |= {"parts_of_tagged": parts_of_tagged, "parts_of_excerpt": parts_of_excerpt}
+    made.filters |= {"percent": percent, "number": _number, "commas": "{:,}".format, "shortened": shortened}
+    made.globals |= {"parts_of_tagged": parts_of_tagged, "parts_of_excerpt": parts_of_excerpt, "stretches": stretches}
     return made
+
+
+def _chief_settings(run: Run) -> list[tuple[str, str]]:
+    known = {name: run.settings[name] for name in _SETTINGS if run.settings.get(name) not in (None, "", [])}
+    return [(name.replace("_", " "), in_words(value)) for name, value in known.items()]
+
+
+def _chief_numbers(run: Run) -> Iterator[tuple[str, str]]:
+    """The last number of each kind, and of the held-out ones the best model's."""
+    judged = {row["step"]: row for row in run.metrics if any(name.startswith("eval_") for name in row)}
+    best = judged.get(run.best_step, {}) if run.best_step else {}
+    last = {name: row[name] for row in run.metrics for name in row if name not in _NOT_RESULTS}
+    for name, value in last.items():
+        held_out = name.startswith("eval_")
+        words = f"{metric_in_words(name.removeprefix('eval_'))}{', held out' if held_out else ', training'}, last"
+        yield words, _number(value)
+        if held_out and name in best:
+            yield words.replace(", last", ", best model"), _number(best[name])
+
+
+def _names_in(row: dict[str, Any]) -> Iterator[str]:
+    for name, value in row.items():
+        yield name.replace("eval_", "held_out_")
+        yield from _names_in(value) if isinstance(value, dict) else ()
 
 
 def _numbers(run: Run) -> list[list[str]]:
@@ -86,7 +170,7 @@ def _numbers(run: Run) -> list[list[str]]:
         unit = " (percent)" if run.kind == "answers" and name in PERCENTS else ""
         values = [judged[step].get(f"eval_{name}") for step in chosen]
         values += [run.baselines.get(name)] if run.baselines else []
-        rows.append([f"{name.replace('_', ' ')}{unit}", *map(_number, values)])
+        rows.append([f"{metric_in_words(name)}{unit}", *map(_number, values)])
     return rows
 
 
@@ -105,6 +189,18 @@ def _examples(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if last["kind"] == "labels":
         known["is_always_the_same"] = sum(any(column) for column in zip(*last["counts"], strict=True)) == 1
     return known | {"answers": answers(last)}
+
+
+def stretches(rows: Sequence[dict[str, Any]], sentence: int, place: int) -> list[list[dict[str, Any]]]:
+    """What the model thought of one hidden word, step by step; steps with the same best guess, one after another, are
+    together."""
+    known = [{**row["sentences"][sentence]["hidden"][place], "step": row["step"]} for row in rows]
+    return [list(group) for _, group in groupby(known, key=lambda one: one["guesses"][0][0])]
+
+
+def shortened(word: str) -> str:
+    """A token, cut where no line would hold it."""
+    return word if len(word) <= _LONGEST_WORD else f"{word[: _LONGEST_WORD - 1]}…"
 
 
 def parts_of_tagged(words: Sequence[str], tags: Sequence[str]) -> Iterator[tuple[str, str | None, bool]]:

@@ -1,7 +1,9 @@
 """The pictures of a report, each with a sentence that says what it shows and how it is read."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from configparser import ConfigParser
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +13,9 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.files import FileError
 from npbert.models import BertModel
 from npbert.pages.html import resource
+from npbert.pages.report.chart import MANY, Curve, chart
 from npbert.pages.report.run import Run
-from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predictions, plot_update_ratios
+from npbert.plots import plot_confusion, plot_layers, plot_predictions, plot_update_ratios
 from npbert.plots.attention import attention_figure
 from npbert.plots.curves import curve_names
 from npbert.plots.drawing import inline_svg
@@ -23,14 +26,17 @@ _STEP = ("learning_rate", "gradient_norm")
 PERCENTS = ("f1", "exact_match")
 """The metrics that are from 0 to 100 where answers are parts of a passage, as in SQuAD, and from 0 to 1 elsewhere."""
 
-_TOKENS, _CHARACTERS, _LAYERS = 16, 60, 4
+_TOKENS, _CHARACTERS, _LAYERS, _MOST_CHARTS = 16, 60, 4, 30
 
 
 class Picture(NamedTuple):
-    """The <svg> of a figure, "" where there is none, with what it shows and how it is read, or why there is none."""
+    """The <svg> of a figure, "" where there is none, with what it shows and how it is read, or why there is none; or
+    charts, with the names and looks of their curves."""
 
     svg: str
     words: str
+    charts: Sequence[str] = ()
+    key: Sequence[tuple[str, str]] = ()
 
 
 def picture(figure: Any, name: str, alt: str, words: str) -> Picture:
@@ -38,30 +44,76 @@ def picture(figure: Any, name: str, alt: str, words: str) -> Picture:
     return Picture(inline_svg(figure, f"picture-{name}", alt), words)
 
 
-def curves(run: Run) -> list[Picture]:
-    """Losses and metrics; then what each step was made with."""
-    names = [name for name in curve_names(run.metrics) if name not in _STEP]
-    parts = []
+def curves(*runs: Run) -> list[Picture]:
+    """Losses and metrics, and then what each step was made with: a chart for each number, with what training and a
+    held-out set gave; of several runs, those of all over each other."""
+    found = list(dict.fromkeys(name for run in runs for name in curve_names(run.metrics)))
+    names = [name for name in found if name not in _STEP][:_MOST_CHARTS]
+    pictures = []
     if names:
-        is_regression = run.settings.get("task") in ("regression", "sts", "similarity")
-        is_judged = any(name.startswith("eval_") for row in run.metrics for name in row)
-        said = {
-            "upwards": True,
-            "squares" if is_regression else "nats": any(name.endswith("loss") for name in names),
-            "accuracy": any(name.endswith("accuracy") for name in names),
-            "percent": run.kind == "answers",
-            "baseline": run.baselines,
-            "best": is_judged and run.best_step,
-            "held_out": is_judged,
-        }
-        values = {"knowing": _BASELINE["corpus" in run.settings], "step": f"{run.best_step or 0:,}"}
-        words = " ".join(_caption("curves", name, **values) for name, is_said in said.items() if is_said)
-        figure = plot_curves(run.metrics, names, baselines=run.baselines, best_step=run.best_step)
-        parts.append(picture(figure, "curves", f"Curves of {', '.join(names)} by step.", words))
-    if any(name in row for row in run.metrics for name in _STEP):
-        alt = "Curves of the learning rate and of the gradient's norm by step."
-        parts.append(picture(plot_curves(run.metrics, _STEP), "steps", alt, _caption("curves", "steps")))
-    return parts
+        charts = [_chart(name, runs) for name in names]
+        pictures.append(Picture("", _said(names, runs), [drawn for drawn, _ in charts], _key(charts, runs)))
+    steps = [name for name in _STEP if name in found]
+    if steps:
+        charts = [_chart(name, runs) for name in steps]
+        said = _caption("curves", "steps")
+        pictures.append(Picture("", said, [drawn for drawn, _ in charts], _key(charts, runs) if len(runs) > 1 else []))
+    return pictures
+
+
+def _chart(name: str, runs: Sequence[Run]) -> tuple[str, list[tuple[str, str]]]:
+    """The chart of a number, and the names and looks of what is in it."""
+    lines, rings, key = [], [], []
+    for number, run in enumerate(runs):
+        look = f"run-{number % 6}" if len(runs) > 1 else ""
+        whose = f"{run.name}, " if len(runs) > 1 else ""
+        for words, column, kind in (("training", name, "training"), ("held out", f"eval_{name}", "held-out")):
+            points = [(row["step"], row[column]) for row in run.metrics if column in row]
+            if points:
+                lines.append(Curve(f"{whose}{words}", f"{kind} {look}", points, is_smoothed=name not in _STEP))
+                key.append((f"{whose}{words}", f"{kind} {look}"))
+                rings += [(step, value) for step, value in points
+                          if step == run.best_step and kind == "held-out" and value is not None]  # fmt: skip
+    baseline = runs[0].baselines.get(name) if len(runs) == 1 else None
+    key += [("baseline", "baseline")] * (baseline is not None) + [("best model", "best")] * bool(rings)
+    return chart(metric_in_words(name), lines, baseline=baseline, rings=rings), key
+
+
+def _key(charts: Sequence[tuple[str, list[tuple[str, str]]]], runs: Sequence[Run]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(pair for _, key in charts for pair in key))
+
+
+def _said(names: Sequence[str], runs: Sequence[Run]) -> str:
+    """What the charts show, and how they are read."""
+    run = runs[0]
+    is_regression = run.settings.get("task") in ("regression", "sts", "similarity")
+    rows = [row for each in runs for row in each.metrics]
+    is_judged = any(name.startswith("eval_") for row in rows for name in row)
+    said = {
+        "upwards": True,
+        "smoothed": len(rows) >= MANY,
+        "squares" if is_regression else "nats": any(name.endswith("loss") for name in names),
+        "accuracy": any(name.endswith("accuracy") for name in names),
+        "percent": run.kind == "answers",
+        "baseline": len(runs) == 1 and run.baselines,
+        "best": len(runs) == 1 and is_judged and run.best_step,
+        "held_out": is_judged,
+        "lost": any(value is None for row in rows for value in row.values()),
+    }
+    values = {"knowing": _BASELINE["corpus" in run.settings], "step": f"{run.best_step or 0:,}"}
+    return " ".join(_caption("curves", name, **values) for name, is_said in said.items() if is_said)
+
+
+def metric_in_words(name: str) -> str:
+    """A number of a run, as a newcomer understands it."""
+    known = _captions()["names"]
+    return known.get(name, name.replace("_", " "))
+
+
+def words_in(text: str) -> list[tuple[str, str]]:
+    """(word, what it means) of those words of training that are in a text."""
+    meanings = _captions()["words"].items()
+    return [(word, " ".join(meaning.split())) for word, meaning in meanings if re.search(rf"\b{word}\b", text)]
 
 
 def layers(run: Run) -> list[Picture]:
@@ -129,9 +181,14 @@ def attention(run: Run) -> Picture:
 
 def _caption(part: str, name: str, **values: str) -> str:
     """A text of captions.ini, in one line."""
+    return " ".join(_captions()[part][name].split()).format(**values)
+
+
+@cache
+def _captions() -> ConfigParser:
     captions = ConfigParser(interpolation=None)
     captions.read_string(resource("report/captions.ini"))
-    return " ".join(captions[part][name].split()).format(**values)
+    return captions
 
 
 def _example(row: dict[str, Any]) -> Any:

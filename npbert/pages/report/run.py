@@ -14,7 +14,7 @@ class Run(NamedTuple):
     """The folder of a run, its settings by name, and the rows of its three files. ended: whether it is over.
 
     best_step: that of the model in model/. baselines: the numbers that knowing next to nothing gives on the held-out
-    set. Both are there if the run has written them down.
+    set. Both are there if the run has written them down. name: what it is called beside others.
     """
 
     folder: Path
@@ -25,6 +25,7 @@ class Run(NamedTuple):
     ended: bool
     best_step: int | None
     baselines: dict[str, float]
+    name: str = ""
 
     @property
     def step(self) -> int:

@@ -6,19 +6,22 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.messages import LOGGER
 from npbert.pages.html import resource
+from npbert.pages.number.page import number_page
 from npbert.pages.site.chapters import chapter_page, pictures_of
 from npbert.pages.site.contents import contents_page, reference_pages, search_index
 from npbert.pages.site.library import Library
+from npbert.pages.site.number import NUMBER_PAGE, number_data
 from npbert.pages.site.panels import Panels, Proof, prove, read_bugs
 from npbert.pages.site.rendering import render
 from npbert.pages.site.source_page import source_page
@@ -30,11 +33,19 @@ _LINK = re.compile(r'\s(?:href|src)="([^"]*)"')
 _STYLE = ["look.css", *(f"site/{name}.css" for name in ("site", "columns", "code", "text", "small"))]
 
 
-def build_site(folder: Path, *, root: Path | None = None, proofs: list[Proof] | None = None, processes: int = 1) -> int:
+def build_site(
+    folder: Path,
+    *,
+    root: Path | None = None,
+    proofs: list[Proof] | None = None,
+    number: dict[str, Any] | None = None,
+    processes: int = 1,
+) -> int:
     """Write the site into a folder, a new one or that of an earlier site, and return the number of its pages.
 
     root: the repository, for its chapters and planted bugs; None for the folder that npbert is in.
-    proofs: what `prove` found, None to find out now, in so many processes.
+    proofs: what `prove` found, None to find out now, in so many processes. number: what `number_data` gives, None to
+    train now.
 
     Raises: FileExistsError when the folder holds anything else, or OSError when it cannot be written, both before the
     check; FileError for a link that leads nowhere, with file and line; MissingExtraError without the extra `site`;
@@ -48,20 +59,21 @@ def build_site(folder: Path, *, root: Path | None = None, proofs: list[Proof] | 
         import_extra(module, extra="site")
     library = Library(root or PACKAGE.parent)
     if proofs is None:
-        LOGGER.info("checking every derivative, which takes up to a minute, then writing")
-    files = site_files(library, prove(processes) if proofs is None else proofs)
+        LOGGER.info("checking every derivative and training a small model, which takes up to a minute, then writing")
+    files = site_files(library, prove(processes) if proofs is None else proofs, number or number_data())
     files[_LIST] = "\n".join([*sorted(files), _LIST, ""]).encode()
     _write(folder, files)
     return sum(path.endswith(".html") for path in files)
 
 
-def site_files(library: Library, proofs: list[Proof]) -> dict[str, bytes]:
+def site_files(library: Library, proofs: list[Proof], number: dict[str, Any]) -> dict[str, bytes]:
     """Every file of the site by its path. Raises: as build_site."""
     bugs = read_bugs(library.root)
     panels = Panels(library, proofs, bugs)
+    followed = number["source"]["files"]  # the number page has steps that they compute
     pages = [contents_page(library, proofs, len(bugs))]
     pages += [chapter_page(library, chapter) for chapter in library.chapters]
-    pages += [source_page(library, source, panels) for source in library.sources]
+    pages += [source_page(library, source, panels, source.path in followed) for source in library.sources]
     pages += reference_pages(library)
     around = zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True)
     html = {page.path: render("frame", page.path, page=page, before=a, after=b) for a, page, b in around}
@@ -69,20 +81,23 @@ def site_files(library: Library, proofs: list[Proof]) -> dict[str, bytes]:
         "site.css": "\n".join(map(resource, _STYLE)),
         "site.js": resource("site/site.js"),
         "search.js": search_index(library, pages),
+        NUMBER_PAGE: number_page({**number, "site": ""}),
     }
     files = {path: text.encode() for path, text in {**html, **shared}.items()} | pictures_of(library)
-    wrong = broken_links(html, set(files) - set(html))
+    others = dict.fromkeys(files.keys() - html.keys(), ()) | {NUMBER_PAGE: [f"file={path}" for path in followed]}
+    wrong = broken_links(html, others)
     if wrong:
         raise FileError(f"{len(wrong)} links of the site are broken; the first: {wrong[0]}")
     return files
 
 
-def broken_links(pages: Mapping[str, str], files: set[str]) -> list[str]:
-    """The links that lead nowhere or outside, a line for each. pages: HTML by path. files: the paths of all else.
+def broken_links(pages: Mapping[str, str], files: Mapping[str, Collection[str]]) -> list[str]:
+    """The links that lead nowhere or outside, a line for each. pages: HTML by path. files: by the paths of all else,
+    the places in it that a link may name.
 
     In the site's HTML every address stands in double quotes, and in a text there are none: they are escaped.
     """
-    anchors, wrong = {}, []
+    anchors, wrong = dict(files), []
     for path, text in pages.items():
         named = Counter(map(unescape, _ANCHOR.findall(text)))
         wrong += [f"{path}: two places are called {anchor}" for anchor, times in sorted(named.items()) if times > 1]
@@ -91,6 +106,8 @@ def broken_links(pages: Mapping[str, str], files: set[str]) -> list[str]:
         for link in dict.fromkeys(map(unescape, _LINK.findall(text))):
             address, _, anchor = unquote(link).partition("#")
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), address)) if address else path
+            if address.startswith("data:"):
+                continue
             if ":" in address or address.startswith("/") or target.startswith(".."):
                 wrong.append(f"{path}: {link} leads outside")
             elif target not in pages and target not in files:

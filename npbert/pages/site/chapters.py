@@ -12,8 +12,10 @@ from npbert.files import FileError
 from npbert.pages.html import escape
 from npbert.pages.site.library import Chapter, Library, relative
 from npbert.pages.site.names import Name, Place
+from npbert.pages.site.number import NUMBER_PAGE
 from npbert.pages.site.rendering import Page, diff_html, highlighted
 
+_OF_NUMBER_PAGE = re.compile(r"docs/pictures/page\w*\.png")
 _OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -22,7 +24,7 @@ def chapter_page(library: Library, chapter: Chapter) -> Page:
 
     Raises: FileError for a link that leads nowhere; MissingExtraError without markdown-it-py.
     """
-    return Page(chapter.page, chapter.title, "chapter", _Renderer(library, chapter).html())
+    return Page(chapter.page, chapter.title, "chapter", _Renderer(library, chapter).html(), chapter.about)
 
 
 class _Renderer:
@@ -111,7 +113,9 @@ class _Renderer:
         path = posixpath.normpath(posixpath.join("docs", str(token.attrs.get("src", ""))))
         if not (self.library.root / path).is_file() or path.startswith(".."):
             raise self._broken(token, f"there is no picture {path}")
-        return f'<img src="{escape(self._to(path))}" alt="{escape(token.content)}">'
+        image = f'<img src="{escape(self._to(path))}" alt="{escape(token.content)}">'
+        caption = "<small>Try it: follow one number back.</small>"
+        return self._link(NUMBER_PAGE, image + caption) if _OF_NUMBER_PAGE.fullmatch(path) else image
 
     def _heading_open(self, token: Any, tokens: list[Any], index: int) -> str:
         anchor = re.sub(r"[^\w-]+", "-", tokens[index + 1].content.lower()).strip("-") or "part"

@@ -11,12 +11,14 @@ from typing import Any
 from npbert.pages.site.definitions import Definition
 from npbert.pages.site.docstring import Texts
 from npbert.pages.site.library import Library, relative
+from npbert.pages.site.number import NUMBER_PAGE
 from npbert.pages.site.panels import Proof, in_words
 from npbert.pages.site.rendering import Page, highlighted, render
-from npbert.pages.site.sources import Function, Source
+from npbert.pages.site.sources import Function, Source, first_sentence
 
 _PATH = "index.html"
 _PICTURE = "docs/pictures/encoder_layer.svg"
+_ABOUT = "BERT in NumPy, with every derivative written by hand: its chapters, its source, and its reference."
 _SPECIAL = ("__call__", "__len__", "__getitem__", "__iter__")
 
 
@@ -30,6 +32,7 @@ def contents_page(library: Library, proofs: list[Proof], num_bugs: int) -> Page:
         _PATH,
         checked=in_words(proofs) if proofs else "",
         num_bugs=num_bugs,
+        number=NUMBER_PAGE,
         picture=_PICTURE if (library.root / _PICTURE).is_file() else "",
         first=library.chapters[0] if library.chapters else None,
         chapters=_chapters(library),
@@ -37,21 +40,15 @@ def contents_page(library: Library, proofs: list[Proof], num_bugs: int) -> Page:
         outside=[_file(library, source, "npbert") for source in outside],
         reference=[(room.module, reference_path(room), public_names(room)) for room in rooms_with_names(library)],
     )
-    return Page(_PATH, "npbert, to read", "contents", body)
+    return Page(_PATH, "npbert, to read", "contents", body, _ABOUT)
 
 
 def _chapters(library: Library) -> list[tuple[str, str, str, str]]:
     """(number or +, page, title, what docs/README.md says of it) of each chapter."""
-    if not library.chapters:
-        return []
-    first, *others = library.chapters
-    said = dict(re.findall(r"\]\(([\w-]+\.md)\):\s*((?:[^\n]+\n?)+?)(?=\d+\. |\n|\Z)", first.text))
-    found = []
-    for chapter in others:
-        words = " ".join(said.get(chapter.path.removeprefix("docs/"), "").split())
-        title = re.sub(r"^\d+\. ", "", chapter.title)
-        found.append((str(chapter.number or "+"), chapter.page, title, words[:1].upper() + words[1:]))
-    return found
+    return [
+        (str(chapter.number or "+"), chapter.page, re.sub(r"^\d+\. ", "", chapter.title), chapter.about)
+        for chapter in library.chapters[1:]
+    ]
 
 
 def _room(library: Library, room: str, sources: list[Source]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
@@ -69,42 +66,49 @@ def _file(library: Library, source: Source, room: str) -> tuple[str, str, str]:
 
 
 def search_index(library: Library, pages: list[Page]) -> str:
-    """search.js: [name, kind, page and place, first sentence] of each chapter, heading, file, class and function.
+    """search.js: [name, kind, page and place, first sentence] of each chapter, heading, room, file, class and function;
+    all but the last two have the other words of their text, too, each once.
 
-    The chapters come first, then the library; the exercises and the tests come last.
+    They stand in the order to read them in: first the chapters, then the rooms and what is in them; the exercises, the
+    tests and BERT in one file come last.
     """
-    found = [*_headings(pages), *_names(library)]
-    late = [entry for entry in found if entry[2].startswith(("npbert/learn/exercises/", "tests/"))]
-    entries = [entry for entry in found if entry not in late] + late
+    sources = sorted(library.sources, key=lambda each: (each.stem != "__init__", each.room.count("/")))
+    late = [each for each in sources if each.room == "learn/exercises" or not each.path.startswith("npbert/")]
+    early = [*_headings(pages), *(entry for each in sources if each not in late for entry in _names(library, each))]
+    entries = [*early, *(entry for each in late for entry in _names(library, each))]
     listed = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
-    return f"const ENTRIES = {listed};\nconst FIRST_LATE = {len(found) - len(late)};\n"
+    return f"const ENTRIES = {listed};\nconst FIRST_LATE = {len(early)};\n"
 
 
-_HEADING = re.compile(r'<h([1-4]) id="([^"]*)">(.*?)</h\1>\s*(?:<p>(.*?)</p>)?', re.DOTALL)
+_HEADING = re.compile(r'<h([1-4]) id="([^"]*)">(.*?)</h\1>\s*(<p>.*?</p>)?(.*?)(?=<h[1-4] id=|\Z)', re.DOTALL)
 
 
-def _headings(pages: list[Page]) -> Iterator[tuple[str, str, str, str]]:
+def _headings(pages: list[Page]) -> Iterator[tuple[str, ...]]:
     for page in pages:
         if page.kind == "chapter":
-            for level, anchor, title, text in _HEADING.findall(page.body):
-                name, words = (unescape(re.sub("<[^>]*>", "", html)) for html in (title, text))
-                kind, place = ("chapter", page.path) if level == "1" else (page.title, f"{page.path}#{anchor}")
-                yield name, kind, place, _first_sentence(words)
+            for level, anchor, *parts in _HEADING.findall(page.body):
+                name, first, rest = (unescape(re.sub("<[^>]*>", "", html)) for html in parts)
+                is_top = level == "1"
+                kind, place = ("chapter", page.path) if is_top else (page.title, f"{page.path}#{anchor}")
+                yield name, kind, place, page.about if is_top else first_sentence(first), _words(f"{first} {rest}")
 
 
-def _names(library: Library) -> Iterator[tuple[str, str, str, str]]:
-    for source in library.sources:
-        if source.stem != "__init__":
-            yield source.path.removeprefix("npbert/"), "file", source.page, _first_sentence(source.summary)
+def _names(library: Library, source: Source) -> Iterator[tuple[str, ...]]:
+    """A file or a room, and the classes and functions that it defines."""
+    is_room = source.stem == "__init__"
+    name = source.path.removeprefix("npbert/").removesuffix("__init__.py") or "npbert"
+    text = ast.get_docstring(source.tree) or ""
+    yield name, "room" if is_room else "file", source.page, first_sentence(text), _words(text)
     for definition in library.definitions.all():
-        node = definition.node
-        if isinstance(node, ast.ClassDef | Function) and not re.search(r"(^|\.)_", definition.name):
-            words = _first_sentence(ast.get_docstring(node) or "")
-            yield definition.name, definition.source.path, definition.address, words
+        node, name = definition.node, definition.name
+        if definition.source is not source or re.search(r"(^|\.)_", name):
+            continue
+        if isinstance(node, ast.ClassDef | Function):
+            yield name, source.path, definition.address, first_sentence(ast.get_docstring(node) or "")
 
 
-def _first_sentence(text: str) -> str:
-    return re.split(r"(?<=[.!?]) ", " ".join(text.partition("\n\n")[0].split()))[0]
+def _words(text: str) -> str:
+    return " ".join(dict.fromkeys(re.findall(r"[^\W\d_]{3,}", text.lower())))
 
 
 def public_names(source: Source) -> list[str]:
@@ -144,7 +148,7 @@ def _reference_page(library: Library, room: Source, described: dict[int, str]) -
         entries.append({"name": name, "elsewhere": address if address != here else "", **entry})
     text = Texts(library, room, path).docstring(room.tree)
     body = render("reference", path, module=room.module, text=text, entries=entries)
-    return Page(path, f"{room.module}: what is public", "api", body)
+    return Page(path, f"{room.module}: what is public", "api", body, first_sentence(room.summary))
 
 
 def _entry(library: Library, path: str, definition: Definition) -> dict[str, Any]:

@@ -8,19 +8,23 @@ from pathlib import Path
 from npbert.files import FileError
 from npbert.learn.exercises import EXERCISES
 from npbert.pages.site.definitions import Definition, Definitions
-from npbert.pages.site.sources import Source, read_package, read_source
+from npbert.pages.site.sources import Source, first_sentence, read_package, read_source
 
 _LINKED = re.compile(r"\]\(((?!\.\./npbert/)[\w./]+\.py)\)")
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page of docs/. number: of a chapter; 0 for another page. path: in the repository. text: its Markdown."""
+    """A page of docs/. number: of a chapter; 0 for another page. path: in the repository. text: its Markdown.
+
+    about: what docs/README.md says of it, or else its first sentence.
+    """
 
     number: int
     title: str
     path: str
     text: str
+    about: str
 
     @property
     def page(self) -> str:
@@ -92,10 +96,13 @@ def read_chapters(docs: Path) -> list[Chapter]:
     missing = [name for name in names if not (docs / name).is_file()]
     if missing:
         raise FileError(f"{docs / 'README.md'} links to {missing[0]}, which is not there")
+    said = dict(re.findall(r"\]\(([\w-]+\.md)\):\s*((?:[^\n]+\n?)+?)(?=\d+\. |\n|\Z)", first))
     chapters = []
     for name in ("README.md", *names):
         text = read_source(docs / name)
         title = text.partition("\n")[0].removeprefix("# ")
         number = re.match(r"(\d+)\. ", title)
-        chapters.append(Chapter(int(number[1]) if number else 0, title, f"docs/{name}", text))
+        about = " ".join(said.get(name, "").split()) or first_sentence(text.partition("\n\n")[2])
+        about = about[:1].upper() + about[1:]
+        chapters.append(Chapter(int(number[1]) if number else 0, title, f"docs/{name}", text, about))
     return chapters

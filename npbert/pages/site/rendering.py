@@ -8,19 +8,20 @@ from functools import cache
 from typing import Any
 
 from npbert.extras import import_extra
-from npbert.pages.html import escape, templates
+from npbert.pages.html import ICON, escape, templates
 from npbert.pages.site.library import relative
 from npbert.pages.site.names import Name, Place
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the site. path: in the site. kind: its class in the style sheet. body: HTML."""
+    """A page of the site. path: in the site. kind: its class in the style sheet. body: HTML. about: a summary."""
 
     path: str
     title: str
     kind: str
     body: str
+    about: str
 
 
 def render(template: str, path: str, **values: Any) -> str:
@@ -34,6 +35,7 @@ def render(template: str, path: str, **values: Any) -> str:
 @cache
 def _environment() -> Any:
     made = templates("site/templates", "site")
+    made.globals["icon"] = ICON
     made.filters["code"] = lambda text: re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
     made.filters["to"] = import_extra("jinja2", extra="site").pass_context(
         lambda context, address: relative(context["path"], address)

@@ -67,73 +67,101 @@ for (const [enter, leave] of [["mouseover", "mouseout"], ["focusin", "focusout"]
 }
 document.addEventListener("scroll", () => pointed && showShape(pointed), { passive: true });
 
-// ---- the search: all words, in any order, in names first, then in first sentences
+// ---- the search: all words, in any order, in names first, then in first sentences, then below headings
 const search = document.getElementById("page-search");
 const found = document.getElementById("page-found");
+const none = document.getElementById("page-none");
 let chosen = -1;
 
-const plain = (text) => text.toLowerCase().replace(/[\s_.]+/g, " ").trim();
+const plain = (text) => text.toLowerCase().replace(/[\s_.-]+/g, " ").trim();
+const joined = (text) => text.toLowerCase().replace(/[_.-]/g, "");
+// the beginning that a word has in all its forms: "accumulation" is found in "accumulate"
+const stem = (word) => word.replace(/(?<=.{4})(ations?|ings?|ed|es|s|e)$/, "");
 
-function rank(typed, [name, , , sentence]) {
-  const last = name.replace(/\.py$/, "").split(/[./]/).pop();
-  const [wanted, whole] = [typed, last].map((text) => plain(text).replaceAll(" ", ""));
-  const has = (text) => plain(typed).split(" ").every((word) => plain(text).includes(word));
-  return [last === typed, whole === wanted, whole.startsWith(wanted), has(name), has(`${name} ${sentence}`)].indexOf(true);
+function rank(typed, [name, , page, sentence, text = ""]) {
+  const wanted = stem(plain(typed).replaceAll(" ", ""));
+  const whole = plain(name.replace(/(\.py|\/)$/, "").split(/[./]/).pop()).replaceAll(" ", "");
+  const words = plain(typed).split(" ").map(stem);
+  const has = (...texts) => words.every((word) => texts.some((each) => each.includes(word)));
+  const names = [plain(name), joined(name)];
+  return [
+    stem(whole) === wanted || stem(joined(name)) === wanted,
+    whole.startsWith(wanted) || (page.startsWith("docs/") && has(...names)),
+    has(...names),
+    has(...names, plain(sentence)),
+    has(...names, plain(sentence), text),
+  ].indexOf(true);
 }
 
 function matches(typed) {
-  return ENTRIES.map((entry, place) => [place >= FIRST_LATE, rank(typed, entry), entry[0].length, place, entry])
+  return ENTRIES.map((entry, place) => [place >= FIRST_LATE, rank(typed, entry), place, entry])
     .filter((each) => each[1] >= 0)
-    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3])
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
     .slice(0, 12)
-    .map((each) => each[4]);
+    .map((each) => each[3]);
 }
 
 function showMatches() {
   const typed = search.value.trim();
   const list = plain(typed) ? matches(typed) : [];
-  chosen = list.length ? 0 : -1;
   found.replaceChildren(
-    ...list.map(([name, kind, page, sentence]) => {
+    ...list.map(([name, kind, page, sentence], place) => {
       const link = document.createElement("a");
       const what = document.createElement("small");
       link.href = root + page;
+      link.id = `page-found-${place}`;
+      link.tabIndex = -1;
+      link.role = "option";
       link.textContent = name;
       what.textContent = sentence ? `${kind}: ${sentence}` : kind;
       link.append(what);
       return link;
     }),
   );
-  if (typed && !list.length) {
-    found.textContent = "nothing like this";
-  }
-  found.hidden = !typed;
-  choose(chosen);
+  none.textContent = typed && !list.length ? "nothing like this" : "";
+  open(list.length > 0);
+  choose(0);
+}
+
+function open(is) {
+  found.hidden = !is;
+  search.ariaExpanded = String(is);
+  none.hidden = is;
 }
 
 function choose(place) {
-  const links = [...found.querySelectorAll("a")];
+  const links = [...found.children];
   chosen = links.length ? (place + links.length) % links.length : -1;
-  links.forEach((link, number) => link.classList.toggle("chosen", number === chosen));
+  links.forEach((link, number) => {
+    link.ariaSelected = String(number === chosen);
+  });
+  links[chosen]?.scrollIntoView({ block: "nearest" });
+  search.setAttribute("aria-activedescendant", links[chosen]?.id ?? "");
 }
 
 search.addEventListener("input", showMatches);
 search.addEventListener("keydown", (event) => {
   if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
-    choose(chosen + (event.key === "ArrowDown" ? 1 : -1));
+    if (found.hidden) {
+      showMatches();
+    } else {
+      choose(chosen + (event.key === "ArrowDown" ? 1 : -1));
+    }
   } else if (event.key === "Enter") {
     event.preventDefault();
-    found.querySelector("a.chosen")?.click();
-    found.hidden = true;
+    if (!found.hidden) {
+      found.children[chosen].click();
+      open(false);
+    }
   } else if (event.key === "Escape") {
     search.value = "";
     showMatches();
   }
 });
-document.addEventListener("click", (event) => {
-  if (!event.target.closest("form")) {
-    found.hidden = true;
+search.form.addEventListener("focusout", (event) => {
+  if (!search.form.contains(event.relatedTarget)) {
+    open(false);
   }
 });
 
@@ -174,6 +202,14 @@ document.getElementById("page-theme").addEventListener("click", () => {
     // as above
   }
 });
+
+// ---- what can be scrolled sideways can be reached with the tab key, too
+const watchWidth = new ResizeObserver((boxes) => {
+  for (const { target } of boxes) {
+    target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+  }
+});
+document.querySelectorAll("pre, .scrolls").forEach((box) => watchWidth.observe(box));
 
 // ---- a link to a line or a bug inside something that is folded opens it
 function unfold() {

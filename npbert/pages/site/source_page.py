@@ -9,17 +9,18 @@ from npbert.pages.site.definitions import Definition
 from npbert.pages.site.docstring import Texts
 from npbert.pages.site.library import Library, relative
 from npbert.pages.site.names import Place, names_in
+from npbert.pages.site.number import NUMBER_PAGE
 from npbert.pages.site.pairs import Pair, Undone, give_helpers, pairs_in, undone
 from npbert.pages.site.panels import Panels
 from npbert.pages.site.rendering import Page, highlighted, listing, render
-from npbert.pages.site.sources import Function, Source, first_line
+from npbert.pages.site.sources import Function, Source, first_line, first_sentence
 
 Piece = dict[str, Any]
 """A part of the page, as source.html shows it: its `kind` is imports, code, class, pair or panel."""
 
 
-def source_page(library: Library, source: Source, panels: Panels) -> Page:
-    """The page of one file."""
+def source_page(library: Library, source: Source, panels: Panels, is_followed: bool = False) -> Page:
+    """The page of one file. is_followed: whether the page "Follow one number back" has steps that it computes."""
     beside = [each for each in library.sources if each.path.startswith("npbert/") and each.room == source.room]
     body = render(
         "source",
@@ -28,9 +29,10 @@ def source_page(library: Library, source: Source, panels: Panels) -> Page:
         text=Texts(library, source, source.page).docstring(source.tree),
         chapters=library.chapters_about(source),
         beside=beside,
+        steps=f"{NUMBER_PAGE}#file={source.path}" if is_followed else "",
         pieces=list(_File(library, source, panels).pieces()),
     )
-    return Page(source.page, source.path, "file", body)
+    return Page(source.page, source.path, "file", body, first_sentence(source.summary))
 
 
 class _File:

@@ -75,6 +75,11 @@ class Source:
         return "\n".join(line[indent:] for line in lines)
 
 
+def first_sentence(text: str) -> str:
+    """The first sentence of a text, on one line."""
+    return re.split(r"(?<=[.!?]) ", " ".join(text.partition("\n\n")[0].split()))[0]
+
+
 def first_line(node: ast.AST) -> int:
     """The line that a definition begins in, with its decorators."""
     lines = [decorator.lineno for decorator in getattr(node, "decorator_list", [])]

@@ -17,11 +17,12 @@ function written(trace) {
   return {loss: trace.loss, steps: trace.steps, arrays: Object.fromEntries(arrays), probabilities: trace.probabilities};
 }
 
-// explain for every number of every array: how many there are, and what is wrong with them
-function explained(trace) {
+// explain for every number of every array, or of some: how many there are, and what is wrong with them
+function explained(trace, names = trace.arrays.keys()) {
   const wrong = [];
   let count = 0;
-  for (const {name, shape: [rows, columns], values} of trace.arrays.values()) {
+  for (const name of names) {
+    const {shape: [rows, columns], values} = trace.arrays.get(name);
     for (let place = 0; place < rows * columns; place++, count++) {
       const explanation = math.explain(trace, name, Math.floor(place / columns), place % columns);
       const fault = faultOf(explanation, values[place], trace);
@@ -51,6 +52,34 @@ function isThere(trace, name, row, column) {
   return array && row >= 0 && row < array.shape[0] && column >= 0 && column < array.shape[1];
 }
 
+// From some gradients on: whether the parts add up, link by link, and the products along the largest to the loss
+function chains(trace) {
+  const gradients = [...trace.arrays.values()].filter(({isGradient, name}) => isGradient && name !== "d(loss)");
+  return gradients.map(({name, shape}) => {
+    const place = {name, row: shape[0] - 1, column: shape[1] - 1};
+    const {terms, value} = math.explain(trace, name, place.row, place.column);
+    const parts = new Map(terms.map(({goes}) => [JSON.stringify(goes), goes]));
+    const sizes = terms.reduce((sum, term) => sum + Math.abs(term.value), 0);
+    const linked = [...parts.values()].map((goes) => math.chainOf(trace, [place, goes])[1].factor * valueIn(trace, goes));
+    const way = [place, ...math.wayToLoss(trace, place)];
+    const chain = math.chainOf(trace, way);
+    const product = chain.slice(1).reduce((result, {factor}) => result * factor, 1);
+    return {
+      name, value, sizes, linked: linked.reduce((sum, part) => sum + part, 0), end: way.at(-1).name, product,
+      said: chain.at(-1).product, largest: Math.max(0, ...terms.map((term) => Math.abs(term.value))),
+      first: way.length > 1 ? Math.abs(chain[1].factor * valueIn(trace, way[1])) : 0,
+    };
+  });
+}
+
+const valueIn = (trace, {name, row, column}) => trace.named.get(name).tensor.at(row, column);
+
+function pathsIn(trace, place) {
+  const {stops, roads} = math.pathsOf(trace, place);
+  const gradient = valueIn(trace, {...place, name: trace.arrays.get(place.name).gradient});
+  return {...place, gradient, roads, stops: stops.map(({array, total}) => ({name: array.name, total}))};
+}
+
 // The losses of some steps of training from fresh weights, on a sentence with two hidden words and a word that comes twice
 function losses(data, bug, steps = 12) {
   const model = math.makeModel(data);
@@ -70,14 +99,42 @@ function answered(data) {
   const trainer = math.makeTrainer(model, data.optimizer);
   const answer = {
     traces: traces.map(written),
-    explained: traces.slice(...(data === first ? [1, 4] : [2, 3])).map(explained), // of others, two sentences
+    explained: traces.slice(...(data === first ? [1, 4] : [2, 3])).map((trace) => explained(trace)), // of others, two sentences
+    chains: chains(traces[1]),
+    roads: Object.fromEntries([...traces[1].arrays.keys()].map((name) => [name, math.roadsOf(traces[1], name)])),
+    paths: asked.followed.filter(({name}) => traces[1].arrays.has(name)).map((place) => pathsIn(traces[1], place)),
+    rivalPaths: asked.followed.slice(0, 3).filter(({name}) => traces[1].arrays.has(name)).map((place) =>
+      pathsIn(math.run(model, data.examples[1], {rival: asked.rival}), place)),
     unlit: traces[0].steps.filter((step) => math.linesOf(data, step).length === 0),
     differences: checked(model, data.examples[0], {sample: 12}),
     complex: checked(model, data.examples[0], {method: "complex", activations: true}),
   };
-  answer.training = Array.from({length: 5}, () => trainer.step(data.examples));
+  answer.updates = Array.from({length: 5}, () => updated(model, trainer, data.examples));
   answer.trained = Object.fromEntries([...model.parameters].map(([name, {re}]) => [name, [...re]]));
   return answer;
+}
+
+// The trainer's next step as arrays and sums, and then made: `isIt` says whether it was the one that was shown
+function updated(model, trainer, examples) {
+  const trace = math.run(model, examples[0]);
+  math.addUpdate(trace, trainer, examples.slice(0, 4));
+  const shown = trace.steps.at(-1), names = [...shown.reads, ...shown.writes];
+  const sums = trainer.steps % 4 ? null : explained(trace, names); // of the first and the last step
+  const arrays = Object.fromEntries(names.map((name) => [name, [...trace.arrays.get(name).values]]));
+  const losses = [trace.update.next().loss, trace.update.lossAfter(examples[0])];
+  const made = trainer.step(examples.slice(0, 4));
+  const isIt = [...model.parameters].every(([name, {re}]) => re.every((value, i) => value === arrays[`new(${name})`][i]));
+  return {arrays, sums, losses, made, isIt, after: math.run(model, examples[0]).loss};
+}
+
+// Two guesses compared, at the second hidden word of a sentence
+function compared(data) {
+  const trace = math.run(math.makeModel(data), data.examples[1], {rival: asked.rival});
+  const work = math.checking(trace, {method: "complex", activations: true});
+  let next = work.next();
+  while (!next.done) next = work.next();
+  const byFeature = math.byFeature(trace).reduce((sum, {value}) => sum + value, 0);
+  return {trace: written(trace), explained: explained(trace), check: next.value, byFeature};
 }
 
 function broken(data) {
@@ -124,12 +181,12 @@ function moved(data) {
   const {name, row, column} = asked.moved;
   const trace = math.run(model, example);
   return {
-    losses: asked.moved.values.map((value) => math.lossAt(model, example, {name, row, column, value})),
+    losses: asked.moved.values.map((value) => math.lossWith(trace, {name, row, column}, value)),
     complexLosses: asked.models.map((one) => asked.complex.map((where) =>
-      math.lossAt(math.makeModel(one), one.examples[0], where))),
-    difference: math.difference(model, example, asked.moved, 1e-4),
-    complex: math.complexStep(model, example, asked.moved, 1e-30),
-    errors: math.errorsByStep(model, example, asked.moved),
+      math.lossWith(math.run(math.makeModel(one), one.examples[0], {backward: false}), where, where.value))),
+    difference: math.differenceIn(trace, asked.moved, 1e-4),
+    complex: math.complexStepIn(trace, asked.moved, 1e-30),
+    errors: math.errorsByStep(trace, asked.moved),
     untouched: trace.loss === math.run(model, example).loss,
     kept: keptWhileTraining(data),
   };
@@ -146,6 +203,7 @@ function fresh(data) {
 
 writeFileSync(answers, JSON.stringify({
   models: asked.models.map(answered),
+  compared: asked.models.map(compared),
   broken: broken(first),
   right: losses(first, null),
   explainedWrong: explained(math.run(math.makeModel(first), first.examples[0], {bug: "norm-spread"})).wrong,

@@ -56,7 +56,7 @@ export const Fork = {
       right: arrays.settings.roads.map((_, road) => `${arrays[`dy${road}`].symbol}[${n}, ${i}]`).join(" + "),
       terms: arrays.settings.roads.map((road, number) => term(road, arrays[`dy${number}`].at(n, i))),
       roads: true,
-      note: "It was used in several places, and moves the loss through all of them: so what comes back is added.",
+      note: "It was used in several places, and moves what comes after through all: so what comes back is added.",
     }),
   },
 };

@@ -1,10 +1,12 @@
-// BERT, from the ids of a sentence to the loss of its masked words, step by step. (Devlin et al. 2018.)
+// BERT, from the ids of a sentence to the loss of its masked words, or to the difference of two guesses, step by step.
+// (Devlin et al. 2018.)
 //
 // It runs forward only; what each step does, and how backward undoes it, is in the file of its operation.
 
-import {activated, added, attended, forked, gathered, linear, lookedUp, normed, scored, surprise} from "./steps.js";
+import {activated, added, ahead, attended, forked, gathered, linear, lookedUp, normed, scored, surprise} from "./steps.js";
 
-export function maskedWordLoss(recorder, example) {
+// rival: null for the loss; or {masked, word}: by how much the label of the masked word is ahead of another word.
+export function maskedWordLoss(recorder, example, rival) {
   const layers = recorder.model.config.num_hidden_layers;
   const layer = (l) => `bert.encoder.layers.${l}`;
   let x = embedded(recorder, example, layer(0));
@@ -12,7 +14,7 @@ export function maskedWordLoss(recorder, example) {
     const [where, symbol] = l + 1 < layers ? [layer(l + 1), "x"] : [layer(l), "y"];
     x = encoderLayer(recorder, layer(l), x, where, symbol);
   }
-  return predicted(recorder, x, example.labels);
+  return predicted(recorder, x, example.labels, rival);
 }
 
 // x = LayerNorm(word + position + type)
@@ -44,10 +46,11 @@ function encoderLayer(recorder, layer, x, where, symbol) {
 }
 
 // logits = z Eᵀ + c  with  z = LayerNorm(act(r Wh + bh)), for the masked words alone
-function predicted(recorder, y, labels) {
+function predicted(recorder, y, labels, rival) {
   const r = gathered(recorder, y);
   const t = linear(recorder, "predictions.dense", r, "predictions", "t");
   const a = activated(recorder, "predictions.activation", t, "predictions", "a");
   const z = normed(recorder, "predictions.layer_norm", a, "predictions", "z");
-  return surprise(recorder, scored(recorder, z), labels.filter((label) => label >= 0));
+  const logits = scored(recorder, z), known = labels.filter((label) => label >= 0);
+  return rival ? ahead(recorder, logits, known, rival) : surprise(recorder, logits, known);
 }

@@ -5,26 +5,19 @@
 // nothing, so h can be as small as one likes. (Squire & Trapp 1998.)
 
 import {replayed} from "./recorder.js";
-import {run} from "./run.js";
 
-const forwardOf = (model, example) => run(model, example, {backward: false});
 const numberOf = (trace, {name, row, column}) => trace.named.get(name).tensor.at(row, column);
 
-// The loss if one number of a trace had this value: a number, or {re, im}, which gives {re, im}.
+// The loss if one number of a trace had this value: a number, or {re, im}, which gives {re, im}. Forward goes on from
+// there.
 export function lossWith(trace, {name, row, column}, value) {
   const {tensor} = trace.named.get(name);
   const loss = replayed(trace.recorder.records, name, tensor.with(row, column, value));
   return typeof value === "object" ? {re: loss.re[0], im: loss.im?.[0] ?? 0} : loss.re[0];
 }
 
-// The loss if a parameter, or a number on the way, had the value that `where` says; forward goes on from there.
-export const lossAt = (model, example, where) => lossWith(forwardOf(model, example), where, where.value);
-
 // ∂loss/∂number, by a central difference and by the complex step
-export const difference = (model, example, where, h) => differenceIn(forwardOf(model, example), where, h);
-export const complexStep = (model, example, where, h) => complexStepIn(forwardOf(model, example), where, h);
-
-function differenceIn(trace, where, h) {
+export function differenceIn(trace, where, h) {
   const x = numberOf(trace, where);
   return (lossWith(trace, where, x + h) - lossWith(trace, where, x - h)) / (2 * h);
 }
@@ -41,8 +34,7 @@ export function sixPointsIn(trace, where, h) {
 
 // For steps h from 1 down to 1e-30, how far each estimate lies from what backward says, relative to it. Below 1e-16 a
 // difference is lost altogether, and null; the complex step is not.
-export function errorsByStep(model, example, where, {bug = null} = {}) {
-  const trace = run(model, example, {bug});
+export function errorsByStep(trace, where) {
   const x = numberOf(trace, where);
   const {gradientName} = trace.named.get(where.name);
   const derivative = numberOf(trace, {...where, name: gradientName});

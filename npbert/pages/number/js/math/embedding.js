@@ -28,7 +28,8 @@ export const Embedding = {
     dweight: ({dy, settings}, v, i) => ({
       right: `Σ ${dy.symbol}[n, ${i}] over all n with id ${v}`,
       terms: settings.ids.flatMap((id, n) =>
-        (id === v ? [term(`${settings.road}${dy.rowLabel(n)}`, dy.at(n, i))] : [])),
+        (id === v ? [term(dy.rowLabel(n), dy.at(n, i))] : [])),
+      road: settings.road,
       note: settings.ids.includes(v)
         ? "A row of the table moves every token that used it, so it collects the gradient of each."
         : "No token that comes in has this id (a hidden word comes in as [MASK]), so none brings anything back to it.",

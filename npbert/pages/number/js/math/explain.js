@@ -12,8 +12,8 @@ export function explain(trace, name, row, column) {
   const origins = trace.origins.get(name) ?? [];
   if (origins.length === 0) return {...about, ...withoutOrigin(array, value, place)};
 
-  const parts = origins.map((origin) => partOf(trace, origin, row, column));
-  const terms = parts.flatMap((part) => part.terms);
+  const parts = origins.map((origin) => partOf(trace, origin)(row, column));
+  const terms = parts.flatMap((part) => part.terms.map((one) => ofRoad(part.road, one)));
   return {
     ...about,
     formula: `${array.symbol}${place} = ${parts.map((part) => part.right).join(" + ")}`,
@@ -24,15 +24,18 @@ export function explain(trace, name, row, column) {
   };
 }
 
-// What one step has to say of a number: its operation knows.
-function partOf(trace, {record, key}, row, column) {
+// A term of a step that is one of several roads
+const ofRoad = (road, term) => (road ? {...term, label: `${road}: ${term.label}`} : term);
+
+// What one step has to say of the number at (row, column): its operation knows.
+export function partOf(trace, {record, key}) {
   const {operation, inputs, outputs, settings, part} = record;
   const arrays = {settings, ...inputs, ...outputs};
   for (const [of, array] of Object.entries({...inputs, ...outputs})) {
     if (trace.named.has(array.gradientName)) arrays[`d${of}`] = trace.named.get(array.gradientName);
   }
   for (const working of workingsOf(operation, outputs)) arrays[working] = trace.named.get(`${part}.${working}`);
-  return operation.explain[withoutHead(key)](arrays, row, column, headIn(key));
+  return (row, column) => operation.explain[withoutHead(key)](arrays, row, column, headIn(key));
 }
 
 // The names of what backward computes on its way: where there are heads, one for each
@@ -43,9 +46,9 @@ function workingsOf({workings}, outputs) {
 
 function withoutOrigin(array, value, place) {
   const note = array.isGradient
-    ? "You have arrived at the loss: here backward begins, and the loss moves by as much as itself."
+    ? `You have arrived at the ${array.gradientOf}: here backward begins, and it moves by as much as itself.`
     : array.parameter ? "A number that is learned: training moves it a little against its gradient, step by step."
       : "A fixed number: it is not learned.";
-  const label = array.isGradient ? "∂loss/∂loss" : array.parameter ? "learned" : "fixed";
+  const label = array.isGradient ? array.symbol.replace(/^d(.*)/, "∂$1/∂$1") : array.parameter ? "learned" : "fixed";
   return {formula: `${array.symbol}${place}`, terms: [{label, value, factors: [], goes: null}], total: value, note};
 }

@@ -2,8 +2,13 @@
 
 export {makeModel, run} from "./run.js";
 export {explain} from "./explain.js";
-export {lossAt, lossWith, difference, complexStep, complexStepIn, errorsByStep} from "./differences.js";
+export {chainOf, largestTerm, wayToLoss} from "./chain.js";
+export {pathsOf} from "./paths.js";
+export {roadsOf} from "./roads.js";
+export {lossWith, differenceIn, complexStepIn, errorsByStep} from "./differences.js";
 export {checkAll, checking} from "./check.js";
 export {BUGS} from "./bugs.js";
-export {makeTrainer, resetParameters} from "./train.js";
+export {batchAt, makeTrainer, resetParameters, uniformNumbers} from "./train.js";
+export {addUpdate} from "./update.js";
 export {linesOf} from "./lines.js";
+export {byFeature} from "./two_guesses.js";

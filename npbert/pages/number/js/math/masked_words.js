@@ -63,7 +63,8 @@ export const Decoder = {
     }),
     dtable: ({h, dlogits}, v, i) => ({
       right: `Σₘ ${h.symbol}[m, ${i}] · dlogits[m, ${v}]`,
-      terms: range(h.tensor.rows, (m) => term(`as an answer: ${h.rowLabel(m)}`, h.at(m, i), dlogits.at(m, v))),
+      terms: forEachRow(h, (m) => [h.at(m, i), dlogits.at(m, v)]),
+      road: "as an answer",
       note: "The table is used twice, and collects from both uses. As the answers that a masked word is compared with, every "
         + "row gets something.",
     }),
@@ -131,7 +132,7 @@ export const CrossEntropy = {
     }),
     dlogits: ({p, dloss, settings}, m, v) => {
       const M = settings.labels.length, isLabel = settings.labels[m] === v;
-      const start = constant("dloss", dloss.at(0, 0).value);
+      const start = dloss.at(0, 0);
       const pulls = isLabel ? constant("−1: this is the right word", -1) : constant("0: this is not the right word", 0);
       return {
         right: `(p[${m}, ${v}] − ${isLabel ? 1 : 0}) / M`,
@@ -139,7 +140,6 @@ export const CrossEntropy = {
           term("what the model believes", p.at(m, v), constant("1/M", 1 / M), start),
           term("what is right", pulls, constant("1/M", 1 / M), start),
         ],
-        roads: true,
         note: "A step against it pulls up the right word by 1 minus its probability, and pushes down every other by its "
           + "own probability.",
       };

@@ -1,7 +1,7 @@
 // Recorder: while a sentence goes forward it writes down every step and every array; so backward can undo the steps in
 // reverse order, and every number can say where it comes from.
 
-import {copied, Tensor} from "./tensor.js";
+import {copied} from "./tensor.js";
 import {LETTERS} from "./terms.js";
 
 // An array with its name, and what a reader wants to know of it. rows, columns: what they are, as in `labelOf`. head:
@@ -99,8 +99,15 @@ export function tensorsOf(arrays) {
   return tensors;
 }
 
-// The forward once more, with one array changed: only what hangs on it is computed again. Returns the loss (1, 1).
+// The loss (1, 1), if one array were another.
 export function replayed(records, name, changed) {
+  const {loss} = records.at(-1).outputs;
+  return movedBy(records, name, changed).get(loss.name) ?? loss.tensor;
+}
+
+// The forward once more, with one array changed: only what hangs on it is computed again. Returns the tensors that are
+// then others, by name.
+export function movedBy(records, name, changed) {
   const now = new Map([[name, changed]]);
   for (const {operation, inputs, outputs, settings} of records) {
     if (operation.kind === "Fork") continue; // all that comes out of it has the name of what goes in
@@ -119,15 +126,8 @@ export function replayed(records, name, changed) {
       if (result && !isSame(result, outputs[key].tensor)) now.set(outputs[key].name, result);
     }
   }
-  const {loss} = records.at(-1).outputs;
-  return now.get(loss.name) ?? loss.tensor;
+  return now;
 }
 
 // A row of a table that is not read changes nothing: then nothing after it is computed again.
 const isSame = (a, b) => a.im === null && a.re.every((value, i) => value === b.re[i]);
-
-export const startOfBackward = (share) => {
-  const dloss = new Tensor(1, 1);
-  dloss.re[0] = share;
-  return dloss;
-};

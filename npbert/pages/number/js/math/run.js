@@ -1,9 +1,11 @@
-// run: one sentence forward, then backward, as a trace: the loss, every array, every step.
+// run: one sentence forward, then backward, as a trace: the loss, every array, every step. Where two guesses are
+// compared, backward begins from their difference: what is said here of the loss is then said of it; `goal` names it.
 
 import {maskedWordLoss} from "./bert.js";
 import {isLeftOut, spoiled} from "./bugs.js";
-import {headIn, NamedArray, Recorder, startOfBackward, tensorsOf, withoutHead} from "./recorder.js";
+import {headIn, NamedArray, Recorder, tensorsOf, withoutHead} from "./recorder.js";
 import {add, tensorOf} from "./tensor.js";
+import {addWords} from "./two_guesses.js";
 import {subscript} from "./words.js";
 
 // A model for the page, from what npbert exported.
@@ -20,32 +22,35 @@ export function makeModel(data) {
   };
 }
 
-// Forward, and backward unless `backward` is false. bug: the id of one of BUGS, planted in backward. dloss: what the
-// loss counts for, 1 unless it is a part of a mean.
-export function run(model, example, {bug = null, backward = true, dloss = 1} = {}) {
+// Forward, and backward unless `backward` is false. bug: the id of one of BUGS, planted in backward. rival: {masked,
+// word}, to compare the label of the masked word with another word.
+export function run(model, example, {bug = null, backward = true, rival = null} = {}) {
   const recorder = new Recorder(model, example);
-  const loss = maskedWordLoss(recorder, example);
+  const loss = maskedWordLoss(recorder, example, rival);
   const trace = {
     loss: loss.tensor.re[0],
+    goal: loss.name, // the word for it: loss, or difference
     recorder,
+    example,
     bug,
     steps: recorder.records.map(forwardStep),
     named: new Map(recorder.arrays), // every array, with its gradient and its workings
-    origins: new Map(), // name → where it was made: the step, and what its operation calls it
+    origins: new Map(), // name → where it was made: the step, what its operation calls it, what it brings of a gradient
   };
   for (const record of recorder.records) {
     if (record.operation.kind === "Fork") continue; // nothing is made: all roads are x itself
     for (const [key, array] of Object.entries(record.outputs)) trace.origins.set(array.name, [{record, key}]);
   }
-  if (backward) goBack(trace, recorder.records, loss, dloss, bug);
+  if (backward) goBack(trace, recorder.records, loss, bug);
+  if (backward && rival) addWords(trace);
   trace.arrays = new Map([...trace.named.values()].map((array) => [array.name, asPlainObject(array, trace)]));
   trace.probabilities = probabilities(trace);
   return trace;
 }
 
-// The chain rule: the steps in reverse order, each given what the one after it returned.
-function goBack(trace, records, loss, dloss, bug) {
-  const first = new NamedArray(gradientOf(loss), startOfBackward(dloss), loss.tokens, trace.steps.length);
+// The chain rule, from ∂loss/∂loss = 1: the steps in reverse order, each given what the one after it returned.
+function goBack(trace, records, loss, bug) {
+  const first = new NamedArray(gradientOf(loss, loss), tensorOf([1], [1]), loss.tokens, trace.steps.length);
   trace.named.set(first.name, first);
   trace.origins.set(first.name, []);
   for (const record of records.toReversed()) undo(trace, record, bug);
@@ -63,11 +68,11 @@ function undo(trace, record, bug) {
   const index = trace.steps.length;
   const writes = [], adds = [], leftOut = [];
   for (const key in gradients) {
-    const array = new NamedArray(aboutFound(record, key), gradients[key], trace.recorder.tokens, index);
+    const array = new NamedArray(aboutFound(record, key, trace), gradients[key], trace.recorder.tokens, index);
     const before = trace.named.get(array.name);
     if (before) addTo(before, array, index); // a tied table: both of its uses add to one gradient
     else trace.named.set(array.name, array);
-    trace.origins.set(array.name, [...(trace.origins.get(array.name) ?? []), {record, key}]);
+    trace.origins.set(array.name, [...(trace.origins.get(array.name) ?? []), {record, key, tensor: array.tensor}]);
     writes.push(array.name);
     if (isLeftOut(bug, record, key)) leftOut.push(array.name);
     if (inputs[key.slice(1)]?.parameter) adds.push(array.name);
@@ -82,9 +87,9 @@ function addTo(sum, array, index) {
 }
 
 // What is said of the array that backward calls `key`: the gradient of an input or output, or a working of its own.
-function aboutFound({operation, inputs, outputs, settings, part}, key) {
+function aboutFound({operation, inputs, outputs, settings, part}, key, {named, goal}) {
   const of = key.startsWith("d") ? inputs[key.slice(1)] ?? outputs[key.slice(1)] : undefined;
-  if (of) return gradientOf(of);
+  if (of) return gradientOf(of, named.get(goal));
   const {symbol, meaning} = operation.workings[withoutHead(key)];
   const {rows} = Object.values(outputs).at(-1);
   const head = headIn(key);
@@ -93,9 +98,10 @@ function aboutFound({operation, inputs, outputs, settings, part}, key) {
   return {...about, isGradient: true, gradientName: null};
 }
 
-function gradientOf({name, symbol, gradientName, gradientSymbol, rows, columns, head}) {
+function gradientOf({name, symbol, gradientName, gradientSymbol, rows, columns, head}, goal) {
   const isWhole = gradientName === `d(${name})`;
-  const meaning = `How fast the loss moves with ${symbol}${isWhole ? "" : " on this road"}: ∂loss/∂${symbol}.`;
+  const road = isWhole ? "" : " on this road";
+  const meaning = `How fast the ${goal.name} moves with ${symbol}${road}: ∂${goal.symbol}/∂${symbol}.`;
   return {
     name: gradientName, symbol: gradientSymbol, rows, columns, head, meaning,
     isGradient: true, gradientOf: name, gradientName: null,
@@ -146,11 +152,13 @@ function backwardStep(record, index, dys, writes, adds) {
   };
 }
 
-function asPlainObject(array, trace) {
-  const {name, symbol, tensor, rows, columns, head, meaning, parameter, madeBy, gradientName} = array;
+export function asPlainObject(array, trace) {
+  const {name, symbol, rows, columns, head, meaning, parameter, madeBy, gradientName} = array;
   const gradient = gradientName && trace.named.has(gradientName) ? gradientName : null;
   return {
-    name, symbol, shape: tensor.shape, values: tensor.re, rows, columns, head, meaning, parameter, madeBy, gradient,
+    name, symbol, rows, columns, head, meaning, parameter, madeBy, gradient,
+    get shape() { return array.tensor.shape; },
+    get values() { return array.tensor.re; },
     gradientOf: array.gradientOf, isGradient: array.isGradient,
     soFar: array.soFar ?? null, // of what several steps add to: [{step, values}], what it was after each
   };

@@ -8,6 +8,7 @@ import {LayerNorm} from "./layer_norm.js";
 import {Linear} from "./linear.js";
 import {CrossEntropy, Decoder, Gather} from "./masked_words.js";
 import {range} from "./terms.js";
+import {Difference} from "./two_guesses.js";
 import {ARRAYS, LINEARS, ROADS, subscript, TABLES} from "./words.js";
 
 // What is said of an array: its name is where it is, and its symbol.
@@ -30,7 +31,7 @@ export function lookedUp(recorder, symbol, ids) {
   const formula = `${symbol} = ${weight.symbol}[${symbol} ids]`;
   const about = {part, title: `${symbol}s: looked up in a table`, formula};
   const y = described("bert.embeddings", symbol);
-  const road = symbol === "word" ? "as it comes in: " : ""; // the table of words has a second use, as answers
+  const road = symbol === "word" ? "as it comes in" : null; // the table of words has a second use, as answers
   return recorder.step(isFixed ? FixedPositions : Embedding, about, {weight}, {y}, {ids, road}).y;
 }
 
@@ -128,4 +129,13 @@ export function surprise(recorder, logits, labels) {
   const about = {part: "cross_entropy", title: "the loss: how surprised by the right words", formula};
   const outputs = {p: described("", "p", {gradientName: null}), loss: described("", "loss")};
   return recorder.step(CrossEntropy, about, {logits}, outputs, {labels}).loss;
+}
+
+// δ = logits[m, label] − logits[m, word], of the masked word m alone
+export function ahead(recorder, logits, labels, {masked, word}) {
+  const [one, other] = [labels[masked], word].map((id) => `“${recorder.model.vocabulary[id]}”`);
+  const title = `the difference: how far ${one} is ahead of ${other}`;
+  const about = {part: "difference", title, formula: "δ = logits[one] − logits[other],  p = softmax(logits)"};
+  const outputs = {p: described("", "p", {gradientName: null}), loss: described("", "δ", {name: "difference"})};
+  return recorder.step(Difference, about, {logits}, outputs, {labels, masked, word}).loss;
 }

@@ -25,6 +25,7 @@ export const ARRAYS = {
   z: ["masked", "features", "What is compared with the vector of every word."],
   logits: ["masked", "vocabulary", "How well every word fits at each masked place."],
   p: ["masked", "vocabulary", "How probable the model finds every word at each masked place."],
+  δ: ["one", "one", "How far one guess is ahead of another: the difference of their logits."],
   loss: ["one", "one", "How surprised the model is by the right words, on average."],
 };
 

@@ -1,13 +1,52 @@
 // What a reader can do. Every button, key and drag ends in one of these.
 
-import {run} from "../math/index.js";
+import {addUpdate, batchAt, makeTrainer, run} from "../math/index.js";
+import {maskedPositions} from "./labels.js";
 import {change, state} from "./state.js";
 
-// Compute the sentence again, forward and backward, with the model as it is now.
+// Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
 export function runAgain(changes = {}) {
-  Object.assign(state, changes);
-  const trace = run(state.model, state.example, {bug: state.bug});
+  const trace = traceOf(changes);
   change({...changes, trace, step: Math.min(state.step, trace.steps.length - 1)});
+}
+
+// The trace of the state with these changes made to it; nothing is drawn yet.
+export function traceOf(changes) {
+  Object.assign(state, changes);
+  const trace = run(state.model, state.example, {bug: state.bug, rival: state.rival});
+  planUpdate(trace);
+  return trace;
+}
+
+// The trainer's next step, as the last of a trace; where two words are compared, there is no loss to go by.
+function planUpdate(trace) {
+  if (!state.rival) {
+    addUpdate(trace, state.trainer, nextBatch());
+  }
+}
+
+// The sentences of the trainer's next step.
+export function nextBatch() {
+  return batchAt(state.data.examples, state.trainer.steps);
+}
+
+// A trainer that remembers nothing yet, at the learning rate of the one before it.
+export function newTrainer() {
+  const {optimizer} = state.data;
+  return makeTrainer(state.model, {...optimizer, lr: state.trainer?.lr ?? optimizer.lr});
+}
+
+// Another learning rate.
+export function setRate(lr) {
+  state.trainer.lr = lr;
+  planUpdate(state.trace);
+  change({rate: lr});
+}
+
+// Show the update of this parameter.
+export function chooseParameter(parameter) {
+  forget();
+  change({parameter});
 }
 
 // Show step `number`, or the nearest that there is.
@@ -20,15 +59,31 @@ export function goToStep(number) {
 
 // Another sentence: an example of the data.
 export function chooseSentence(example) {
-  const {input_ids, token_type_ids, labels} = example;
   forget();
-  runAgain({example: {...example, input_ids: [...input_ids], token_type_ids, labels: [...labels]}});
+  runAgain({rival: null, ...startOf(state.data.examples.indexOf(example))});
 }
 
-// Another answer for a hidden word: the loss is then that of this word.
+// A sentence as it came, by its number.
+export function startOf(sentence) {
+  const example = state.data.examples[sentence];
+  return {sentence, example: {...example, labels: [...example.labels]}};
+}
+
+// Another answer for a hidden word: the loss is then that of this word. Where this was the word that the answer is
+// compared with, the two change places.
 export function chooseAnswer(position, word) {
-  const labels = state.example.labels.map((label, index) => (index === position ? word : label));
-  runAgain({example: {...state.example, labels}});
+  const {rival, example} = state;
+  const isSame = rival?.word === word && maskedPositions()[rival.masked] === position;
+  const swapped = isSame ? {...rival, word: example.labels[position]} : rival;
+  runAgain({example: {...example, labels: example.labels.with(position, word)}, rival: swapped});
+}
+
+// Compare the answer of a masked word with another word, {masked, word}: backward then begins from the difference of
+// their logits, and this is followed. null: it begins from the loss again.
+export function compareWith(rival) {
+  const chosen = rival && {name: "difference", row: 0, column: 0};
+  const start = {view: "step", chosen, trail: [chosen], step: stepThatMakes(state.trace.goal)};
+  runAgain({rival, ...(rival ? start : {chosen, trail: []})});
 }
 
 // Plant a bug in the backward, or take it out: null.
@@ -39,16 +94,29 @@ export function plantBug(bug) {
 // Put a number of a parameter where the reader wants it: the model is then another.
 export function putNumber(place, value) {
   const {name, row, column} = place;
-  const tensor = state.model.parameters.get(name);
-  tensor.re[row * tensor.shape[1] + column] = value;
   const others = state.changed.filter((other) => other.name !== name || other.row !== row || other.column !== column);
-  runAgain({changed: [...others, place]});
+  putNumbers([...others, {...place, value}]);
+  runAgain({changed: state.changed});
+}
+
+// Put these numbers of parameters, {name, row, column, value}, and every other that was moved back where it was.
+export function putNumbers(places) {
+  state.changed.toReversed().forEach((place) => putInto(place, place.was));
+  state.changed = places.map((place) => ({...place, was: putInto(place, place.value)}));
+}
+
+// Returns the number that was there.
+function putInto({name, row, column}, value) {
+  const {re, shape} = state.model.parameters.get(name);
+  const was = re[row * shape[1] + column];
+  re[row * shape[1] + column] = value;
+  return was;
 }
 
 // The model as it came, again.
 export function takeModelBack() {
   restore(state.model, state.exported);
-  runAgain({changed: [], stepsTrained: 0, trainedWith: new Set(), isFresh: false});
+  runAgain({trainer: newTrainer(), changed: [], stepsTrained: 0, trainedWith: new Set(), isFresh: false});
 }
 
 // A copy of all parameters, by name.
@@ -65,12 +133,26 @@ export function restore(model, values) {
 
 // Follow this number: a new trail begins.
 export function choose(place) {
-  change({chosen: place, trail: [place]});
+  change({chosen: place, trail: [place], parameter: parameterOf(place) ?? state.parameter});
 }
 
-// From the number that is followed go on to one that it is made of: the stage shows the step that makes it.
-export function follow(place) {
-  goTo(place, [...state.trail, place]);
+// From the number that is followed go on to one that it is made of, or to several, each made of the next: the stage shows
+// the step that makes the last. Where that has an `example`, it is a number of this sentence, which comes on top.
+export function follow(...places) {
+  const {example = null, ...place} = places.pop();
+  const {arrays} = state.trace;
+  const isOfAll = ({name}) => !["tokens", "masked"].includes(arrays.get(name).rows);
+  const trail = example ? state.trail.filter(isOfAll) : state.trail;
+  if (example) {
+    chooseSentence(example);
+  }
+  goTo(place, [...trail, ...places, place]);
+}
+
+// The name of the parameter that a number, its gradient or a part of its update belongs to; or null.
+export function parameterOf({name}) {
+  const parameter = name.match(/^\w+\((.+)\)$/)?.[1] ?? name;
+  return state.trace.update?.parameters.includes(parameter) ? parameter : null;
 }
 
 // Back to an earlier number of the trail.
@@ -80,7 +162,7 @@ export function goBackTo(index) {
 
 function goTo(place, trail) {
   const step = stepThatMakesNumber(place) ?? state.step;
-  change({chosen: place, trail, step});
+  change({chosen: place, trail, step, parameter: parameterOf(place) ?? state.parameter});
 }
 
 // Follow no number.

@@ -2,13 +2,14 @@
 
 import {follow} from "./actions.js";
 import {byId, make} from "./dom.js";
-import {shortNumber, signedNumber} from "./format.js";
+import {signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {titleOf} from "./place.js";
 
 const MOST_BARS = 12;
 
 // A bar for each term: its length is how much it brings. The largest stand alone, the small ones are folded away.
+// total: null where the terms are no sum.
 export function barsOf({terms, total, roads}) {
   const largest = Math.max(...terms.map((term) => Math.abs(term.value)), Number.MIN_VALUE);
   const order = terms.map((term, index) => ({term, index}));
@@ -25,7 +26,7 @@ export function barsOf({terms, total, roads}) {
       make("details", {}, summary, make("ol", {class: "bars"}, ...folded.map(({term}) => bar(term, largest)))),
     );
   }
-  if (terms.length > 1) {
+  if (terms.length > 1 && total !== null) {
     const what = `the sum of the ${terms.length}`;
     parts.push(make("p", {class: "total"}, make("span", {}, what), make("strong", {}, signedNumber(total))));
   }
@@ -33,12 +34,12 @@ export function barsOf({terms, total, roads}) {
 }
 
 // A term: a bar that leads on, and its factors, each of which leads to itself.
-function bar({label, value, factors, goes}, largest) {
+function bar({label, value, factors, goes, said = signedNumber(value)}, largest) {
   const width = `--width: ${(50 * Math.abs(value)) / largest}%`;
   const parts = [
     make("span", {class: "bar-label"}, make("bdi", {}, label)),
     make("span", {class: `bar-track ${value < 0 ? "minus" : "plus"}`, style: width, "aria-hidden": "true"}),
-    make("span", {class: "bar-value"}, signedNumber(value)),
+    make("span", {class: "bar-value"}, said),
   ];
   const cells = factors.filter(({name}) => name !== null);
   const line = goes ? leading(goes, cells, "bar", parts) : make("div", {class: "bar"}, ...parts);
@@ -50,17 +51,17 @@ function bar({label, value, factors, goes}, largest) {
 function factorParts(factor) {
   const {name, value, label} = factor;
   const what = label ?? titleOf(factor);
-  const text = /^[−-]?\d+$/.test(what) ? what : `${what} (${shortNumber(value)})`;
+  const text = /^[−-]?\d+$/.test(what) ? what : `${what} (${signedNumber(value)})`;
   return [name === null ? make("span", {class: "constant"}, text) : leading(factor, [factor], "factor", [text])];
 }
 
 // A button that leads to a number. While it is pointed at or has the focus, the cells that it speaks of are lit.
-function leading({name, row, column}, cells, look, parts) {
+function leading({name, row, column, example = null}, cells, look, parts) {
   const place = {name, row, column};
   const light = (on) => cells.forEach((cell) => cellOfPlace(byId("stage"), cell)?.classList.toggle("lit", on));
   const goOn = () => {
     light(false);
-    follow(place);
+    follow({...place, example});
     byId("followed-title").focus({preventScroll: true});
   };
   const listeners = {
@@ -70,5 +71,5 @@ function leading({name, row, column}, cells, look, parts) {
     onfocus: () => light(true),
     onblur: () => light(false),
   };
-  return make("button", {type: "button", class: look, title: `go on to ${titleOf(place)}`, ...listeners}, ...parts);
+  return make("button", {type: "button", class: look, title: `go on to ${titleOf(place)}${example ? ` of “${example.text}”` : ""}`, ...listeners}, ...parts);
 }

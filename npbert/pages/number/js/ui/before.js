@@ -61,7 +61,8 @@ function minus(a, b) {
   return a.map((value, index) => value - b[index]);
 }
 
-function lengthOf(a) {
+// The root of the sum of their squares.
+export function lengthOf(a) {
   return Math.sqrt(a.reduce((sum, value) => sum + value * value, 0));
 }
 

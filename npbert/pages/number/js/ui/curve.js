@@ -1,6 +1,6 @@
 // The loss over one number: a curve, the tangent of backward, the secant of a finite difference.
 
-import {difference, lossWith} from "../math/index.js";
+import {differenceIn, lossWith} from "../math/index.js";
 import {axisFor, chart} from "./chart.js";
 import {byId} from "./dom.js";
 import {titleOf} from "./place.js";
@@ -8,10 +8,10 @@ import {state} from "./state.js";
 
 // Draw it for the number that is moved, with a mark where it was and one where it is.
 export function drawCurve({place, curve, value, slope, low, high, moved, lossThere, h}) {
-  const {loss} = state.trace;
-  const lines = [{label: "the loss", look: "solid", points: curve}];
+  const {loss, goal} = state.trace;
+  const lines = [{label: `the ${goal}`, look: "solid", points: curve}];
   const x = {label: titleOf(place), from: low, to: high};
-  const y = axisFor([...curve.map(([, at]) => at), loss], "loss");
+  const y = axisFor([...curve.map(([, at]) => at), loss], goal);
   const line = (through, rise) => clipped([low, high].map((at) => [at, through + rise * (at - value)]), y);
   if (slope !== null) {
     lines.push({label: "tangent: what backward says", look: "dashed", points: line(loss, slope)});
@@ -20,7 +20,7 @@ export function drawCurve({place, curve, value, slope, low, high, moved, lossThe
   if (slope !== null && h >= 1e-3 * (high - low)) {
     const lossAt = (there) => lossWith(state.trace, place, there);
     const middle = (lossAt(value + h) + lossAt(value - h)) / 2;
-    const rise = difference(state.model, state.example, place, h);
+    const rise = differenceIn(state.trace, place, h);
     if (Number.isFinite(middle)) {
       lines.push({label: "secant: the finite difference", look: "dotted", points: line(middle, rise)});
     }
@@ -28,7 +28,7 @@ export function drawCurve({place, curve, value, slope, low, high, moved, lossThe
   if (Number.isFinite(lossThere)) {
     marks.push({label: "where it is", look: "mark-full", x: moved, y: lossThere});
   }
-  const title = `the loss over ${titleOf(place)}, with the tangent that backward gives`;
+  const title = `the ${goal} over ${titleOf(place)}, with the tangent that backward gives`;
   byId("move-chart").replaceChildren(chart({title, lines, marks, x, y}));
 }
 

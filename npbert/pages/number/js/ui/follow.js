@@ -1,13 +1,14 @@
 // The number that is followed: the sum that it is, a bar for each term, and the way by which the reader came.
 
-import {explain} from "../math/index.js";
-import {state, watch} from "./state.js";
-import {follow, forget, goBackTo, goToStep, stepThatMakesNumber} from "./actions.js";
+import {explain, largestTerm, wayToLoss} from "../math/index.js";
+import {change, state, watch} from "./state.js";
+import {follow, forget, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, exactNumber, plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
+import {knownBug} from "./notes.js";
 import {isRounding, whyNothing} from "./nothing.js";
 import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
 import {openView} from "./tabs.js";
@@ -48,18 +49,33 @@ export function leaveNumber({toCell = true} = {}) {
   (cell ?? byId("scrubber")).focus({preventScroll: !cell});
 }
 
+// Follow the largest part, and its largest part, until backward begins.
+function followToLoss() {
+  follow(...wayToLoss(state.trace, state.chosen));
+  showSum();
+}
+
 // Follow this number, and show its sum.
 export function followTo(place) {
   follow(place);
   showSum();
 }
 
-// Where to begin: the weights that move the loss most, one of each matrix.
+// The same from anywhere, on a trail of its own.
+export function beginAt(place) {
+  change({view: "step", trail: []});
+  followTo(place);
+}
+
+// Where to begin: the weights that move the loss most. The part of the model is said once for all that are in it.
 function drawTries() {
-  const tries = steepestWeights().slice(0, TO_TRY).map((place) => {
+  let said = null;
+  const tries = steepestWeights(TO_TRY).map((place) => {
     const gradient = {...place, name: state.trace.arrays.get(place.name).gradient};
-    const text = `${titleOf(place)}, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
-    return make("li", {}, makeButton(text, () => followTo(gradient)), ` ${signedNumber(valueAt(gradient))}`);
+    const part = place.name === said ? "" : `, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
+    said = place.name;
+    const button = makeButton(`${titleOf(place)}${part}`, () => followTo(gradient));
+    return make("li", {}, button, ` ${signedNumber(valueAt(gradient))}`);
   });
   byId("tries").replaceChildren(...tries);
 }
@@ -100,7 +116,7 @@ function numbering() {
 // With a bug planted at this very step, the number is not the sum that it should be.
 function spoiledSum({value, total, terms}) {
   const size = terms.reduce((most, term) => Math.max(most, Math.abs(term.value)), Math.abs(value));
-  if (!state.bug || Math.abs(value - total) <= 1e-9 * size) {
+  if (!knownBug() || Math.abs(value - total) <= 1e-9 * size) {
     return [];
   }
   const text = `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, `
@@ -117,7 +133,7 @@ function titleBox() {
   const maker = stepThatMakesNumber(chosen);
   const where = maker === null ? "" : ` (${partInWords(trace.steps[maker].part)})`;
   const parts = [title, make("p", {class: "meaning", title: shapeInWords(array)}, `${array.meaning}${where}`)];
-  if (array.gradientOf) {
+  if (array.gradientOf && isMovable(chosen)) {
     parts.push(make("p", {id: "what-it-says"}, whatItSays(chosen, value)));
   }
   return make("div", {}, ...parts);
@@ -127,7 +143,8 @@ const MOVE = 0.01;
 
 // A gradient in words: what backward says, and where a bug is planted, what the loss really does.
 function whatItSays(place, value) {
-  const {trace, bug} = state;
+  const {trace} = state;
+  const {goal} = trace;
   const {gradientOf, symbol} = trace.arrays.get(place.name);
   const of = titleOf({...place, name: gradientOf});
   const nothing = whyNothing(trace.arrays.get(place.name));
@@ -137,12 +154,12 @@ function whatItSays(place, value) {
   const isOneRoad = trace.arrays.get(gradientOf).gradient !== place.name;
   if (isOneRoad) {
     const road = symbol.slice(symbol.indexOf(" ") + 1);
-    return `On this road alone (${road}), the loss would ${fallBy(value)} if ${of} rose by ${MOVE}.`;
+    return `On this road alone (${road}), the ${goal} would ${fallBy(value)} if ${of} rose by ${MOVE}.`;
   }
-  const really = bug ? trueSlopeAt({...place, name: gradientOf}) : value;
-  const said = `if ${of} rose by ${MOVE}, the loss would ${fallBy(value)}`;
+  const really = knownBug() ? trueSlopeAt({...place, name: gradientOf}) : value;
+  const said = `if ${of} rose by ${MOVE}, the ${goal} would ${fallBy(value)}`;
   return !isSlope(value, really)
-    ? `Backward, with the bug, says: ${said}. It is wrong: the loss would really ${fallBy(really)}.`
+    ? `Backward, with the bug, says: ${said}. It is wrong: the ${goal} would really ${fallBy(really)}.`
     : `${said[0].toUpperCase()}${said.slice(1)}.`;
 }
 
@@ -158,13 +175,20 @@ function waysOn() {
   const {gradient, gradientOf} = trace.arrays.get(chosen.name);
   const ways = [];
   if (trail.length > 1) {
-    ways.push(makeButton("← One number back", goBackOnTrail, {title: "one back on the trail (Backspace)"}));
+    ways.push(makeButton("← Previous number", goBackOnTrail, {title: "the one before on the trail (Backspace)"}));
+  }
+  if (largestTerm(trace, chosen)) {
+    ways.push(makeButton(`Follow the largest to the ${trace.goal}`, followToLoss));
   }
   if (gradient) {
     ways.push(makeButton("Its gradient", () => followTo({...chosen, name: gradient})));
   }
   if (gradientOf) {
     ways.push(makeButton("Its value", () => followTo({...chosen, name: gradientOf})));
+  }
+  const parameter = parameterOf(chosen);
+  if (parameter && chosen.name !== `new(${parameter})`) {
+    ways.push(makeButton("After the next step", () => followTo({...chosen, name: `new(${parameter})`})));
   }
   const maker = stepThatMakesNumber(chosen);
   if (maker !== null && maker !== step) {
@@ -176,7 +200,7 @@ function waysOn() {
     ways.push(makeButton(text, go, {title: "the step that makes it"}));
   }
   if (isMovable(chosen)) {
-    ways.push(makeButton("Try another value", () => openView("move"), {title: "move it and watch the loss"}));
+    ways.push(makeButton("Try another value", () => openView("move"), {title: `move it and watch the ${trace.goal}`}));
   }
   return ways;
 }

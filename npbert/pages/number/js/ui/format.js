@@ -70,7 +70,7 @@ function signOf(value) {
   return value > 0 ? "+" : value < 0 ? MINUS : "";
 }
 
-function exponent(size, places = 3) {
+function exponent(size, places = 4) {
   const [digits, power] = size.toExponential(places).split("e");
   return `${Number(digits)}e${power.replace("+", "").replace("-", MINUS)}`;
 }

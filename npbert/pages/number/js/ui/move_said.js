@@ -10,16 +10,16 @@ import {state} from "./state.js";
 export function sentenceOfMove({place, value, moved, lossThere, slope, curve}) {
   const by = moved - value;
   const isStill = isNeverMoved(place, curve);
+  const {loss, goal} = state.trace;
   if (by === 0) {
     const dashed = slope === null ? "" : "; the dashed line is what backward says about it from here";
-    return [isStill || `Drag it. The curve is the loss at every value${dashed}.`];
+    return [isStill || `Drag it. The curve is the ${goal} at every value${dashed}.`];
   }
   if (!Number.isFinite(lossThere)) {
-    return ["Here the loss has no value: neither a spread nor the probability of the right word can be 0."];
+    return [`Here the ${goal} has no value: neither a spread nor the probability of the right word can be 0.`];
   }
-  const {loss} = state.trace;
   const change = lossThere - loss;
-  const begin = ["You moved it by ", make("strong", {}, signedNumber(by)), ", and the loss "];
+  const begin = ["You moved it by ", make("strong", {}, signedNumber(by)), `, and the ${goal} `];
   if (isNoChange(change)) {
     return [...begin, make("strong", {}, `stayed at ${plainNumber(loss)}`), ". ", isStill || ""];
   }
@@ -30,6 +30,7 @@ export function sentenceOfMove({place, value, moved, lossThere, slope, curve}) {
 
 // "" for a number with which the loss moves, or else why it does not.
 function isNeverMoved(place, curve) {
+  const {goal} = state.trace;
   const losses = curve.map(([, loss]) => loss);
   const isFlat = losses.length > 0 && isNoChange(Math.max(...losses) - Math.min(...losses));
   if (!isFlat || !isRounding(trueSlopeAt(place))) {
@@ -37,8 +38,8 @@ function isNeverMoved(place, curve) {
   }
   const isUnused = losses.every((loss) => loss === losses[0]);
   return isUnused
-    ? "In this sentence the loss does not use this number: it is the same at every value."
-    : "The loss does not move with this number: what it moves by, in the sixteenth digit, is rounding.";
+    ? `In this sentence the ${goal} does not use this number: it is the same at every value.`
+    : `The ${goal} does not move with this number: what it moves by, in the sixteenth digit, is rounding.`;
 }
 
 function fallOf(change, fell, rose) {

@@ -26,7 +26,7 @@ export function whyNothing(array) {
   const why = isKey
     ? " A bias of K adds the same to a whole row of scores, and softmax does not notice."
     : "";
-  return `All of ${array.symbol} is 0, but for rounding: the loss does not move with it.${why}`;
+  return `All of ${array.symbol} is 0, but for rounding: the ${state.trace.goal} does not move with it.${why}`;
 }
 
 // Is this change of the loss so small that it is rounding, or nothing?

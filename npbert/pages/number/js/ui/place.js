@@ -2,7 +2,7 @@
 
 import {complexStepIn} from "../math/index.js";
 import {choose} from "./actions.js";
-import {nameOf} from "./labels.js";
+import {bestOf, nameOf} from "./labels.js";
 import {isRounding} from "./nothing.js";
 import {state} from "./state.js";
 
@@ -19,14 +19,15 @@ export function titleOf({name, row, column}) {
 
 // Can this number be moved, and the loss then be another one?
 export function isMovable({name}) {
-  const {isGradient, gradientOf} = state.trace.arrays.get(name);
-  return (!isGradient || Boolean(gradientOf)) && (gradientOf ?? name) !== "loss";
+  const {arrays, recorder, goal} = state.trace;
+  const value = arrays.get(name).gradientOf ?? name;
+  return recorder.arrays.has(value) && value !== goal;
 }
 
 // The value that is chosen, or whose gradient is; where it cannot be moved, the steepest weight is chosen.
 export function chosenValue() {
   if (!state.chosen || !isMovable(state.chosen)) {
-    choose(steepestWeights()[0]);
+    choose(steepestWeights(1)[0]);
   }
   const {chosen, trace} = state;
   return {...chosen, name: trace.arrays.get(chosen.name).gradientOf ?? chosen.name};
@@ -50,16 +51,16 @@ export function isSlope(said, truth) {
   return isNothing || Math.abs(said - truth) <= 1e-9 * Math.max(Math.abs(said), Math.abs(truth));
 }
 
-// Of each matrix of the model the weight whose gradient is largest, the steepest of them first.
-export function steepestWeights() {
+// Of all matrices of the model the `count` weights whose gradients are largest, the steepest first.
+export function steepestWeights(count) {
   const {arrays} = state.trace;
   const matrices = [...arrays.values()].filter(({parameter, shape}) => parameter && shape[0] > 1);
-  const steepest = matrices.map(({name, gradient, shape}) => {
+  const steepest = matrices.flatMap(({name, gradient, shape}) => {
     const slopes = arrays.get(gradient).values.map(Math.abs);
-    const index = slopes.indexOf(Math.max(...slopes));
-    return {steepness: slopes[index], place: {name, row: Math.floor(index / shape[1]), column: index % shape[1]}};
+    return bestOf(slopes, count).map((index) =>
+      ({steepness: slopes[index], place: {name, row: Math.floor(index / shape[1]), column: index % shape[1]}}));
   });
-  return steepest.sort((a, b) => b.steepness - a.steepness).map(({place}) => place);
+  return steepest.sort((a, b) => b.steepness - a.steepness).slice(0, count).map(({place}) => place);
 }
 
 // Did the reader put this number where it is?

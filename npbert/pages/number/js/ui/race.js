@@ -1,12 +1,11 @@
 // A race: two fresh models are trained beside each other on the same sentences, one of them with the bug.
 
-import {makeModel, makeTrainer, resetParameters} from "../math/index.js";
+import {batchAt, makeModel, makeTrainer, resetParameters} from "../math/index.js";
 import {axisFor, chart} from "./chart.js";
 import {byId} from "./dom.js";
 import {plainNumber} from "./format.js";
 import {state} from "./state.js";
 import {smoothed} from "./smoothed.js";
-import {drawnBatch} from "./train.js";
 
 const STEPS_OF_RACE = 150;
 const SMOOTHED_OVER = 10; // steps
@@ -33,7 +32,7 @@ export function race() {
     if (!isOn) {
       return;
     }
-    const batch = drawnBatch();
+    const batch = batchAt(state.data.examples, right.losses.length);
     right.learn(batch);
     broken.learn(batch);
     drawRace(right.losses, broken.losses);

@@ -1,4 +1,4 @@
-// npbert's own lines that compute the step, lit: the layer's first, then who called it.
+// npbert's own lines that compute the step, lit: the layer's first, then who called it. In the site, each leads there.
 
 import {linesOf} from "../math/index.js";
 import {byId, make} from "./dom.js";
@@ -54,5 +54,8 @@ function shownFrame({file, function: name, first, lines, lit}, depth) {
   });
   const title = `${file}, ${lit.length === 1 ? `line ${lit[0]}` : `lines ${lit[0]} to ${lit.at(-1)}`}`;
   const summary = make("summary", {}, make("code", {}, name ?? ""), make("span", {class: "quiet"}, ` ${title}`));
-  return make("details", {open: depth === 0}, summary, make("pre", {tabindex: 0, "aria-label": title}, ...text));
+  const {site} = state.data;
+  const href = `${site}${file.replace(/\.py$/, ".html")}#L${lit[0]}`;
+  const link = site === undefined ? null : make("a", {href}, `Read ${file} on the site`);
+  return make("details", {open: depth === 0}, summary, link, make("pre", {tabindex: 0, "aria-label": title}, ...text));
 }

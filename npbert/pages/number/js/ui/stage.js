@@ -2,20 +2,26 @@
 
 import {goToStep, isKnown, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
-import {cellOfPlace, heatMap} from "./heatmap.js";
+import {shortNumber} from "./format.js";
+import {cellOfPlace, heatMap, strongestOf} from "./heatmap.js";
 import {partInWords, shapeInWords} from "./labels.js";
 import {bugAt} from "./notes.js";
-import {whyNothing} from "./nothing.js";
+import {largestOf, whyNothing} from "./nothing.js";
 import {valuesAfter} from "./place.js";
 import {state, watch} from "./state.js";
+import {groupsOfUpdate, headOfUpdate, tablesOfUpdate, updatedParameter} from "./update.js";
 
 const LEFT_OUT = "left out by the bug";
 const BACKWARD = "This step in reverse: given the gradients of its outputs, it computes those of its inputs.";
 
 // Draw it, and again with every step.
 export function showStage() {
-  watch(["trace", "step", "allWords"], drawStage);
-  watch(["chosen"], () => (needsMoreWords() ? drawStage() : markChosen()));
+  watch(["trace", "step", "allWords", "rate"], drawStage);
+  watch(["chosen", "parameter"], () => {
+    (needsMoreWords() || isOtherUpdate() ? drawStage : markChosen)();
+    const showChosen = () => byId("stage").querySelector("td.chosen")?.scrollIntoView({block: "nearest"});
+    requestAnimationFrame(showChosen); // when the sheet that may cover it is there
+  });
 }
 
 function drawStage() {
@@ -32,8 +38,10 @@ function drawStage() {
   const formula = now.title.includes(now.formula) ? null : make("p", {class: "formula"}, now.formula);
   const bug = bugAt(now);
   const planted = bug && make("p", {class: "formula wrong"}, `with the bug: ${bug.line}`);
-  byId("stage-head").replaceChildren(...[where, title, formula, planted].filter(Boolean));
-  byId("stage").replaceChildren(...groupsOf(now, forward));
+  const isUpdate = now.phase === "update";
+  byId("stage-head").replaceChildren(...[where, title, formula, planted, ...(isUpdate ? headOfUpdate() : [])].filter(Boolean));
+  const groups = isUpdate ? groupsOfUpdate() : groupsOf(now, forward);
+  byId("stage").replaceChildren(...groups.map((group) => drawnGroup(group, now)), ...(isUpdate ? tablesOfUpdate() : []));
   markChosen();
   if (focused) {
     cellOfPlace(byId("stage"), focused)?.focus();
@@ -53,19 +61,21 @@ function groupsOf(now, forward) {
   const isShown = (name) => shown.has(name) || shown.has(array(name).gradientOf);
   const others = [...now.reads, ...now.writes, ...(now.adds ?? [])].filter((name) => !isShown(name));
   const isBack = now.phase === "backward";
-  const groups = [
+  return [
     [isBack ? "went in" : "goes in", inputs],
     ["parameters", parameters],
     ["also at work", [...new Set(others)]],
     [isBack ? "came out" : "comes out", outputs],
   ].filter(([, names]) => names.length);
-  return groups.map(([title, names]) =>
-    make(
-      "section",
-      {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
-      make("h3", {}, title),
-      make("div", {class: "figures"}, ...names.map((name) => figure(array(name), now))),
-    ),
+}
+
+function drawnGroup([title, names], now) {
+  const figures = names.map((name) => figure(state.trace.arrays.get(name), now));
+  return make(
+    "section",
+    {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
+    make("h3", {}, title),
+    make("div", {class: "figures"}, ...figures),
   );
 }
 
@@ -100,10 +110,12 @@ function captioned(array, now) {
     caption.append(...words);
   }
   const nothing = whyNothing(array);
+  const values = valuesAfter(array, state.step);
   if (nothing) {
     caption.append(make("span", {class: "meaning"}, nothing));
+  } else if (values.length > 1) {
+    caption.append(make("span", {class: "meaning"}, largestInWords({...array, values})));
   }
-  const values = valuesAfter(array, state.step);
   if (values !== array.values) {
     caption.append(make("span", {class: "meaning"}, "So far: more is added to it later."));
   }
@@ -111,8 +123,14 @@ function captioned(array, now) {
   return make("figure", {class: `captioned ${look}`}, caption, heatMap({...array, values}));
 }
 
+// The largest number, and what it is measured by where that is another array's.
+function largestInWords(array) {
+  const [largest, scale] = [largestOf(array.values), strongestOf(array)].map((size) => shortNumber(size).replace("+", ""));
+  return `largest ${largest}${largest === scale ? "" : ` (full colour: ${scale})`}`;
+}
+
 function roleOf(name, now) {
-  if (now.leftOut?.includes(name)) {
+  if (bugAt(now) && now.leftOut.includes(name)) {
     return LEFT_OUT;
   }
   if (now.adds?.includes(name)) {
@@ -153,6 +171,12 @@ function markChosen() {
   if (twin) {
     cellOfPlace(stage, {...chosen, name: twin})?.classList.add("twin");
   }
+}
+
+// Is the update of another parameter on the stage?
+function isOtherUpdate() {
+  const isUpdate = state.trace.steps[state.step].phase === "update";
+  return isUpdate && !byId("stage").querySelector(`table[data-array="${CSS.escape(`new(${updatedParameter()})`)}"]`);
 }
 
 // Is the chosen number in an array of the stage, but its word left out?

@@ -1,6 +1,6 @@
 // The step h of a finite difference: too large and the curve bends within it, too small and rounding is all there is.
 
-import {complexStep, difference, errorsByStep} from "../math/index.js";
+import {complexStepIn, differenceIn, errorsByStep} from "../math/index.js";
 import {chart} from "./chart.js";
 import {drawCurve} from "./curve.js";
 import {byId, make} from "./dom.js";
@@ -29,9 +29,9 @@ function drawStepSize() {
     drawCurve(moved);
     return;
   }
-  const {model, example, trace} = state;
+  const {trace} = state;
   const forward = (lossIfMoved(value + h) - trace.loss) / h;
-  const ways = {forward, central: difference(model, example, place, h), complex: complexStep(model, example, place, h)};
+  const ways = {forward, central: differenceIn(trace, place, h), complex: complexStepIn(trace, place, h)};
   const truth = trueSlopeAt(place);
   const isNothing = isRounding(truth) && isRounding(slope);
   byId("h-slider").setAttribute("aria-valuetext", `h is ${plainNumber(roundedNumber(h, 2))}`);
@@ -46,7 +46,7 @@ function drawStepSize() {
     byId("h-chart").replaceChildren();
     return;
   }
-  const errors = errorsByStep(model, example, place, {bug: state.bug});
+  const errors = errorsByStep(trace, place);
   byId("h-said").textContent = isSlope(slope, truth) ? bestSteps(errors) : whoIsWrong(truth);
   byId("h-chart").replaceChildren(chartOfErrors(errors, h, errorOf(ways.central, slope)));
 }
@@ -63,7 +63,7 @@ function wayRow(name, found, error) {
     "tr",
     {},
     make("th", {scope: "row"}, name),
-    make("td", {class: "formula"}, WAYS[name]),
+    make("td", {class: "formula"}, WAYS[name].replaceAll("loss", state.trace.goal)),
     make("td", {class: "number"}, longNumber(found)),
     make("td", {class: "number"}, error),
   );
@@ -81,7 +81,7 @@ function bestSteps(errors) {
 }
 
 function whoIsWrong(truth) {
-  const agree = isRounding(truth) ? "that the loss does not move with it" : `on ${plainNumber(truth)}`;
+  const agree = isRounding(truth) ? `that the ${state.trace.goal} does not move with it` : `on ${plainNumber(truth)}`;
   return `With a good h all three ways agree ${agree}, and however small h is, they stay away from backward: so it is `
     + "backward that is wrong here.";
 }

@@ -61,7 +61,10 @@ function markStrip() {
 }
 
 // Which part of the model a step belongs to, in few words.
-function stretchOf({part, kind}) {
+function stretchOf({part, kind, phase}) {
+  if (phase === "update") {
+    return phase;
+  }
   const layer = part.match(/layers\.(\d+)\.?(\w*)/);
   if (layer) {
     const isFeedForward = /feed_forward|output_norm/.test(layer[2]);
@@ -70,5 +73,8 @@ function stretchOf({part, kind}) {
   if (part.includes("embeddings") && !part.startsWith("predictions")) {
     return "words";
   }
-  return kind === "CrossEntropy" ? "loss" : part.includes("encoder") ? partInWords(part) : "predict";
+  if (["CrossEntropy", "Difference"].includes(kind)) {
+    return state.trace.goal;
+  }
+  return part.includes("encoder") ? partInWords(part) : "predict";
 }

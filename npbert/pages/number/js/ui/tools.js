@@ -2,11 +2,11 @@
 
 import {choose} from "./actions.js";
 import {byId, make} from "./dom.js";
-import {followTo, showSum} from "./follow.js";
+import {beginAt, leaveNumber, showSum} from "./follow.js";
 import {exactNumber, signedNumber} from "./format.js";
 import {placeOfCell, stopHere} from "./heatmap.js";
 import {titleOf, valueAt, valuesAfter} from "./place.js";
-import {change, state} from "./state.js";
+import {change, state, watch} from "./state.js";
 
 const THEME = "npbert-theme";
 
@@ -18,12 +18,17 @@ export function showTools() {
     change({allWords: !state.allWords});
     showPressed(byId("all-words"), state.allWords);
   });
+  byId("sheet-larger").addEventListener("click", (event) => {
+    showPressed(event.target, byId("follow").classList.toggle("larger"));
+  });
+  byId("sheet-close").addEventListener("click", () => leaveNumber());
+  watch(["chosen"], () => byId("followed").scrollTo(0, 0)); // where it scrolls by itself
   for (const name of ["pointerover", "focusin"]) {
     document.addEventListener(name, (event) => showReadout(event.target));
   }
   document.addEventListener("focusin", (event) => stopHere(event.target));
   document.addEventListener("scroll", hideReadout, {capture: true, passive: true});
-  for (const [id, act] of [["stage", chooseAt], ["train-attention", followAt]]) {
+  for (const [id, act] of [["stage", chooseAt], ["train-attention", followAt], ["compare-attention", followAt]]) {
     byId(id).addEventListener("click", (event) => act(event.target));
     byId(id).addEventListener("keydown", (event) => {
       if ((event.key === "Enter" || event.key === " ") && act(event.target)) {
@@ -74,9 +79,6 @@ function chooseAt(element) {
   if (place) {
     choose(place);
     byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
-    if (matchMedia("(max-width: 60rem)").matches) {
-      byId("follow").scrollIntoView({block: "nearest"});
-    }
   }
   return place !== null;
 }
@@ -85,8 +87,7 @@ function chooseAt(element) {
 function followAt(element) {
   const place = placeOfCell(element);
   if (place) {
-    change({view: "step", trail: []});
-    followTo(place);
+    beginAt(place);
   }
   return place !== null;
 }
@@ -94,7 +95,7 @@ function followAt(element) {
 // The number under the pointer, or that has the focus, with every digit, beside it.
 function showReadout(element) {
   const place = element instanceof Element ? placeOfCell(element) : null;
-  if (!place || !state.trace.arrays.has(place.name)) {
+  if (!place || element.closest(".asked") || !state.trace.arrays.has(place.name)) {
     hideReadout();
     return;
   }

@@ -1,21 +1,25 @@
-// The trail: the numbers on the way to the one that is followed, each a button that leads back to it.
+// The trail: the numbers on the way to the one that is followed, each a button that leads back to it, with what it was
+// multiplied with in the one before it, and the product of all these factors so far.
 
+import {chainOf} from "../math/index.js";
 import {goBackTo} from "./actions.js";
 import {make, makeButton} from "./dom.js";
+import {plainNumber, signedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
-import {titleOf} from "./place.js";
+import {titleOf, valueAt} from "./place.js";
 import {state} from "./state.js";
 
-const [FIRST, LAST] = [1, 4]; // shown of a long trail; those between are folded
+const [FIRST, LAST] = [2, 2]; // shown of a long trail; those between are folded
 
 // The trail as it is now. `andThen` is called when a number of it was chosen, `forgetIt` to follow none.
 export function trailOf(andThen, forgetIt) {
-  const {trail} = state;
-  const items = trail.map((place, index) => trailItem(place, index, andThen));
+  const {trail, trace} = state;
+  const chain = chainOf(trace, trail);
+  const items = trail.map((place, index) => trailItem(place, index, chain[index], andThen));
   const folded = items.length > FIRST + LAST + 1 ? items.splice(FIRST, items.length - FIRST - LAST) : [];
   if (folded.length) {
     const unfold = makeButton(`… ${folded.length} more`, () => fold.replaceWith(...folded), {class: "fold"});
-    const fold = make("li", {}, unfold);
+    const fold = make("li", {}, unfold, ...factorsOf({...chain.at(-LAST - 1), factor: null}));
     items.splice(FIRST, 0, fold);
   }
   const leave = makeButton("✕", () => forgetIt(), {
@@ -23,23 +27,51 @@ export function trailOf(andThen, forgetIt) {
     "aria-label": "follow no number",
     title: "follow no number (Esc)",
   });
-  return make("div", {class: "trail"}, make("nav", {"aria-label": "the way here"}, make("ol", {}, ...items)), leave);
+  const isChain = chain.some(({factor}) => factor !== null);
+  const head = make("p", {class: "chain-head"}, ...["", "× factor", "= product"].map((text) => make("span", {}, text)));
+  const list = make("ol", {class: isChain ? "chain" : null}, ...items);
+  const nav = make("nav", {"aria-label": "the way here"}, isChain ? head : null, list, said(chain));
+  return make("div", {class: "trail"}, nav, leave);
 }
 
-function trailItem(place, index, andThen) {
+function trailItem(place, index, link, andThen) {
   const isHere = index === state.trail.length - 1;
   const attributes = {"aria-current": isHere ? "true" : null, disabled: isHere};
   const goBack = () => {
     goBackTo(index);
     andThen();
   };
-  return make("li", {}, makeButton(trailTitle(place), goBack, attributes));
+  const name = [makeButton(trailTitle(place), goBack, attributes)];
+  if (state.trail.length > 1) {
+    name.push(make("span", {class: "quiet"}, ` = ${signedNumber(valueAt(place))}`));
+  }
+  return make("li", {}, make("span", {}, ...name), ...factorsOf(link));
+}
+
+function factorsOf({factor, product}) {
+  const isStart = factor === null && product === 1;
+  const text = [factor === null ? "" : `× ${plainNumber(factor)}`, isStart ? "" : plainNumber(product)];
+  return text.map((number) => make("span", {class: "number"}, number));
+}
+
+// How much of the number where the chain begins comes along it.
+function said(chain) {
+  const begin = chain.findLastIndex(({factor}) => factor === null);
+  if (begin === chain.length - 1) {
+    return null;
+  }
+  const [whole, end] = [valueAt(state.trail[begin]), valueAt(state.trail.at(-1))];
+  const {product} = chain.at(-1);
+  const how = end === 1 ? "the product of all factors" : `${plainNumber(end)} × ${plainNumber(product)}`;
+  const text = `This one path brings ${signedNumber(end * product)}, ${how}, of the ${signedNumber(whole)} that `
+    + `${titleOf(state.trail[begin])} is. All others together bring the rest: ${signedNumber(whole - end * product)}.`;
+  return make("p", {class: "chain-said"}, text);
 }
 
 // Where two numbers of the trail are called alike, or their arrays are, the part of the model tells them apart.
 function trailTitle(place) {
   const symbolOf = ({name}) => state.trace.arrays.get(name).symbol;
   const isAlike = state.trail.some((other) => other.name !== place.name && symbolOf(other) === symbolOf(place));
-  const part = place.name.replace(/^d\((.*)\).*$/, "$1").replace(/\.[^.]*(\.\d+)?$/, "");
+  const part = place.name.replace(/^\w+\((.*)\).*$/, "$1").replace(/\.[^.]*(\.\d+)?$/, "");
   return isAlike ? `${titleOf(place)}, ${partInWords(part)}` : titleOf(place);
 }

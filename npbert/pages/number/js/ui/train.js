@@ -1,20 +1,17 @@
 // Train: steps of AdamW in the page, on all its sentences. The words above and the attention here change with them.
 
-import {makeTrainer, resetParameters} from "../math/index.js";
-import {runAgain, takeModelBack} from "./actions.js";
+import {resetParameters} from "../math/index.js";
+import {newTrainer, nextBatch, runAgain, setRate, takeModelBack} from "./actions.js";
+import {attentionMap, sharesOfAttention} from "./attention_maps.js";
 import {asItWas, beginHere, drawWords} from "./before.js";
 import {axisFor, chart} from "./chart.js";
-import {byId, make} from "./dom.js";
+import {byId} from "./dom.js";
 import {counted, plainNumber, roundedNumber} from "./format.js";
-import {heatMap} from "./heatmap.js";
-import {partInWords} from "./labels.js";
 import {smoothed} from "./smoothed.js";
 import {change, state, watch} from "./state.js";
 
-const IN_A_BATCH = 8;
 const TRAIN_AT_ONCE = 60; // of training between two pictures
 const SMOOTH_OVER = 10; // steps
-let trainer = null;
 let losses = [];
 let isRunning = false;
 
@@ -29,23 +26,15 @@ export function showTrain() {
     startOver(takeModelBack);
     byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
   });
-  byId("train-rate").addEventListener("input", drawRate);
-  byId("train-rate").value = Math.log10(state.data.optimizer.lr);
+  byId("train-rate").addEventListener("input", () => setRate(10 ** Number(byId("train-rate").value)));
+  byId("train-rate").value = Math.log10(state.trainer.lr);
+  watch(["rate"], drawRate);
   watch(["view", "trace"], () => state.view === "train" && drawTrain());
   watch(["view"], () => state.view !== "train" && isRunning && toggleRunning());
   drawRate();
 }
 
-// Some of the sentences, drawn anew for every step.
-export function drawnBatch(random = Math.random) {
-  const {examples} = state.data;
-  const count = Math.min(IN_A_BATCH, examples.length);
-  const order = examples.map((example) => ({example, key: random()})).sort((a, b) => a.key - b.key);
-  return order.slice(0, count).map(({example}) => example);
-}
-
 function startOver(setModel) {
-  trainer = null;
   losses = [];
   change({chosen: null, trail: []});
   setModel();
@@ -53,15 +42,13 @@ function startOver(setModel) {
 
 function beFresh() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));
-  runAgain({changed: [], isFresh: true, stepsTrained: 0, trainedWith: new Set()});
+  runAgain({trainer: newTrainer(), changed: [], isFresh: true, stepsTrained: 0, trainedWith: new Set()});
 }
 
 function trainSteps(count) {
   const until = performance.now() + (count === Infinity ? TRAIN_AT_ONCE : Infinity);
-  trainer ??= makeTrainer(state.model, {...state.data.optimizer, lr: learningRate()});
   for (let done = 0; done < count && performance.now() < until; done += 1) {
-    trainer.lr = learningRate();
-    losses.push(trainer.step(drawnBatch(), {bug: state.bug}).loss);
+    losses.push(state.trainer.step(nextBatch(), {bug: state.bug}).loss);
   }
   const trainedWith = new Set(state.bug ? [...state.trainedWith, state.bug] : state.trainedWith);
   runAgain({stepsTrained: losses.length, trainedWith, changed: []});
@@ -80,12 +67,8 @@ function toggleRunning() {
   again();
 }
 
-function learningRate() {
-  return 10 ** Number(byId("train-rate").value);
-}
-
 function drawRate() {
-  const text = plainNumber(Number(learningRate().toPrecision(2)));
+  const text = plainNumber(roundedNumber(state.trainer.lr, 2));
   byId("train-rate-value").textContent = text;
   byId("train-rate").setAttribute("aria-valuetext", text);
 }
@@ -99,9 +82,10 @@ function drawTrain() {
     : "no step yet";
   byId("train-said").textContent = said;
   byId("train-chart").replaceChildren(...(losses.length > 1 ? [lossChart()] : []));
-  const maps = attentionMaps();
-  byId("train-looks").textContent = looksInWords(maps);
-  byId("train-attention").replaceChildren(...maps.map(({figure}) => figure));
+  const arrays = sharesOfAttention();
+  byId("train-looks").textContent = looksInWords(arrays);
+  const underneath = ({name}) => (losses.length ? [asItWas(name)] : []);
+  byId("train-attention").replaceChildren(...arrays.map((array) => attentionMap(array, {under: underneath(array)})));
   drawWords();
 }
 
@@ -119,24 +103,9 @@ function lossChart() {
   });
 }
 
-// Who looks at whom, in each head of each layer.
-function attentionMaps() {
-  const {steps, arrays} = state.trace;
-  const names = steps
-    .filter(({kind, phase}) => kind === "Softmax" && phase === "forward")
-    .flatMap(({writes}) => writes);
-  return names.map((name) => {
-    const array = arrays.get(name);
-    const part = steps[array.madeBy].part.replace(/\.dot_product$/, "");
-    const title = make("figcaption", {}, make("strong", {}, array.symbol), ` ${partInWords(part)}`);
-    const was = losses.length ? [asItWas(name)] : [];
-    return {array, figure: make("figure", {class: "captioned"}, title, heatMap(array), ...was)};
-  });
-}
-
 // How far from looking everywhere alike.
-function looksInWords(maps) {
-  const shares = maps.flatMap(({array}) => [...array.values]);
+function looksInWords(arrays) {
+  const shares = arrays.flatMap(({values}) => [...values]);
   const alike = 1 / state.example.input_ids.length;
   const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => plainNumber(roundedNumber(share, 2)));
   const said = `If every token got the same share, each would be ${plainNumber(roundedNumber(alike, 3))}; `;

@@ -1,0 +1,135 @@
+// AdamW: one step of training. Every parameter w gets new values of its gradient g, each number by itself:
+//
+// m = β₁ m before + (1 − β₁) clip g,   v = β₂ v before + (1 − β₂) (clip g)²,   m̂ = m / (1 − β₁ᵗ),   v̂ = v / (1 − β₂ᵗ)
+// Δ = decay − lr m̂ / (√v̂ + eps),   new = w + Δ,   decay = −lr λ w, for matrices alone
+// clip = min(1, max_grad_norm / (‖g‖ + 1e-6)),   ‖g‖ = √Σ g² over all parameters
+//
+// (Kingma & Ba 2015; Loshchilov & Hutter 2019; Pascanu et al. 2013.)
+
+import {add, divide, plus, scaled, squareRoot, subtract, tensorOf, times} from "./tensor.js";
+import {constant, functionOf, term} from "./terms.js";
+
+const SMALLEST_NORM = 1e-6; // beside ‖g‖, as in npbert's clip_factor
+
+export const AdamW = {
+  kind: "AdamW",
+  formula: "new = w − lr λ w − lr m̂ / (√v̂ + eps)  with  m̂ = m / (1 − β₁ᵗ),  v̂ = v / (1 − β₂ᵗ),  "
+    + "m = β₁ m before + (1 − β₁) clip g,  v = β₂ v before + (1 − β₂) (clip g)²",
+
+  forward({w, g, m_before, v_before, clip}, {t, lr, betas: [beta1, beta2], eps, lambda}) {
+    const g_left = scaled(g, clip.re[0]);
+    const m = add(scaled(m_before, beta1), scaled(g_left, 1 - beta1));
+    const v = add(scaled(v_before, beta2), scaled(times(g_left, g_left), 1 - beta2));
+    const m_hat = scaled(m, 1 / (1 - beta1 ** t)), v_hat = scaled(v, 1 / (1 - beta2 ** t));
+    const decay = scaled(w, -lr * lambda);
+    const delta = subtract(decay, scaled(divide(m_hat, plus(squareRoot(v_hat), eps)), lr));
+    return {m, v, m_hat, v_hat, decay, delta, new: add(w, delta)};
+  },
+
+  explain: {
+    g: ({dw, settings: {batch}}, row, column) => ({
+      right: `Σ share · ${dw.symbol} over the sentences of the batch`,
+      terms: batch().map((sentence) => ofSentence(sentence, dw, row, column)),
+      note: "The gradient of the batch, and not of the sentence on top alone: each sentence has a gradient of its own, and "
+        + "counts by its share of the hidden words."
+        + (batch().some(({isShown}) => isShown) ? "" : " The sentence on top is not in this batch."),
+    }),
+    m_before: ({m_before, settings}, ...place) => remembered(m_before.at(...place), settings),
+    v_before: ({v_before, settings}, ...place) => remembered(v_before.at(...place), settings),
+    m: ({g, m_before, clip, settings: {betas: [beta]}}, ...place) => ({
+      right: "β₁ · m before + (1 − β₁) · clip · g",
+      terms: [
+        term("what it remembers", constant("β₁", beta), m_before.at(...place)),
+        term("what is new", constant("1 − β₁", 1 - beta), g.at(...place), clip.at(0, 0)),
+      ],
+      note: "The mean of the gradients so far, the last ones counting most: large where they agree, small where they do not.",
+    }),
+    v: ({g, v_before, clip, settings: {betas: [, beta]}}, ...place) => ({
+      right: "β₂ · v before + (1 − β₂) · (clip · g)²",
+      terms: [
+        term("what it remembers", constant("β₂", beta), v_before.at(...place)),
+        term("what is new", constant("1 − β₂", 1 - beta), squareOf(g.at(...place), "g²"), squareOf(clip.at(0, 0), "clip²")),
+      ],
+      note: "The mean of their squares: its root is how large this gradient usually is, whatever its sign.",
+    }),
+    m_hat: ({m, settings}, ...place) => corrected(m, m.at(...place), "β₁", settings.betas[0], settings.t),
+    v_hat: ({v, settings}, ...place) => corrected(v, v.at(...place), "β₂", settings.betas[1], settings.t),
+    decay: ({w, settings: {lr, lambda}}, ...place) => ({
+      right: `−lr · λ · ${w.symbol}`,
+      terms: [term("a pull towards 0", constant("−lr", -lr), constant("λ", lambda), w.at(...place))],
+      note: lambda ? "Weight decay: each weight loses a small share of itself. m and v do not see it."
+        : "For biases, γ and β λ is 0: only the weights in matrices decay.",
+    }),
+    delta: (arrays, ...place) => ({
+      right: "decay − lr · m̂ / (√v̂ + eps)",
+      terms: moves(arrays, place),
+      note: sizeOfMove(arrays.settings),
+    }),
+    new: (arrays, ...place) => ({
+      right: `${arrays.w.symbol} + decay − lr · m̂ / (√v̂ + eps)`,
+      terms: [term("old", arrays.w.at(...place)), ...moves(arrays, place)],
+      note: sizeOfMove(arrays.settings),
+    }),
+    norm: ({norm, settings: {squares}}) => ({
+      right: "Σ g² / ‖g‖",
+      terms: squares().map(({of, square, goes}) => {
+        const length = norm.at(0, 0);
+        return {...term(of, constant("Σ g²", square), functionOf(length, "1/‖g‖", 1 / (length.value || 1))), goes};
+      }),
+      note: "How long the gradient is: the root of the squares of all its numbers, in all parameters. A root is what stands "
+        + "under it, over itself; so each bar is what one parameter brings. It leads to the largest number there.",
+    }),
+    clip: ({norm, clip, settings: {max_grad_norm: most}}) => {
+      const length = norm.at(0, 0), isClipped = clip.at(0, 0).value < 1;
+      return {
+        right: "min(1, max_grad_norm / (‖g‖ + 1e−6))",
+        terms: [isClipped
+          ? term("scaled down", constant("max_grad_norm", most), functionOf(length, "1/(‖g‖ + 1e−6)", 1 / (length.value + SMALLEST_NORM)))
+          : term("left as it is", functionOf(length, "1", 1))],
+        note: isClipped ? `The gradient is longer than ${most}: all of it is scaled down alike, and keeps its direction.`
+          : `The gradient is no longer than ${most}, so it is not clipped.`,
+      };
+    },
+  },
+};
+
+// ‖g‖, the root of the squares of all gradients, and how much of them is left where it may be no more than `most`
+export function normAndClip(squares, most) {
+  const norm = Math.sqrt(squares);
+  return {norm: tensorOf([1], [norm]), clip: tensorOf([1], [Math.min(1, most / (norm + SMALLEST_NORM))])};
+}
+
+const squareOf = (cell, label) => functionOf(cell, label, cell.value ** 2);
+
+// What one sentence brings. Where it is not the one on top, its gradient is a number of another trace.
+function ofSentence({example, share, trace, isShown}, dw, row, column) {
+  const {value} = trace.named.get(dw.name).at(row, column);
+  const brought = term(`“${example.text}”`, constant("share", share), isShown ? dw.at(row, column) : constant(dw.symbol, value));
+  return isShown ? brought : {...brought, goes: {name: dw.name, row, column, example}};
+}
+
+const remembered = ({value}, {t}) => ({
+  right: t === 1 ? "0" : `what step ${t - 1} left`,
+  terms: [term("remembered", constant(t === 1 ? "nothing yet" : `of ${t - 1} steps`, value))],
+  note: t === 1 ? "This is the first step of training: there is nothing to remember yet."
+    : "Each step of training hands it on to the next.",
+});
+
+const corrected = ({symbol}, cell, power, beta, t) => ({
+  right: `${symbol} / (1 − ${power}ᵗ)`,
+  terms: [term("made up for the start", cell, constant(`1/(1 − ${power}^${t})`, 1 / (1 - beta ** t)))],
+  note: `${symbol} began as 0, and is too small at first: this makes up for it. `
+    + (t === 1 ? "At the first step it gives back what is new, whole." : `With every step it matters less; this is step ${t}.`),
+});
+
+const moves = ({m_hat, v_hat, decay, settings: {lr, eps}}, place) => [
+  term("decay", decay.at(...place)),
+  term("against the gradient", constant("−lr", -lr), m_hat.at(...place),
+    functionOf(v_hat.at(...place), "1/(√v̂ + eps)", 1 / (Math.sqrt(v_hat.at(...place).value) + eps))),
+];
+
+const sizeOfMove = ({t}) => (t === 1
+  ? "At the first step m̂ is the gradient and √v̂ its size, so m̂/√v̂ is +1 or −1: the weight moves by lr, however large or "
+    + "small its gradient is, but for one as small as eps."
+  : "m̂/√v̂ is about +1 or −1 where the last gradients agreed, and near 0 where they did not: so a weight hardly ever moves "
+    + "by more than lr.");

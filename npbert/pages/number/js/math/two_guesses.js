@@ -1,0 +1,109 @@
+// Two guesses compared: backward begins from the difference of their logits in place of the loss, so that all gradients
+// say how fast this difference moves. Then, word by word: what each does for the one guess and against the other.
+
+import {copied, Tensor, tensorOf} from "./tensor.js";
+import {softmaxOf} from "./attention.js";
+import {CrossEntropy} from "./masked_words.js";
+import {NamedArray, replayed} from "./recorder.js";
+import {constant, forEachColumn, range, term} from "./terms.js";
+
+const MINUS_ONE = constant("−1", -1);
+const SIGNS = {"1": "+1: this guess is ahead", "-1": "−1: this guess is subtracted", "0": "0: neither of the two"};
+const comparedWords = ({labels, masked, word}) => [labels[masked], word];
+
+// δ = logits[m, a] − logits[m, b].   logits, p (M, V)   δ (1, 1): it is the `loss` of this trace
+export const Difference = {
+  kind: "Difference",
+  keeps: [],
+  undoing: () => "dlogits = +1 at the one guess, −1 at the other, 0 elsewhere",
+
+  forward({logits}, settings) {
+    const [a, b] = comparedWords(settings).map((word) => settings.masked * logits.columns + word);
+    const loss = new Tensor(1, 1, logits.im !== null);
+    loss.re[0] = logits.re[a] - logits.re[b];
+    if (loss.im) loss.im[0] = logits.im[a] - logits.im[b];
+    return {p: softmaxOf(logits), loss};
+  },
+
+  backward({dloss}, {logits}, settings) {
+    const [a, b] = comparedWords(settings), [start] = dloss.re;
+    return {dlogits: new Tensor(...logits.shape).with(settings.masked, a, start).with(settings.masked, b, -start)};
+  },
+
+  explain: {
+    p: CrossEntropy.explain.p,
+    loss: ({logits, settings}) => {
+      const {masked: m} = settings, [a, b] = comparedWords(settings);
+      return {
+        right: `logits[${m}, ${a}] − logits[${m}, ${b}]`,
+        terms: [term(logits.columnLabel(a), logits.at(m, a)), term(logits.columnLabel(b), MINUS_ONE, logits.at(m, b))],
+        note: "By how much the one guess is ahead of the other: e^δ times as probable the model finds it.",
+      };
+    },
+    dlogits: ({dloss, settings}, m, v) => {
+      const [a, b] = comparedWords(settings);
+      const sign = m === settings.masked ? Number(v === a) - Number(v === b) : 0;
+      return {
+        right: `${sign} · ${dloss.symbol}`,
+        terms: [term("its part in the difference", constant(SIGNS[sign], sign), dloss.at(0, 0))],
+        note: "The difference hangs on the scores of two words alone, at one hidden place.",
+      };
+    },
+  },
+};
+
+// The difference as a sum over the features: Σᵢ h[m, i] · dh[m, i] + c[a] − c[b], since dh[m, i] is E[a, i] − E[b, i].
+export function byFeature({recorder, named}) {
+  const [{inputs: {h, bias}}, {settings}] = recorder.records.slice(-2);
+  const [a, b] = comparedWords(settings), dh = named.get(h.gradientName);
+  return [
+    ...forEachColumn(h, (i) => [h.at(settings.masked, i), dh.at(settings.masked, i)]),
+    term(`bias, ${bias.columnLabel(a)}`, bias.at(0, a)),
+    term(`bias, ${bias.columnLabel(b)}`, MINUS_ONE, bias.at(0, b)),
+  ];
+}
+
+const slopeAt = (x, dx, n) => forEachColumn(x, (i) => [x.at(n, i), dx.at(n, i)]);
+
+const ByWord = {
+  explain: {
+    slope: ({x, dx}, n) => ({
+      right: `Σᵢ ${x.symbol}[${n}, i] · ${dx.symbol}[${n}, i]`,
+      terms: slopeAt(x, dx, n),
+      note: "What this word would bring to the difference if the model went straight on from here. It bends: so this "
+        + "is a slope, and not the whole story.",
+    }),
+    hiding: ({loss, settings: {without, mask}}, n) => ({
+      right: `δ − δ with ${mask} at ${n}`,
+      terms: [
+        term("the difference as it is", loss.at(0, 0)),
+        term(`with ${mask} in its place`, MINUS_ONE, constant("by forward, once more", without[n])),
+      ],
+      note: `Forward was computed once more, with ${mask} in place of this word: so much less was the difference then.`,
+    }),
+  },
+};
+
+// Two more arrays in a trace, with a number for each token: `slope` is Σᵢ x dx of what the embeddings give, and
+// `hiding` what the difference loses when the token at the hidden place (as a rule [MASK]) stands for this one, too.
+export function addWords({recorder: {records, tokens}, named, origins}) {
+  const {outputs: {loss}, settings} = records.at(-1);
+  const norm = records.find(({operation}) => operation.kind === "LayerNorm");
+  const word = named.get("bert.embeddings.word"), x = norm.outputs.y, dx = named.get(x.gradientName);
+  const hidden = tokens.masked[settings.masked], width = word.tensor.columns;
+  const without = range(tokens.words.length, (n) => {
+    const changed = copied(word.tensor);
+    changed.re.copyWithin(n * width, hidden * width, (hidden + 1) * width);
+    return replayed(records, word.name, changed).re[0];
+  });
+  const add = (key, values, meaning) => {
+    const about = {name: `words.${key}`, symbol: key, rows: "tokens", columns: "one", meaning, isGradient: true};
+    const inputs = {x}, outputs = {loss}, more = {without, mask: tokens.words[hidden]};
+    named.set(about.name, new NamedArray({...about, gradientName: null}, tensorOf([values.length, 1], values), tokens));
+    origins.set(about.name, [{record: {operation: ByWord, inputs, outputs, settings: more}, key}]);
+  };
+  const sums = without.map((_, n) => slopeAt(x, dx, n).reduce((sum, {value}) => sum + value, 0));
+  add("slope", sums, "What each word brings to the difference, to first order.");
+  const lost = without.map((other) => loss.tensor.re[0] - other);
+  add("hiding", lost, "What the difference loses when the word is hidden.");
+}

@@ -1,0 +1,80 @@
+// The last step of a trace, the update: what the trainer's next step does with every parameter, as arrays that say where
+// their numbers come from. None of it is computed before somebody looks.
+
+import {AdamW} from "./adamw.js";
+import {asPlainObject, run} from "./run.js";
+import {NamedArray} from "./recorder.js";
+import {sumOfSquares} from "./train.js";
+
+// By key: the symbol, where w is that of the parameter, and what the array is.
+const READ = {
+  m_before: () => ["m before", "The mean of its gradients until now."],
+  v_before: () => ["v before", "The mean of their squares until now."],
+};
+const MADE = {
+  g: () => ["g", "The gradient of the batch: a mean over its sentences."],
+  m: () => ["m", "The mean of its gradients, this one included."],
+  v: () => ["v", "The mean of their squares, this one included."],
+  m_hat: () => ["m̂", "m, made up for its start at 0."],
+  v_hat: () => ["v̂", "v, made up for its start at 0."],
+  decay: () => ["decay", "A small pull towards 0, for matrices alone."],
+  delta: (w) => [`Δ${w}`, "By how much it moves."],
+  new: (w) => [`new ${w}`, "What it is after the step."],
+};
+const OF_ALL = {
+  norm: () => ["‖g‖", "How long the gradients of all parameters are together."],
+  clip: () => ["clip", "How much of every gradient is left: 1 is all."],
+};
+
+// Add it to a trace, or put it in the place of the one that is there. examples: the batch of the trainer's next step.
+// In trace.update, `next` gives that step, and `lossAfter` the loss of a sentence when it is done.
+export function addUpdate(trace, trainer, examples) {
+  const {recorder: {model, arrays, tokens}, bug} = trace;
+  const index = trace.steps.findLastIndex(({phase}) => phase !== "update") + 1;
+  const parameters = [...arrays.values()].filter(({parameter}) => parameter);
+  const next = once(() => trainer.next(examples, {bug}));
+  const batch = once(() => next().batch.map((one) => ({...one, isShown: isSameSentence(one.example, trace.example)})));
+  const squares = once(() => parameters.map(({name}) => squaresIn(name, next().made.get(name).g)));
+
+  const add = (made, of, axes, tensorOf) => Object.entries(made).map(([key, about]) => {
+    const [symbol, meaning] = about(of.symbol);
+    const name = of.name ? `${key}(${of.name})` : key;
+    const array = new NamedArray({name, symbol, meaning, gradientName: null, ...axes}, null, tokens, index);
+    Object.defineProperty(array, "tensor", {get: () => tensorOf(key)});
+    trace.named.set(name, array);
+    trace.arrays.set(name, asPlainObject(array, trace));
+    return [key, array];
+  });
+  const shared = Object.fromEntries(add(OF_ALL, {}, {rows: "one", columns: "one"}, (key) => next()[key]));
+  for (const w of parameters) {
+    const axes = {rows: w.rows, columns: w.columns};
+    const made = Object.fromEntries(add({...READ, ...MADE}, w, axes, (key) => next().made.get(w.name)[key]));
+    const inputs = {w, dw: trace.named.get(`d(${w.name})`)};
+    const settings = {...trainer.settingsOf(w.name), batch, squares};
+    const record = {operation: AdamW, part: "parameters", inputs, outputs: {...shared, ...made}, settings};
+    for (const [key, {name}] of Object.entries(record.outputs)) trace.origins.set(name, [{record, key}]);
+  }
+  const namesOf = (keys) => parameters.flatMap(({name}) => Object.keys(keys).map((key) => `${key}(${name})`));
+  trace.steps[index] = {
+    index, phase: "update", part: "parameters", kind: AdamW.kind, title: "the update: every parameter moves", formula: AdamW.formula,
+    reads: namesOf(READ), writes: [...Object.keys(OF_ALL), ...namesOf(MADE)], tape: {keeps: [], ids: 0},
+    names: [["theta", "w"], ["alpha", "lr"], ["g", "clip · g"]],
+  };
+  const moved = once(() => ({...model, parameters: new Map([...next().made].map(([name, {new: after}]) => [name, after]))}));
+  const lossAfter = (example) => run(moved(), example, {backward: false}).loss;
+  trace.update = {t: trainer.steps + 1, lr: trainer.lr, parameters: parameters.map(({name}) => name), batch, next, lossAfter};
+}
+
+function once(make) {
+  let made = null;
+  return () => (made ??= make());
+}
+
+const isSameSentence = (a, b) => String([a.input_ids, a.token_type_ids, a.labels]) === String([b.input_ids, b.token_type_ids, b.labels]);
+
+// Of a gradient the sum of its squares, and where its largest number is
+function squaresIn(of, {re, columns}) {
+  const largest = re.reduce((best, value, i) => (Math.abs(value) > Math.abs(re[best]) ? i : best), 0);
+  const goes = {name: `g(${of})`, row: Math.floor(largest / columns), column: largest % columns};
+  return {of, square: sumOfSquares(re), goes};
+}

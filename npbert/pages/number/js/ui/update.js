@@ -1,0 +1,96 @@
+// The update on the stage: the arrays of one parameter, and what the whole step does to the losses and to all of them.
+
+import {chooseParameter} from "./actions.js";
+import {lengthOf} from "./before.js";
+import {make, makeButton} from "./dom.js";
+import {plainNumber, roundedNumber} from "./format.js";
+import {partInWords} from "./labels.js";
+import {largestOf} from "./nothing.js";
+import {steepestWeights} from "./place.js";
+import {state} from "./state.js";
+
+const GROUPS = [ // what comes out first: it is made of those below it
+  ["before and after", ["", "decay", "delta", "new"]],
+  ["what is remembered of the gradients", ["m", "v", "m_hat", "v_hat"]],
+  ["what was remembered", ["m_before", "v_before"]],
+  ["the gradient of the batch", ["g"], ["norm", "clip"]],
+];
+
+// Whose update it is: the one that the reader has chosen last, by name or by a number, or the steepest.
+export function updatedParameter() {
+  return state.parameter ?? steepestWeights(1)[0].name;
+}
+
+// The groups of the stage: titles, and the names of their arrays.
+export function groupsOfUpdate() {
+  const name = updatedParameter();
+  return GROUPS.map(([title, own, ofAll = []]) =>
+    [title, [...own.map((key) => (key ? `${key}(${name})` : name)), ...ofAll]]);
+}
+
+// What is said above them.
+export function headOfUpdate() {
+  const {t, lr, parameters} = state.trace.update;
+  const {betas, eps, weight_decay: decay, max_grad_norm: most} = state.data.optimizer;
+  const options = parameters.map((name) =>
+    make("option", {value: name, selected: name === updatedParameter()}, titleOfParameter(name)));
+  const select = make("select", {id: "parameter", onchange: () => chooseParameter(select.value)}, ...options);
+  const rate = plainNumber(roundedNumber(lr, 2));
+  const said = t === 1
+    ? `This is the first step: nothing is remembered yet, so m̂/√v̂ is +1 or −1, and every number moves by about the learning `
+      + `rate, ${rate}, whether its gradient is large or small.`
+    : `This is step ${t} of the training under “Train it”: “1 step” there makes exactly this one.`;
+  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${eps}, λ = ${decay}, max_grad_norm = ${most}`;
+  return [
+    make("p", {class: "formula"}, constants),
+    make("p", {}, `${said} Click a number under “before and after” to see what makes it.`),
+    make("label", {}, "Every parameter does the same. Here: ", select),
+  ];
+}
+
+// Below them: the losses before and after the step, and how far each parameter moves.
+export function tablesOfUpdate() {
+  return [
+    tableOf("The losses before and after", ["sentence", "its share", "before", "after"], rowsOfLosses()),
+    tableOf("Which parameters move most", ["parameter", "‖Δ‖/‖w‖", "largest |Δ|"], rowsOfMoves()),
+  ];
+}
+
+function rowsOfLosses() {
+  const {trace, example} = state;
+  const {batch, next, lossAfter} = trace.update;
+  const sentences = batch().map((one) => ({...one, before: one.trace.loss, after: lossAfter(one.example)}));
+  const after = sentences.reduce((sum, one) => sum + one.share * one.after, 0);
+  const isThere = sentences.some(({isShown}) => isShown);
+  const outside = isThere ? [] : [["on top, not in the batch", "–", ...[trace.loss, lossAfter(example)].map(plainNumber)]];
+  return [
+    ...sentences.map((one) => [
+      make("bdi", {}, one.isShown ? `${one.example.text} (on top)` : one.example.text),
+      ...[one.share, one.before, one.after].map((value) => plainNumber(roundedNumber(value, 4))),
+    ]),
+    [make("strong", {}, "the whole batch"), "1", ...[next().loss, after].map((value) => plainNumber(value))],
+    ...outside,
+  ];
+}
+
+function rowsOfMoves() {
+  const moves = [...state.trace.update.next().made].map(([name, {w, delta}]) =>
+    ({name, share: lengthOf(delta.re) / lengthOf(w.re), largest: largestOf(delta.re)}));
+  return moves.sort((a, b) => b.share - a.share).map(({name, share, largest}) => [
+    makeButton(titleOfParameter(name), () => chooseParameter(name)),
+    ...[share, largest].map((value) => plainNumber(roundedNumber(value, 3))),
+  ]);
+}
+
+function tableOf(title, heads, rows) {
+  const head = heads.map((text, index) => make("th", {scope: "col", class: index ? "number" : ""}, text));
+  const body = rows.map(([name, ...figures]) =>
+    make("tr", {}, make("th", {scope: "row"}, name), ...figures.map((text) => make("td", {class: "number"}, text))));
+  const table = make("table", {class: "words-table"}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
+  return make("section", {class: "group", "aria-label": title},
+    make("h3", {}, title), make("div", {class: "scrolls heat-box", tabindex: 0, role: "group", "aria-label": title}, table));
+}
+
+function titleOfParameter(name) {
+  return `${state.trace.arrays.get(name).symbol}, ${partInWords(name.replace(/\.[^.]*$/, ""))}`;
+}

@@ -1,0 +1,116 @@
+"""The facts of a run: how long it took and how fast it was, how large its model is, and how it was called for."""
+
+import shlex
+import struct
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import npbert
+from npbert.extras import import_extra
+from npbert.files import FileError
+from npbert.messages import counted
+from npbert.models.hugging_face.checkpoint import find_weights
+from npbert.models.hugging_face.tensors import TensorFile
+from npbert.pages.report.run import Run
+from npbert.training.finetune import FinetuneSettings
+from npbert.training.log import EVENTS_FOLDER
+from npbert.training.pretrain import PretrainSettings
+from npbert.training.settings import SETTINGS_FILE, version_in
+from npbert.training.state import MODEL_FOLDER
+
+_LONGEST_RECORD, _SPEED = 2**26, "tokens_per_second"
+
+
+def facts_of(run: Run) -> dict[str, str]:
+    """What is known of a run as a whole, by its name in words. What it has not written down is left out."""
+    seconds, sessions, speed = _clock(run.folder)
+    took = _duration(seconds) + (f", in {sessions} sessions" if sessions > 1 else "")
+    known = {
+        "steps": f"{run.step:,}",
+        "time": took if seconds else "",
+        "speed": f"{speed:,.0f} tokens a second" if speed else "",
+        "parameters": _parameters(run.folder / MODEL_FOLDER),
+        "made by": f"npbert {version}" if (version := version_in(run.folder / SETTINGS_FILE)) else "",
+        "report by": f"npbert {npbert.__version__}",
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def command_of(run: Run) -> str:
+    """The command that makes this run again: the settings that are not as they are when nothing is said."""
+    kind: Any = PretrainSettings if "corpus" in run.settings else FinetuneSettings
+    words = ["npbert", "pretrain" if kind is PretrainSettings else "finetune", str(run.folder)]
+    for entry in fields(kind):
+        value = run.settings.get(entry.name, MISSING)
+        value = tuple(value) if isinstance(value, list) else value
+        option = f"--{entry.name.replace('_', '-')}"
+        if value is MISSING or value == entry.default:
+            continue
+        if isinstance(value, bool):
+            words.append(option if value else option.replace("--", "--no-", 1))
+        else:
+            words += [option, *map(str, value if isinstance(value, tuple) else [value])]
+    return shlex.join(words)
+
+
+def settings_of(run: Run) -> list[tuple[str, str, str]]:
+    """(name, value, what it means) of every setting."""
+    kind: Any = PretrainSettings if "corpus" in run.settings else FinetuneSettings
+    meanings = {entry.name: entry.metadata["help"] for entry in fields(kind)}
+    return [(name, in_words(value), meanings.get(name, "")) for name, value in run.settings.items()]
+
+
+def in_words(value: Any) -> str:
+    """The value of a setting for people."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _parameters(folder: Path) -> str:
+    try:
+        shapes = TensorFile(find_weights(folder)).shapes
+    except (OSError, FileError):
+        return ""
+    return f"{sum(int(np.prod(shape)) for shape in shapes.values()):,} in {counted(len(shapes), 'tensor')}"
+
+
+def _clock(folder: Path) -> tuple[float, int, float]:
+    """How many seconds the sessions of a run took, how many there were, and the usual tokens a second."""
+    event = import_extra("tensorboard.compat.proto.event_pb2", extra="train").Event
+    seconds, sessions, speeds = 0.0, 0, []
+    for path in filter(Path.is_file, sorted((folder / EVENTS_FOLDER).glob("events.out.tfevents.*"))):
+        times = []
+        for record in _records(path):
+            try:
+                known = event.FromString(record)
+            except Exception:  # its library has errors of its own for a record that is none
+                break
+            times.append(known.wall_time)
+            speeds += [value.simple_value for value in known.summary.value if value.tag == _SPEED]
+        if len(times) > 2:
+            seconds, sessions = seconds + max(0.0, times[-1] - times[0]), sessions + 1
+    return seconds, sessions, float(np.median(speeds)) if speeds else 0.0
+
+
+def _records(path: Path) -> Iterator[bytes]:
+    """The records of a file of events: each between its length with a checksum, and a checksum of its own."""
+    with path.open("rb") as file:
+        while len(head := file.read(12)) == 12:
+            (length,) = struct.unpack("<Q", head[:8])
+            if length > _LONGEST_RECORD or len(record := file.read(length)) < length:
+                return
+            file.seek(4, 1)
+            yield record
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours:,} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"

@@ -1,0 +1,24 @@
+"""The page "Follow one number back" as a part of the site: its data, of a small BERT that has just learned to talk."""
+
+from typing import Any
+
+import numpy as np
+
+from npbert.data import load_dialogue
+from npbert.learn.demo import Own, train
+from npbert.messages import LOGGER
+from npbert.models import BertConfig, BertForPreTraining
+from npbert.pages.number.page import dialogue_data
+
+NUMBER_PAGE = "number.html"
+SIZES = {"hidden_size": 8, "intermediate_size": 16, "max_position_embeddings": 30}
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+
+
+def number_data(steps: int = 1600) -> dict[str, Any]:
+    """What the page shows: the model that `python demo.py --page` trains, in about five seconds, to the last digit."""
+    rng, dialogue = np.random.default_rng(0), load_dialogue(9)
+    config = BertConfig.preset("bert-tiny", vocab_size=len(dialogue.vocabulary), **SIZES, **NO_DROPOUT)
+    model = BertForPreTraining(config, rng=rng)
+    train(model, Own([]), rng, LOGGER.debug, steps=steps, lr=1e-2)
+    return dialogue_data(model, dialogue, np.random.default_rng(0))

@@ -129,7 +129,7 @@ const moves = ({m_hat, v_hat, decay, settings: {lr, eps}}, place) => [
 ];
 
 const sizeOfMove = ({t}) => (t === 1
-  ? "At the first step m̂ is the gradient and √v̂ its size, so m̂/√v̂ is +1 or −1: the weight moves by lr, however large or "
+  ? "At the first step m̂ is clip · g and √v̂ its size, so m̂/√v̂ is +1 or −1: the weight moves by lr, however large or "
     + "small its gradient is, but for one as small as eps."
   : "m̂/√v̂ is about +1 or −1 where the last gradients agreed, and near 0 where they did not: so a weight hardly ever moves "
     + "by more than lr.");

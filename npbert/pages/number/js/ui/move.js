@@ -11,14 +11,12 @@ import {chosenValue, derivativeAt, titleOf, valueAt} from "./place.js";
 import {state, watch} from "./state.js";
 
 const POINTS = 61;
-const NUDGE = 0.01;
 let now = null; // {place, value, slope, reach, low, high, curve, moved, lossThere, h}
 
 // Listen to the slider and the buttons; draw when the tab is opened, or when the model changes under it.
 export function showMove() {
   byId("move-slider").addEventListener("input", (event) => moveTo(valueOnSlider(Number(event.target.value))));
-  byId("move-less").addEventListener("click", () => nudge(-NUDGE));
-  byId("move-more").addEventListener("click", () => nudge(NUDGE));
+  nudges().forEach((button) => button.addEventListener("click", () => nudge(Number(button.dataset.by))));
   byId("move-zoom").addEventListener("change", begin);
   byId("move-back").addEventListener("click", () => leaveAt(() => moveTo(now.value)));
   byId("move-keep").addEventListener("click", () => leaveAt(() => putNumber(now.place, now.moved)));
@@ -80,6 +78,10 @@ function valueOnSlider(share) {
   return end ?? value;
 }
 
+function nudges() {
+  return [...byId("view-move").querySelectorAll("[data-by]")];
+}
+
 function nudge(by) {
   const moved = Number((now.moved - now.value + by).toFixed(10)); // 0.01 twice is 0.02
   moveTo(Math.max(now.low, Math.min(now.high, now.value + moved)));
@@ -107,7 +109,8 @@ function moveTo(value) {
   byId("move-slope").textContent = slope === null ? "none" : signedNumber(slope);
   byId("move-said").replaceChildren(...sentenceOfMove(now));
   byId("move-back").disabled = byId("move-keep").disabled = moved === 0;
-  byId("move-less").disabled = value <= now.low;
-  byId("move-more").disabled = value >= now.high;
+  nudges().forEach((button) => {
+    button.disabled = button.dataset.by < 0 ? value <= now.low : value >= now.high;
+  });
   drawCurve(now);
 }

@@ -1,6 +1,7 @@
 // The tape: a stack of what forward kept for backward, as it is after this step.
 
-import {byId, make} from "./dom.js";
+import {goToStep} from "./actions.js";
+import {byId, make, makeButton} from "./dom.js";
 import {counted} from "./format.js";
 import {partInWords} from "./labels.js";
 import {state, watch} from "./state.js";
@@ -10,16 +11,16 @@ export function showTape() {
   watch(["trace", "step"], drawTape);
 }
 
-// What is on the tape after step `last`, the top last: {part, names, ids} each; ids: how many whole numbers say which
-// rows were read.
+// What is on the tape after step `last`, the top last: {index, part, names, ids} each, index that of the step that put it
+// there; ids: how many whole numbers say which rows were read.
 export function tapeAfter(steps, last) {
   const stack = [];
-  for (const {part, phase, tape} of steps.slice(0, last + 1)) {
+  for (const {index, part, phase, tape} of steps.slice(0, last + 1)) {
     if (!isUsed(tape)) {
       continue;
     }
     if (phase === "forward") {
-      stack.push({part, names: tape.keeps, ids: tape.ids});
+      stack.push({index, part, names: tape.keeps, ids: tape.ids});
     } else {
       stack.pop();
     }
@@ -50,8 +51,11 @@ function drawTape() {
   byId("go-tape").textContent = `tape: ${size}`;
   const isNew = isForward && isUsed(tape);
   const entries = stack.toReversed().map((entry, depth) => {
+    const taker = trace.steps.find(({undoes}) => undoes === entry.index);
+    const why = make("span", {class: "quiet"}, `step ${taker.index + 1} needs it: ${taker.formula}`);
     const text = `${listed(entry)} · ${partInWords(entry.part)}`;
-    return make("li", {class: isNew && depth === 0 ? "new" : "", title: text}, text);
+    const go = makeButton(text, () => goToStep(taker.index), {title: "go to the step that takes it off"});
+    return make("li", {class: isNew && depth === 0 ? "new" : ""}, go, why);
   });
   byId("tape-stack").replaceChildren(...entries);
 }

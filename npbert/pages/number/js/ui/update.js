@@ -3,7 +3,7 @@
 import {chooseParameter} from "./actions.js";
 import {lengthOf} from "./before.js";
 import {make, makeButton} from "./dom.js";
-import {plainNumber, roundedNumber} from "./format.js";
+import {exactNumber, plainNumber, roundedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
 import {largestOf} from "./nothing.js";
 import {steepestWeights} from "./place.js";
@@ -37,10 +37,11 @@ export function headOfUpdate() {
   const select = make("select", {id: "parameter", onchange: () => chooseParameter(select.value)}, ...options);
   const rate = plainNumber(roundedNumber(lr, 2));
   const said = t === 1
-    ? `This is the first step: nothing is remembered yet, so m̂/√v̂ is +1 or −1, and every number moves by about the learning `
-      + `rate, ${rate}, whether its gradient is large or small.`
+    ? "This is the first step: nothing is remembered yet, so m̂/√v̂ is +1 or −1, and every number moves by about the "
+      + `learning rate, ${rate}, whether its gradient is large or small: even a model that guesses well may get worse.`
     : `This is step ${t} of the training under “Train it”: “1 step” there makes exactly this one.`;
-  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${eps}, λ = ${decay}, max_grad_norm = ${most}`;
+  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${exactNumber(eps)}, λ = ${decay}, `
+    + `max_grad_norm = ${most}`;
   return [
     make("p", {class: "formula"}, constants),
     make("p", {}, `${said} Click a number under “before and after” to see what makes it.`),
@@ -61,8 +62,8 @@ function rowsOfLosses() {
   const {batch, next, lossAfter} = trace.update;
   const sentences = batch().map((one) => ({...one, before: one.trace.loss, after: lossAfter(one.example)}));
   const after = sentences.reduce((sum, one) => sum + one.share * one.after, 0);
-  const isThere = sentences.some(({isShown}) => isShown);
-  const outside = isThere ? [] : [["on top, not in the batch", "–", ...[trace.loss, lossAfter(example)].map(plainNumber)]];
+  const own = ["on top, not in the batch", "–", ...[trace.loss, lossAfter(example)].map(plainNumber)];
+  const outside = sentences.some(({isShown}) => isShown) ? [] : [own];
   return [
     ...sentences.map((one) => [
       make("bdi", {}, one.isShown ? `${one.example.text} (on top)` : one.example.text),
@@ -86,9 +87,10 @@ function tableOf(title, heads, rows) {
   const head = heads.map((text, index) => make("th", {scope: "col", class: index ? "number" : ""}, text));
   const body = rows.map(([name, ...figures]) =>
     make("tr", {}, make("th", {scope: "row"}, name), ...figures.map((text) => make("td", {class: "number"}, text))));
-  const table = make("table", {class: "words-table"}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
-  return make("section", {class: "group", "aria-label": title},
-    make("h3", {}, title), make("div", {class: "scrolls heat-box", tabindex: 0, role: "group", "aria-label": title}, table));
+  const parts = [make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body)];
+  const box = {class: "scrolls heat-box", tabindex: 0, role: "group", "aria-label": title};
+  const table = make("div", box, make("table", {class: "words-table"}, ...parts));
+  return make("section", {class: "group", "aria-label": title}, make("h3", {}, title), table);
 }
 
 function titleOfParameter(name) {

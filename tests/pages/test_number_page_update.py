@@ -61,6 +61,8 @@ def test_one_step_of_training_makes_what_was_shown(page):
         page.click("#tab-step")
         go_to(page, "s.phase === 'update'")
         shown, before = new_values(page), values(page)
+        explained = page.evaluate(f"npbert.explain({TRACE}, 'new({DENSE})', 0, 1)")
+        assert explained["total"] == pytest.approx(explained["value"], rel=1e-12)
         after, own = (
             number(page.locator(f"#stage tr:has-text('{row}') td").nth(2).inner_text())
             for row in ("the whole batch", "(on top)")

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
-STYLES = ("top", "steps", "heat", "legend", "follow", "paths", "compare", "curves", "fit")
+STYLES = ("top", "steps", "heat", "paint", "legend", "follow", "paths", "compare", "curves", "sheet", "fit")
 TITLE = "Follow one number back"
-PARTS = ("compare.html", "paths.html", "glossary.html")
+PARTS = ("compare.html", "paths.html", "move.html", "break.html", "train.html", "glossary.html")
 """Each stands in page.html where a comment names it."""
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 FOOT = "<!-- the site -->"

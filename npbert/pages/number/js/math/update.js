@@ -36,19 +36,19 @@ export function addUpdate(trace, trainer, examples) {
   const batch = once(() => next().batch.map((one) => ({...one, isShown: isSameSentence(one.example, trace.example)})));
   const squares = once(() => parameters.map(({name}) => squaresIn(name, next().made.get(name).g)));
 
-  const add = (made, of, axes, tensorOf) => Object.entries(made).map(([key, about]) => {
+  const add = (made, of, shape, axes, tensorOf) => Object.entries(made).map(([key, about]) => {
     const [symbol, meaning] = about(of.symbol);
     const name = of.name ? `${key}(${of.name})` : key;
     const array = new NamedArray({name, symbol, meaning, gradientName: null, ...axes}, null, tokens, index);
     Object.defineProperty(array, "tensor", {get: () => tensorOf(key)});
     trace.named.set(name, array);
-    trace.arrays.set(name, asPlainObject(array, trace));
+    trace.arrays.set(name, Object.defineProperty(asPlainObject(array, trace), "shape", {value: shape}));
     return [key, array];
   });
-  const shared = Object.fromEntries(add(OF_ALL, {}, {rows: "one", columns: "one"}, (key) => next()[key]));
+  const shared = Object.fromEntries(add(OF_ALL, {}, [1, 1], {rows: "one", columns: "one"}, (key) => next()[key]));
   for (const w of parameters) {
     const axes = {rows: w.rows, columns: w.columns};
-    const made = Object.fromEntries(add({...READ, ...MADE}, w, axes, (key) => next().made.get(w.name)[key]));
+    const made = Object.fromEntries(add({...READ, ...MADE}, w, w.tensor.shape, axes, (key) => next().made.get(w.name)[key]));
     const inputs = {w, dw: trace.named.get(`d(${w.name})`)};
     const settings = {...trainer.settingsOf(w.name), batch, squares};
     const record = {operation: AdamW, part: "parameters", inputs, outputs: {...shared, ...made}, settings};

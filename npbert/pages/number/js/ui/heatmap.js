@@ -5,6 +5,7 @@ import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
 import {indexLabel, leavesOut, shownOf} from "./labels.js";
 import {isNearlyNothing, largestOf} from "./nothing.js";
+import {state} from "./state.js";
 
 const MANY_ROWS = 22; // more of them do not fit: the array scrolls
 const stops = new Map(); // by array: the cell at which Tab stops, once the keyboard was in it
@@ -15,12 +16,12 @@ export function heatMap(array) {
   const [down, across] = isTurned ? ["columns", "rows"] : ["rows", "columns"];
   const [downCount, acrossCount] = isTurned ? [array.shape[1], array.shape[0]] : array.shape;
   const [downShown, acrossShown] = [shownOf(array[down], downCount), shownOf(array[across], acrossCount)];
-  const largest = isNearlyNothing(array) ? Infinity : isShares(array) ? 1 : largestOf(array.values) || 1;
+  const largest = isNearlyNothing(array) ? Infinity : strongestOf(array) || 1;
   const rows = downShown.map((i) =>
     make(
       "tr",
       {},
-      make("th", {scope: "row"}, make("bdi", {}, indexLabel(array[down], i))),
+      heading("row", array[down], i),
       ...acrossShown.map((j) => (isTurned ? cell(array, j, i, largest) : cell(array, i, j, largest))),
     ),
   );
@@ -49,26 +50,36 @@ export function heatMap(array) {
 }
 
 function headings(kind, shown) {
-  const isWords = ["tokens", "masked", "vocabulary"].includes(kind);
-  const cells = shown.map((j) => {
-    const label = make("bdi", {}, indexLabel(kind, j));
-    return make("th", {scope: "col", class: isWords ? "upright" : ""}, label);
-  });
-  return make("tr", {}, make("td", {class: "corner"}), ...cells);
+  return make("tr", {}, make("td", {class: "corner"}), ...shown.map((j) => heading("col", kind, j)));
+}
+
+function heading(scope, kind, index) {
+  const label = indexLabel(kind, index);
+  const look = scope === "col" && ["tokens", "masked", "vocabulary"].includes(kind) ? "upright" : "";
+  return label ? make("th", {scope, class: look}, make("bdi", {}, label)) : make("td", {class: "corner"});
 }
 
 function cell(array, row, column, largest) {
   const value = largest === Infinity ? 0 : array.values[row * array.shape[1] + column];
   const share = Math.round((100 * Math.abs(value)) / largest);
   const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
-  const attributes = {
-    role: "gridcell",
-    tabindex: -1,
-    class: `${sign}${share > 62 ? " strong" : ""}${share > 82 ? " full" : ""}`,
-  };
-  const place = {"data-row": row, "data-column": column, style: `--share: ${share}%`};
+  const attributes = {role: "gridcell", tabindex: -1, class: sign, style: `--share: ${share}%`};
+  const place = {"data-row": row, "data-column": column};
   const text = shortNumber(value);
   return make("td", {...attributes, ...place}, isShares(array) ? text.replace("+", "") : text);
+}
+
+// The size that gets the strongest colour: 1 for shares; for all else the largest of the array and of its siblings, which
+// are the heads of one step, or the roads of one gradient and their sum.
+export function strongestOf(array) {
+  const siblings = [...state.trace.arrays.values()].filter((other) => familyOf(other) === familyOf(array));
+  return isShares(array) ? 1 : Math.max(...[array, ...siblings].map(({values}) => largestOf(values)));
+}
+
+function familyOf(array) {
+  const base = state.trace.arrays.get(array.gradientOf) ?? array;
+  const family = array.head === null ? base.name : `${base.madeBy} ${base.symbol.replaceAll(/[₀-₉]/g, "")}`;
+  return `${array.isGradient} ${family}`;
 }
 
 // Shares and probabilities go from 0 to 1, whichever is the largest.

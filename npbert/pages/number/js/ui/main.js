@@ -19,6 +19,7 @@ import {state} from "./state.js";
 import {showStepSize} from "./step_size.js";
 import {showTabs} from "./tabs.js";
 import {showTape} from "./tape.js";
+import {showToolbars} from "./toolbar.js";
 import {showTrain} from "./train.js";
 import {showTransport} from "./transport.js";
 
@@ -45,6 +46,7 @@ for (const show of [
   showStepSize,
   showBreak,
   showTrain,
+  showToolbars,
 ]) {
   show();
 }

@@ -18,7 +18,6 @@ export function showSentence() {
   byId("sentences").addEventListener("change", (event) => chooseSentence(examples[Number(event.target.value)]));
   byId("left-out").textContent = leftOut(state.data.left_out);
   byId("loss-value").addEventListener("click", () => beginAt({name: state.trace.goal, row: 0, column: 0}));
-  byId("sentence").addEventListener("keydown", moveAmongStops);
   watch(["trace"], drawSentence);
 }
 
@@ -41,7 +40,6 @@ function drawSentence() {
   byId("guesses").replaceChildren(...maskedPositions().map((position, index) => hiddenWord(position, index)));
   byId("loss").textContent = plainNumber(trace.loss);
   byId("loss-note").textContent = lossInWords();
-  stopAt(byId("guesses").querySelector(".stop"));
 }
 
 function lossInWords() {
@@ -51,24 +49,6 @@ function lossInWords() {
     return `the logit of “${data.vocabulary[answer]}” minus that of “${data.vocabulary[rival.word]}”`;
   }
   return maskedPositions().length > 1 ? "the mean of −ln p over the hidden words" : "−ln p of the hidden word";
-}
-
-// Of all that can be followed up here Tab stops at one; from there the arrow keys go to the others.
-function stopAt(stop) {
-  byId("sentence").querySelectorAll(".stop").forEach((other) => { other.tabIndex = other === stop ? 0 : -1; });
-}
-
-function moveAmongStops(event) {
-  const stops = [...byId("sentence").querySelectorAll(".stop")];
-  const here = stops.indexOf(event.target);
-  const by = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
-  if (here >= 0 && by) {
-    event.preventDefault();
-    event.stopPropagation(); // elsewhere these keys go from step to step
-    const next = stops[here + by] ?? stops[here];
-    stopAt(next);
-    next.focus();
-  }
 }
 
 // Which word is hidden at one place, to be chosen anew, and the best guesses as bars.
@@ -119,7 +99,7 @@ function whyButton(masked, word, isAhead) {
   };
   const name = state.data.vocabulary[word];
   const [text, said] = isAhead ? ["why this?", `why ${name}?`] : ["why not?", `why not ${name}?`];
-  return makeButton(text, toggle, {class: "stop why", "aria-pressed": String(isCompared), "aria-label": said});
+  return makeButton(text, toggle, {class: "why", "aria-pressed": String(isCompared), "aria-label": said});
 }
 
 function guess(place, probability, sign, why) {
@@ -128,6 +108,6 @@ function guess(place, probability, sign, why) {
   const mark = make("span", {class: "right", title, role: title ? "img" : null, "aria-label": title || null}, sign);
   const track = make("span", {class: "guess-bar", style: `--width: ${100 * probability}%`, "aria-hidden": "true"});
   const parts = [name, track, make("span", {class: "number"}, percent(probability))];
-  const go = {type: "button", class: "stop guess", title: "what it is made of", onclick: () => beginAt(place)};
+  const go = {type: "button", class: "guess", title: "what it is made of", onclick: () => beginAt(place)};
   return make("li", {class: look}, mark, make("button", go, ...parts), why);
 }

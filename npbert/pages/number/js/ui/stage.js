@@ -2,10 +2,11 @@
 
 import {goToStep, isKnown, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
-import {cellOfPlace, heatMap} from "./heatmap.js";
+import {shortNumber} from "./format.js";
+import {cellOfPlace, heatMap, strongestOf} from "./heatmap.js";
 import {partInWords, shapeInWords} from "./labels.js";
 import {bugAt} from "./notes.js";
-import {whyNothing} from "./nothing.js";
+import {largestOf, whyNothing} from "./nothing.js";
 import {valuesAfter} from "./place.js";
 import {state, watch} from "./state.js";
 import {groupsOfUpdate, headOfUpdate, tablesOfUpdate, updatedParameter} from "./update.js";
@@ -16,7 +17,11 @@ const BACKWARD = "This step in reverse: given the gradients of its outputs, it c
 // Draw it, and again with every step.
 export function showStage() {
   watch(["trace", "step", "allWords", "rate"], drawStage);
-  watch(["chosen", "parameter"], () => (needsMoreWords() || isOtherUpdate() ? drawStage() : markChosen()));
+  watch(["chosen", "parameter"], () => {
+    (needsMoreWords() || isOtherUpdate() ? drawStage : markChosen)();
+    const showChosen = () => byId("stage").querySelector("td.chosen")?.scrollIntoView({block: "nearest"});
+    requestAnimationFrame(showChosen); // when the sheet that may cover it is there
+  });
 }
 
 function drawStage() {
@@ -106,15 +111,23 @@ function captioned(array, now) {
     caption.append(...words);
   }
   const nothing = whyNothing(array);
+  const values = valuesAfter(array, state.step);
   if (nothing) {
     caption.append(make("span", {class: "meaning"}, nothing));
+  } else if (values.length > 1) {
+    caption.append(make("span", {class: "meaning"}, largestInWords({...array, values})));
   }
-  const values = valuesAfter(array, state.step);
   if (values !== array.values) {
     caption.append(make("span", {class: "meaning"}, "So far: more is added to it later."));
   }
   const look = role === LEFT_OUT ? "unused" : role;
   return make("figure", {class: `captioned ${look}`}, caption, heatMap({...array, values}));
+}
+
+// The largest number, and what it is measured by where that is another array's.
+function largestInWords(array) {
+  const [largest, scale] = [largestOf(array.values), strongestOf(array)].map((size) => shortNumber(size).replace("+", ""));
+  return `largest ${largest}${largest === scale ? "" : ` (full colour: ${scale})`}`;
 }
 
 function roleOf(name, now) {

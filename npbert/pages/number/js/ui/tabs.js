@@ -5,19 +5,10 @@ import {change, state, watch} from "./state.js";
 
 const VIEWS = ["step", "move", "break", "train"];
 
-// Listen to the tabs: a click, or the arrow keys among them.
+// Listen to the tabs.
 export function showTabs() {
   for (const view of VIEWS) {
-    const tab = byId(`tab-${view}`);
-    tab.addEventListener("click", () => change({view}));
-    tab.addEventListener("keydown", (event) => {
-      const by = {ArrowRight: 1, ArrowLeft: -1}[event.key];
-      if (by) {
-        const next = VIEWS[(VIEWS.indexOf(view) + by + VIEWS.length) % VIEWS.length];
-        change({view: next});
-        byId(`tab-${next}`).focus();
-      }
-    });
+    byId(`tab-${view}`).addEventListener("click", () => change({view}));
   }
   watch(["view"], drawTabs);
   drawTabs();
@@ -39,7 +30,6 @@ function drawTabs() {
   for (const view of VIEWS) {
     const isOpen = view === state.view;
     byId(`tab-${view}`).setAttribute("aria-selected", String(isOpen));
-    byId(`tab-${view}`).tabIndex = isOpen ? 0 : -1;
     byId(`view-${view}`).hidden = !isOpen;
   }
 }

@@ -2,11 +2,11 @@
 
 import {choose} from "./actions.js";
 import {byId, make} from "./dom.js";
-import {beginAt, showSum} from "./follow.js";
+import {beginAt, leaveNumber, showSum} from "./follow.js";
 import {exactNumber, signedNumber} from "./format.js";
 import {placeOfCell, stopHere} from "./heatmap.js";
 import {titleOf, valueAt, valuesAfter} from "./place.js";
-import {change, state} from "./state.js";
+import {change, state, watch} from "./state.js";
 
 const THEME = "npbert-theme";
 
@@ -18,6 +18,11 @@ export function showTools() {
     change({allWords: !state.allWords});
     showPressed(byId("all-words"), state.allWords);
   });
+  byId("sheet-larger").addEventListener("click", (event) => {
+    showPressed(event.target, byId("follow").classList.toggle("larger"));
+  });
+  byId("sheet-close").addEventListener("click", () => leaveNumber());
+  watch(["chosen"], () => byId("followed").scrollTo(0, 0)); // where it scrolls by itself
   for (const name of ["pointerover", "focusin"]) {
     document.addEventListener(name, (event) => showReadout(event.target));
   }
@@ -74,9 +79,6 @@ function chooseAt(element) {
   if (place) {
     choose(place);
     byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
-    if (matchMedia("(max-width: 60rem)").matches) {
-      byId("follow").scrollIntoView({block: "nearest"});
-    }
   }
   return place !== null;
 }

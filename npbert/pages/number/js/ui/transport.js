@@ -6,6 +6,7 @@ import {goBackOnTrail, leaveNumber} from "./follow.js";
 import {moveInHeatMap} from "./heatmap.js";
 import {change, state, watch} from "./state.js";
 import {showStrip} from "./strip.js";
+import {moveInToolbar} from "./toolbar.js";
 
 const SECONDS_PER_STEP = 0.9;
 let timer = null;
@@ -24,6 +25,7 @@ export function showTransport() {
     byId(`go-${name}`).addEventListener("click", onclick);
   }
   byId("scrubber").addEventListener("input", (event) => stepTo(Number(event.target.value)));
+  byId("skip").addEventListener("click", skipToNumbers);
   byId("go-tape").addEventListener("click", () => byId("tape-part").scrollIntoView({block: "nearest"}));
   document.addEventListener("keydown", keyPressed);
   showStrip(showHead);
@@ -39,6 +41,12 @@ export function lossStep() {
 function stepTo(number) {
   goToStep(number);
   showHead();
+}
+
+// The keyboard past all that stands above the numbers.
+function skipToNumbers() {
+  change({view: "step"});
+  byId("stage").querySelector("td[tabindex='0']").focus();
 }
 
 // What the step is, where the reader has scrolled past it; the bar lies above it.
@@ -94,7 +102,10 @@ function playOn() {
 // The keys: → ← Home End step, space plays, Backspace goes back on the trail. Escape leaves the number that is
 // followed: from its sum to its cell, and from a cell to stepping.
 function keyPressed(event) {
-  if (moveInHeatMap(event) || event.altKey || event.ctrlKey || event.metaKey || state.view !== "step") {
+  if (moveInHeatMap(event) || moveInToolbar(event)) {
+    return;
+  }
+  if (event.altKey || event.ctrlKey || event.metaKey || state.view !== "step") {
     return;
   }
   const isInCell = Boolean(event.target.closest?.("td[data-row]"));

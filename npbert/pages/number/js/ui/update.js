@@ -24,7 +24,9 @@ export function updatedParameter() {
 // The groups of the stage: titles, and the names of their arrays.
 export function groupsOfUpdate() {
   const name = updatedParameter();
-  return GROUPS.map(([title, own, ofAll = []]) =>
+  const {t} = state.trace.update;
+  const groups = GROUPS.filter(([, [first]]) => t > 1 || first !== "m_before"); // nothing but 0 is remembered at first
+  return groups.map(([title, own, ofAll = []]) =>
     [title, [...own.map((key) => (key ? `${key}(${name})` : name)), ...ofAll]]);
 }
 
@@ -32,8 +34,9 @@ export function groupsOfUpdate() {
 export function headOfUpdate() {
   const {t, lr, parameters} = state.trace.update;
   const {betas, eps, weight_decay: decay, max_grad_norm: most} = state.data.optimizer;
+  const here = updatedParameter();
   const options = parameters.map((name) =>
-    make("option", {value: name, selected: name === updatedParameter()}, titleOfParameter(name)));
+    make("option", {value: name, selected: name === here}, titleOfParameter(name)));
   const select = make("select", {id: "parameter", onchange: () => chooseParameter(select.value)}, ...options);
   const rate = plainNumber(roundedNumber(lr, 2));
   const said = t === 1

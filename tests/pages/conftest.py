@@ -39,8 +39,8 @@ def tab():
 def open_page(tab):
     """open_page(path, width=…, …) -> the page in the browser; at the end it had no error and asked for nothing else.
 
-    within: the folder whose files it may ask for, too. A page takes the place of the one before, and begins as in a new
-    browser: nothing is stored, and the pointer is in the corner.
+    query: what follows the path. within: the folder whose files it may ask for, too. A page takes the place of the one
+    before, and begins as in a new browser: nothing is stored, and the pointer is in the corner.
     """
     wrong, may = [], re.compile("")
     told = {
@@ -49,13 +49,13 @@ def open_page(tab):
         "request": lambda request: None if may.fullmatch(request.url) else wrong.append(request.url),
     }
 
-    def opened(path, *, width=1600, height=900, within=None, **media):
+    def opened(path, query="", *, width=1600, height=900, within=None, **media):
         nonlocal may
         leave(tab)
-        may = re.compile(f"{re.escape(within.as_uri())}/.*" if within else re.escape(path.as_uri()))
+        may = re.compile(f"{re.escape(within.as_uri())}/.*" if within else re.escape(path.as_uri() + query))
         tab.set_viewport_size({"width": width, "height": height})
         tab.emulate_media(**{"media": "screen", "color_scheme": "light", "reduced_motion": "no-preference", **media})
-        tab.goto(path.as_uri())
+        tab.goto(path.as_uri() + query)
         return tab
 
     for event, tell in told.items():

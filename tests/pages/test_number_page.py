@@ -25,7 +25,8 @@ def text():
 
 
 def test_it_asks_for_nothing_and_is_small(text):
-    assert Parsed(text).values("src", "href", "action") == [html.ICON, "https://github.com/npbert/npbert"]
+    elsewhere = [value for value in Parsed(text).values("src", "href", "action") if not value.startswith("#")]
+    assert elsewhere == [html.ICON, "https://github.com/npbert/npbert"]
     assert not re.search(
         r"https?://(?!www\.w3\.org/2000/svg|github\.com/npbert/)|@import|url\(|import\(|fetch\(|innerHTML", text
     )

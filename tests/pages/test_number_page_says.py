@@ -149,7 +149,7 @@ def test_what_is_left_out_of_the_model_is_said(open_page, path, tmp_path):
 def test_stepping_stays_in_sight_and_shows_the_step_from_its_title_on(open_page, path, width, height):
     page = open_page(path, width=width, height=height)
     go_to(page, "s.kind === 'LayerNorm'", "Last")
-    page.evaluate("scrollTo(0, 900)")
+    page.evaluate("scrollTo(0, 1100)")
     bar = box(page, "#bar")
     assert bar["top"] == 0
     assert bar["bottom"] < 0.35 * height

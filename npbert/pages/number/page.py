@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
-STYLES = ("top", "steps", "heat", "paint", "legend", "follow", "paths", "compare", "curves", "sheet", "fit")
+STYLES = ("top", "steps", "heat", "paint", "legend", "follow", "paths", "compare", "curves", "sheet", "fit", "guide")
 TITLE = "Follow one number back"
-PARTS = ("compare.html", "paths.html", "move.html", "break.html", "train.html", "glossary.html")
+PARTS = ("guide", "tours", "compare", "paths", "move", "break", "train", "glossary")
 """Each stands in page.html where a comment names it."""
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 FOOT = "<!-- the site -->"
@@ -70,7 +70,7 @@ def number_page(data: dict[str, Any]) -> str:
     """The page as HTML. data: what `export` gives; in a page of the site also `site`, where from it the site begins."""
     body = resource(f"{FOLDER}/page.html")
     for part in PARTS:
-        body = body.replace(f"<!-- {part} -->", resource(f"{FOLDER}/{part}"))
+        body = body.replace(f"<!-- {part}.html -->", resource(f"{FOLDER}/{part}.html"))
     foot = TO_THE_SITE.format(escape(data["site"])) if "site" in data else ""
     return page(
         data["title"],

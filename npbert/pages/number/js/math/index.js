@@ -8,7 +8,7 @@ export {roadsOf} from "./roads.js";
 export {lossWith, differenceIn, complexStepIn, errorsByStep} from "./differences.js";
 export {checkAll, checking} from "./check.js";
 export {BUGS} from "./bugs.js";
-export {batchAt, makeTrainer, resetParameters} from "./train.js";
+export {batchAt, makeTrainer, resetParameters, uniformNumbers} from "./train.js";
 export {addUpdate} from "./update.js";
 export {linesOf} from "./lines.js";
 export {byFeature} from "./two_guesses.js";

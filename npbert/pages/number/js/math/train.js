@@ -74,15 +74,19 @@ export function resetParameters(model, seed, std = model.config.initializer_rang
   }
 }
 
-// Numbers from normal(0, 1), the same for the same seed. (Uniform ones by mulberry32, Tommy Ettinger's; Box & Muller
-// 1958.)
+// Numbers from normal(0, 1), the same for the same seed. (Box & Muller 1958.)
 function normalNumbers(seed) {
+  const uniform = uniformNumbers(seed);
+  return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+}
+
+// Numbers above 0, up to 1, the same for the same seed. (mulberry32, Tommy Ettinger's.)
+export function uniformNumbers(seed) {
   let state = seed >>> 0;
-  const uniform = () => { // above 0, up to 1
+  return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let bits = Math.imul(state ^ (state >>> 15), state | 1);
     bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
     return (((bits ^ (bits >>> 14)) >>> 0) + 1) / 2 ** 32;
   };
-  return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
 }

@@ -9,7 +9,7 @@ import {constant, forEachColumn, range, term} from "./terms.js";
 
 const MINUS_ONE = constant("−1", -1);
 const SIGNS = {"1": "+1: this guess is ahead", "-1": "−1: this guess is subtracted", "0": "0: neither of the two"};
-const guessesOf = ({labels, masked, word}) => [labels[masked], word];
+const comparedWords = ({labels, masked, word}) => [labels[masked], word];
 
 // δ = logits[m, a] − logits[m, b].   logits, p (M, V)   δ (1, 1): it is the `loss` of this trace
 export const Difference = {
@@ -18,7 +18,7 @@ export const Difference = {
   undoing: () => "dlogits = +1 at the one guess, −1 at the other, 0 elsewhere",
 
   forward({logits}, settings) {
-    const [a, b] = guessesOf(settings).map((word) => settings.masked * logits.columns + word);
+    const [a, b] = comparedWords(settings).map((word) => settings.masked * logits.columns + word);
     const loss = new Tensor(1, 1, logits.im !== null);
     loss.re[0] = logits.re[a] - logits.re[b];
     if (loss.im) loss.im[0] = logits.im[a] - logits.im[b];
@@ -26,14 +26,14 @@ export const Difference = {
   },
 
   backward({dloss}, {logits}, settings) {
-    const [a, b] = guessesOf(settings), [start] = dloss.re;
+    const [a, b] = comparedWords(settings), [start] = dloss.re;
     return {dlogits: new Tensor(...logits.shape).with(settings.masked, a, start).with(settings.masked, b, -start)};
   },
 
   explain: {
     p: CrossEntropy.explain.p,
     loss: ({logits, settings}) => {
-      const {masked: m} = settings, [a, b] = guessesOf(settings);
+      const {masked: m} = settings, [a, b] = comparedWords(settings);
       return {
         right: `logits[${m}, ${a}] − logits[${m}, ${b}]`,
         terms: [term(logits.columnLabel(a), logits.at(m, a)), term(logits.columnLabel(b), MINUS_ONE, logits.at(m, b))],
@@ -41,7 +41,7 @@ export const Difference = {
       };
     },
     dlogits: ({dloss, settings}, m, v) => {
-      const [a, b] = guessesOf(settings);
+      const [a, b] = comparedWords(settings);
       const sign = m === settings.masked ? Number(v === a) - Number(v === b) : 0;
       return {
         right: `${sign} · ${dloss.symbol}`,
@@ -55,7 +55,7 @@ export const Difference = {
 // The difference as a sum over the features: Σᵢ h[m, i] · dh[m, i] + c[a] − c[b], since dh[m, i] is E[a, i] − E[b, i].
 export function byFeature({recorder, named}) {
   const [{inputs: {h, bias}}, {settings}] = recorder.records.slice(-2);
-  const [a, b] = guessesOf(settings), dh = named.get(h.gradientName);
+  const [a, b] = comparedWords(settings), dh = named.get(h.gradientName);
   return [
     ...forEachColumn(h, (i) => [h.at(settings.masked, i), dh.at(settings.masked, i)]),
     term(`bias, ${bias.columnLabel(a)}`, bias.at(0, a)),

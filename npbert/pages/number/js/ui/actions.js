@@ -6,10 +6,16 @@ import {change, state} from "./state.js";
 
 // Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
 export function runAgain(changes = {}) {
+  const trace = traceOf(changes);
+  change({...changes, trace, step: Math.min(state.step, trace.steps.length - 1)});
+}
+
+// The trace of the state with these changes made to it; nothing is drawn yet.
+export function traceOf(changes) {
   Object.assign(state, changes);
   const trace = run(state.model, state.example, {bug: state.bug, rival: state.rival});
   planUpdate(trace);
-  change({...changes, trace, step: Math.min(state.step, trace.steps.length - 1)});
+  return trace;
 }
 
 // The trainer's next step, as the last of a trace; where two words are compared, there is no loss to go by.
@@ -53,18 +59,23 @@ export function goToStep(number) {
 
 // Another sentence: an example of the data.
 export function chooseSentence(example) {
-  const {input_ids, token_type_ids, labels} = example;
   forget();
-  runAgain({rival: null, example: {...example, input_ids: [...input_ids], token_type_ids, labels: [...labels]}});
+  runAgain({rival: null, ...startOf(state.data.examples.indexOf(example))});
+}
+
+// A sentence as it came, by its number.
+export function startOf(sentence) {
+  const example = state.data.examples[sentence];
+  return {sentence, example: {...example, labels: [...example.labels]}};
 }
 
 // Another answer for a hidden word: the loss is then that of this word. Where this was the word that the answer is
 // compared with, the two change places.
 export function chooseAnswer(position, word) {
   const {rival, example} = state;
-  const labels = example.labels.map((label, index) => (index === position ? word : label));
   const isSame = rival?.word === word && maskedPositions()[rival.masked] === position;
-  runAgain({example: {...example, labels}, rival: isSame ? {...rival, word: example.labels[position]} : rival});
+  const swapped = isSame ? {...rival, word: example.labels[position]} : rival;
+  runAgain({example: {...example, labels: example.labels.with(position, word)}, rival: swapped});
 }
 
 // Compare the answer of a masked word with another word, {masked, word}: backward then begins from the difference of
@@ -83,10 +94,23 @@ export function plantBug(bug) {
 // Put a number of a parameter where the reader wants it: the model is then another.
 export function putNumber(place, value) {
   const {name, row, column} = place;
-  const tensor = state.model.parameters.get(name);
-  tensor.re[row * tensor.shape[1] + column] = value;
   const others = state.changed.filter((other) => other.name !== name || other.row !== row || other.column !== column);
-  runAgain({changed: [...others, place]});
+  putNumbers([...others, {...place, value}]);
+  runAgain({changed: state.changed});
+}
+
+// Put these numbers of parameters, {name, row, column, value}, and every other that was moved back where it was.
+export function putNumbers(places) {
+  state.changed.toReversed().forEach((place) => putInto(place, place.was));
+  state.changed = places.map((place) => ({...place, was: putInto(place, place.value)}));
+}
+
+// Returns the number that was there.
+function putInto({name, row, column}, value) {
+  const {re, shape} = state.model.parameters.get(name);
+  const was = re[row * shape[1] + column];
+  re[row * shape[1] + column] = value;
+  return was;
 }
 
 // The model as it came, again.

@@ -7,6 +7,7 @@ import {counted, signedNumber, smallNumber} from "./format.js";
 import {beginAt} from "./follow.js";
 import {titleOf} from "./place.js";
 import {partInWords} from "./labels.js";
+import {isSecret, knownBug} from "./notes.js";
 import {checkBesides} from "./proof.js";
 import {clearRace, race} from "./race.js";
 import {state, watch} from "./state.js";
@@ -30,13 +31,18 @@ export function showBreak() {
   });
   watch(["bug"], drawBug);
   drawBug();
-  watch(["view", "trace"], () => state.view === "break" && drawCheck());
+  watch(["view", "trace"], () => {
+    stopCheck();
+    if (state.view === "break") {
+      drawCheck();
+    }
+  });
 }
 
 function drawBug() {
-  const bug = BUGS.find(({id}) => id === state.bug);
+  const bug = knownBug();
   for (const radio of byId("bugs").querySelectorAll("input")) {
-    radio.checked = radio.value === (state.bug ?? "");
+    radio.checked = radio.value === (bug?.id ?? "");
   }
   const lines = !bug
     ? []
@@ -50,7 +56,6 @@ function drawBug() {
 }
 
 function drawCheck() {
-  stopCheck();
   const list = byId("check-list");
   list.replaceChildren();
   const progress = (share) => {
@@ -66,7 +71,7 @@ function drawCheck() {
     const bad = `✗ ${wrong.length} ${get} a wrong gradient (${figure}).`;
     const good = `✓ All are right: ${figure}, the worst off by ${smallNumber(worst.error)}.`;
     byId("check-said").textContent = wrong.length ? bad : good;
-    if (wrong.length) {
+    if (wrong.length && !isSecret()) {
       const said = make("p", {class: "first-wrong", role: "status"});
       list.append(said);
       lookForStep(said);
@@ -92,7 +97,8 @@ function elsewhere() {
     : make("p", {}, `${here} Nor does it in any other of the page.`);
 }
 
-function changesSomething(right, broken) {
+// Does the bug move a gradient of a parameter? Both are traces, one without and one with it.
+export function changesSomething(right, broken) {
   const gradients = [...right.arrays.values()].filter(({parameter}) => parameter).map(({gradient}) => gradient);
   return gradients.some((name) =>
     right.arrays.get(name).values.some((value, index) =>

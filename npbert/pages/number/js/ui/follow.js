@@ -8,6 +8,7 @@ import {byId, make, makeButton} from "./dom.js";
 import {counted, exactNumber, plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
+import {knownBug} from "./notes.js";
 import {isRounding, whyNothing} from "./nothing.js";
 import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
 import {openView} from "./tabs.js";
@@ -115,7 +116,7 @@ function numbering() {
 // With a bug planted at this very step, the number is not the sum that it should be.
 function spoiledSum({value, total, terms}) {
   const size = terms.reduce((most, term) => Math.max(most, Math.abs(term.value)), Math.abs(value));
-  if (!state.bug || Math.abs(value - total) <= 1e-9 * size) {
+  if (!knownBug() || Math.abs(value - total) <= 1e-9 * size) {
     return [];
   }
   const text = `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, `
@@ -142,7 +143,7 @@ const MOVE = 0.01;
 
 // A gradient in words: what backward says, and where a bug is planted, what the loss really does.
 function whatItSays(place, value) {
-  const {trace, bug} = state;
+  const {trace} = state;
   const {goal} = trace;
   const {gradientOf, symbol} = trace.arrays.get(place.name);
   const of = titleOf({...place, name: gradientOf});
@@ -155,7 +156,7 @@ function whatItSays(place, value) {
     const road = symbol.slice(symbol.indexOf(" ") + 1);
     return `On this road alone (${road}), the ${goal} would ${fallBy(value)} if ${of} rose by ${MOVE}.`;
   }
-  const really = bug ? trueSlopeAt({...place, name: gradientOf}) : value;
+  const really = knownBug() ? trueSlopeAt({...place, name: gradientOf}) : value;
   const said = `if ${of} rose by ${MOVE}, the ${goal} would ${fallBy(value)}`;
   return !isSlope(value, really)
     ? `Backward, with the bug, says: ${said}. It is wrong: the ${goal} would really ${fallBy(really)}.`

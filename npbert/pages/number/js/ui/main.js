@@ -1,17 +1,19 @@
 // The page begins here: the data is read, the sentence computed, and everything drawn.
 
 import {complexStepIn, explain, makeModel, run} from "../math/index.js";
-import {choose, chooseSentence, compareWith, goToStep, newTrainer, valuesOf} from "./actions.js";
+import {showAddress} from "./address.js";
+import {choose, compareWith, goToStep, newTrainer, valuesOf} from "./actions.js";
 import {showBreak} from "./break.js";
 import {showCompare} from "./compare.js";
 import {byId} from "./dom.js";
 import {showFollowed} from "./follow.js";
+import {showGuide} from "./guide.js";
 import {showNotes} from "./notes.js";
 import {showPaths} from "./paths.js";
 import {showRoads} from "./roads.js";
-import {showTools} from "./tools.js";
 import {showMove} from "./move.js";
 import {showProof} from "./proof.js";
+import {showQuiz} from "./quiz.js";
 import {showSentence} from "./sentence.js";
 import {showSource} from "./source.js";
 import {showStage} from "./stage.js";
@@ -20,6 +22,8 @@ import {showStepSize} from "./step_size.js";
 import {showTabs} from "./tabs.js";
 import {showTape} from "./tape.js";
 import {showToolbars} from "./toolbar.js";
+import {showTools} from "./tools.js";
+import {showTour} from "./tour.js";
 import {showTrain} from "./train.js";
 import {showTransport} from "./transport.js";
 
@@ -46,9 +50,12 @@ for (const show of [
   showStepSize,
   showBreak,
   showTrain,
+  showGuide,
+  showQuiz,
+  showTour,
+  showAddress,
   showToolbars,
 ]) {
   show();
 }
-chooseSentence(state.data.examples[0]);
 showProof();

@@ -12,15 +12,24 @@ export function showNotes() {
   watch(["trace"], drawModelNote);
 }
 
-// The bug that is planted, where it is at this step; or null.
-export function bugAt({phase, kind, part}) {
-  const bug = BUGS.find(({id}) => id === state.bug);
+// Is a bug planted that the reader is to find?
+export function isSecret(quiz = state.quiz) {
+  return quiz?.kind === "bug" && !quiz.isAnswered;
+}
+
+// The bug that is planted, unless it is to be found; or null.
+export function knownBug() {
+  return isSecret() ? null : BUGS.find(({id}) => id === state.bug) ?? null;
+}
+
+// The known bug, where it is at this step; or null.
+export function bugAt({phase, kind, part}, bug = knownBug()) {
   const isHere = phase === "backward" && bug?.kinds.includes(kind) && (bug.isAt?.(part) ?? true);
   return isHere ? bug : null;
 }
 
 function drawBugNote() {
-  const bug = BUGS.find(({id}) => id === state.bug);
+  const bug = knownBug();
   byId("bug-note").hidden = !bug;
   byId("bug-name").textContent = bug ? bug.name : "";
 }
@@ -29,7 +38,7 @@ function drawModelNote() {
   const {changed, isFresh, stepsTrained, trainedWith} = state;
   const put = changed.map((place) => `you put ${titleOf(place)} at ${plainNumber(valueAt(place))}`);
   const begun = isFresh ? ["it began anew from random numbers"] : [];
-  const bugs = BUGS.filter(({id}) => trainedWith.has(id)).map(({name}) => `“${name}”`);
+  const bugs = BUGS.filter(({id}) => trainedWith.has(id) && !isSecret()).map(({name}) => `“${name}”`);
   const ill = bugs.length ? `, with a bug in its backward (${bugs.join(", ")})` : "";
   const trained = stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}${ill}`] : [];
   const all = [...begun, ...trained, ...put];

@@ -37,6 +37,7 @@ function drawSentence() {
   });
   byId("sentences").selectedIndex = data.examples.findIndex(({text}) => text === example.text);
   byId("words").replaceChildren(...words);
+  byId("sentences").value = state.sentence;
   byId("guesses").replaceChildren(...maskedPositions().map((position, index) => hiddenWord(position, index)));
   byId("loss").textContent = plainNumber(trace.loss);
   byId("loss-note").textContent = lossInWords();

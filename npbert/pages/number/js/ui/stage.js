@@ -131,7 +131,7 @@ function largestInWords(array) {
 }
 
 function roleOf(name, now) {
-  if (now.leftOut?.includes(name)) {
+  if (bugAt(now) && now.leftOut.includes(name)) {
     return LEFT_OUT;
   }
   if (now.adds?.includes(name)) {

@@ -4,13 +4,14 @@ export const state = {
   data: null, // what export.py wrote
   model: null, // its parameters, which training and dragging change
   exported: null, // its parameters as they came
-  changed: [], // {name, row, column}: the parameters that the reader has put elsewhere
+  changed: [], // {name, row, column, value, was}: the parameters that the reader has put elsewhere
   trainer: null, // steps of AdamW, and what it remembers of them
   parameter: null, // the name of the parameter whose update is shown; null: the steepest
   isFresh: false, // it began from random numbers, not from those that came
   stepsTrained: 0, // in the page
   trainedWith: new Set(), // the ids of the bugs that were planted meanwhile
-  example: null, // the sentence: input_ids, token_type_ids, labels
+  sentence: 0, // which of the data's examples is shown
+  example: null, // a copy of it: input_ids, token_type_ids, labels, which the reader may choose anew
   trace: null, // one forward and backward of the model on it
   step: 0, // which of trace.steps is on the stage
   chosen: null, // {name, row, column}: the number that is followed
@@ -20,6 +21,8 @@ export const state = {
   rival: null, // {masked, word}: the word that the answer of a masked word is compared with, in place of the loss
   view: "step", // which tab is open
   isPlaying: false,
+  tour: null, // where on a guided tour: its name, and the stop's number, "table:2"
+  quiz: null, // {kind, seed}, and once it is answered, isAnswered
   allWords: false, // show every word of the vocabulary, or only those that matter here
 };
 

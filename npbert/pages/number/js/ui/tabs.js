@@ -3,7 +3,7 @@
 import {byId} from "./dom.js";
 import {change, state, watch} from "./state.js";
 
-const VIEWS = ["step", "move", "break", "train"];
+export const VIEWS = ["step", "move", "break", "train"];
 
 // Listen to the tabs.
 export function showTabs() {

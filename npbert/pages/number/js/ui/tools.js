@@ -95,7 +95,7 @@ function followAt(element) {
 // The number under the pointer, or that has the focus, with every digit, beside it.
 function showReadout(element) {
   const place = element instanceof Element ? placeOfCell(element) : null;
-  if (!place || !state.trace.arrays.has(place.name)) {
+  if (!place || element.closest(".asked") || !state.trace.arrays.has(place.name)) {
     hideReadout();
     return;
   }

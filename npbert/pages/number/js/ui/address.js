@@ -1,0 +1,183 @@
+// The address: what is shown, after the # of the URL; so a link, a reload and the browser's own keys keep the place.
+//
+// Each key says how it is written from `state`, as a text or a list of them, nothing for the default; and what a text
+// of it brings to `next`, the state that is to be: nothing, where this page has no such thing.
+
+import {BUGS} from "../math/index.js";
+import {putNumbers, startOf, stepThatMakesNumber, traceOf} from "./actions.js";
+import {byId, make} from "./dom.js";
+import {placeIn, placeNamed, stepNamed, stepOfFile} from "./named.js";
+import {isSecret} from "./notes.js";
+import {newQuiz} from "./quiz.js";
+import {change, state, watch} from "./state.js";
+import {VIEWS} from "./tabs.js";
+import {stopNamed} from "./tour.js";
+
+// Of these the numbers hang: they are computed again where one changes.
+const SENTENCE_KEYS = {
+  sentence: {
+    write: ({sentence}) => sentence,
+    read: (text) => /^\d+$/.test(text) && text in state.data.examples && startOf(Number(text)),
+  },
+  answer: {
+    write: ({data, sentence, example}) => example.labels.flatMap((word, position) =>
+      (word === data.examples[sentence].labels[position] ? [] : [`${position}:${data.vocabulary[word]}`])),
+    read: (text, {example}) => {
+      const [, position, token] = text.match(/^(\d+):(.*)$/s) ?? [];
+      const word = state.data.vocabulary.indexOf(token);
+      const isThere = word >= 0 && example.labels[position] >= 0;
+      return isThere && {example: {...example, labels: example.labels.with(Number(position), word)}};
+    },
+  },
+  set: {
+    write: ({changed}) => changed.map((place) => `${textOf(place)}:${Object.is(place.value, -0) ? "-0" : place.value}`),
+    read: (text, {changed}) => {
+      const [, where, value] = text.match(/^(.*):([-+.\de]+)$/) ?? [];
+      const place = placeIn(state.model.parameters, where ?? "");
+      return place && Number.isFinite(Number(value)) && {changed: [...changed, {...place, value: Number(value)}]};
+    },
+  },
+  bug: {
+    write: ({bug, quiz}) => !isSecret(quiz) && bug,
+    read: (text) => BUGS.some(({id}) => id === text) && {bug: text},
+  },
+  against: { // which hidden word, and the word that its answer is compared with
+    write: ({rival, data}) => rival && `${rival.masked}:${data.vocabulary[rival.word]}`,
+    read: (text, {example}) => {
+      const [, masked, token] = text.match(/^(\d+):(.*)$/s) ?? [];
+      const answer = example.labels.filter((label) => label >= 0)[masked];
+      const word = state.data.vocabulary.indexOf(token);
+      return word >= 0 && answer !== undefined && word !== answer && {rival: {masked: Number(masked), word}};
+    },
+  },
+};
+const VIEW_KEYS = {
+  step: {write: ({step, chosen}) => (step || chosen) && step + 1, read: (text) => at(stepNamed(text))},
+  file: {write: () => null, read: (text) => at(stepOfFile(text))},
+  number: {
+    write: ({trail}) => trail.map(textOf), // the way here, the number itself last
+    read: (text, {trail, step}) => {
+      const place = placeNamed(text, step);
+      return place && {chosen: place, trail: [...trail, place]};
+    },
+  },
+  tab: {write: ({view}) => view !== "step" && view, read: (text) => VIEWS.includes(text) && {view: text}},
+  words: {write: ({allWords}) => allWords && "all", read: (text) => text === "all" && {allWords: true}},
+  tour: {write: ({tour}) => tour, read: (text) => stopNamed(text) && {tour: text}},
+  quiz: {
+    write: ({quiz}) => quiz && `${quiz.kind}:${quiz.seed}`,
+    read: (text) => {
+      const [, kind, seed] = text.match(/^(bug|number)(?::(\d{1,6}))?$/) ?? [];
+      return kind && {quiz: newQuiz(kind, seed && Number(seed))};
+    },
+  },
+};
+const KEYS = {...SENTENCE_KEYS, ...VIEW_KEYS};
+const PASSING = ["step", "words"]; // the browser's "back" does not undo these one by one
+const WRITE_AFTER = 400; // milliseconds: browsers refuse an address that is written at every step of a drag
+const MOST_SAID = 200;
+const isEmbedded = new URLSearchParams(location.search).has("embed");
+const linksAsItIs = document.querySelectorAll("a.as-it-is"); // to what is shown, without a tour or quiz
+let lasting = null; // the address that was written last, without what is passing
+let writing = null;
+
+// Go where the address says; from then on it follows the state. `?embed`: for a frame in another page.
+export function showAddress() {
+  document.documentElement.classList.toggle("embed", isEmbedded);
+  globalThis.npbert.address = () => addressOf(state);
+  byId("copy-link").addEventListener("click", copyLink);
+  addEventListener("hashchange", goToHash);
+  linksAsItIs.forEach((link) => link.addEventListener("click", write));
+  goToHash();
+  watch(["trace", "step", "chosen", "view", "allWords", "tour", "quiz"], () => {
+    writing ??= setTimeout(write, WRITE_AFTER);
+  });
+}
+
+function textOf({name, row, column}) {
+  return `${name}[${row},${column}]`;
+}
+
+function at(step) {
+  return step === null ? null : {step};
+}
+
+function addressOf(now, leftOut = []) {
+  const keys = Object.keys(KEYS).filter((key) => !leftOut.includes(key));
+  const textsOf = (key) => [KEYS[key].write(now)].flat().filter(Boolean);
+  const pairs = keys.flatMap((key) => textsOf(key).map((text) => [key, text]));
+  return new URLSearchParams(pairs).toString().replace(/%(5B|5D|2C|3A|28|29|2F)/g, (code) => decodeURIComponent(code));
+}
+
+// Show what the address says. What this page does not have of it is said, and left out.
+function goToHash() {
+  const hash = location.hash.slice(1);
+  const isElsewhere = hash !== "" && byId(hash) !== null; // a plain link within the page
+  if (isElsewhere && state.trace) {
+    return;
+  }
+  const text = isElsewhere ? "" : hash;
+  const stop = stopNamed(new URLSearchParams(text).get("tour"));
+  const given = new URLSearchParams(stop && !text.includes("&") ? `${stop.dataset.address}&${text}` : text);
+  const missing = [...given].filter(([key]) => !Object.hasOwn(KEYS, key));
+  const readInto = (next, keys) => {
+    for (const [key, one] of Object.keys(keys).flatMap((key) => given.getAll(key).map((one) => [key, one]))) {
+      const brought = keys[key].read(one, next);
+      Object.assign(next, brought);
+      missing.push(...(brought ? [] : [[key, one]]));
+    }
+    return next;
+  };
+  const {changed, ...base} = readInto({...startOf(0), changed: [], bug: null, rival: null}, SENTENCE_KEYS);
+  const numbersOf = (now) => addressOf({...now, quiz: null}, Object.keys(VIEW_KEYS));
+  const isOther = !state.trace || numbersOf({...state, ...base, changed}) !== numbersOf(state);
+  if (isOther) {
+    putNumbers(changed);
+    state.trace = traceOf(base);
+  }
+  const start = {step: null, chosen: null, trail: [], view: "step", allWords: false, tour: null, quiz: null};
+  const next = readInto(start, VIEW_KEYS);
+  const {trace} = state; // all is drawn once
+  const step = next.step ?? (next.chosen && stepThatMakesNumber(next.chosen)) ?? 0;
+  change({...(isOther ? {...base, trace, changed: state.changed} : {}), ...next, step});
+  lasting = addressOf(state, PASSING);
+  write();
+  const list = missing.map(([key, one]) => `${key}=${one}`).join(", ");
+  tell(...(list ? [`Left out of the address, as this page has no such thing: ${list.slice(0, MOST_SAID)}`] : []));
+}
+
+// A lasting change is a new entry of the browser's history; any other is written into the last one.
+function write() {
+  clearTimeout(writing);
+  writing = null;
+  const address = `#${addressOf(state)}`;
+  const before = lasting;
+  lasting = addressOf(state, PASSING);
+  if (lasting !== before && !isEmbedded) {
+    history.pushState(null, "", address);
+    tell();
+  } else if (location.hash !== address) {
+    history.replaceState(null, "", address);
+  }
+  for (const link of linksAsItIs) {
+    link.href = `${location.href.split(/[?#]/)[0]}#${addressOf(state, ["tour", "quiz"])}`;
+  }
+}
+
+async function copyLink() {
+  write();
+  const trained = state.stepsTrained || state.isFresh ? " What was trained here is not in it." : "";
+  try {
+    await navigator.clipboard.writeText(location.href);
+    tell(`The link to what you see is copied.${trained}`);
+  } catch { // a browser may refuse it: then the reader copies it himself
+    const field = make("input", {readonly: true, value: location.href, "aria-label": "the link"});
+    tell(`Copy the link from here:${trained} `, field);
+    field.select();
+  }
+}
+
+function tell(...parts) {
+  byId("address-said").hidden = parts.length === 0;
+  byId("address-said").replaceChildren(...parts);
+}

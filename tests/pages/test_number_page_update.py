@@ -92,3 +92,5 @@ def test_the_parameters_are_in_the_order_in_which_they_move_and_can_be_chosen_by
     assert [number(text) for text in row.locator("td").all_inner_texts()] == pytest.approx([share, largest], rel=1e-2)
     row.locator("button").click()
     assert page.locator(f'#stage table[data-array="new({DENSE})"]').count() == 1
+    page.evaluate(f"location.hash = 'number=m({QUERY})[1,2]'")  # an address says which one it is, too
+    page.wait_for_selector(f'#stage table[data-array="m({QUERY})"] td.chosen')

@@ -1,6 +1,6 @@
 // The update on the stage: the arrays of one parameter, and what the whole step does to the losses and to all of them.
 
-import {chooseParameter} from "./actions.js";
+import {chooseParameter, parameterOf} from "./actions.js";
 import {lengthOf} from "./before.js";
 import {make, makeButton} from "./dom.js";
 import {exactNumber, plainNumber, roundedNumber} from "./format.js";
@@ -16,9 +16,9 @@ const GROUPS = [ // what comes out first: it is made of those below it
   ["the gradient of the batch", ["g"], ["norm", "clip"]],
 ];
 
-// Whose update it is: the one that the reader has chosen last, by name or by a number, or the steepest.
+// Whose update it is: that of the chosen number, or the one that was chosen last, by name or by a number, or the steepest.
 export function updatedParameter() {
-  return state.parameter ?? steepestWeights(1)[0].name;
+  return (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;
 }
 
 // The groups of the stage: titles, and the names of their arrays.

@@ -6,7 +6,8 @@ import io
 import logging
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 
 LONGEST_LINE, MOST_LINES = 600, 30
@@ -24,6 +25,17 @@ def is_quiet() -> bool:
     """True if nobody wants to see progress: after `logging.getLogger("npbert").setLevel(logging.ERROR)`, or under
     `npbert -q`, there are no bars and no lines of progress."""
     return not LOGGER.isEnabledFor(logging.WARNING)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """While it lasts, there are no bars and no lines of progress, as `is_quiet` says."""
+    level = LOGGER.level
+    LOGGER.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        LOGGER.setLevel(level)
 
 
 def print_any_letter() -> None:

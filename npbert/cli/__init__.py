@@ -16,26 +16,28 @@ from npbert.cli.log import USUAL, check_shared, messages_on_standard_error, said
 from npbert.cli.parser import Parser
 from npbert.messages import LOGGER, in_words
 
-_COMMANDS = {
-    "fill-mask": ("predict", "find the words that could stand at each [MASK]"),
-    "embed": ("embed", "turn each text into a vector"),
-    "search": ("embed", "find the lines that are most similar to a text"),
-    "classify": ("predict", "find a label for each text"),
-    "tag": ("predict", "find a tag for each word, and names"),
-    "answer": ("predict", "find answers in passages"),
-    "vocab": ("vocab", "learn a vocabulary from your own text"),
-    "pretrain": ("training", "teach a BERT language, from plain text"),
-    "finetune": ("training", "teach a pre-trained BERT a task, from a labelled file"),
-    "evaluate": ("training", "say how good a trained model is"),
-    "report": ("pages", "make a page of pictures of a run"),
-    "plot": ("plot", "draw attention, gradients, vectors or a run"),
-    "params": ("params", "list every tensor of a model, with its shape and count"),
-    "page": ("pages", "a page on which each number of a small model can be followed back"),
-    "learn": ("learn", "learn backpropagation by writing it"),
-    "site": ("pages", "make a web site to read npbert on"),
-    "gradcheck": ("gradcheck", "prove every derivative of every block"),
+COMMANDS = {
+    "fill-mask": ("predict", "hf", "find the words that could stand at each [MASK]"),
+    "embed": ("embed", "hf", "turn each text into a vector"),
+    "search": ("embed", "hf", "find the lines that are most similar to a text"),
+    "classify": ("predict", "hf", "find a label for each text"),
+    "tag": ("predict", "hf", "find a tag for each word, and names"),
+    "answer": ("predict", "hf", "find answers in passages"),
+    "vocab": ("vocab", "hf", "learn a vocabulary from your own text"),
+    "pretrain": ("training", "train", "teach a BERT language, from plain text"),
+    "finetune": ("training", "train", "teach a pre-trained BERT a task, from a labelled file"),
+    "evaluate": ("training", "hf", "say how good a trained model is"),
+    "report": ("pages", "train", "make a page of pictures of a run"),
+    "plot": ("plot", "plot", "draw attention, gradients, vectors or a run"),
+    "params": ("params", "hf", "list every tensor of a model, with its shape and count"),
+    "page": ("pages", "hf", "a page on which each number of a small model can be followed back"),
+    "learn": ("learn", "", "learn backpropagation by writing it"),
+    "site": ("pages", "site", "make a web site to read npbert on"),
+    "gradcheck": ("gradcheck", "", "prove every derivative of every block"),
+    "doctor": ("doctor", "", "say what is installed, how fast it is, and what is missing for what"),
 }
-"""The commands by name: the module of each, which is imported when it is asked for, and its line in the list."""
+"""The commands by name: the module of each, which is imported when it is asked for; the extra without which it cannot
+be used, if any; and its line in the list."""
 
 _EXAMPLES = """examples:
   echo "Paris is the [MASK] of France." | npbert fill-mask folder
@@ -88,7 +90,7 @@ def _parser(asked: str) -> Parser:
     commands = parser.add_subparsers(
         prog="npbert", title="commands", dest="command", metavar="COMMAND", parser_class=Parser
     )
-    for name, (module, text) in _COMMANDS.items():
+    for name, (module, _, text) in COMMANDS.items():
         command = commands.add_parser(name, help=text)
         if name == asked:
             command.take(getattr(import_module(f"npbert.cli.{module}"), f"add_{name.replace('-', '_')}_command"))

@@ -15,8 +15,7 @@ import pytest
 
 import npbert.__main__
 from npbert import Init, Linear, __version__
-from npbert.cli import _COMMANDS as COMMANDS
-from npbert.cli import _parser, main
+from npbert.cli import COMMANDS, _parser, main
 from npbert.cli.options import GROUPS
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
@@ -66,9 +65,9 @@ def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("", "say which command, one of fill-mask, *, gradcheck"),
+        ("", "say which command, one of fill-mask, *, doctor"),
         ("finetun run", "there is no command 'finetun'; did you mean finetune?"),
-        ("translate", "there is no command 'translate', wanted one of fill-mask, *, gradcheck"),
+        ("translate", "there is no command 'translate', wanted one of fill-mask, *, doctor"),
         ("--versoin", "there is no option --versoin; did you mean --version?"),
         ("-x", "there is no option -x"),
         ("vocab --out x text.txt", "there is no option --out; did you mean --output?"),  # options are written out

@@ -22,7 +22,8 @@ LEFT_OUT += ["prove", "all_pairs"]  # every derivative, half a minute; as many p
 
 def public_things() -> dict[str, Any]:
     """Everything that a room or the package hands out."""
-    names = [info.name for info in pkgutil.walk_packages(npbert.__path__, "npbert.") if "__main__" not in info.name]
+    names = [info.name for info in pkgutil.walk_packages(npbert.__path__, "npbert.")]
+    names = [name for name in names if "__main__" not in name and "sklearn" not in name]  # scikit-learn checks its own
     things = {}
     for module in [npbert, *map(importlib.import_module, names)]:
         for name in getattr(module, "__all__", ()):

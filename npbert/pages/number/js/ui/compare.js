@@ -31,7 +31,7 @@ export function showCompare() {
 export function showWhy(rival) {
   compareWith(rival);
   byId("compare").open = true;
-  byId("compare").scrollIntoView({block: "nearest"});
+  requestAnimationFrame(() => byId("compare").scrollIntoView({block: "start"})); // after the chosen cell is shown
   byId("compare").querySelector("summary").focus({preventScroll: true});
 }
 

@@ -6,6 +6,7 @@ import {goBackTo} from "./actions.js";
 import {make, makeButton} from "./dom.js";
 import {plainNumber, signedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
+import {isRounding} from "./nothing.js";
 import {titleOf, valueAt} from "./place.js";
 import {state} from "./state.js";
 
@@ -63,8 +64,11 @@ function said(chain) {
   const [whole, end] = [valueAt(state.trail[begin]), valueAt(state.trail.at(-1))];
   const {product} = chain.at(-1);
   const how = end === 1 ? "the product of all factors" : `${plainNumber(end)} × ${plainNumber(product)}`;
+  const rest = whole - end * product;
+  const others = isRounding(rest) ? "No other path brings anything."
+    : `All others together bring the rest: ${signedNumber(rest)}.`;
   const text = `This one path brings ${signedNumber(end * product)}, ${how}, of the ${signedNumber(whole)} that `
-    + `${titleOf(state.trail[begin])} is. All others together bring the rest: ${signedNumber(whole - end * product)}.`;
+    + `${titleOf(state.trail[begin])} is. ${others}`;
   return make("p", {class: "chain-said"}, text);
 }
 

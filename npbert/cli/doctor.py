@@ -1,0 +1,133 @@
+"""`npbert doctor`: what is installed here, how fast it is, and what is missing for which command."""
+
+import argparse
+import importlib
+import os
+import platform
+import re
+import time
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+import npbert
+from npbert.cli.parser import Parser, Run
+from npbert.compute import matmul, num_threads, set_num_threads
+from npbert.compute.blas import BlasThreads, blas_threads
+from npbert.extras import how_to_install
+from npbert.messages import counted
+
+SIZE = 1024
+"""Rows and columns of both factors of the product that is timed: as many multiplications as a small layer has."""
+
+OTHER_USES = {
+    "sklearn": "npbert.sklearn, estimators for scikit-learn",
+    "mpi": "npbert.mpi, training on several processes",
+    "threads": "a NumPy whose BLAS is not OpenBLAS",
+}
+
+_REQUIREMENT = re.compile(r"""([\w.-]+)(?:\[([\w,]+)\])?[^;]*(?:;.*extra == ["']([\w-]+)["'])?""")
+
+
+def add_doctor_command(command: Parser) -> Run:
+    """Say what npbert runs on, how fast a product of matrices is, and which extras are
+    installed. Copy it into a report of a bug.
+
+    examples:
+      npbert doctor"""
+    return _doctor
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    """Returns 0: what is missing may never be needed."""
+    blas = blas_threads()
+    for name, value in {
+        "npbert": f"{npbert.__version__}, in {os.path.dirname(npbert.__file__)}",  # noqa: PTH120
+        "Python": f"{platform.python_version()}, {platform.system()} {platform.machine()}",
+        "NumPy": f"{np.__version__}, multiplies with {_blas_name()}",
+        "threads": f"{num_threads()} of {counted(os.cpu_count() or 1, 'processor')}" + _said_threads(blas),
+        "a product": f"{SIZE} × {SIZE} × {SIZE} in float32: {_speed()}",
+    }.items():
+        print(f"{name:<12}{value}")
+    try:
+        packages = extras_of(metadata.requires("npbert") or [])
+    except metadata.PackageNotFoundError:
+        print("\nnpbert is not installed, but runs from its folder: pip install -e . makes its extras known")
+        return 0
+    for extra, use in uses().items():
+        if extra not in packages:  # an older npbert is installed than that which runs
+            continue
+        missing = [name for name in packages[extra] if not _version(name)]
+        there = ", ".join(f"{name} {_version(name)}" for name in packages[extra] if name not in missing)
+        print(f"\n[{extra}], for {use}")
+        if there:
+            print(f"  {there}")
+        if missing:
+            print(f"  missing: {', '.join(missing)}; to install: {how_to_install(extra)}")
+    return 0
+
+
+def uses() -> dict[str, str]:
+    """What each extra is for, by its name: the commands that need it, or some other thing."""
+    found: dict[str, list[str]] = {}
+    for command, (_, extra, _) in importlib.import_module("npbert.cli").COMMANDS.items():
+        found.setdefault(extra, []).append(command)
+    del found[""]
+    return {extra: ", ".join(commands) for extra, commands in found.items()} | OTHER_USES
+
+
+def extras_of(requirements: list[str]) -> dict[str, list[str]]:
+    """The packages of each extra, those of the extras that it contains too, out of what a package says that it needs:
+    `tqdm>=4.66; extra == "hf"`."""
+    own: dict[str, list[str]] = {}
+    inside: dict[str, list[str]] = {}
+    for requirement in requirements:
+        name, others, extra = _REQUIREMENT.match(requirement).groups()  # type: ignore[union-attr]  # it matches any
+        if extra:
+            own.setdefault(extra, [])
+            inside.setdefault(extra, []).extend((others or "").split(",") if name == "npbert" else [])
+            own[extra] += [] if name == "npbert" else [name]
+
+    def packages(extra: str) -> list[str]:
+        return list(dict.fromkeys([*(name for other in inside[extra] for name in packages(other)), *own[extra]]))
+
+    return {extra: packages(extra) for extra in own}
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _blas_name() -> str:
+    known: Any = np.show_config(mode="dicts")
+    blas = known.get("Build Dependencies", {}).get("blas", {})
+    return f"{blas.get('name', 'an unknown BLAS')} {blas.get('version', '')}".strip()
+
+
+def _said_threads(blas: BlasThreads | None) -> str:
+    """Who said how many, and whether BLAS can be told."""
+    names = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+    said = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
+    cannot = "" if blas else "; its BLAS cannot be told how many to use: pip install threadpoolctl may help"
+    return (f", as {', '.join(said)} says" if said else "") + cannot
+
+
+def _speed() -> str:
+    """Operations a second of one product, on one thread and on all."""
+    a, b = np.random.default_rng(0).standard_normal((2, SIZE, SIZE), dtype=np.float32)
+    threads, said = num_threads(), []
+    for count in dict.fromkeys([1, threads]):
+        set_num_threads(count)
+        seconds = min(_timed(lambda: matmul(a, b)) for _ in range(5))
+        said.append(f"{2e-9 * SIZE**3 / seconds:.0f} on {counted(count, 'thread')}")
+    return f"{', '.join(said)}, in billions of operations a second"
+
+
+def _timed(work: Any) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start

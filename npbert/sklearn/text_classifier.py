@@ -1,0 +1,110 @@
+"""TextClassifier: a classifier of scikit-learn that fine-tunes a BERT."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.extras import import_extra
+from npbert.layers import Softmax
+from npbert.messages import quiet
+from npbert.models import load_config
+from npbert.sklearn.texts import ReadsTexts, as_texts
+from npbert.training.from_lists import finetune
+
+_base: Any = import_extra("sklearn.base", extra="sklearn")
+_validation: Any = import_extra("sklearn.utils.validation", extra="sklearn")
+_selection: Any = import_extra("sklearn.model_selection", extra="sklearn")
+_checks: Any = import_extra("sklearn.utils.multiclass", extra="sklearn")
+_utils: Any = import_extra("sklearn.utils", extra="sklearn")
+
+
+class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  # type: ignore[misc]  # without types
+    """X, N texts or pairs of texts, and y, N labels of any kind -> a BERT that is fine-tuned to give these labels.
+
+    model: the folder of a pre-trained checkpoint. epochs, batch_size, learning_rate, warmup, weight_decay: as in
+    FinetuneSettings. (Devlin et al. 2018, appendix A.3.)
+    max_length: how many tokens of a text are read; None is 128, or as many as the model takes, where these are fewer.
+    early_stopping: hold a share of the texts back, `validation_fraction`, with the same mixture of labels; judge the
+    model by its accuracy on them about ten times, keep the best, and stop after `n_iter_no_change` judgements without a
+    better one.
+    random_state: an int, for the same model each time; a RandomState, or None, for another. verbose: show the bar of
+    the run, and its lines.
+
+    After `fit`: `classes_` (C,), the labels in order; `classify_`, the Classify that says which.
+
+    Raises: in `fit`, what `npbert.finetune` raises; ValueError for an X that is no texts, or a y of one class or of
+    numbers that are no classes; sklearn's NotFittedError before `fit`.
+    """
+
+    def __init__(
+        self,
+        model: str | Path = "",
+        *,
+        epochs: float = 3.0,
+        batch_size: int = 32,
+        learning_rate: float = 3e-5,
+        warmup: float = 0.1,
+        weight_decay: float = 0.01,
+        max_length: int | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.model, self.epochs, self.batch_size, self.learning_rate = model, epochs, batch_size, learning_rate
+        self.warmup, self.weight_decay, self.max_length = warmup, weight_decay, max_length
+        self.early_stopping, self.validation_fraction = early_stopping, validation_fraction
+        self.n_iter_no_change, self.random_state, self.verbose = n_iter_no_change, random_state, verbose
+
+    def fit(self, X: Any, y: Any) -> TextClassifier:
+        """Fine-tune the model on the texts X and their labels y."""
+        texts = as_texts(X)
+        _checks.check_classification_targets(y)
+        self.classes_, numbers = np.unique(np.asarray(y), return_inverse=True)
+        _utils.check_consistent_length(texts, numbers)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has one class, {self.classes_.tolist()[0]!r}: there is nothing to learn; wanted at least two"
+            )
+        random = _utils.check_random_state(self.random_state)
+        settings = {
+            name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
+        }
+        settings |= {"seed": int(random.randint(2**31 - 1)), "keep_state": False}
+        settings["max_length"] = self.max_length or min(128, load_config(self.model).max_position_embeddings)
+        examples, held_out = (texts, [self._name(number) for number in numbers]), None
+        if self.early_stopping:
+            parts = _selection.train_test_split(
+                *examples, test_size=self.validation_fraction, stratify=examples[1], random_state=random
+            )
+            examples, held_out = (parts[0], parts[2]), (parts[1], parts[3])
+            settings |= {"patience": self.n_iter_no_change}
+        with tempfile.TemporaryDirectory(prefix="npbert-") as folder, nullcontext() if self.verbose else quiet():
+            self.classify_ = finetune(*examples, model=self.model, folder=folder, held_out=held_out, **settings)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The most probable label of each text, (N,)."""
+        best = self.predict_proba(X).argmax(axis=1)
+        labels: Array = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class for each text, (N, C), in the order of `classes_`."""
+        _validation.check_is_fitted(self)
+        logits = np.array(self.classify_.logits(self.classify_.encode(as_texts(X))), np.float64)
+        names = self.classify_.model.config.label_names
+        order = [names.index(self._name(number)) for number in range(len(self.classes_))]
+        return Softmax()(logits)[:, order]
+
+    @staticmethod
+    def _name(number: int) -> str:
+        """What the checkpoint calls a class: in a file, labels are texts."""
+        return f"{number:06d}"

@@ -1,0 +1,43 @@
+"""What both estimators share: the texts that they are given, and what they tell scikit-learn of them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from npbert.data.tokenizer import Text
+
+
+class ReadsTexts:
+    """An estimator whose X is texts, or pairs of them, in place of numbers in columns."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Texts go in, so scikit-learn asks for no columns; a fresh model needs none of its numbers changed."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the estimator that it is mixed into
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        return tags
+
+
+def as_texts(X: Any) -> list[Text]:
+    """The texts of X: a list, an array, a column of a table; a pair is a tuple, a list or a row of two texts.
+
+    Raises: ValueError for one text where several are wanted, for numbers, for a table of more than two columns, and for
+    no texts at all.
+    """
+    if isinstance(X, str) or not isinstance(X, Iterable):
+        raise ValueError(f"X is {X!r:.60}, wanted several texts: a list of them, an array or a column of a table")
+    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == 1:
+        rows = rows[:, 0]
+    texts = [_as_text(row, place) for place, row in enumerate(rows)]
+    if not texts:
+        raise ValueError("Found array with 0 sample(s): X has no texts, wanted at least one")
+    return texts
+
+
+def _as_text(row: Any, place: int) -> Text:
+    if isinstance(row, str):
+        return str(row)
+    if isinstance(row, Sequence | np.ndarray) and len(row) == 2 and all(isinstance(part, str) for part in row):
+        return str(row[0]), str(row[1])
+    raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts")

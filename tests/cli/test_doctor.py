@@ -1,0 +1,59 @@
+"""`npbert doctor`: what is there, what is missing, and how to get it."""
+
+import re
+from importlib import metadata
+
+import pytest
+
+from npbert.cli import COMMANDS, doctor, main
+
+NEEDED = ["numpy>=2.0", 'numbers>=1; extra == "hf"', 'more.numbers; extra == "hf"', 'npbert[hf]; extra == "train"']
+NEEDED += ["bars>=3; extra == 'train'"]
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """What is installed of these packages, by name: a version."""
+    versions = {"numbers": "1.5", "bars": "3.0"}
+
+    def version(package):
+        if package in versions:
+            return versions[package]
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(metadata, "requires", lambda _: NEEDED)
+    monkeypatch.setattr(metadata, "version", version)
+    return versions
+
+
+def test_it_says_what_is_missing_for_which_command(installed, capsys):
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    of_extra = {words[1]: words[2] for words in re.findall(r"((?:^|\n)\[(\w+)\], for (.*(?:\n  .*)+))", out)}
+    assert list(of_extra) == ["hf", "train"]
+    assert of_extra["hf"].splitlines()[:2] == [
+        ", ".join(name for name, (_, extra, _) in COMMANDS.items() if extra == "hf"), "  numbers 1.5",
+    ]  # fmt: skip
+    assert re.search(r"missing: more\.numbers; to install: .*pip install .*\[hf\]", of_extra["hf"])
+    assert "  numbers 1.5, bars 3.0\n  missing: more.numbers; to install: " in of_extra["train"]
+    installed["more.numbers"] = "2"
+    assert main(["doctor"]) == 0 and "missing" not in capsys.readouterr().out
+
+
+def test_it_says_how_fast_a_product_is(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "_timed", lambda work: 2e-9 * doctor.SIZE**3 / 50)
+    monkeypatch.setattr(doctor, "num_threads", lambda: 3)
+    monkeypatch.setattr(doctor, "set_num_threads", lambda count: None)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert "1024 × 1024 in float32: 50 on 1 thread, 50 on 3 threads, in billions of operations a second" in out
+    assert re.search(r"threads +3 of \d+ processors?, as .*OMP_NUM_THREADS=3 says?", out)
+
+
+def test_it_runs_from_a_folder_that_was_never_installed(monkeypatch, capsys):
+    def requires(package):
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(metadata, "requires", requires)
+    assert main(["doctor"]) == 0 and "pip install -e ." in capsys.readouterr().out

@@ -1,0 +1,143 @@
+"""The estimators as users of scikit-learn have them: its own checks, pipelines, grids, pickles and clones."""
+
+import pickle
+from unittest import SkipTest
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from npbert import BertModel, Embed
+from npbert.sklearn import SentenceVectors, TextClassifier
+from tests.inference.checkpoints import write_checkpoint
+
+TEXTS = ["the cat sat", "a dog ran", "the cat ran on the mat", "a dog sat on the road"] * 4
+LABELS = ["cat", "dog", "cat", "dog"] * 4
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_checkpoint(tmp_path_factory.mktemp("checkpoint"), BertModel)
+
+
+@pytest.fixture
+def classifier(folder):
+    return TextClassifier(folder, epochs=40, batch_size=4, learning_rate=1e-2, random_state=0)
+
+
+class _OfNumbers:
+    """Each row of numbers as a text, for checks of scikit-learn that know only numbers."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = False, True
+        return tags
+
+    def texts(self, X, **options):
+        rows = validate_data(self, X, **options)
+        return [" ".join("cat" if number > 0 else "dog" for number in row) for row in rows]
+
+    def later(self, X):
+        check_is_fitted(self)
+        return self.texts(X, reset=False)
+
+
+class VectorsOfNumbers(_OfNumbers, SentenceVectors):
+    __init__ = SentenceVectors.__init__
+
+    def fit(self, X, y=None):
+        return super().fit(self.texts(X))
+
+    def transform(self, X):
+        return super().transform(self.later(X))
+
+
+class ClassifierOfNumbers(_OfNumbers, TextClassifier):
+    __init__ = TextClassifier.__init__
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y)
+        return super().fit(["cat " * int(row[0] > 0) + "dog" for row in X], y)
+
+    def predict_proba(self, X):
+        return super().predict_proba(self.later(X))
+
+
+@pytest.mark.parametrize(
+    ("kind", "legacy", "least"), [(VectorsOfNumbers(), True, 45), (ClassifierOfNumbers(epochs=0.1), False, 15)]
+)  # legacy: all checks; of the classifier these are 50, and take ten seconds, for a fifth of a second each fit
+def test_scikit_learn_checks_it(kind, legacy, least, folder):
+    passed = 0
+    for estimator, check in estimator_checks_generator(kind.set_params(model=folder), legacy=legacy):
+        try:
+            check(estimator)
+            passed += 1
+        except SkipTest:  # what is not installed here, pandas say
+            pass
+    assert passed >= least
+
+
+def test_vectors_are_those_of_embed_before_and_after_a_pickle(folder):
+    vectors = SentenceVectors(folder, pooling="cls", normalize=True).fit(TEXTS)
+    wanted = Embed.from_pretrained(folder, pooling="cls", normalize=True)(TEXTS)
+    np.testing.assert_array_equal(vectors.transform(np.array(TEXTS)), wanted)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(vectors)).transform(TEXTS), wanted)
+    assert list(vectors.get_feature_names_out()) == [f"sentencevectors{i}" for i in range(12)]
+    with pytest.raises(NotFittedError):
+        clone(vectors).transform(TEXTS)
+
+
+def test_a_classifier_learns_labels_of_any_kind_and_gives_them_back(classifier):
+    labels = np.array([-3, 7] * 8)
+    fitted = classifier.fit(TEXTS, labels)
+    assert fitted.classes_.tolist() == [-3, 7] and fitted.score(TEXTS, labels) == 1
+    p = fitted.predict_proba(TEXTS)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_array_equal(fitted.classes_[p.argmax(axis=1)], labels)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(TEXTS), p)
+    again = clone(classifier).fit(TEXTS, LABELS)
+    np.testing.assert_array_equal(again.predict_proba(TEXTS), p)
+    np.testing.assert_array_equal(again.predict(TEXTS), LABELS)
+
+
+def test_both_serve_in_pipelines_and_grids(folder, classifier):
+    pipeline = make_pipeline(SentenceVectors(folder), LogisticRegression(C=1e4))
+    grid = GridSearchCV(pipeline, {"sentencevectors__pooling": ["mean", "max"]}, cv=2).fit(TEXTS, LABELS)
+    assert grid.best_score_ == 1
+    grid = GridSearchCV(classifier, {"epochs": [0.25, 40]}, cv=2).fit(TEXTS, LABELS)
+    assert grid.best_params_ == {"epochs": 40} and grid.best_score_ == 1
+
+
+def test_it_stops_early_where_nothing_gets_better(classifier, capsys):
+    pairs, labels = [(text, text) for text in TEXTS], ["cat", "cat", "dog", "dog"] * 2 + LABELS[:8]
+    classifier.set_params(early_stopping=True, validation_fraction=0.25, n_iter_no_change=1, epochs=60)
+    assert classifier.set_params(verbose=True).fit(pairs, labels).predict(pairs).shape == (16,)
+    steps = [
+        int(line.split()[1].strip(":")) for line in capsys.readouterr().out.splitlines() if line.startswith("step")
+    ]
+    assert max(steps) < 180
+    classifier.set_params(verbose=False).fit(pairs, labels)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [("a cat", "X is 'a cat', wanted several texts"), ([], "no texts"), ([1.5], "row 0 of X is 1.5, wanted a text"),
+     ([("a", "b", "c")], "wanted a text, or a pair of texts")],
+)  # fmt: skip
+def test_what_is_no_text_is_named(X, said, folder):
+    with pytest.raises(ValueError, match=said):
+        SentenceVectors(folder).fit(X)
+
+
+def test_labels_that_teach_nothing_are_refused(classifier):
+    with pytest.raises(ValueError, match="y has one class, 'cat'"):
+        classifier.fit(TEXTS, ["cat"] * len(TEXTS))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        classifier.fit(TEXTS, LABELS[1:])

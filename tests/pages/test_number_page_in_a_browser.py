@@ -195,6 +195,7 @@ def test_the_paths_of_a_number_are_a_ladder_that_leads_to_its_steps_and_roads_ha
     choose(page, f"d({TABLE})", EXAMPLES[0].input_ids[1], 2)
     assert page.locator("#paths-drawn li").count() == 0, "drawn only when it is asked for"
     page.click("#paths summary")
+    page.wait_for_selector(".ladder .road")
     total = page.inner_text("#paths-total")
     assert page.inner_text("#followed-title output") == total
     flows = {item.inner_text().split("\n")[0]: item for item in page.locator(".ladder .road").all()}

@@ -218,5 +218,5 @@ def test_on_paper_the_step_is_named_and_no_dead_button_stands(page):
     page.evaluate("npbert.goToStep(6)")
     page.emulate_media(media="print")
     assert "step 7 of" in page.inner_text(".where")
-    figures = ".bar, .factor, .guess, #loss-value, .trail button"
+    figures = ".bar, .factor, .guess, #loss-value, .trail button, .tape button"
     assert page.locator(f"button:visible:not({figures}), input[type=range]:visible").count() == 0

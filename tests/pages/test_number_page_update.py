@@ -61,6 +61,8 @@ def test_one_step_of_training_makes_what_was_shown(page):
         page.click("#tab-step")
         go_to(page, "s.phase === 'update'")
         shown, before = new_values(page), values(page)
+        explained = page.evaluate(f"npbert.explain({TRACE}, 'new({DENSE})', 0, 1)")
+        assert explained["total"] == pytest.approx(explained["value"], rel=1e-12)
         after, own = (
             number(page.locator(f"#stage tr:has-text('{row}') td").nth(2).inner_text())
             for row in ("the whole batch", "(on top)")
@@ -90,3 +92,5 @@ def test_the_parameters_are_in_the_order_in_which_they_move_and_can_be_chosen_by
     assert [number(text) for text in row.locator("td").all_inner_texts()] == pytest.approx([share, largest], rel=1e-2)
     row.locator("button").click()
     assert page.locator(f'#stage table[data-array="new({DENSE})"]').count() == 1
+    page.evaluate(f"location.hash = 'number=m({QUERY})[1,2]'")  # an address says which one it is, too
+    page.wait_for_selector(f'#stage table[data-array="m({QUERY})"] td.chosen')

@@ -30,8 +30,8 @@ export const AdamW = {
     g: ({dw, settings: {batch}}, row, column) => ({
       right: `Σ share · ${dw.symbol} over the sentences of the batch`,
       terms: batch().map((sentence) => ofSentence(sentence, dw, row, column)),
-      note: "The gradient of the batch, and not of the sentence on top alone: each sentence has a gradient of its own, and "
-        + "counts by its share of the hidden words."
+      note: "The gradient of the batch, and not of the sentence on top alone: each sentence has a gradient of its own, "
+        + "and counts by its share of the hidden words."
         + (batch().some(({isShown}) => isShown) ? "" : " The sentence on top is not in this batch."),
     }),
     m_before: ({m_before, settings}, ...place) => remembered(m_before.at(...place), settings),
@@ -42,13 +42,14 @@ export const AdamW = {
         term("what it remembers", constant("β₁", beta), m_before.at(...place)),
         term("what is new", constant("1 − β₁", 1 - beta), g.at(...place), clip.at(0, 0)),
       ],
-      note: "The mean of the gradients so far, the last ones counting most: large where they agree, small where they do not.",
+      note: "The mean of the gradients so far, the last ones counting most: large where they agree in sign.",
     }),
     v: ({g, v_before, clip, settings: {betas: [, beta]}}, ...place) => ({
       right: "β₂ · v before + (1 − β₂) · (clip · g)²",
       terms: [
         term("what it remembers", constant("β₂", beta), v_before.at(...place)),
-        term("what is new", constant("1 − β₂", 1 - beta), squareOf(g.at(...place), "g²"), squareOf(clip.at(0, 0), "clip²")),
+        term("what is new",
+          constant("1 − β₂", 1 - beta), squareOf(g.at(...place), "g²"), squareOf(clip.at(0, 0), "clip²")),
       ],
       note: "The mean of their squares: its root is how large this gradient usually is, whatever its sign.",
     }),
@@ -73,20 +74,22 @@ export const AdamW = {
     norm: ({norm, settings: {squares}}) => ({
       right: "Σ g² / ‖g‖",
       terms: squares().map(({of, square, goes}) => {
-        const length = norm.at(0, 0);
-        return {...term(of, constant("Σ g²", square), functionOf(length, "1/‖g‖", 1 / (length.value || 1))), goes};
+        const length = norm.at(0, 0), share = functionOf(length, "1/‖g‖", 1 / (length.value || 1));
+        return {...term(of, constant("Σ g²", square), share), goes};
       }),
-      note: "How long the gradient is: the root of the squares of all its numbers, in all parameters. A root is what stands "
-        + "under it, over itself; so each bar is what one parameter brings. It leads to the largest number there.",
+      note: "How long the gradient is: the root of the squares of all its numbers, in all parameters. A root is what "
+        + "stands under it, over itself; so each bar is what one parameter brings, and leads to its largest number.",
     }),
     clip: ({norm, clip, settings: {max_grad_norm: most}}) => {
       const length = norm.at(0, 0), isClipped = clip.at(0, 0).value < 1;
       return {
         right: "min(1, max_grad_norm / (‖g‖ + 1e−6))",
         terms: [isClipped
-          ? term("scaled down", constant("max_grad_norm", most), functionOf(length, "1/(‖g‖ + 1e−6)", 1 / (length.value + SMALLEST_NORM)))
+          ? term("scaled down",
+            constant("max_grad_norm", most), functionOf(length, "1/(‖g‖ + 1e−6)", 1 / (length.value + SMALLEST_NORM)))
           : term("left as it is", functionOf(length, "1", 1))],
-        note: isClipped ? `The gradient is longer than ${most}: all of it is scaled down alike, and keeps its direction.`
+        note: isClipped
+          ? `The gradient is longer than ${most}: all of it is scaled down alike, and keeps its direction.`
           : `The gradient is no longer than ${most}, so it is not clipped.`,
       };
     },
@@ -104,7 +107,8 @@ const squareOf = (cell, label) => functionOf(cell, label, cell.value ** 2);
 // What one sentence brings. Where it is not the one on top, its gradient is a number of another trace.
 function ofSentence({example, share, trace, isShown}, dw, row, column) {
   const {value} = trace.named.get(dw.name).at(row, column);
-  const brought = term(`“${example.text}”`, constant("share", share), isShown ? dw.at(row, column) : constant(dw.symbol, value));
+  const gradient = isShown ? dw.at(row, column) : constant(dw.symbol, value);
+  const brought = term(`“${example.text}”`, constant("share", share), gradient);
   return isShown ? brought : {...brought, goes: {name: dw.name, row, column, example}};
 }
 
@@ -119,7 +123,7 @@ const corrected = ({symbol}, cell, power, beta, t) => ({
   right: `${symbol} / (1 − ${power}ᵗ)`,
   terms: [term("made up for the start", cell, constant(`1/(1 − ${power}^${t})`, 1 / (1 - beta ** t)))],
   note: `${symbol} began as 0, and is too small at first: this makes up for it. `
-    + (t === 1 ? "At the first step it gives back what is new, whole." : `With every step it matters less; this is step ${t}.`),
+    + (t === 1 ? "At the first step it gives back what is new, whole." : "It matters less with every step."),
 });
 
 const moves = ({m_hat, v_hat, decay, settings: {lr, eps}}, place) => [
@@ -129,7 +133,7 @@ const moves = ({m_hat, v_hat, decay, settings: {lr, eps}}, place) => [
 ];
 
 const sizeOfMove = ({t}) => (t === 1
-  ? "At the first step m̂ is clip · g and √v̂ its size, so m̂/√v̂ is +1 or −1: the weight moves by lr, however large or "
-    + "small its gradient is, but for one as small as eps."
-  : "m̂/√v̂ is about +1 or −1 where the last gradients agreed, and near 0 where they did not: so a weight hardly ever moves "
-    + "by more than lr.");
+  ? "At the first step m̂ is clip · g and √v̂ its size, so m̂/√v̂ is +1 or −1: the weight moves by lr, however "
+    + "large or small its gradient is, but for one as small as eps."
+  : "m̂/√v̂ is about +1 or −1 where the last gradients agreed, and near 0 where they did not: so a weight hardly ever "
+    + "moves by more than lr.");

@@ -12,8 +12,8 @@ export const batchAt = (examples, step) =>
   range(Math.min(IN_A_BATCH, examples.length), (place) => examples[(step * IN_A_BATCH + place) % examples.length]);
 
 // `next` says what the next step is, down the mean loss of all masked words of the examples, and changes nothing: the
-// loss and the sentences as they are before it, ‖g‖ and clip, and by parameter all arrays of AdamW. `step` makes it, and
-// returns {loss, gradientNorm}. `steps` counts.
+// loss and the sentences as they are before it, ‖g‖ and clip, and by parameter all arrays of AdamW. `step` makes this
+// step, and returns {loss, gradientNorm}. `steps` counts.
 export function makeTrainer(model, settings) {
   const zeros = () => new Map([...model.parameters].map(([name, {shape}]) => [name, new Tensor(...shape)]));
   const means = zeros(), squares = zeros();

@@ -1,5 +1,5 @@
-// The last step of a trace, the update: what the trainer's next step does with every parameter, as arrays that say where
-// their numbers come from. None of it is computed before somebody looks.
+// The last step of a trace, the update: what the trainer's next step does with every parameter, as arrays that say
+// where their numbers come from. None of it is computed before somebody looks.
 
 import {AdamW} from "./adamw.js";
 import {asPlainObject, run} from "./run.js";
@@ -36,19 +36,19 @@ export function addUpdate(trace, trainer, examples) {
   const batch = once(() => next().batch.map((one) => ({...one, isShown: isSameSentence(one.example, trace.example)})));
   const squares = once(() => parameters.map(({name}) => squaresIn(name, next().made.get(name).g)));
 
-  const add = (made, of, axes, tensorOf) => Object.entries(made).map(([key, about]) => {
+  const add = (made, of, shape, axes, tensorOf) => Object.entries(made).map(([key, about]) => {
     const [symbol, meaning] = about(of.symbol);
     const name = of.name ? `${key}(${of.name})` : key;
     const array = new NamedArray({name, symbol, meaning, gradientName: null, ...axes}, null, tokens, index);
     Object.defineProperty(array, "tensor", {get: () => tensorOf(key)});
     trace.named.set(name, array);
-    trace.arrays.set(name, asPlainObject(array, trace));
+    trace.arrays.set(name, Object.defineProperty(asPlainObject(array, trace), "shape", {value: shape}));
     return [key, array];
   });
-  const shared = Object.fromEntries(add(OF_ALL, {}, {rows: "one", columns: "one"}, (key) => next()[key]));
+  const shared = Object.fromEntries(add(OF_ALL, {}, [1, 1], {rows: "one", columns: "one"}, (key) => next()[key]));
   for (const w of parameters) {
     const axes = {rows: w.rows, columns: w.columns};
-    const made = Object.fromEntries(add({...READ, ...MADE}, w, axes, (key) => next().made.get(w.name)[key]));
+    const made = Object.fromEntries(add({...READ, ...MADE}, w, w.tensor.shape, axes, (key) => next().made.get(w.name)[key]));
     const inputs = {w, dw: trace.named.get(`d(${w.name})`)};
     const settings = {...trainer.settingsOf(w.name), batch, squares};
     const record = {operation: AdamW, part: "parameters", inputs, outputs: {...shared, ...made}, settings};
@@ -56,13 +56,15 @@ export function addUpdate(trace, trainer, examples) {
   }
   const namesOf = (keys) => parameters.flatMap(({name}) => Object.keys(keys).map((key) => `${key}(${name})`));
   trace.steps[index] = {
-    index, phase: "update", part: "parameters", kind: AdamW.kind, title: "the update: every parameter moves", formula: AdamW.formula,
+    index, phase: "update", part: "parameters", kind: AdamW.kind,
+    title: "the update: every parameter moves", formula: AdamW.formula,
     reads: namesOf(READ), writes: [...Object.keys(OF_ALL), ...namesOf(MADE)], tape: {keeps: [], ids: 0},
     names: [["theta", "w"], ["alpha", "lr"], ["g", "clip · g"]],
   };
-  const moved = once(() => ({...model, parameters: new Map([...next().made].map(([name, {new: after}]) => [name, after]))}));
-  const lossAfter = (example) => run(moved(), example, {backward: false}).loss;
-  trace.update = {t: trainer.steps + 1, lr: trainer.lr, parameters: parameters.map(({name}) => name), batch, next, lossAfter};
+  const after = once(() => new Map([...next().made].map(([name, made]) => [name, made.new])));
+  const lossAfter = (example) => run({...model, parameters: after()}, example, {backward: false}).loss;
+  const names = parameters.map(({name}) => name);
+  trace.update = {t: trainer.steps + 1, lr: trainer.lr, parameters: names, batch, next, lossAfter};
 }
 
 function once(make) {
@@ -70,7 +72,7 @@ function once(make) {
   return () => (made ??= make());
 }
 
-const isSameSentence = (a, b) => String([a.input_ids, a.token_type_ids, a.labels]) === String([b.input_ids, b.token_type_ids, b.labels]);
+const isSameSentence = (a, b) => ["input_ids", "token_type_ids", "labels"].every((key) => String(a[key]) === String(b[key]));
 
 // Of a gradient the sum of its squares, and where its largest number is
 function squaresIn(of, {re, columns}) {

@@ -136,8 +136,8 @@ export function choose(place) {
   change({chosen: place, trail: [place], parameter: parameterOf(place) ?? state.parameter});
 }
 
-// From the number that is followed go on to one that it is made of, or to several, each made of the next: the stage shows
-// the step that makes the last. Where that has an `example`, it is a number of this sentence, which comes on top.
+// From the number that is followed go on to one that it is made of, or to several, each made of the next: the stage
+// shows the step that makes the last. Where that has an `example`, it is a number of this sentence, which comes on top.
 export function follow(...places) {
   const {example = null, ...place} = places.pop();
   const {arrays} = state.trace;

@@ -71,5 +71,6 @@ function leading({name, row, column, example = null}, cells, look, parts) {
     onfocus: () => light(true),
     onblur: () => light(false),
   };
-  return make("button", {type: "button", class: look, title: `go on to ${titleOf(place)}${example ? ` of “${example.text}”` : ""}`, ...listeners}, ...parts);
+  const title = `go on to ${titleOf(place)}${example ? ` of “${example.text}”` : ""}`;
+  return make("button", {type: "button", class: look, title, ...listeners}, ...parts);
 }

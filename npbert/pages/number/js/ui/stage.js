@@ -38,10 +38,11 @@ function drawStage() {
   const formula = now.title.includes(now.formula) ? null : make("p", {class: "formula"}, now.formula);
   const bug = bugAt(now);
   const planted = bug && make("p", {class: "formula wrong"}, `with the bug: ${bug.line}`);
-  const isUpdate = now.phase === "update";
-  byId("stage-head").replaceChildren(...[where, title, formula, planted, ...(isUpdate ? headOfUpdate() : [])].filter(Boolean));
-  const groups = isUpdate ? groupsOfUpdate() : groupsOf(now, forward);
-  byId("stage").replaceChildren(...groups.map((group) => drawnGroup(group, now)), ...(isUpdate ? tablesOfUpdate() : []));
+  const [head, groups, tables] = now.phase === "update"
+    ? [headOfUpdate(), groupsOfUpdate(), tablesOfUpdate()]
+    : [[], groupsOf(now, forward), []];
+  byId("stage-head").replaceChildren(...[where, title, formula, planted, ...head].filter(Boolean));
+  byId("stage").replaceChildren(...groups.map((group) => drawnGroup(group, now)), ...tables);
   markChosen();
   if (focused) {
     cellOfPlace(byId("stage"), focused)?.focus();

@@ -1,9 +1,9 @@
 // The update on the stage: the arrays of one parameter, and what the whole step does to the losses and to all of them.
 
-import {chooseParameter} from "./actions.js";
+import {chooseParameter, parameterOf} from "./actions.js";
 import {lengthOf} from "./before.js";
 import {make, makeButton} from "./dom.js";
-import {plainNumber, roundedNumber} from "./format.js";
+import {exactNumber, plainNumber, roundedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
 import {largestOf} from "./nothing.js";
 import {steepestWeights} from "./place.js";
@@ -16,15 +16,17 @@ const GROUPS = [ // what comes out first: it is made of those below it
   ["the gradient of the batch", ["g"], ["norm", "clip"]],
 ];
 
-// Whose update it is: the one that the reader has chosen last, by name or by a number, or the steepest.
+// Whose update it is: that of the chosen number, or the one that was chosen last, by name or by a number, or the steepest.
 export function updatedParameter() {
-  return state.parameter ?? steepestWeights(1)[0].name;
+  return (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;
 }
 
 // The groups of the stage: titles, and the names of their arrays.
 export function groupsOfUpdate() {
   const name = updatedParameter();
-  return GROUPS.map(([title, own, ofAll = []]) =>
+  const {t} = state.trace.update;
+  const groups = GROUPS.filter(([, [first]]) => t > 1 || first !== "m_before"); // nothing but 0 is remembered at first
+  return groups.map(([title, own, ofAll = []]) =>
     [title, [...own.map((key) => (key ? `${key}(${name})` : name)), ...ofAll]]);
 }
 
@@ -32,15 +34,17 @@ export function groupsOfUpdate() {
 export function headOfUpdate() {
   const {t, lr, parameters} = state.trace.update;
   const {betas, eps, weight_decay: decay, max_grad_norm: most} = state.data.optimizer;
+  const here = updatedParameter();
   const options = parameters.map((name) =>
-    make("option", {value: name, selected: name === updatedParameter()}, titleOfParameter(name)));
+    make("option", {value: name, selected: name === here}, titleOfParameter(name)));
   const select = make("select", {id: "parameter", onchange: () => chooseParameter(select.value)}, ...options);
   const rate = plainNumber(roundedNumber(lr, 2));
   const said = t === 1
-    ? `This is the first step: nothing is remembered yet, so m̂/√v̂ is +1 or −1, and every number moves by about the learning `
-      + `rate, ${rate}, whether its gradient is large or small.`
+    ? "This is the first step: nothing is remembered yet, so m̂/√v̂ is +1 or −1, and every number moves by about the "
+      + `learning rate, ${rate}, whether its gradient is large or small: even a model that guesses well may get worse.`
     : `This is step ${t} of the training under “Train it”: “1 step” there makes exactly this one.`;
-  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${eps}, λ = ${decay}, max_grad_norm = ${most}`;
+  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${exactNumber(eps)}, λ = ${decay}, `
+    + `max_grad_norm = ${most}`;
   return [
     make("p", {class: "formula"}, constants),
     make("p", {}, `${said} Click a number under “before and after” to see what makes it.`),
@@ -61,8 +65,8 @@ function rowsOfLosses() {
   const {batch, next, lossAfter} = trace.update;
   const sentences = batch().map((one) => ({...one, before: one.trace.loss, after: lossAfter(one.example)}));
   const after = sentences.reduce((sum, one) => sum + one.share * one.after, 0);
-  const isThere = sentences.some(({isShown}) => isShown);
-  const outside = isThere ? [] : [["on top, not in the batch", "–", ...[trace.loss, lossAfter(example)].map(plainNumber)]];
+  const own = ["on top, not in the batch", "–", ...[trace.loss, lossAfter(example)].map(plainNumber)];
+  const outside = sentences.some(({isShown}) => isShown) ? [] : [own];
   return [
     ...sentences.map((one) => [
       make("bdi", {}, one.isShown ? `${one.example.text} (on top)` : one.example.text),
@@ -86,9 +90,10 @@ function tableOf(title, heads, rows) {
   const head = heads.map((text, index) => make("th", {scope: "col", class: index ? "number" : ""}, text));
   const body = rows.map(([name, ...figures]) =>
     make("tr", {}, make("th", {scope: "row"}, name), ...figures.map((text) => make("td", {class: "number"}, text))));
-  const table = make("table", {class: "words-table"}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
-  return make("section", {class: "group", "aria-label": title},
-    make("h3", {}, title), make("div", {class: "scrolls heat-box", tabindex: 0, role: "group", "aria-label": title}, table));
+  const parts = [make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body)];
+  const box = {class: "scrolls heat-box", tabindex: 0, role: "group", "aria-label": title};
+  const table = make("div", box, make("table", {class: "words-table"}, ...parts));
+  return make("section", {class: "group", "aria-label": title}, make("h3", {}, title), table);
 }
 
 function titleOfParameter(name) {

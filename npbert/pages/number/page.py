@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
-STYLES = [
-    *("top", "steps", "heat", "paint", "legend", "follow", "tape", "paths", "compare", "curves", "sheet", "fit", "guide")
-]
+STYLES = "top steps heat paint legend follow tape paths compare curves sheet fit guide".split()
 TITLE = "Follow one number back"
 PARTS = ("guide", "tours", "compare", "paths", "move", "break", "train", "glossary")
 """Each stands in page.html where a comment names it."""

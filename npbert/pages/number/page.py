@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
-STYLES = "top steps heat paint legend follow tape paths compare curves sheet fit guide".split()
+STYLES = (
+    *("top", "steps", "heat", "paint", "legend", "follow", "tape"),
+    *("paths", "compare", "curves", "sheet", "fit", "guide"),
+)
 TITLE = "Follow one number back"
 PARTS = ("guide", "tours", "compare", "paths", "move", "break", "train", "glossary")
 """Each stands in page.html where a comment names it."""

@@ -1,4 +1,4 @@
-"""`npbert demo`: the program demo.py of the repository, which setup.py puts into a wheel as npbert/demo.py."""
+"""`npbert demo`: the program at the top of the repository, of which a wheel has a copy inside of npbert."""
 
 import sys
 from collections.abc import Sequence

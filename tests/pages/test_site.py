@@ -75,7 +75,7 @@ def test_a_broken_link_anywhere_stops_the_build(tmp_path, monkeypatch):
     alone.sources = [library().by_path[path] for path in ("npbert/__init__.py", "npbert/layers/linear.py")]
     alone.root, alone.chapters = tmp_path, []
     monkeypatch.setattr(build, "Library", lambda root: alone)
-    monkeypatch.setattr(build, "reference_pages", lambda library: [])
+    monkeypatch.setattr(build, "reference_pages", lambda *_: [])
     with pytest.raises(FileError, match=r"^\d+ links of the site are broken; the first: .*\.html: .* leads nowhere$"):
         build_site(tmp_path / "site", root=tmp_path, proofs=made_up_proofs(), number=made_up_number())
     assert list(tmp_path.iterdir()) == []

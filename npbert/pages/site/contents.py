@@ -80,7 +80,9 @@ def search_index(library: Library, pages: list[Page], errors: list[Explained]) -
     late = [each for each in sources if each.room == "learn/exercises" or not each.path.startswith("npbert/")]
     early = [*_headings(pages), *(entry for each in sources if each not in late for entry in _names(library, each))]
     entries = [*early, *(entry for each in late for entry in _names(library, each))]
-    entries += [(text, "error", each.address, each.paragraph) for each in errors for text, _ in each.texts]
+    said = [(text, f"error of {each.definition.name}", each) for each in errors for text, _ in each.texts]
+    said.sort(key=lambda entry: -len(entry[0]))  # of those that fit what was printed, the one with the most words first
+    entries += [(text, kind, each.address, each.paragraph) for text, kind, each in said]
     listed = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
     return f"const ENTRIES = {listed};\nconst FIRST_LATE = {len(early)};\n"
 

@@ -14,7 +14,7 @@ from npbert.pages.site.sources import Function, last_assigned
 ERRORS_PAGE = "errors.html"
 _ABOUT = "Every text that npbert stops or warns with, and what explains it."
 _RAISES = re.compile(r"Raises:.*?(?=\n\s*\n|\Z)|Warns:.*?(?=\n\s*\n|\Z)", re.DOTALL)
-_FEWEST = 2  # words, of which a text has at least so many
+_FEWEST = 8  # letters of a text by which it can be found
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ def errors_in(library: Library) -> list[Explained]:
             users.setdefault(name, []).append(definition)
     found: dict[Definition, Explained] = {}
     for definition in functions:
-        for text, line in _texts(definition):
-            explains = _explaining(definition, users, library)
+        texts = list(_texts(definition))
+        for explains in (_explaining(definition, users, library, {definition}) or [definition]) if texts else ():
             said = found.setdefault(explains, Explained(explains)).texts
-            if text not in dict(said):
-                said.append((text, f"{definition.source.page}#L{line}"))
+            known = dict(said)
+            said += [(text, f"{definition.source.page}#L{line}") for text, line in texts if text not in known]
     return sorted(found.values(), key=lambda each: library.sources.index(each.definition.source))
 
 
@@ -84,7 +84,7 @@ def _texts(definition: Definition) -> Iterator[tuple[str, int]]:
             values = node.args[:1]
         for value in values:
             text = _template(value, definition.node)
-            if len(re.findall(r"[^\W\d_]{2,}", text)) >= _FEWEST:
+            if len(re.findall(r"[^\W\d_]", text)) >= _FEWEST:
                 yield text, value.lineno
 
 
@@ -101,21 +101,23 @@ def _template(value: ast.expr | None, function: ast.AST) -> str:
     return "…"
 
 
-def _explaining(definition: Definition, users: dict[str, list[Definition]], library: Library) -> Definition:
-    """The first that says "Raises:" of a function, its class, and those that use it, and use those: in its file any,
-    in other files functions. Where none does, the function itself."""
-    waiting, seen = [definition], {definition}
-    for each in waiting:
+def _explaining(
+    definition: Definition, users: dict[str, list[Definition]], library: Library, seen: set[Definition]
+) -> list[Definition]:
+    """Where it says "Raises:" for a function: there itself, in its class, or else where it is used, and where that is
+    used. users: the functions in which a name stands."""
+    module, (owner, _, name) = definition.source.module, definition.name.rpartition(".")
+    around = library.definitions.find(module, owner) if owner else None
+    for each in filter(None, (definition, around)):
         if _RAISES.search(_docstring(each)):
-            return each
-        owner, _, name = each.name.rpartition(".")
-        around = library.definitions.find(each.source.module, owner) if owner else None
-        others = sorted(users.get(name, []), key=lambda other: other.source is not each.source)
-        near = [other for other in others if other.source is each.source or not owner]
-        new = [other for other in [*filter(None, [around]), *near] if other not in seen]
-        waiting += new
-        seen.update(new)
-    return definition
+            return [each]
+    found: list[Definition] = []
+    for user in users.get(name, []):
+        meant = library.definitions.find(user.source.module, name)  # None for a method: it is used in its own file
+        if user not in seen and (meant is definition or (owner and user.source is definition.source)):
+            seen.add(user)
+            found += _explaining(user, users, library, seen)
+    return list(dict.fromkeys(found))
 
 
 def _docstring(definition: Definition) -> str:

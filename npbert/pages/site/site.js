@@ -89,7 +89,7 @@ function isPrinted(typed, text) {
 }
 
 function rank(typed, [name, kind, page, sentence, text = ""]) {
-  if (kind === "error" && isPrinted(typed, name)) {
+  if (kind.startsWith("error of ") && isPrinted(typed, name)) {
     return 0;
   }
   const wanted = stem(plain(typed).replaceAll(" ", ""));

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,10 @@ from npbert.files import FileError
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
 
-Encoding: TypeAlias = Any
+if TYPE_CHECKING:
+    from tokenizers import Encoding as Encoding
+else:
+    Encoding: TypeAlias = Any
 """A text as tokens: a `tokenizers.Encoding`, with the lists `ids`, `type_ids`, `tokens`, `offsets` (from and to which
 character of its text each token comes), `word_ids` and `sequence_ids` (0 or 1: of which text of a pair; None for [CLS]
 and [SEP]), and in `overflowing` what was cut off."""

@@ -38,6 +38,7 @@ class Answer(Task):
     """
 
     model_class = BertForQuestionAnswering
+    model: BertForQuestionAnswering
 
     def __init__(
         self,
@@ -127,7 +128,7 @@ class Answer(Task):
         spans, log_total = best_spans(
             start_logits[first:last], end_logits[first:last], max_length=self.max_answer_length, n_best=count
         )
-        edges: dict[int, tuple[int, int]] = {}  # where each word of the window starts and ends
+        edges: dict[int | None, tuple[int, int]] = {}  # where each word of the window starts and ends
         for index in tokens:
             word, (start, end) = window.word_ids[index], window.offsets[index]
             edges[word] = (edges.get(word, (start, end))[0], end)

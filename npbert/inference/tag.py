@@ -54,6 +54,7 @@ class Tag(Task):
     """
 
     model_class = BertForTokenClassification
+    model: BertForTokenClassification
 
     @overload
     def __call__(self, texts: str) -> TaggedText: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too

@@ -38,6 +38,7 @@ class Task:
     """
 
     model_class: ClassVar[type[PreTrainedModel]]
+    model: PreTrainedModel
 
     def __init__(self, model: Any, tokenizer: Tokenizer, *, max_length: int | None = None) -> None:
         if len(tokenizer) > model.config.vocab_size:

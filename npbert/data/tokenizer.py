@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -26,13 +26,23 @@ from npbert.files import FileError
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
 
-if TYPE_CHECKING:
-    from tokenizers import Encoding as Encoding
-else:
-    Encoding: TypeAlias = Any
-"""A text as tokens: a `tokenizers.Encoding`, with the lists `ids`, `type_ids`, `tokens`, `offsets` (from and to which
-character of its text each token comes), `word_ids` and `sequence_ids` (0 or 1: of which text of a pair; None for [CLS]
-and [SEP]), and in `overflowing` what was cut off."""
+
+class Encoding(Protocol):
+    """A text as tokens: a `tokenizers.Encoding`.
+
+    ids, type_ids, attention_mask, tokens: of each token. offsets: from and to which character of its text it comes.
+    word_ids, and sequence_ids (0 or 1: of which text of a pair): None for [CLS] and [SEP]. overflowing: what was cut.
+    """
+
+    ids: list[int]
+    type_ids: list[int]
+    attention_mask: list[int]
+    tokens: list[str]
+    offsets: list[tuple[int, int]]
+    word_ids: list[int | None]
+    sequence_ids: list[int | None]
+    overflowing: list[Encoding]
+
 
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
 

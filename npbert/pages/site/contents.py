@@ -11,7 +11,7 @@ from typing import Any
 from npbert.pages.site.chapters import public_names_in
 from npbert.pages.site.definitions import Definition
 from npbert.pages.site.docstring import Texts
-from npbert.pages.site.errors import ERRORS_PAGE, Explained, address_of_errors
+from npbert.pages.site.errors import ERRORS_PAGE, Explained
 from npbert.pages.site.examples import Example, example_of, examples_in
 from npbert.pages.site.library import Library, relative
 from npbert.pages.site.number import NUMBER_PAGE
@@ -156,7 +156,9 @@ def _reference_page(
         address = described.setdefault(id(definition.node), here) if definition else here
         entry = _entry(library, path, definition) if definition and address == here else {}
         if entry and definition:
-            entry["errors"] = address_of_errors(definition, errors)
+            near = (each for each in errors if each.definition.source is definition.source and definition.name)
+            said = (each.address for each in near if f"{each.definition.name}.".startswith(f"{definition.name}."))
+            entry["errors"] = next(said, "")
             entry["example"] = example = example_of(name, examples)
             if example:
                 names = public_names_in(example.code, library)

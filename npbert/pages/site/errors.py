@@ -54,16 +54,6 @@ def errors_in(library: Library) -> list[Explained]:
     return sorted(found.values(), key=lambda each: library.sources.index(each.definition.source))
 
 
-def address_of_errors(definition: Definition, errors: list[Explained]) -> str:
-    """The place of what a class, with its methods, or a function says; "" where it says nothing."""
-    for each in errors:
-        name = each.definition.name
-        same = each.definition.source is definition.source and definition.name in (name, name.partition(".")[0])
-        if same and definition.name:
-            return each.address
-    return ""
-
-
 def errors_page(library: Library, errors: list[Explained]) -> Page:
     """The page, with a part for each class or function that explains some."""
     entries = []

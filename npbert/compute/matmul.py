@@ -3,7 +3,6 @@
 import numpy as np
 
 from npbert.compute.array import Array
-from npbert.compute.blas import blas_threads
 from npbert.compute.threads import num_threads, run, slices
 
 SMALL = 8_000_000
@@ -18,8 +17,8 @@ FEW = 32
 GROUP = 8
 """Rows that BLAS multiplies at once; the last seven of 15 it takes in three turns, and half as long again."""
 
-UNCOPIED = 1_000_000
-"""A product of no more multiplications one thread of BLAS makes from the factors as they lie, if it is of 16 rows."""
+SLAB, UNCOPIED = 32, 1_000_000
+"""Rows of the right factor in a slab, and the multiplications up to which BLAS takes both factors as they lie."""
 
 
 def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
@@ -53,25 +52,17 @@ def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
 def _multiply(a: Array, b: Array, out: Array) -> None:
     """out = a b; for few rows so that BLAS does not copy b, which takes up to half of the time.
 
-    One thread copies nothing where the product is small: it gets b in slabs, Σₛ a[:, s] b[s]. Else BLAS copies the
-    right one of two factors: in bᵀ aᵀ, the same product, that is the small one (brought to full groups of rows).
+    Of two factors BLAS copies the right one: in bᵀ aᵀ, the same product, that is the small one (brought to full groups
+    of rows). For fewer rows still it copies nothing, if it gets b in slabs: Σₛ a[:, s] b[s].
     """
     n, inner = a.shape
-    for depth in (64, 32):
-        if 1 < n <= FEW // 2 and inner % depth == 0 and n * depth * b.shape[1] <= UNCOPIED and _in_slabs(b):
-            slabs = inner // depth
-            products = a.reshape(n, slabs, depth).swapaxes(0, 1) @ b.reshape(slabs, depth, -1)
-            np.sum(products, axis=0, out=out)
-            return
-    if 1 < n <= FEW:
+    if n == 1 or n > FEW:
+        np.matmul(a, b, out=out)
+    elif n <= GROUP and inner % SLAB == 0 and n * SLAB * b.shape[1] <= UNCOPIED and b.strides[1] == b.itemsize:
+        slabs = inner // SLAB
+        products = a.reshape(n, slabs, SLAB).swapaxes(0, 1) @ b.reshape(slabs, SLAB, -1)
+        np.sum(products, axis=0, out=out)
+    else:
         groups = np.zeros((-(-n // GROUP) * GROUP, inner), a.dtype)
         groups[:n] = a
         out[...] = np.matmul(b.T, groups.T).T[:n]
-    else:
-        np.matmul(a, b, out=out)
-
-
-def _in_slabs(b: Array) -> bool:
-    """Whether slabs of b help: if its rows lie in memory one by one, and BLAS has no threads that would take shares."""
-    blas = blas_threads()
-    return b.flags.c_contiguous and (blas is None or blas.get() == 1)

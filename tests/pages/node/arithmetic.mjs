@@ -13,7 +13,8 @@ const [first] = asked.models;
 
 // A trace as JSON: arrays by name, steps as they are
 function written(trace) {
-  const arrays = [...trace.arrays.values()].map((array) => [array.name, {...array, values: [...array.values]}]);
+  const arrays = [...trace.arrays.values()].map(({name, parameter, gradient, shape, values}) =>
+    [name, {parameter, gradient, shape, values: [...values]}]);
   return {loss: trace.loss, steps: trace.steps, arrays: Object.fromEntries(arrays), probabilities: trace.probabilities};
 }
 
@@ -72,7 +73,7 @@ function chains(trace) {
   });
 }
 
-const valueIn = (trace, {name, row, column}) => trace.named.get(name).tensor.at(row, column);
+const valueIn = (trace, {name, row, column}) => trace.arrays.get(name).tensor.at(row, column);
 
 function pathsIn(trace, place) {
   const {stops, roads} = math.pathsOf(trace, place);

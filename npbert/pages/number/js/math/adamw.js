@@ -106,7 +106,7 @@ const squareOf = (cell, label) => functionOf(cell, label, cell.value ** 2);
 
 // What one sentence brings. Where it is not the one on top, its gradient is a number of another trace.
 function ofSentence({example, share, trace, isShown}, dw, row, column) {
-  const {value} = trace.named.get(dw.name).at(row, column);
+  const {value} = trace.arrays.get(dw.name).at(row, column);
   const gradient = isShown ? dw.at(row, column) : constant(dw.symbol, value);
   const brought = term(`“${example.text}”`, constant("share", share), gradient);
   return isShown ? brought : {...brought, goes: {name: dw.name, row, column, example}};

@@ -11,7 +11,7 @@ export const Embedding = {
   keepsOf: ({ids}) => ids, // no array of the page
   undoing: ({weight, y}) => `d${weight.symbol}[v] += d${y.symbol}[n]  for every n whose id is v`,
 
-  forward({weight}, {ids}) {
+  forward({weight}, _, {ids}) {
     return {y: rowsAt(weight, ids)};
   },
 
@@ -21,7 +21,6 @@ export const Embedding = {
 
   explain: {
     y: ({weight, settings}, n, i) => ({
-      right: `${weight.symbol}[${settings.ids[n]}, ${i}]`,
       terms: [term(weight.rowLabel(settings.ids[n]), weight.at(settings.ids[n], i))],
       note: "Looked up: the row of the table that this token’s id names.",
     }),

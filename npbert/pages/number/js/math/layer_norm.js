@@ -6,7 +6,7 @@
 // μ and σ, which it shares with its whole row:  dx = dx̂/σ − mean(dx̂)/σ − x̂ mean(dx̂ · x̂)/σ.
 
 import {add, divide, meanOfEachRow, plus, squareRoot, subtract, sumOverRows, times} from "./tensor.js";
-import {constant, forEachColumn, forEachRow, functionOf, LETTERS, sumOver, term} from "./terms.js";
+import {constant, forEachColumn, forEachRow, functionOf, term} from "./terms.js";
 
 export const LayerNorm = {
   kind: "LayerNorm",
@@ -23,7 +23,7 @@ export const LayerNorm = {
     },
   },
 
-  forward({x, gamma, beta}, {eps}, given) {
+  forward({x, gamma, beta}, given, {eps}) {
     const mu = given.mu ?? meanOfEachRow(x);
     const centred = subtract(x, mu);
     const sigma = given.sigma ?? squareRoot(plus(meanOfEachRow(times(centred, centred)), eps));
@@ -43,7 +43,6 @@ export const LayerNorm = {
 
   explain: {
     mu: ({x}, n) => ({
-      right: `Σᵢ ${x.symbol}[${n}, i] / D`,
       terms: forEachColumn(x, (i) => [x.at(n, i), constant("1/D", 1 / x.tensor.columns)]),
       note: `The mean of the row. D = ${x.tensor.columns} is how many features it has.`,
     }),
@@ -74,28 +73,23 @@ export const LayerNorm = {
       note: "Every feature is stretched by its γ and shifted by its β, both of them learned.",
     }),
     dgamma: ({dy, xHat, y}, _, i) => ({
-      right: `${sumOver(dy.rows)} x̂[${LETTERS[dy.rows]}, ${i}] · ${dy.symbol}[${LETTERS[dy.rows]}, ${i}]`,
       terms: forEachRow(xHat, (n) => [xHat.at(n, i), dy.at(n, i)]),
       note: `γ stretches this feature in every row, and moves ${y.symbol} there by x̂ times as much.`,
     }),
     dbeta: ({dy, y}, _, i) => ({
-      right: `${sumOver(dy.rows)} ${dy.symbol}[${LETTERS[dy.rows]}, ${i}]`,
       terms: forEachRow(dy, (n) => [dy.at(n, i)]),
       note: `β is added to this feature in every row, and moves ${y.symbol} there by as much.`,
     }),
     dxHat: ({dy, gamma, y}, n, i) => ({
-      right: `${gamma.symbol}[${i}] · ${dy.symbol}[${n}, ${i}]`,
       terms: [term(`γ · ${dy.symbol}`, gamma.at(0, i), dy.at(n, i))],
       note: `As ${y.symbol} = γ x̂ + β, x̂ moves its own ${y.symbol} by γ times as much.`,
     }),
     shift: ({dxHat}, n) => ({
-      right: `Σᵢ dx̂[${n}, i] / D`,
       terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), constant("1/D", 1 / dxHat.tensor.columns)]),
       note: "The mean of dx̂: the road through μ brings it back to every x of the row.",
     }),
     stretch: ({dxHat, xHat}, n) => ({
-      right: `Σᵢ dx̂[${n}, i] · x̂[${n}, i] / D`,
-      terms: forEachColumn(dxHat, (i) => [xHat.at(n, i), dxHat.at(n, i), constant("1/D", 1 / xHat.tensor.columns)]),
+      terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), xHat.at(n, i), constant("1/D", 1 / xHat.tensor.columns)]),
       note: "The mean of dx̂ · x̂: the road through σ brings it back to every x of the row, in proportion to its x̂.",
     }),
     dx: ({dxHat, shift, stretch, xHat, sigma}, n, i) => {

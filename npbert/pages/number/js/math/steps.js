@@ -51,7 +51,7 @@ export function activated(recorder, part, x, where, symbol) {
   const activation = activationNamed(recorder.model.config.hidden_act);
   const y = described(where, symbol);
   const meaning = "The slope of the activation: kept for backward.";
-  const slope = {...y, name: `${y.name}.slope`, symbol: `${symbol}′`, meaning, gradientName: null};
+  const slope = {...y, name: `${y.name}.slope`, symbol: `${symbol}′`, meaning, gradient: null};
   const about = {part, title: `${activation.kind}: what is let through`, formula: activation.formula(symbol, x.symbol)};
   return recorder.step(activation, about, {x}, {y, slope}).y;
 }
@@ -71,8 +71,8 @@ export function normed(recorder, part, x, where, symbol) {
   const {rows} = x;
   const inside = (key, sign, columns, meaning) => ({name: `${part}.${key}`, symbol: sign, rows, columns, meaning});
   const outputs = {
-    mu: {...inside("mu", "μ", "one", "The mean of each row."), gradientName: null},
-    sigma: {...inside("sigma", "σ", "one", "How far the numbers of each row spread."), gradientName: null},
+    mu: {...inside("mu", "μ", "one", "The mean of each row."), gradient: null},
+    sigma: {...inside("sigma", "σ", "one", "How far the numbers of each row spread."), gradient: null},
     xHat: inside("xHat", "x̂", "features", "Each row brought to mean 0 and variance 1."),
     y: described(where, symbol),
   };
@@ -94,18 +94,19 @@ export function forked(recorder, part, x) {
 // C = P V  with  P = softmax(S),  S = Q Kᵀ/√d, for each head
 export function attended(recorder, where, q, k, v) {
   const part = `${where}.attention.dot_product`, heads = recorder.model.config.num_attention_heads;
+  const settings = {heads, width: q.tensor.columns / heads};
   const ofHead = (symbol, h) =>
     ({name: `${where}.${symbol}.${h}`, symbol: symbol + (heads > 1 ? subscript(h) : ""), head: h});
   const perHead = (key, symbol) => Object.fromEntries(
     range(heads, (h) => [`${key}${h}`, described(where, symbol, ofHead(symbol, h))]));
   const said = (title, formula) => ({part, title, formula});
   const scores = recorder.step(
-    Scores, said("scores: every query meets every key", "S = Q Kᵀ/√d"), {q, k}, perHead("s", "S"), {heads});
+    Scores, said("scores: every query meets every key", "S = Q Kᵀ/√d"), {q, k}, perHead("s", "S"), settings);
   const shares = recorder.step(
-    Softmax, said("softmax: scores become shares", "P = softmax(S)"), scores, perHead("p", "P"), {heads});
+    Softmax, said("softmax: scores become shares", "P = softmax(S)"), scores, perHead("p", "P"), settings);
   const c = described(where, "C");
   return recorder.step(
-    WeightedMean, said("a weighted mean of the values", "C = P V"), {...shares, v}, {c}, {heads}).c;
+    WeightedMean, said("a weighted mean of the values", "C = P V"), {...shares, v}, {c}, settings).c;
 }
 
 // r = y[masked]
@@ -127,7 +128,7 @@ export function scored(recorder, h) {
 export function surprise(recorder, logits, labels) {
   const formula = "loss = mean(−ln p[label]),  p = softmax(logits)";
   const about = {part: "cross_entropy", title: "the loss: how surprised by the right words", formula};
-  const outputs = {p: described("", "p", {gradientName: null}), loss: described("", "loss")};
+  const outputs = {p: described("", "p", {gradient: null}), loss: described("", "loss")};
   return recorder.step(CrossEntropy, about, {logits}, outputs, {labels}).loss;
 }
 
@@ -136,6 +137,6 @@ export function ahead(recorder, logits, labels, {masked, word}) {
   const [one, other] = [labels[masked], word].map((id) => `“${recorder.model.vocabulary[id]}”`);
   const title = `the difference: how far ${one} is ahead of ${other}`;
   const about = {part: "difference", title, formula: "δ = logits[one] − logits[other],  p = softmax(logits)"};
-  const outputs = {p: described("", "p", {gradientName: null}), loss: described("", "δ", {name: "difference"})};
+  const outputs = {p: described("", "p", {gradient: null}), loss: described("", "δ", {name: "difference"})};
   return recorder.step(Difference, about, {logits}, outputs, {labels, masked, word}).loss;
 }

@@ -61,7 +61,7 @@ export function lossAndGradients(model, examples, bug = null) {
   const gradients = new Map([...model.parameters].map(([name, {shape}]) => [name, new Tensor(...shape)]));
   for (const {share, trace} of batch) {
     for (const [name, {re}] of gradients) {
-      trace.named.get(`d(${name})`)?.tensor.re.forEach((value, i) => { re[i] += share * value; });
+      trace.arrays.get(`d(${name})`)?.tensor.re.forEach((value, i) => { re[i] += share * value; });
     }
   }
   return {loss: batch.reduce((sum, {share, trace}) => sum + share * trace.loss, 0), batch, gradients};

@@ -1,11 +1,11 @@
 // Two guesses compared: backward begins from the difference of their logits in place of the loss, so that all gradients
 // say how fast this difference moves. Then, word by word: what each does for the one guess and against the other.
 
-import {copied, Tensor, tensorOf} from "./tensor.js";
+import {rowsAt, Tensor, tensorOf} from "./tensor.js";
 import {softmaxOf} from "./attention.js";
 import {CrossEntropy} from "./masked_words.js";
 import {NamedArray, replayed} from "./recorder.js";
-import {constant, forEachColumn, range, term} from "./terms.js";
+import {constant, forEachColumn, term} from "./terms.js";
 
 const MINUS_ONE = constant("−1", -1);
 const SIGNS = {"1": "+1: this guess is ahead", "-1": "−1: this guess is subtracted", "0": "0: neither of the two"};
@@ -17,7 +17,7 @@ export const Difference = {
   keeps: [],
   undoing: () => "dlogits = +1 at the one guess, −1 at the other, 0 elsewhere",
 
-  forward({logits}, settings) {
+  forward({logits}, _, settings) {
     const [a, b] = comparedWords(settings).map((word) => settings.masked * logits.columns + word);
     const loss = new Tensor(1, 1, logits.im !== null);
     loss.re[0] = logits.re[a] - logits.re[b];
@@ -53,11 +53,11 @@ export const Difference = {
 };
 
 // The difference as a sum over the features: Σᵢ h[m, i] · dh[m, i] + c[a] − c[b], since dh[m, i] is E[a, i] − E[b, i].
-export function byFeature({recorder, named}) {
+export function byFeature({recorder, arrays}) {
   const [{inputs: {h, bias}}, {settings}] = recorder.records.slice(-2);
-  const [a, b] = comparedWords(settings), dh = named.get(h.gradientName);
+  const [a, b] = comparedWords(settings);
   return [
-    ...forEachColumn(h, (i) => [h.at(settings.masked, i), dh.at(settings.masked, i)]),
+    ...slopeAt(h, arrays.get(h.gradient), settings.masked),
     term(`bias, ${bias.columnLabel(a)}`, bias.at(0, a)),
     term(`bias, ${bias.columnLabel(b)}`, MINUS_ONE, bias.at(0, b)),
   ];
@@ -68,7 +68,6 @@ const slopeAt = (x, dx, n) => forEachColumn(x, (i) => [x.at(n, i), dx.at(n, i)])
 const ByWord = {
   explain: {
     slope: ({x, dx}, n) => ({
-      right: `Σᵢ ${x.symbol}[${n}, i] · ${dx.symbol}[${n}, i]`,
       terms: slopeAt(x, dx, n),
       note: "What this word would bring to the difference if the model went straight on from here. It bends: so this "
         + "is a slope, and not the whole story.",
@@ -86,21 +85,19 @@ const ByWord = {
 
 // Two more arrays in a trace, with a number for each token: `slope` is Σᵢ x dx of what the embeddings give, and
 // `hiding` what the difference loses when the token at the hidden place (as a rule [MASK]) stands for this one, too.
-export function addWords({recorder: {records, tokens}, named, origins}) {
+export function addWords({recorder: {records, tokens}, arrays, origins}) {
   const {outputs: {loss}, settings} = records.at(-1);
   const norm = records.find(({operation}) => operation.kind === "LayerNorm");
-  const word = named.get("bert.embeddings.word"), x = norm.outputs.y, dx = named.get(x.gradientName);
-  const hidden = tokens.masked[settings.masked], width = word.tensor.columns;
-  const without = range(tokens.words.length, (n) => {
-    const changed = copied(word.tensor);
-    changed.re.copyWithin(n * width, hidden * width, (hidden + 1) * width);
-    return replayed(records, word.name, changed).re[0];
-  });
+  const word = arrays.get("bert.embeddings.word"), x = norm.outputs.y, dx = arrays.get(x.gradient);
+  const hidden = tokens.masked[settings.masked];
+  const without = tokens.words.map((_, n) =>
+    replayed(records, word.name, rowsAt(word.tensor, tokens.words.map((_, m) => (m === n ? hidden : m)))).re[0]);
+  const record = {operation: ByWord, inputs: {x, dx, loss}, outputs: {}, settings: {without, mask: tokens.words[hidden]}};
   const add = (key, values, meaning) => {
-    const about = {name: `words.${key}`, symbol: key, rows: "tokens", columns: "one", meaning, isGradient: true};
-    const inputs = {x}, outputs = {loss}, more = {without, mask: tokens.words[hidden]};
-    named.set(about.name, new NamedArray({...about, gradientName: null}, tensorOf([values.length, 1], values), tokens));
-    origins.set(about.name, [{record: {operation: ByWord, inputs, outputs, settings: more}, key}]);
+    const about = {name: `words.${key}`, symbol: key, rows: "tokens", columns: "one", meaning};
+    const tensor = tensorOf([values.length, 1], values);
+    arrays.set(about.name, new NamedArray({...about, isGradient: true, gradient: null}, tensor, tokens));
+    origins.set(about.name, [{record, key}]);
   };
   const sums = without.map((_, n) => slopeAt(x, dx, n).reduce((sum, {value}) => sum + value, 0));
   add("slope", sums, "What each word brings to the difference, to first order.");

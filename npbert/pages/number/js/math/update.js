@@ -2,7 +2,7 @@
 // where their numbers come from. None of it is computed before somebody looks.
 
 import {AdamW} from "./adamw.js";
-import {asPlainObject, run} from "./run.js";
+import {run} from "./run.js";
 import {NamedArray} from "./recorder.js";
 import {sumOfSquares} from "./train.js";
 
@@ -39,17 +39,17 @@ export function addUpdate(trace, trainer, examples) {
   const add = (made, of, shape, axes, tensorOf) => Object.entries(made).map(([key, about]) => {
     const [symbol, meaning] = about(of.symbol);
     const name = of.name ? `${key}(${of.name})` : key;
-    const array = new NamedArray({name, symbol, meaning, gradientName: null, ...axes}, null, tokens, index);
+    const array = new NamedArray({name, symbol, meaning, gradient: null, ...axes}, null, tokens, index);
     Object.defineProperty(array, "tensor", {get: () => tensorOf(key)});
-    trace.named.set(name, array);
-    trace.arrays.set(name, Object.defineProperty(asPlainObject(array, trace), "shape", {value: shape}));
+    Object.defineProperty(array, "shape", {value: shape});
+    trace.arrays.set(name, array);
     return [key, array];
   });
   const shared = Object.fromEntries(add(OF_ALL, {}, [1, 1], {rows: "one", columns: "one"}, (key) => next()[key]));
   for (const w of parameters) {
     const axes = {rows: w.rows, columns: w.columns};
     const made = Object.fromEntries(add({...READ, ...MADE}, w, w.tensor.shape, axes, (key) => next().made.get(w.name)[key]));
-    const inputs = {w, dw: trace.named.get(`d(${w.name})`)};
+    const inputs = {w, dw: trace.arrays.get(`d(${w.name})`)};
     const settings = {...trainer.settingsOf(w.name), batch, squares};
     const record = {operation: AdamW, part: "parameters", inputs, outputs: {...shared, ...made}, settings};
     for (const [key, {name}] of Object.entries(record.outputs)) trace.origins.set(name, [{record, key}]);

@@ -11,10 +11,10 @@ import {LETTERS} from "./terms.js";
 export class NamedArray {
   constructor({name, symbol, ...about}, tensor, tokens, madeBy = null) {
     Object.assign(this, {name, symbol, head: null, parameter: false, isGradient: false, gradientOf: null, soFar: null});
-    Object.assign(this, {gradient: `d(${name})`, gradientSymbol: `d${symbol}`, ...about, tensor, tokens, madeBy});
+    Object.assign(this, {gradient: `d(${name})`, gradientSymbol: `d${symbol}`, shape: tensor?.shape});
+    Object.assign(this, about, {tensor, tokens, madeBy});
   }
 
-  get shape() { return this.tensor.shape; }
   get values() { return this.tensor.re; }
 
   // One number of it, as a factor of a term

@@ -39,9 +39,8 @@ export function addUpdate(trace, trainer, examples) {
   const add = (made, of, shape, axes, tensorOf) => Object.entries(made).map(([key, about]) => {
     const [symbol, meaning] = about(of.symbol);
     const name = of.name ? `${key}(${of.name})` : key;
-    const array = new NamedArray({name, symbol, meaning, gradient: null, ...axes}, null, tokens, index);
+    const array = new NamedArray({name, symbol, meaning, gradient: null, shape, ...axes}, null, tokens, index);
     Object.defineProperty(array, "tensor", {get: () => tensorOf(key)});
-    Object.defineProperty(array, "shape", {value: shape});
     trace.arrays.set(name, array);
     return [key, array];
   });

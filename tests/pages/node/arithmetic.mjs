@@ -6,7 +6,7 @@ import {pathToFileURL} from "node:url";
 const [folder, questions, answers] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}.js`));
 const math = await load("index");
-const {realErf, complexErf} = await load("erf");
+const {complexErf} = await load("erf");
 const {shortNumber, percent} = await load("../ui/format");
 const asked = JSON.parse(readFileSync(questions));
 const [first] = asked.models;
@@ -214,6 +214,6 @@ writeFileSync(answers, JSON.stringify({
   ignorant: ignorant(first),
   short: [0.00949, 0.00094, -0.5, 0].map(shortNumber),
   percent: [0.0002, 0.5, 0.9999].map(percent),
-  erf: asked.erf.map(realErf),
+  erf: asked.erf.map((x) => complexErf(x, 0)[0]),
   complexErf: asked.complexErf.map(([re, im]) => complexErf(re, im)),
 }));

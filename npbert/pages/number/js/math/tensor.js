@@ -125,8 +125,6 @@ function complexTanh(re, im) { // tanh(a + bi) = (sinh 2a + i sin 2b) / (cosh 2a
   return [Math.sinh(2 * re) / below, Math.sin(2 * im) / below];
 }
 
-// ---- sums and products ----
-
 // a b: y[n, o] = Σᵢ a[n, i] b[i, o]
 export function product(a, b) {
   if (a.columns !== b.rows) throw new Error(`a product of (${a.shape}) and (${b.shape})`);
@@ -148,8 +146,10 @@ function addProduct(left, right, y, a, b, sign) {
   }
 }
 
-// The numbers of x in another order: y[r, c] is x at the place that `from` says.
-function rearranged(x, rows, columns, from) {
+// ---- the numbers in other places ----
+
+// y[r, c] is x at the place that `from` says.
+function picked(x, rows, columns, from) {
   const y = new Tensor(rows, columns, x.im !== null);
   for (let r = 0, place = 0; r < rows; r++) {
     for (let c = 0; c < columns; c++, place++) {
@@ -161,61 +161,39 @@ function rearranged(x, rows, columns, from) {
   return y;
 }
 
-export const transposed = (x) => rearranged(x, x.columns, x.rows, (r, c) => c * x.columns + r);
+export const transposed = (x) => picked(x, x.columns, x.rows, (r, c) => c * x.columns + r);
 
 // x[rows], as for a lookup in a table
-export const rowsAt = (x, rows) => rearranged(x, rows.length, x.columns, (r, c) => rows[r] * x.columns + c);
+export const rowsAt = (x, rows) => picked(x, rows.length, x.columns, (r, c) => rows[r] * x.columns + c);
 
 // x[:, first:first + count], as for one head of several
-export const columnsOf = (x, first, count) => rearranged(x, x.rows, count, (r, c) => r * x.columns + first + c);
+export const columnsOf = (x, first, count) => picked(x, x.rows, count, (r, c) => r * x.columns + first + c);
+
+// The reverse: x[r, c] is added to y at the place that `to` says.
+function collected(x, rows, columns, to) {
+  const y = new Tensor(rows, columns, x.im !== null);
+  for (let r = 0, place = 0; r < x.rows; r++) {
+    for (let c = 0; c < x.columns; c++, place++) {
+      const at = to(r, c);
+      y.re[at] += x.re[place];
+      if (x.im) y.im[at] += x.im[place];
+    }
+  }
+  return y;
+}
+
+export const sumOverRows = (x) => collected(x, 1, x.columns, (r, c) => c); // Σₙ xₙ: (N, D) → (1, D)
+export const sumOfEachRow = (x) => collected(x, x.rows, 1, (r) => r); // (N, D) → (N, 1)
+export const meanOfEachRow = (x) => scaled(sumOfEachRow(x), 1 / x.columns); // (N, D) → (N, 1)
+
+// y[ids[n]] += x[n] for every n; y has `rows` rows. The reverse of rowsAt.
+export const scattered = (x, ids, rows) => collected(x, rows, x.columns, (r, c) => ids[r] * x.columns + c);
 
 // Heads beside each other again: the reverse of columnsOf
 export function sideBySide(parts) {
-  const width = parts[0].columns;
-  const y = new Tensor(parts[0].rows, width * parts.length, parts.some((part) => part.im));
-  parts.forEach((part, h) => {
-    for (let r = 0; r < y.rows; r++) {
-      for (let c = 0; c < width; c++) {
-        y.re[r * y.columns + h * width + c] = part.re[r * width + c];
-        if (part.im) y.im[r * y.columns + h * width + c] = part.im[r * width + c];
-      }
-    }
-  });
-  return y;
+  const [{rows, columns}] = parts, all = columns * parts.length;
+  return parts.map((x, h) => collected(x, rows, all, (r, c) => r * all + h * columns + c)).reduce(add);
 }
-
-// y[ids[n]] += x[n] for every n; y has `rows` rows. The reverse of rowsAt.
-export function scattered(x, ids, rows) {
-  const y = new Tensor(rows, x.columns);
-  ids.forEach((id, n) => {
-    for (let c = 0; c < x.columns; c++) y.re[id * x.columns + c] += x.re[n * x.columns + c];
-  });
-  return y;
-}
-
-// Σₙ xₙ: (N, D) → (1, D)
-export function sumOverRows(x) {
-  const y = new Tensor(1, x.columns, x.im !== null);
-  for (let i = 0; i < x.re.length; i++) {
-    y.re[i % x.columns] += x.re[i];
-    if (x.im) y.im[i % x.columns] += x.im[i];
-  }
-  return y;
-}
-
-// (N, D) → (N, 1)
-export function sumOfEachRow(x, factor = 1) {
-  const y = new Tensor(x.rows, 1, x.im !== null);
-  for (let r = 0, i = 0; r < x.rows; r++) {
-    for (let c = 0; c < x.columns; c++, i++) {
-      y.re[r] += x.re[i] * factor;
-      if (x.im) y.im[r] += x.im[i] * factor;
-    }
-  }
-  return y;
-}
-
-export const meanOfEachRow = (x) => sumOfEachRow(x, 1 / x.columns); // (N, D) → (N, 1)
 
 // The largest real part of each row, as a real number: it is only ever subtracted, and what comes of it cancels. (N, 1)
 export function largestOfEachRow(x) {

@@ -2,6 +2,7 @@
 
 import {complexStepIn, sixPointsIn} from "./differences.js";
 import {run} from "./run.js";
+import {sumOfSquares} from "./tensor.js";
 
 // A step is small beside the numbers of its array: in a fresh model, where these are about 0.02, the loss bends sooner.
 const METHODS = {
@@ -65,5 +66,5 @@ function completeAt(trace, name) {
   return trace.steps.findLast(({writes}) => writes.includes(gradient))?.index ?? 0;
 }
 
-const usualSize = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
+const usualSize = (values) => Math.sqrt(sumOfSquares(values) / values.length);
 const largestIn = (values) => values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);

@@ -33,7 +33,7 @@ const ofRoad = (road, term) => (road ? {...term, label: `${road}: ${term.label}`
 // What one step has to say of the number at (row, column): its operation knows.
 export function partOf({record, key}) {
   const {operation, inputs, outputs, settings, back} = record;
-  const arrays = {settings, ...inputs, ...outputs, ...back};
+  const arrays = {settings, ...inputs, ...outputs, ...back?.dys, ...back?.found};
   const said = operation.explain[withoutHead(key)];
   return (row, column) => said(settings.heads ? atHead(arrays, key, column) : arrays, row, column);
 }

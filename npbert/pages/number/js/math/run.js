@@ -25,7 +25,16 @@ export function makeModel(data) {
 
 // Forward, and backward unless `backward` is false. bug: the id of one of BUGS, planted in backward. rival: {masked,
 // word}, to compare the label of the masked word with another word.
-export function run(model, example, {bug = null, backward = true, rival = null} = {}) {
+export function run(model, example, options) {
+  const trace = computed(model, example, options);
+  const {records} = trace.recorder;
+  trace.steps = [...records.map(forwardStep), ...records.toReversed().filter(({back}) => back).map(backwardStep)];
+  trace.probabilities = probabilities(trace);
+  return trace;
+}
+
+// The same without what is only shown: the steps, and the probabilities of the words.
+export function computed(model, example, {bug = null, backward = true, rival = null} = {}) {
   const recorder = new Recorder(model, example);
   const loss = maskedWordLoss(recorder, example, rival);
   const trace = {
@@ -34,7 +43,6 @@ export function run(model, example, {bug = null, backward = true, rival = null} 
     recorder,
     example,
     bug,
-    steps: recorder.records.map(forwardStep),
     arrays: new Map(recorder.arrays), // every array by name, with its gradient and its workings
     origins: new Map(), // name → where it was made: the step, what its operation calls it, what it brings of a gradient
   };
@@ -44,21 +52,21 @@ export function run(model, example, {bug = null, backward = true, rival = null} 
   }
   if (backward) goBack(trace, recorder.records, loss);
   if (backward && rival) addWords(trace);
-  trace.probabilities = probabilities(trace);
   return trace;
 }
 
 // The chain rule, from ∂loss/∂loss = 1: the steps in reverse order, each given what the one after it returned.
 function goBack(trace, records, loss) {
-  const first = new NamedArray(gradientOf(loss, loss), tensorOf([1], [1]), loss.tokens, trace.steps.length);
+  const first = new NamedArray(gradientOf(loss, loss), tensorOf([1], [1]), loss.tokens, records.length);
   trace.arrays.set(first.name, first);
   trace.origins.set(first.name, []);
-  for (const record of records.toReversed()) undo(trace, record);
+  records.toReversed().forEach((record, n) => undo(trace, record, records.length + n));
 }
 
-function undo({bug, steps, arrays, origins, recorder, goal}, record) {
+// index: of the step that undoes it. record.back: what has come back to the outputs, and what this step brings back.
+function undo({bug, arrays, origins, recorder, goal}, record, index) {
   const {operation, inputs, outputs, settings} = record;
-  const dys = {}, found = {}; // what has come back to the outputs, and what this step brings back
+  const dys = {}, found = {};
   for (const key in outputs) {
     const dy = arrays.get(outputs[key].gradient);
     if (dy) dys[`d${key}`] = dy;
@@ -66,14 +74,14 @@ function undo({bug, steps, arrays, origins, recorder, goal}, record) {
   const gradients = backwardWith(bug, record)(tensorsOf(dys), tensorsOf({...inputs, ...outputs}), settings);
   for (const key in gradients) {
     const about = aboutFound(record, key, arrays.get(goal));
-    const array = found[key] = new NamedArray(about, gradients[key], recorder.tokens, steps.length);
+    const array = found[key] = new NamedArray(about, gradients[key], recorder.tokens, index);
     const {name, tensor} = array, before = arrays.get(name);
     if (before) addTo(before, array); // a tied table: both of its uses add to one gradient
     else arrays.set(name, array);
     origins.set(name, [...(origins.get(name) ?? []), {record, key, tensor}]);
   }
-  record.back = {...dys, ...found};
-  steps.push(backwardStep(record, steps.length, dys, found, Object.keys(found).filter((key) => isLeftOut(bug, record, key))));
+  const leftOut = Object.keys(found).filter((key) => isLeftOut(bug, record, key));
+  record.back = {index, dys, found, leftOut};
 }
 
 function addTo(sum, {tensor, madeBy}) {
@@ -124,8 +132,8 @@ function forwardStep(record) {
   return {index, phase: "forward", ...about, title, formula, reads: namesOf(inputs), writes, tape: {keeps: kept, ids}};
 }
 
-function backwardStep(record, index, dys, found, leftOut) {
-  const {title, operation, inputs, outputs} = record;
+function backwardStep(record) {
+  const {title, operation, inputs, outputs, back: {index, dys, found, leftOut}} = record;
   const {kept, ids, about} = aboutStep(record);
   const weights = Object.entries(inputs).filter(([, {parameter}]) => parameter);
   return {

@@ -205,3 +205,5 @@ export function largestOfEachRow(x) {
   }
   return y;
 }
+
+export const sumOfSquares = (values) => values.reduce((sum, value) => sum + value * value, 0);

@@ -104,10 +104,10 @@ export const BUGS = [
     right: "dW[id] += dy[n]  for every n",
     line: "dW[id] = dy[n]  for every n",
     text: "A row that was read several times collects from all its tokens. (In NumPy, `dW[ids] += dy` has this bug.)",
-    wrong: ({dy}, {weight}, {ids}) => {
-      const dweight = new Tensor(...weight.shape);
-      ids.forEach((id, n) => dweight.re.set(rowsAt(dy, [n]).re, id * dy.columns));
-      return {dweight};
+    wrong: ({dy}, {x}, {ids}) => {
+      const dx = new Tensor(...x.shape);
+      ids.forEach((id, n) => dx.re.set(rowsAt(dy, [n]).re, id * dy.columns));
+      return {dx};
     },
   },
   {

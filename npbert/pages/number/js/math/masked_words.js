@@ -1,38 +1,9 @@
-// From the last hidden state to the loss: the masked rows are gathered, scored against every word, and compared with
-// what was hidden there.
+// From the last hidden state of the masked words to the loss: they are scored against every word, and compared with what
+// was hidden there.
 
-import {add, divide, exponential, largestOfEachRow, logarithm, product, rowsAt, scaled, scattered, subtract, sumOfEachRow, sumOverRows, Tensor, transposed} from "./tensor.js";
+import {add, divide, exponential, largestOfEachRow, logarithm, oneHot, product, scaled, subtract, sumOfEachRow, sumOverRows, times, transposed} from "./tensor.js";
 import {shareOf} from "./attention.js";
 import {constant, forEachColumn, forEachRow, functionOf, term} from "./terms.js";
-
-// y = x[rows]: only the masked words are predicted. The other rows get no gradient here.
-export const Gather = {
-  kind: "Gather",
-  keeps: [],
-  keepsOf: ({rows}) => rows, // no array of the page
-  undoing: ({x, y}) => `d${x.symbol}[rows] = d${y.symbol},  0 elsewhere`,
-
-  forward({x}, _, {rows}) {
-    return {y: rowsAt(x, rows)};
-  },
-
-  backward({dy}, {x}, {rows}) {
-    return {dx: scattered(dy, rows, x.rows)};
-  },
-
-  explain: {
-    y: ({x, settings}, m, i) => ({
-      terms: [term(x.rowLabel(settings.rows[m]), x.at(settings.rows[m], i))],
-      note: "The row of a masked word, as it is.",
-    }),
-    dx: ({dy, settings}, n, i) => ({
-      terms: settings.rows.flatMap((row, m) => (row === n ? [term(dy.rowLabel(m), dy.at(m, i))] : [])),
-      note: settings.rows.includes(n)
-        ? "This row is read by the head, so its gradient comes back as it is."
-        : "Nothing is predicted at this token, so the head does not read its row, and nothing comes back to it here.",
-    }),
-  },
-};
 
 // logits = h Eᵀ + c: the score of a word is the dot product with its own vector in the table of the embeddings.
 // h (M, D)   table E (V, D)   bias c (1, V)   logits (M, V)
@@ -82,24 +53,16 @@ export const CrossEntropy = {
   undoing: () => "dlogits = (p − onehot(label)) / M",
 
   forward({logits}, given, {labels}) {
+    const ofLabel = (x) => sumOfEachRow(times(x, oneHot(labels, x))); // (M, V) → (M, 1)
     const centred = subtract(logits, largestOfEachRow(logits));
     const total = sumOfEachRow(exponential(centred)); // (M, 1)
     const p = given.p ?? divide(exponential(centred), total);
-    const logP = given.p ? logarithm(p) : subtract(centred, logarithm(total)); // a p may be 0, which has no logarithm
-    const M = labels.length;
-    const loss = new Tensor(1, 1, logP.im !== null);
-    labels.forEach((label, m) => {
-      loss.re[0] -= logP.re[m * logP.columns + label] / M;
-      if (loss.im) loss.im[0] -= logP.im[m * logP.columns + label] / M;
-    });
-    return {p, loss};
+    const logP = given.p ? logarithm(ofLabel(p)) : subtract(ofLabel(centred), logarithm(total)); // ln p, where p is 0, too
+    return {p, loss: scaled(sumOverRows(logP), -1 / labels.length)};
   },
 
   backward({dloss}, {p}, {labels}) {
-    const share = dloss.re[0] / labels.length;
-    const dlogits = scaled(p, share);
-    labels.forEach((label, m) => { dlogits.re[m * p.columns + label] -= share; });
-    return {dlogits};
+    return {dlogits: scaled(subtract(p, oneHot(labels, p)), dloss.re[0] / labels.length)};
   },
 
   explain: {

@@ -3,10 +3,10 @@
 import {activationNamed} from "./activations.js";
 import {Add, Fork} from "./add.js";
 import {Scores, Softmax, WeightedMean} from "./attention.js";
-import {Embedding, FixedPositions} from "./embedding.js";
+import {Embedding, FixedPositions, Gather} from "./embedding.js";
 import {LayerNorm} from "./layer_norm.js";
 import {Linear} from "./linear.js";
-import {CrossEntropy, Decoder, Gather} from "./masked_words.js";
+import {CrossEntropy, Decoder} from "./masked_words.js";
 import {range} from "./terms.js";
 import {Difference} from "./two_guesses.js";
 import {ARRAYS, LINEARS, ROADS, subscript, TABLES} from "./words.js";
@@ -32,7 +32,7 @@ export function lookedUp(recorder, symbol, ids) {
   const about = {part, title: `${symbol}s: looked up in a table`, formula};
   const y = described("bert.embeddings", symbol);
   const road = symbol === "word" ? "as it comes in" : null; // the table of words has a second use, as answers
-  return recorder.step(isFixed ? FixedPositions : Embedding, about, {weight}, {y}, {ids, road}).y;
+  return recorder.step(isFixed ? FixedPositions : Embedding, about, {x: weight}, {y}, {ids, road}).y;
 }
 
 // symbol = x W + b
@@ -94,25 +94,21 @@ export function forked(recorder, part, x) {
 // C = P V  with  P = softmax(S),  S = Q Kᵀ/√d, for each head
 export function attended(recorder, where, q, k, v) {
   const part = `${where}.attention.dot_product`, heads = recorder.model.config.num_attention_heads;
-  const settings = {heads, width: q.tensor.columns / heads};
   const ofHead = (symbol, h) =>
     ({name: `${where}.${symbol}.${h}`, symbol: symbol + (heads > 1 ? subscript(h) : ""), head: h});
   const perHead = (key, symbol) => Object.fromEntries(
     range(heads, (h) => [`${key}${h}`, described(where, symbol, ofHead(symbol, h))]));
-  const said = (title, formula) => ({part, title, formula});
-  const scores = recorder.step(
-    Scores, said("scores: every query meets every key", "S = Q Kᵀ/√d"), {q, k}, perHead("s", "S"), settings);
-  const shares = recorder.step(
-    Softmax, said("softmax: scores become shares", "P = softmax(S)"), scores, perHead("p", "P"), settings);
-  const c = described(where, "C");
-  return recorder.step(
-    WeightedMean, said("a weighted mean of the values", "C = P V"), {...shares, v}, {c}, settings).c;
+  const step = (operation, title, formula, inputs, outputs) =>
+    recorder.step(operation, {part, title, formula}, inputs, outputs, {heads, width: q.tensor.columns / heads});
+  const scores = step(Scores, "scores: every query meets every key", "S = Q Kᵀ/√d", {q, k}, perHead("s", "S"));
+  const shares = step(Softmax, "softmax: scores become shares", "P = softmax(S)", scores, perHead("p", "P"));
+  return step(WeightedMean, "a weighted mean of the values", "C = P V", {...shares, v}, {c: described(where, "C")}).c;
 }
 
 // r = y[masked]
 export function gathered(recorder, x) {
   const about = {part: "gather", title: "the rows of the masked words alone", formula: "r = y[masked]"};
-  return recorder.step(Gather, about, {x}, {y: described("", "r")}, {rows: recorder.tokens.masked}).y;
+  return recorder.step(Gather, about, {x}, {y: described("", "r")}, {ids: recorder.tokens.masked}).y;
 }
 
 // logits = z Eᵀ + c: the table is that of the words that come in

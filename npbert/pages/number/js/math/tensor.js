@@ -186,6 +186,9 @@ export const sumOverRows = (x) => collected(x, 1, x.columns, (r, c) => c); // Σ
 export const sumOfEachRow = (x) => collected(x, x.rows, 1, (r) => r); // (N, D) → (N, 1)
 export const meanOfEachRow = (x) => scaled(sumOfEachRow(x), 1 / x.columns); // (N, D) → (N, 1)
 
+// 1 in each row n at ids[n], 0 elsewhere; as large as x
+export const oneHot = (ids, x) => ids.reduce((y, id, n) => y.with(n, id, 1), new Tensor(...x.shape));
+
 // y[ids[n]] += x[n] for every n; y has `rows` rows. The reverse of rowsAt.
 export const scattered = (x, ids, rows) => collected(x, rows, x.columns, (r, c) => ids[r] * x.columns + c);
 

@@ -1,7 +1,7 @@
 // Two guesses compared: backward begins from the difference of their logits in place of the loss, so that all gradients
 // say how fast this difference moves. Then, word by word: what each does for the one guess and against the other.
 
-import {rowsAt, Tensor, tensorOf} from "./tensor.js";
+import {rowsAt, scaled, sumOfEachRow, sumOverRows, Tensor, tensorOf, times} from "./tensor.js";
 import {softmaxOf} from "./attention.js";
 import {CrossEntropy} from "./masked_words.js";
 import {NamedArray, replayed} from "./recorder.js";
@@ -11,6 +11,12 @@ const MINUS_ONE = constant("−1", -1);
 const SIGNS = {"1": "+1: this guess is ahead", "-1": "−1: this guess is subtracted", "0": "0: neither of the two"};
 const comparedWords = ({labels, masked, word}) => [labels[masked], word];
 
+// +1 at the one guess, −1 at the other, 0 elsewhere; as large as the logits
+function signsIn({shape}, settings) {
+  const [a, b] = comparedWords(settings);
+  return new Tensor(...shape).with(settings.masked, a, 1).with(settings.masked, b, -1);
+}
+
 // δ = logits[m, a] − logits[m, b].   logits, p (M, V)   δ (1, 1): it is the `loss` of this trace
 export const Difference = {
   kind: "Difference",
@@ -18,16 +24,11 @@ export const Difference = {
   undoing: () => "dlogits = +1 at the one guess, −1 at the other, 0 elsewhere",
 
   forward({logits}, _, settings) {
-    const [a, b] = comparedWords(settings).map((word) => settings.masked * logits.columns + word);
-    const loss = new Tensor(1, 1, logits.im !== null);
-    loss.re[0] = logits.re[a] - logits.re[b];
-    if (loss.im) loss.im[0] = logits.im[a] - logits.im[b];
-    return {p: softmaxOf(logits), loss};
+    return {p: softmaxOf(logits), loss: sumOverRows(sumOfEachRow(times(logits, signsIn(logits, settings))))};
   },
 
   backward({dloss}, {logits}, settings) {
-    const [a, b] = comparedWords(settings), [start] = dloss.re;
-    return {dlogits: new Tensor(...logits.shape).with(settings.masked, a, start).with(settings.masked, b, -start)};
+    return {dlogits: scaled(signsIn(logits, settings), dloss.re[0])};
   },
 
   explain: {

@@ -2,22 +2,22 @@
 // the same but for rounding, unless a bug is planted. In `roads` the terms are ways that lead from it to the loss.
 
 import {atHead, withoutHead} from "./heads.js";
+import {totalOf} from "./terms.js";
 
 export function explain(trace, name, row, column) {
   const array = trace.arrays.get(name);
   if (!array) throw new Error(`there is no array ${name}`);
   const {value, formula: left} = array.at(row, column);
   const about = {name, row, column, value, roads: false};
-  const origins = trace.origins.get(name) ?? [];
-  if (origins.length === 0) return {...about, formula: left, ...withoutOrigin(array, value)};
+  if (array.origins.length === 0) return {...about, formula: left, ...withoutOrigin(array, value)};
 
-  const parts = origins.map((origin) => partOf(origin)(row, column));
+  const parts = array.origins.map((origin) => partOf(origin)(row, column));
   const terms = parts.flatMap((part) => part.terms.map((one) => ofRoad(part.road, one)));
   return {
     ...about,
     formula: `${left} = ${parts.map(rightOf).join(" + ")}`,
     terms,
-    total: terms.reduce((sum, {value: term}) => sum + term, 0),
+    total: totalOf(terms),
     note: parts.map((part) => part.note).join(" "),
     roads: parts.length > 1 || parts.some((part) => part.roads ?? false),
   };

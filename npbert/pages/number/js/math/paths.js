@@ -28,7 +28,7 @@ export function pathsOf(trace, place) {
   ].map((stop) => ({...stop, gradient: stop.array.gradient, total: flow(stop.array.gradient, stop.array)}))
     .filter(({total, record}) => total !== 0 || record === null);
 
-  const first = trace.origins.get(whole).map((origin) => ({
+  const first = trace.arrays.get(whole).origins.map((origin) => ({
     from: -1,
     to: stops.findIndex(({array, record}) =>
       array.name === place.name || record === null || record.index > origin.record.index),

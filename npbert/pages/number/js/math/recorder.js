@@ -6,12 +6,13 @@ import {LETTERS} from "./terms.js";
 
 // An array with its name, and what a reader wants to know of it. rows, columns: what they are, as in `labelOf`. head:
 // of which head it is, or null. gradient: what backward calls its gradient, or this road's share of it; null for none.
-// gradientOf: the name of the array that it is the gradient of. madeBy: the step. soFar: of what several steps add to,
-// [{step, values}], what it was after each; or null.
+// gradientOf: the name of the array that it is the gradient of. madeBy: the step. origins: where it was made: by which
+// record, what its operation calls it, and what it brings of a gradient. soFar: of what several steps add to, [{step,
+// values}], what it was after each; or null.
 export class NamedArray {
   constructor({name, symbol, ...about}, tensor, tokens, madeBy = null) {
     Object.assign(this, {name, symbol, head: null, parameter: false, isGradient: false, gradientOf: null, soFar: null});
-    Object.assign(this, {gradient: `d(${name})`, gradientSymbol: `d${symbol}`, shape: tensor?.shape});
+    Object.assign(this, {gradient: `d(${name})`, gradientSymbol: `d${symbol}`, shape: tensor?.shape, origins: []});
     Object.assign(this, about, {tensor, tokens, madeBy});
   }
 
@@ -67,13 +68,13 @@ export class Recorder {
   // of each array that comes out, by what the operation calls it. Returns them as named arrays.
   step(operation, {part, title, formula}, inputs, outputs, settings = {}) {
     const results = operation.forward(tensorsOf(inputs), {}, settings);
-    const index = this.records.length;
-    const made = {};
+    const made = {}, index = this.records.length;
+    const record = {index, operation, part, title, formula, inputs, outputs: made, settings};
     for (const key in outputs) {
-      made[key] = new NamedArray(outputs[key], results[key], this.tokens, index);
+      made[key] = new NamedArray({origins: [{record, key}], ...outputs[key]}, results[key], this.tokens, index);
       if (!this.arrays.has(made[key].name)) this.arrays.set(made[key].name, made[key]);
     }
-    this.records.push({index, operation, part, title, formula, inputs, outputs: made, settings});
+    this.records.push(record);
     return made;
   }
 

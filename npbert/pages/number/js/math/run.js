@@ -44,12 +44,7 @@ export function computed(model, example, {bug = null, backward = true, rival = n
     example,
     bug,
     arrays: new Map(recorder.arrays), // every array by name, with its gradient and its workings
-    origins: new Map(), // name → where it was made: the step, what its operation calls it, what it brings of a gradient
   };
-  for (const record of recorder.records) {
-    if (record.operation.kind === "Fork") continue; // nothing is made: all roads are x itself
-    for (const [key, array] of Object.entries(record.outputs)) trace.origins.set(array.name, [{record, key}]);
-  }
   if (backward) goBack(trace, recorder.records, loss);
   if (backward && rival) addWords(trace);
   return trace;
@@ -59,12 +54,11 @@ export function computed(model, example, {bug = null, backward = true, rival = n
 function goBack(trace, records, loss) {
   const first = new NamedArray(gradientOf(loss, loss), tensorOf([1], [1]), loss.tokens, records.length);
   trace.arrays.set(first.name, first);
-  trace.origins.set(first.name, []);
   records.toReversed().forEach((record, n) => undo(trace, record, records.length + n));
 }
 
 // index: of the step that undoes it. record.back: what has come back to the outputs, and what this step brings back.
-function undo({bug, arrays, origins, recorder, goal}, record, index) {
+function undo({bug, arrays, recorder, goal}, record, index) {
   const {operation, inputs, outputs, settings} = record;
   const dys = {}, found = {};
   for (const key in outputs) {
@@ -74,20 +68,21 @@ function undo({bug, arrays, origins, recorder, goal}, record, index) {
   const gradients = backwardWith(bug, record)(tensorsOf(dys), tensorsOf({...inputs, ...outputs}), settings);
   for (const key in gradients) {
     const about = aboutFound(record, key, arrays.get(goal));
-    const array = found[key] = new NamedArray(about, gradients[key], recorder.tokens, index);
-    const {name, tensor} = array, before = arrays.get(name);
-    if (before) addTo(before, array); // a tied table: both of its uses add to one gradient
-    else arrays.set(name, array);
-    origins.set(name, [...(origins.get(name) ?? []), {record, key, tensor}]);
+    const origins = [{record, key, tensor: gradients[key]}];
+    found[key] = new NamedArray({...about, origins}, gradients[key], recorder.tokens, index);
+    const before = arrays.get(about.name);
+    if (before) addTo(before, found[key]); // a tied table: both of its uses add to one gradient
+    else arrays.set(about.name, found[key]);
   }
   const leftOut = Object.keys(found).filter((key) => isLeftOut(bug, record, key));
   record.back = {index, dys, found, leftOut};
 }
 
-function addTo(sum, {tensor, madeBy}) {
+function addTo(sum, {tensor, madeBy, origins}) {
   sum.soFar ??= [{step: sum.madeBy, values: sum.values}];
   sum.tensor = add(sum.tensor, tensor);
   sum.soFar.push({step: madeBy, values: sum.values});
+  sum.origins.push(...origins);
 }
 
 // What is said of the array that backward calls `key`: the gradient of an input or output, or a working of its own.

@@ -7,6 +7,7 @@ import {Embedding, FixedPositions, Gather} from "./embedding.js";
 import {LayerNorm} from "./layer_norm.js";
 import {Linear} from "./linear.js";
 import {CrossEntropy, Decoder} from "./masked_words.js";
+import {Tensor} from "./tensor.js";
 import {range} from "./terms.js";
 import {Difference} from "./two_guesses.js";
 import {ARRAYS, LINEARS, ROADS, subscript, TABLES} from "./words.js";
@@ -131,8 +132,9 @@ export function surprise(recorder, logits, labels) {
 // δ = logits[m, label] − logits[m, word], of the masked word m alone
 export function ahead(recorder, logits, labels, {masked, word}) {
   const [one, other] = [labels[masked], word].map((id) => `“${recorder.model.vocabulary[id]}”`);
+  const signs = new Tensor(...logits.shape).with(masked, labels[masked], 1).with(masked, word, -1);
   const title = `the difference: how far ${one} is ahead of ${other}`;
   const about = {part: "difference", title, formula: "δ = logits[one] − logits[other],  p = softmax(logits)"};
   const outputs = {p: described("", "p", {gradient: null}), loss: described("", "δ", {name: "difference"})};
-  return recorder.step(Difference, about, {logits}, outputs, {labels, masked, word}).loss;
+  return recorder.step(Difference, about, {logits}, outputs, {labels, m: masked, a: labels[masked], b: word, signs}).loss;
 }

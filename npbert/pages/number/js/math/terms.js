@@ -17,6 +17,8 @@ export function term(label, ...factors) {
   return {label, value, factors, formula, goes: goes && {name: goes.name, row: goes.row, column: goes.column}};
 }
 
+export const totalOf = (terms) => terms.reduce((sum, {value}) => sum + value, 0);
+
 // dS[0, n] · K[n, 3] / √d
 const productOf = (factors) => factors.map(({label, formula}) => label ?? formula).join(" · ").replaceAll(" · 1/", " / ");
 

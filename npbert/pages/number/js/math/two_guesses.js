@@ -1,49 +1,39 @@
 // Two guesses compared: backward begins from the difference of their logits in place of the loss, so that all gradients
 // say how fast this difference moves. Then, word by word: what each does for the one guess and against the other.
 
-import {rowsAt, scaled, sumOfEachRow, sumOverRows, Tensor, tensorOf, times} from "./tensor.js";
+import {rowsAt, sumOfEachRow, sumOverRows, tensorOf, times} from "./tensor.js";
 import {softmaxOf} from "./attention.js";
+import {partOf} from "./explain.js";
 import {CrossEntropy} from "./masked_words.js";
 import {NamedArray, replayed} from "./recorder.js";
-import {constant, forEachColumn, term} from "./terms.js";
+import {constant, forEachColumn, term, totalOf} from "./terms.js";
 
 const MINUS_ONE = constant("−1", -1);
 const SIGNS = {"1": "+1: this guess is ahead", "-1": "−1: this guess is subtracted", "0": "0: neither of the two"};
-const comparedWords = ({labels, masked, word}) => [labels[masked], word];
-
-// +1 at the one guess, −1 at the other, 0 elsewhere; as large as the logits
-function signsIn({shape}, settings) {
-  const [a, b] = comparedWords(settings);
-  return new Tensor(...shape).with(settings.masked, a, 1).with(settings.masked, b, -1);
-}
-
 // δ = logits[m, a] − logits[m, b].   logits, p (M, V)   δ (1, 1): it is the `loss` of this trace
+// signs (M, V): +1 at [m, a], −1 at [m, b], 0 elsewhere
 export const Difference = {
   kind: "Difference",
   keeps: [],
   undoing: () => "dlogits = +1 at the one guess, −1 at the other, 0 elsewhere",
 
-  forward({logits}, _, settings) {
-    return {p: softmaxOf(logits), loss: sumOverRows(sumOfEachRow(times(logits, signsIn(logits, settings))))};
+  forward({logits}, _, {signs}) {
+    return {p: softmaxOf(logits), loss: sumOverRows(sumOfEachRow(times(logits, signs)))};
   },
 
-  backward({dloss}, {logits}, settings) {
-    return {dlogits: scaled(signsIn(logits, settings), dloss.re[0])};
+  backward({dloss}, _, {signs}) {
+    return {dlogits: times(signs, dloss)};
   },
 
   explain: {
     p: CrossEntropy.explain.p,
-    loss: ({logits, settings}) => {
-      const {masked: m} = settings, [a, b] = comparedWords(settings);
-      return {
-        right: `logits[${m}, ${a}] − logits[${m}, ${b}]`,
-        terms: [term(logits.columnLabel(a), logits.at(m, a)), term(logits.columnLabel(b), MINUS_ONE, logits.at(m, b))],
-        note: "By how much the one guess is ahead of the other: e^δ times as probable the model finds it.",
-      };
-    },
-    dlogits: ({dloss, settings}, m, v) => {
-      const [a, b] = comparedWords(settings);
-      const sign = m === settings.masked ? Number(v === a) - Number(v === b) : 0;
+    loss: ({logits, settings: {m, a, b}}) => ({
+      right: `logits[${m}, ${a}] − logits[${m}, ${b}]`,
+      terms: [term(logits.columnLabel(a), logits.at(m, a)), term(logits.columnLabel(b), MINUS_ONE, logits.at(m, b))],
+      note: "By how much the one guess is ahead of the other: e^δ times as probable the model finds it.",
+    }),
+    dlogits: ({dloss, settings: {signs}}, ...place) => {
+      const sign = signs.at(...place);
       return {
         right: `${sign} · ${dloss.symbol}`,
         terms: [term("its part in the difference", constant(SIGNS[sign], sign), dloss.at(0, 0))],
@@ -55,10 +45,9 @@ export const Difference = {
 
 // The difference as a sum over the features: Σᵢ h[m, i] · dh[m, i] + c[a] − c[b], since dh[m, i] is E[a, i] − E[b, i].
 export function byFeature({recorder, arrays}) {
-  const [{inputs: {h, bias}}, {settings}] = recorder.records.slice(-2);
-  const [a, b] = comparedWords(settings);
+  const [{inputs: {h, bias}}, {settings: {m, a, b}}] = recorder.records.slice(-2);
   return [
-    ...slopeAt(h, arrays.get(h.gradient), settings.masked),
+    ...slopeAt(h, arrays.get(h.gradient), m),
     term(`bias, ${bias.columnLabel(a)}`, bias.at(0, a)),
     term(`bias, ${bias.columnLabel(b)}`, MINUS_ONE, bias.at(0, b)),
   ];
@@ -67,6 +56,11 @@ export function byFeature({recorder, arrays}) {
 const slopeAt = (x, dx, n) => forEachColumn(x, (i) => [x.at(n, i), dx.at(n, i)]);
 
 const ByWord = {
+  meanings: {
+    slope: "What each word brings to the difference, to first order.",
+    hiding: "What the difference loses when the word is hidden.",
+  },
+
   explain: {
     slope: ({x, dx}, n) => ({
       terms: slopeAt(x, dx, n),
@@ -86,22 +80,18 @@ const ByWord = {
 
 // Two more arrays in a trace, with a number for each token: `slope` is Σᵢ x dx of what the embeddings give, and
 // `hiding` what the difference loses when the token at the hidden place (as a rule [MASK]) stands for this one, too.
-export function addWords({recorder: {records, tokens}, arrays, origins}) {
+export function addWords({recorder: {records, tokens}, arrays}) {
   const {outputs: {loss}, settings} = records.at(-1);
   const norm = records.find(({operation}) => operation.kind === "LayerNorm");
   const word = arrays.get("bert.embeddings.word"), x = norm.outputs.y, dx = arrays.get(x.gradient);
-  const hidden = tokens.masked[settings.masked];
+  const hidden = tokens.masked[settings.m];
   const without = tokens.words.map((_, n) =>
     replayed(records, word.name, rowsAt(word.tensor, tokens.words.map((_, m) => (m === n ? hidden : m)))).re[0]);
   const record = {operation: ByWord, inputs: {x, dx, loss}, outputs: {}, settings: {without, mask: tokens.words[hidden]}};
-  const add = (key, values, meaning) => {
-    const about = {name: `words.${key}`, symbol: key, rows: "tokens", columns: "one", meaning};
-    const tensor = tensorOf([values.length, 1], values);
-    arrays.set(about.name, new NamedArray({...about, isGradient: true, gradient: null}, tensor, tokens));
-    origins.set(about.name, [{record, key}]);
-  };
-  const sums = without.map((_, n) => slopeAt(x, dx, n).reduce((sum, {value}) => sum + value, 0));
-  add("slope", sums, "What each word brings to the difference, to first order.");
-  const lost = without.map((other) => loss.tensor.re[0] - other);
-  add("hiding", lost, "What the difference loses when the word is hidden.");
+  for (const [key, meaning] of Object.entries(ByWord.meanings)) {
+    const sums = tokens.words.map((_, n) => totalOf(partOf({record, key})(n, 0).terms));
+    const about = {name: `words.${key}`, symbol: key, rows: "tokens", columns: "one", meaning, isGradient: true};
+    const tensor = tensorOf([sums.length, 1], sums);
+    arrays.set(about.name, new NamedArray({...about, gradient: null, origins: [{record, key}]}, tensor, tokens));
+  }
 }

@@ -51,7 +51,7 @@ export function addUpdate(trace, trainer, examples) {
     const outputs = {...ofAll, ...add({...READ, ...MADE}, w, (key) => next().made.get(w.name)[key])};
     const settings = {...trainer.settingsOf(w.name), batch, squares};
     const record = {operation: AdamW, inputs: {w, dw: trace.arrays.get(w.gradient)}, outputs, settings};
-    for (const [key, {name}] of Object.entries(outputs)) trace.origins.set(name, [{record, key}]);
+    for (const [key, array] of Object.entries(outputs)) array.origins = [{record, key}];
   }
   const namesOf = (keys) => parameters.flatMap(({name}) => Object.keys(keys).map((key) => `${key}(${name})`));
   trace.steps[index] = {

@@ -89,8 +89,15 @@ function losses(data, bug, steps = 12) {
   return Array.from({length: steps}, () => trainer.step([data.examples[1]], {bug}).loss);
 }
 
-const checked = (model, example, options) => {
-  const {count, ok, worst, first, perParameter} = math.checkAll(model, example, options);
+function checkedTrace(trace, options) {
+  const work = math.checking(trace, options);
+  let next = work.next();
+  while (!next.done) next = work.next();
+  return next.value;
+}
+
+const checked = (model, example, {bug = null, ...options}) => {
+  const {count, ok, worst, first, perParameter} = checkedTrace(math.run(model, example, {bug}), options);
   return {count, ok, worst, first, wrong: perParameter.filter((one) => !one.ok).map(({name}) => name)};
 };
 
@@ -131,11 +138,9 @@ function updated(model, trainer, examples) {
 // Two guesses compared, at the second hidden word of a sentence
 function compared(data) {
   const trace = math.run(math.makeModel(data), data.examples[1], {rival: asked.rival});
-  const work = math.checking(trace, {method: "complex", activations: true});
-  let next = work.next();
-  while (!next.done) next = work.next();
+  const check = checkedTrace(trace, {method: "complex", activations: true});
   const byFeature = math.byFeature(trace).reduce((sum, {value}) => sum + value, 0);
-  return {trace: written(trace), explained: explained(trace), check: next.value, byFeature};
+  return {trace: written(trace), explained: explained(trace), check, byFeature};
 }
 
 function broken(data) {

@@ -53,7 +53,7 @@ export const CrossEntropy = {
   undoing: () => "dlogits = (p − onehot(label)) / M",
 
   forward({logits}, given, {labels}) {
-    const ofLabel = (x) => sumOfEachRow(times(x, oneHot(labels, x))); // (M, V) → (M, 1)
+    const ofLabel = (x) => sumOfEachRow(times(x, oneHot(labels, x.columns))); // (M, V) → (M, 1)
     const centred = subtract(logits, largestOfEachRow(logits));
     const total = sumOfEachRow(exponential(centred)); // (M, 1)
     const p = given.p ?? divide(exponential(centred), total);
@@ -62,7 +62,7 @@ export const CrossEntropy = {
   },
 
   backward({dloss}, {p}, {labels}) {
-    return {dlogits: scaled(subtract(p, oneHot(labels, p)), dloss.re[0] / labels.length)};
+    return {dlogits: scaled(subtract(p, oneHot(labels, p.columns)), dloss.re[0] / labels.length)};
   },
 
   explain: {

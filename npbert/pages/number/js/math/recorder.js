@@ -56,10 +56,9 @@ export class Recorder {
   parameter(name, symbol, rows, columns, meaning) {
     if (!this.arrays.has(name)) {
       const learned = this.model.parameters.get(name);
-      const about = {name, symbol, rows, columns, meaning, parameter: true};
-      const fixed = {...about, parameter: false, gradient: null};
+      const about = {name, symbol, rows, columns, meaning, ...(learned ? {parameter: true} : {gradient: null})};
       const tensor = learned ? copied(learned) : this.model.constants.get(name); // training changes the model, no trace
-      this.arrays.set(name, new NamedArray(learned ? about : fixed, tensor, this.tokens));
+      this.arrays.set(name, new NamedArray(about, tensor, this.tokens));
     }
     return this.arrays.get(name);
   }
@@ -77,22 +76,12 @@ export class Recorder {
     this.records.push(record);
     return made;
   }
-
-  // x is about to be used in several places: one road for each, with a gradient of its own, which backward adds up.
-  fork(operation, about, x, roads) {
-    const outputs = Object.fromEntries(roads.map((road, number) => [`y${number}`, {
-      ...x,
-      gradient: `d(${x.name}) ${road}`,
-      gradientSymbol: `d${x.symbol} ${road}`,
-    }]));
-    const made = this.step(operation, about, {x}, outputs, {roads});
-    return roads.map((_, number) => made[`y${number}`]);
-  }
 }
 
-export function tensorsOf(arrays) {
+// Their tensors; `now`: those that are others, by name.
+export function tensorsOf(arrays, now = new Map()) {
   const tensors = {};
-  for (const key in arrays) tensors[key] = arrays[key].tensor;
+  for (const key in arrays) tensors[key] = now.get(arrays[key].name) ?? arrays[key].tensor;
   return tensors;
 }
 
@@ -109,15 +98,9 @@ export function movedBy(records, name, changed) {
   for (const {operation, inputs, outputs, settings} of records) {
     if (operation.kind === "Fork") continue; // all that comes out of it has the name of what goes in
     const inside = Object.keys(outputs).find((key) => outputs[key].name === name);
-    const tensors = {};
-    let isTouched = inside !== undefined;
-    for (const key in inputs) {
-      const moved = now.get(inputs[key].name);
-      tensors[key] = moved ?? inputs[key].tensor;
-      if (moved) isTouched = true;
-    }
+    const isTouched = inside !== undefined || Object.values(inputs).some((array) => now.has(array.name));
     if (!isTouched) continue;
-    const results = operation.forward(tensors, inside ? {[inside]: changed} : {}, settings);
+    const results = operation.forward(tensorsOf(inputs, now), inside ? {[inside]: changed} : {}, settings);
     for (const key in outputs) {
       const result = key === inside ? null : results[key];
       if (result && !isSame(result, outputs[key].tensor)) now.set(outputs[key].name, result);

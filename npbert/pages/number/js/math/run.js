@@ -74,8 +74,7 @@ function undo({bug, arrays, recorder, goal}, record, index) {
     if (before) addTo(before, found[key]); // a tied table: both of its uses add to one gradient
     else arrays.set(about.name, found[key]);
   }
-  const leftOut = Object.keys(found).filter((key) => isLeftOut(bug, record, key));
-  record.back = {index, dys, found, leftOut};
+  record.back = {index, bug, dys, found};
 }
 
 function addTo(sum, {tensor, madeBy, origins}) {
@@ -128,7 +127,7 @@ function forwardStep(record) {
 }
 
 function backwardStep(record) {
-  const {title, operation, inputs, outputs, back: {index, dys, found, leftOut}} = record;
+  const {title, operation, inputs, outputs, back: {index, bug, dys, found}} = record;
   const {kept, ids, about} = aboutStep(record);
   const weights = Object.entries(inputs).filter(([, {parameter}]) => parameter);
   return {
@@ -136,7 +135,8 @@ function backwardStep(record) {
     title: `back: ${title}`, formula: operation.undoing({...inputs, ...outputs}),
     reads: [...namesOf(dys), ...kept, ...namesOf(Object.fromEntries(weights))], writes: namesOf(found),
     adds: weights.filter(([key]) => found[`d${key}`]).map(([key]) => found[`d${key}`].name),
-    leftOut: leftOut.map((key) => found[key].name), tape: {takes: kept, ids},
+    leftOut: Object.keys(found).filter((key) => isLeftOut(bug, record, key)).map((key) => found[key].name),
+    tape: {takes: kept, ids},
   };
 }
 

@@ -83,13 +83,15 @@ export function normed(recorder, part, x, where, symbol) {
   return recorder.step(LayerNorm, about, {x, gamma, beta}, outputs, {eps}).y;
 }
 
-// x, as often as it is used in this part
+// x, as often as it is used in this part: one road for each, with a gradient of its own, which backward adds up
 export function forked(recorder, part, x) {
   const roads = ROADS[part.split(".").at(-1)];
   const count = {2: "two", 4: "four"}[roads.length];
   const title = `${x.symbol} goes ${count} ways, one of them the residual`;
   const about = {part, title, formula: `${x.symbol} → ${roads.join(", ")}`};
-  return recorder.fork(Fork, about, x, roads);
+  const onRoad = (road) => ({...x, gradient: `d(${x.name}) ${road}`, gradientSymbol: `d${x.symbol} ${road}`});
+  const outputs = Object.fromEntries(roads.map((road, number) => [`y${number}`, onRoad(road)]));
+  return Object.values(recorder.step(Fork, about, {x}, outputs, {roads}));
 }
 
 // C = P V  with  P = softmax(S),  S = Q Kᵀ/√d, for each head

@@ -169,34 +169,33 @@ export const rowsAt = (x, rows) => picked(x, rows.length, x.columns, (r, c) => r
 // x[:, first:first + count], as for one head of several
 export const columnsOf = (x, first, count) => picked(x, x.rows, count, (r, c) => r * x.columns + first + c);
 
-// The reverse: x[r, c] is added to y at the place that `to` says.
-function collected(x, rows, columns, to) {
-  const y = new Tensor(rows, columns, x.im !== null);
-  for (let r = 0, place = 0; r < x.rows; r++) {
-    for (let c = 0; c < x.columns; c++, place++) {
-      const at = to(r, c);
-      y.re[at] += x.re[place];
-      if (x.im) y.im[at] += x.im[place];
+// Heads beside each other again: the reverse of columnsOf
+export function sideBySide(parts) {
+  const [{rows, columns}] = parts;
+  const y = new Tensor(rows, columns * parts.length, parts.some(({im}) => im));
+  parts.forEach((x, h) => {
+    for (let r = 0; r < rows; r++) {
+      const at = r * y.columns + h * columns;
+      y.re.set(x.re.subarray(r * columns, (r + 1) * columns), at);
+      if (x.im) y.im.set(x.im.subarray(r * columns, (r + 1) * columns), at);
     }
-  }
+  });
   return y;
 }
 
-export const sumOverRows = (x) => collected(x, 1, x.columns, (r, c) => c); // Σₙ xₙ: (N, D) → (1, D)
-export const sumOfEachRow = (x) => collected(x, x.rows, 1, (r) => r); // (N, D) → (N, 1)
+// ---- sums, as products with 1 ----
+
+const ones = (rows, columns) => plus(new Tensor(rows, columns), 1);
+
+export const sumOverRows = (x) => product(ones(1, x.rows), x); // Σₙ xₙ: (N, D) → (1, D)
+export const sumOfEachRow = (x) => product(x, ones(x.columns, 1)); // (N, D) → (N, 1)
 export const meanOfEachRow = (x) => scaled(sumOfEachRow(x), 1 / x.columns); // (N, D) → (N, 1)
 
-// 1 in each row n at ids[n], 0 elsewhere; as large as x
-export const oneHot = (ids, x) => ids.reduce((y, id, n) => y.with(n, id, 1), new Tensor(...x.shape));
+// 1 in each row n at ids[n], of so many columns; 0 elsewhere
+export const oneHot = (ids, columns) => ids.reduce((y, id, n) => y.with(n, id, 1), new Tensor(ids.length, columns));
 
 // y[ids[n]] += x[n] for every n; y has `rows` rows. The reverse of rowsAt.
-export const scattered = (x, ids, rows) => collected(x, rows, x.columns, (r, c) => ids[r] * x.columns + c);
-
-// Heads beside each other again: the reverse of columnsOf
-export function sideBySide(parts) {
-  const [{rows, columns}] = parts, all = columns * parts.length;
-  return parts.map((x, h) => collected(x, rows, all, (r, c) => r * all + h * columns + c)).reduce(add);
-}
+export const scattered = (x, ids, rows) => product(transposed(oneHot(ids, rows)), x);
 
 // The largest real part of each row, as a real number: it is only ever subtracted, and what comes of it cancels. (N, 1)
 export function largestOfEachRow(x) {

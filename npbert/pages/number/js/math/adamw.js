@@ -6,7 +6,7 @@
 //
 // (Kingma & Ba 2015; Loshchilov & Hutter 2019; Pascanu et al. 2013.)
 
-import {add, divide, plus, scaled, squareRoot, subtract, tensorOf, times} from "./tensor.js";
+import {add, divide, plus, scaled, squareRoot, subtract, sumOfSquares, tensorOf, times} from "./tensor.js";
 import {constant, functionOf, term} from "./terms.js";
 
 const SMALLEST_NORM = 1e-6; // beside ‖g‖, as in npbert's clip_factor
@@ -71,22 +71,18 @@ export const AdamW = {
       terms: [term("old", arrays.w.at(...place)), ...moves(arrays, place)],
       note: sizeOfMove(arrays.settings),
     }),
-    norm: ({norm, settings: {squares}}) => ({
+    norm: ({norm, settings: {next}}) => ({
       right: "Σ g² / ‖g‖",
-      terms: squares().map(({of, square, goes}) => {
-        const length = norm.at(0, 0), share = functionOf(length, "1/‖g‖", 1 / (length.value || 1));
-        return {...term(of, constant("Σ g²", square), share), goes};
-      }),
+      terms: [...next().made].map(([name, {g}]) => ofParameter(name, g, norm.at(0, 0))),
       note: "How long the gradient is: the root of the squares of all its numbers, in all parameters. A root is what "
         + "stands under it, over itself; so each bar is what one parameter brings, and leads to its largest number.",
     }),
     clip: ({norm, clip, settings: {max_grad_norm: most}}) => {
       const length = norm.at(0, 0), isClipped = clip.at(0, 0).value < 1;
+      const share = functionOf(length, "1/(‖g‖ + 1e−6)", 1 / (length.value + SMALLEST_NORM));
       return {
         right: "min(1, max_grad_norm / (‖g‖ + 1e−6))",
-        terms: [isClipped
-          ? term("scaled down",
-            constant("max_grad_norm", most), functionOf(length, "1/(‖g‖ + 1e−6)", 1 / (length.value + SMALLEST_NORM)))
+        terms: [isClipped ? term("scaled down", constant("max_grad_norm", most), share)
           : term("left as it is", functionOf(length, "1", 1))],
         note: isClipped
           ? `The gradient is longer than ${most}: all of it is scaled down alike, and keeps its direction.`
@@ -110,6 +106,14 @@ function ofSentence({example, share, trace, isShown}, dw, row, column) {
   const gradient = isShown ? dw.at(row, column) : constant(dw.symbol, value);
   const brought = term(`“${example.text}”`, constant("share", share), gradient);
   return isShown ? brought : {...brought, goes: {name: dw.name, row, column, example}};
+}
+
+// What one parameter brings to ‖g‖; it leads to the largest number of its gradient.
+function ofParameter(name, {re, columns}, length) {
+  const largest = re.reduce((best, value, i) => (Math.abs(value) > Math.abs(re[best]) ? i : best), 0);
+  const goes = {name: `g(${name})`, row: Math.floor(largest / columns), column: largest % columns};
+  const share = functionOf(length, "1/‖g‖", 1 / (length.value || 1));
+  return {...term(name, constant("Σ g²", sumOfSquares(re)), share), goes};
 }
 
 const remembered = ({value}, {t}) => ({

@@ -7,7 +7,7 @@
 
 import {eachHead} from "./heads.js";
 import {divide, exponential, largestOfEachRow, product, scaled, subtract, sumOfEachRow, times, transposed} from "./tensor.js";
-import {constant, forEachColumn, forEachRow, functionOf, range, term} from "./terms.js";
+import {constant, forEachColumn, forEachRow, functionOf, MINUS_ONE, range, term} from "./terms.js";
 
 const overRoot = (d) => constant("1/√d", 1 / Math.sqrt(d));
 
@@ -66,7 +66,7 @@ export const Softmax = {
       right: `${p.symbol}[${n}, ${m}] · (${dp.symbol}[${n}, ${m}] − Σₖ ${dp.symbol}[${n}, k] ${p.symbol}[${n}, k])`,
       terms: [
         term("its own share grows", p.at(n, m), dp.at(n, m)),
-        term("all shares of the row shrink", constant("−1", -1), p.at(n, m), lean.at(n, 0)),
+        term("all shares of the row shrink", MINUS_ONE, p.at(n, m), lean.at(n, 0)),
       ],
       roads: true,
       note: "Two roads: a higher score raises its own share, and takes from all shares of its row.",

@@ -45,13 +45,14 @@ export function computed(model, example, {bug = null, backward = true, rival = n
     bug,
     arrays: new Map(recorder.arrays), // every array by name, with its gradient and its workings
   };
-  if (backward) goBack(trace, recorder.records, loss);
+  if (backward) goBack(trace, loss);
   if (backward && rival) addWords(trace);
   return trace;
 }
 
 // The chain rule, from ∂loss/∂loss = 1: the steps in reverse order, each given what the one after it returned.
-function goBack(trace, records, loss) {
+function goBack(trace, loss) {
+  const {records} = trace.recorder;
   const first = new NamedArray(gradientOf(loss, loss), tensorOf([1], [1]), loss.tokens, records.length);
   trace.arrays.set(first.name, first);
   records.toReversed().forEach((record, n) => undo(trace, record, records.length + n));

@@ -3,6 +3,7 @@
 // A factor is a number of some array, and says which, so that a click can lead there; or a constant, such as 1/√d.
 
 export const constant = (label, value) => ({name: null, row: null, column: null, label, value});
+export const MINUS_ONE = constant("−1", -1);
 
 // A number of an array, of which a function is the factor: 1/σ, −ln p
 export const functionOf = (cell, label, value) => ({...cell, label, value});

@@ -6,9 +6,8 @@ import {softmaxOf} from "./attention.js";
 import {partOf} from "./explain.js";
 import {CrossEntropy} from "./masked_words.js";
 import {NamedArray, replayed} from "./recorder.js";
-import {constant, forEachColumn, term, totalOf} from "./terms.js";
+import {constant, forEachColumn, MINUS_ONE, term, totalOf} from "./terms.js";
 
-const MINUS_ONE = constant("−1", -1);
 const SIGNS = {"1": "+1: this guess is ahead", "-1": "−1: this guess is subtracted", "0": "0: neither of the two"};
 // δ = logits[m, a] − logits[m, b].   logits, p (M, V)   δ (1, 1): it is the `loss` of this trace
 // signs (M, V): +1 at [m, a], −1 at [m, b], 0 elsewhere

@@ -2,9 +2,8 @@
 // where their numbers come from. None of it is computed before somebody looks.
 
 import {AdamW} from "./adamw.js";
-import {run} from "./run.js";
+import {computed} from "./run.js";
 import {NamedArray} from "./recorder.js";
-import {sumOfSquares} from "./tensor.js";
 
 // By key: the symbol, where w is that of the parameter, and what the array is.
 const READ = {
@@ -35,7 +34,6 @@ export function addUpdate(trace, trainer, examples) {
   const parameters = [...arrays.values()].filter(({parameter}) => parameter);
   const next = once(() => trainer.next(examples, {bug}));
   const batch = once(() => next().batch.map((one) => ({...one, isShown: isSameSentence(one.example, trace.example)})));
-  const squares = once(() => parameters.map(({name}) => squaresIn(name, next().made.get(name).g)));
 
   const add = (made, {name: of, symbol: w, rows, columns, shape}, tensorOf) =>
     Object.fromEntries(Object.entries(made).map(([key, [symbol, meaning]]) => {
@@ -49,7 +47,7 @@ export function addUpdate(trace, trainer, examples) {
   const ofAll = add(OF_ALL, ONE, (key) => next()[key]);
   for (const w of parameters) {
     const outputs = {...ofAll, ...add({...READ, ...MADE}, w, (key) => next().made.get(w.name)[key])};
-    const settings = {...trainer.settingsOf(w.name), batch, squares};
+    const settings = {...trainer.settingsOf(w.name), batch, next};
     const record = {operation: AdamW, inputs: {w, dw: trace.arrays.get(w.gradient)}, outputs, settings};
     for (const [key, array] of Object.entries(outputs)) array.origins = [{record, key}];
   }
@@ -61,21 +59,18 @@ export function addUpdate(trace, trainer, examples) {
     names: [["theta", "w"], ["alpha", "lr"], ["g", "clip · g"]],
   };
   const after = once(() => new Map([...next().made].map(([name, made]) => [name, made.new])));
-  const lossAfter = (example) => run({...model, parameters: after()}, example, {backward: false}).loss;
+  const lossAfter = once((example) => computed({...model, parameters: after()}, example, {backward: false}).loss);
   const names = parameters.map(({name}) => name);
   trace.update = {t: trainer.steps + 1, lr: trainer.lr, parameters: names, batch, next, lossAfter};
 }
 
+// What `make` gives, computed once for each argument, when it is first asked for
 function once(make) {
-  let made = null;
-  return () => (made ??= make());
+  const made = new Map();
+  return (of) => {
+    if (!made.has(of)) made.set(of, make(of));
+    return made.get(of);
+  };
 }
 
 const isSameSentence = (a, b) => ["input_ids", "token_type_ids", "labels"].every((key) => String(a[key]) === String(b[key]));
-
-// Of a gradient the sum of its squares, and where its largest number is
-function squaresIn(of, {re, columns}) {
-  const largest = re.reduce((best, value, i) => (Math.abs(value) > Math.abs(re[best]) ? i : best), 0);
-  const goes = {name: `g(${of})`, row: Math.floor(largest / columns), column: largest % columns};
-  return {of, square: sumOfSquares(re), goes};
-}

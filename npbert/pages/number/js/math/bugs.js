@@ -7,9 +7,8 @@ import {add, divide, meanOfEachRow, product, rowsAt, scaled, subtract, sumOverRo
 // `wrong` says what backward finds in place of what is right: only the gradients that differ. It is given what backward
 // is, and what the right one found. `leavesOut`: which of the numbers that the right backward works with the planted line
 // never uses.
-export const BUGS = [
-  {
-    id: "norm-spread",
+export const BUGS = Object.entries({
+  "norm-spread": {
     kinds: ["LayerNorm"],
     name: "LayerNorm: the road through σ is missing",
     right: "dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ",
@@ -18,8 +17,7 @@ export const BUGS = [
     leavesOut: ["stretch"],
     wrong: (_, {sigma}, settings, {dxHat, shift}) => ({dx: divide(subtract(dxHat, shift), sigma)}),
   },
-  {
-    id: "norm-gamma",
+  "norm-gamma": {
     kinds: ["LayerNorm"],
     name: "LayerNorm: γ stands outside the means",
     right: "dx = (γ dy − mean(γ dy) − x̂ · mean(γ dy · x̂)) / σ",
@@ -31,8 +29,7 @@ export const BUGS = [
       return {dx: divide(times(gamma, rest), sigma)};
     },
   },
-  {
-    id: "scores-root",
+  "scores-root": {
     kinds: ["Scores"],
     name: "attention: √d is missing from dQ",
     right: "dQ = dS K / √d",
@@ -40,8 +37,7 @@ export const BUGS = [
     text: "Forward divides the scores by √d; so backward has to do the same, for Q as for K.",
     wrong: eachHead(({ds}, {k}) => ({dq: product(ds, k)})),
   },
-  {
-    id: "scores-transposed",
+  "scores-transposed": {
     kinds: ["Scores"],
     name: "attention: dK is made from dS, not from dSᵀ",
     right: "dK = dSᵀ Q / √d",
@@ -49,8 +45,7 @@ export const BUGS = [
     text: "S has as many rows as columns, so the shapes fit without the transposition; but a key belongs to a column.",
     wrong: eachHead(({ds}, {q}) => ({dk: scaled(product(ds, q), 1 / Math.sqrt(q.columns))})),
   },
-  {
-    id: "softmax-shares",
+  "softmax-shares": {
     kinds: ["Softmax"],
     name: "softmax: the second road is missing",
     right: "dS = P · (dP − Σₖ dPₖ Pₖ)",
@@ -59,8 +54,7 @@ export const BUGS = [
     leavesOut: ["lean"],
     wrong: eachHead(({dp}, {p}) => ({ds: times(p, dp)})),
   },
-  {
-    id: "table-decoder",
+  "table-decoder": {
     kinds: ["Decoder"],
     name: "tied table: its use as answers is forgotten",
     right: "dE += dlogitsᵀ z",
@@ -68,8 +62,7 @@ export const BUGS = [
     text: "The table is used twice, for the words that come in and for the answers: both have to add to its gradient.",
     wrong: (dys, {table}) => ({dtable: new Tensor(...table.shape)}),
   },
-  {
-    id: "residual-past",
+  "residual-past": {
     kinds: ["Add"],
     name: "residual: the road past feed-forward is missing",
     right: "dh = ds + what comes back through feed-forward",
@@ -78,8 +71,7 @@ export const BUGS = [
     isAt: (part) => part.endsWith("feed_forward"),
     wrong: ({dy}) => ({dx0: new Tensor(...dy.shape)}),
   },
-  {
-    id: "fork-value",
+  "fork-value": {
     kinds: ["Fork"],
     name: "attention: what comes back through V is forgotten",
     right: "dx = past + through Q + through K + through V",
@@ -88,8 +80,7 @@ export const BUGS = [
     isAt: (part) => part.endsWith("attention"),
     wrong: ({dy0, dy1, dy2}) => ({dx: [dy0, dy1, dy2].reduce(add)}),
   },
-  {
-    id: "loss-mean",
+  "loss-mean": {
     kinds: ["CrossEntropy"],
     name: "loss: the mean’s 1/M is forgotten",
     right: "dlogits = (p − onehot(label)) / M",
@@ -97,8 +88,7 @@ export const BUGS = [
     text: "The loss is a mean over the masked words. (With one masked word, M is 1, and nothing is wrong.)",
     wrong: (dys, arrays, {labels}, {dlogits}) => ({dlogits: scaled(dlogits, labels.length)}),
   },
-  {
-    id: "embedding-last",
+  "embedding-last": {
     kinds: ["Embedding"],
     name: "embedding: if an id repeats, only its last gradient counts",
     right: "dW[id] += dy[n]  for every n",
@@ -110,8 +100,7 @@ export const BUGS = [
       return {dx};
     },
   },
-  {
-    id: "bias-mean",
+  "bias-mean": {
     kinds: ["Linear"],
     name: "linear: the bias takes the mean over the rows",
     right: "db = Σₙ dyₙ",
@@ -119,8 +108,7 @@ export const BUGS = [
     text: "The bias is added to every row, so it collects from all; only the loss is a mean, and that is in dy.",
     wrong: ({dy}) => ({dbias: scaled(sumOverRows(dy), 1 / dy.rows)}),
   },
-  {
-    id: "activation-slope",
+  "activation-slope": {
     kinds: ["GELU", "TanhGELU", "ReLU"],
     name: "activation: the slope is forgotten",
     right: "dx = dy · f′(x)",
@@ -128,7 +116,7 @@ export const BUGS = [
     text: "Where the curve is flat, a change of x changes nothing: the gradient has to be multiplied by the slope.",
     wrong: ({dy}) => ({dx: dy}),
   },
-];
+}).map(([id, bug]) => ({id, ...bug}));
 
 // The backward of a step with the bug planted: of most, the right one.
 export function backwardWith(id, record) {

@@ -64,7 +64,7 @@ function combined(a, b, real, complex) {
     let i = r * rowOfA, j = r * rowOfB;
     for (let c = 0; c < columns; c++, place++, i += columnOfA, j += columnOfB) {
       if (y.im === null) yr[place] = real(ar[i], br[j]);
-      else complex(ar[i], ai ? ai[i] : 0, br[j], bi ? bi[j] : 0, y, place);
+      else put(y, place, complex(ar[i], ai ? ai[i] : 0, br[j], bi ? bi[j] : 0));
     }
   }
   return y;
@@ -73,31 +73,26 @@ function combined(a, b, real, complex) {
 // How far the next row, and the next column, is: 0 where the one that there is stands for all
 const stridesOf = (x) => [x.rows === 1 ? 0 : x.columns, x.columns === 1 ? 0 : 1];
 
-function put(y, place, re, im) {
-  y.re[place] = re;
-  y.im[place] = im;
+function put(y, place, number) {
+  y.re[place] = number[0];
+  y.im[place] = number[1];
 }
 
-export const add = (a, b) =>
-  combined(a, b, (x, y) => x + y, (ar, ai, br, bi, y, i) => put(y, i, ar + br, ai + bi));
-
-export const subtract = (a, b) =>
-  combined(a, b, (x, y) => x - y, (ar, ai, br, bi, y, i) => put(y, i, ar - br, ai - bi));
-
+export const add = (a, b) => combined(a, b, (x, y) => x + y, (ar, ai, br, bi) => [ar + br, ai + bi]);
+export const subtract = (a, b) => combined(a, b, (x, y) => x - y, (ar, ai, br, bi) => [ar - br, ai - bi]);
 export const times = (a, b) =>
-  combined(a, b, (x, y) => x * y, (ar, ai, br, bi, y, i) => put(y, i, ar * br - ai * bi, ar * bi + ai * br));
-
+  combined(a, b, (x, y) => x * y, (ar, ai, br, bi) => [ar * br - ai * bi, ar * bi + ai * br]);
 export const divide = (a, b) =>
-  combined(a, b, (x, y) => x / y, (ar, ai, br, bi, y, i) => {
+  combined(a, b, (x, y) => x / y, (ar, ai, br, bi) => {
     const size = br * br + bi * bi;
-    put(y, i, (ar * br + ai * bi) / size, (ai * br - ar * bi) / size);
+    return [(ar * br + ai * bi) / size, (ai * br - ar * bi) / size];
   });
 
 export function each(x, real, complex) {
   const y = new Tensor(x.rows, x.columns, x.im !== null);
   for (let i = 0; i < x.re.length; i++) {
     if (x.im === null) y.re[i] = real(x.re[i]);
-    else put(y, i, ...complex(x.re[i], x.im[i]));
+    else put(y, i, complex(x.re[i], x.im[i]));
   }
   return y;
 }

@@ -38,19 +38,12 @@ export const AdamW = {
     v_before: ({v_before, settings}, ...place) => remembered(v_before.at(...place), settings),
     m: ({g, m_before, clip, settings: {betas: [beta]}}, ...place) => ({
       right: "β₁ · m before + (1 − β₁) · clip · g",
-      terms: [
-        term("what it remembers", constant("β₁", beta), m_before.at(...place)),
-        term("what is new", constant("1 − β₁", 1 - beta), g.at(...place), clip.at(0, 0)),
-      ],
+      terms: mixed("β₁", beta, m_before.at(...place), g.at(...place), clip.at(0, 0)),
       note: "The mean of the gradients so far, the last ones counting most: large where they agree in sign.",
     }),
     v: ({g, v_before, clip, settings: {betas: [, beta]}}, ...place) => ({
       right: "β₂ · v before + (1 − β₂) · (clip · g)²",
-      terms: [
-        term("what it remembers", constant("β₂", beta), v_before.at(...place)),
-        term("what is new",
-          constant("1 − β₂", 1 - beta), squareOf(g.at(...place), "g²"), squareOf(clip.at(0, 0), "clip²")),
-      ],
+      terms: mixed("β₂", beta, v_before.at(...place), squareOf(g.at(...place), "g²"), squareOf(clip.at(0, 0), "clip²")),
       note: "The mean of their squares: its root is how large this gradient usually is, whatever its sign.",
     }),
     m_hat: ({m, settings}, ...place) => corrected(m, m.at(...place), "β₁", settings.betas[0], settings.t),
@@ -97,6 +90,11 @@ export function normAndClip(squares, most) {
   const norm = Math.sqrt(squares);
   return {norm: tensorOf([1], [norm]), clip: tensorOf([1], [Math.min(1, most / (norm + SMALLEST_NORM))])};
 }
+
+const mixed = (sign, beta, before, ...factors) => [
+  term("what it remembers", constant(sign, beta), before),
+  term("what is new", constant(`1 − ${sign}`, 1 - beta), ...factors),
+];
 
 const squareOf = (cell, label) => functionOf(cell, label, cell.value ** 2);
 

@@ -63,8 +63,13 @@ function combined(a, b, real, complex) {
   for (let r = 0, place = 0; r < rows; r++) {
     let i = r * rowOfA, j = r * rowOfB;
     for (let c = 0; c < columns; c++, place++, i += columnOfA, j += columnOfB) {
-      if (y.im === null) yr[place] = real(ar[i], br[j]);
-      else put(y, place, complex(ar[i], ai ? ai[i] : 0, br[j], bi ? bi[j] : 0));
+      if (y.im === null) {
+        yr[place] = real(ar[i], br[j]);
+      } else {
+        const number = complex(ar[i], ai ? ai[i] : 0, br[j], bi ? bi[j] : 0);
+        yr[place] = number[0];
+        y.im[place] = number[1];
+      }
     }
   }
   return y;
@@ -72,11 +77,6 @@ function combined(a, b, real, complex) {
 
 // How far the next row, and the next column, is: 0 where the one that there is stands for all
 const stridesOf = (x) => [x.rows === 1 ? 0 : x.columns, x.columns === 1 ? 0 : 1];
-
-function put(y, place, number) {
-  y.re[place] = number[0];
-  y.im[place] = number[1];
-}
 
 export const add = (a, b) => combined(a, b, (x, y) => x + y, (ar, ai, br, bi) => [ar + br, ai + bi]);
 export const subtract = (a, b) => combined(a, b, (x, y) => x - y, (ar, ai, br, bi) => [ar - br, ai - bi]);
@@ -88,14 +88,9 @@ export const divide = (a, b) =>
     return [(ar * br + ai * bi) / size, (ai * br - ar * bi) / size];
   });
 
-export function each(x, real, complex) {
-  const y = new Tensor(x.rows, x.columns, x.im !== null);
-  for (let i = 0; i < x.re.length; i++) {
-    if (x.im === null) y.re[i] = real(x.re[i]);
-    else put(y, i, complex(x.re[i], x.im[i]));
-  }
-  return y;
-}
+// A function of each number
+export const each = (x, real, complex) => combined(x, NOTHING, real, complex);
+const NOTHING = new Tensor(1, 1);
 
 export const scaled = (x, factor) => each(x, (re) => re * factor, (re, im) => [re * factor, im * factor]);
 export const plus = (x, number) => each(x, (re) => re + number, (re, im) => [re + number, im]);

@@ -207,10 +207,17 @@ function fresh(data) {
   return {one: values(1), again: values(1), another: values(2)};
 }
 
+// What a formula says of the number [1, 2] of these arrays
+function formulas(data) {
+  const trace = math.run(math.makeModel(data), data.examples[1]);
+  return Object.fromEntries(asked.formulas.map((name) => [name, math.explain(trace, name, 1, 2).formula]));
+}
+
 writeFileSync(answers, JSON.stringify({
   models: asked.models.map(answered),
   compared: asked.models.map(compared),
   broken: broken(first),
+  formulas: formulas(first),
   right: losses(first, null),
   explainedWrong: explained(math.run(math.makeModel(first), first.examples[0], {bug: "norm-spread"})).wrong,
   moved: moved(first),

@@ -22,7 +22,7 @@ function tanhSlopeInside(x) {
   return scaled(times(times(x, plus(scaled(times(tanh, tanh), -1), 1)), uPrime), 0.5);
 }
 
-const isPositive = (x) => each(x, (re) => (re > 0 ? 1 : 0), (re) => [re > 0 ? 1 : 0, 0]); // the real part decides
+const isPositive = (x) => each(x, (re) => [re > 0 ? 1 : 0, 0]); // the real part decides
 
 // slope: its terms, of which the first is s
 function elementwise(kind, formula, slope) {

@@ -6,7 +6,7 @@ const SMALL = 2; // up to here the series, from here on the fraction
 const ENOUGH = 1e-18; // a term this small beside the sum, and all after it, is lost in rounding
 const DEPTH = 60; // of the fraction: from 2 on, more changes nothing
 
-export const errorFunction = (x) => each(x, (re) => complexErf(re, 0)[0], complexErf);
+export const errorFunction = (x) => each(x, complexErf);
 
 // erf(re + i im) as [re, im]
 export function complexErf(re, im) {

@@ -55,21 +55,18 @@ export function tensorOf(shape, values) {
 
 // ---- element by element; a row or column of one stands for all of them, as in NumPy ----
 
-function combined(a, b, real, complex) {
+// f is given the real and the imaginary part of each of the two, and returns both of the result.
+function combined(a, b, f) {
   const rows = Math.max(a.rows, b.rows), columns = Math.max(a.columns, b.columns);
   const y = new Tensor(rows, columns, a.im !== null || b.im !== null);
   const [rowOfA, columnOfA] = stridesOf(a), [rowOfB, columnOfB] = stridesOf(b);
-  const ar = a.re, ai = a.im, br = b.re, bi = b.im, yr = y.re;
+  const ar = a.re, ai = a.im, br = b.re, bi = b.im, yr = y.re, yi = y.im;
   for (let r = 0, place = 0; r < rows; r++) {
     let i = r * rowOfA, j = r * rowOfB;
     for (let c = 0; c < columns; c++, place++, i += columnOfA, j += columnOfB) {
-      if (y.im === null) {
-        yr[place] = real(ar[i], br[j]);
-      } else {
-        const number = complex(ar[i], ai ? ai[i] : 0, br[j], bi ? bi[j] : 0);
-        yr[place] = number[0];
-        y.im[place] = number[1];
-      }
+      const number = f(ar[i], ai ? ai[i] : 0, br[j], bi ? bi[j] : 0);
+      yr[place] = number[0];
+      if (yi) yi[place] = number[1];
     }
   }
   return y;
@@ -78,26 +75,24 @@ function combined(a, b, real, complex) {
 // How far the next row, and the next column, is: 0 where the one that there is stands for all
 const stridesOf = (x) => [x.rows === 1 ? 0 : x.columns, x.columns === 1 ? 0 : 1];
 
-export const add = (a, b) => combined(a, b, (x, y) => x + y, (ar, ai, br, bi) => [ar + br, ai + bi]);
-export const subtract = (a, b) => combined(a, b, (x, y) => x - y, (ar, ai, br, bi) => [ar - br, ai - bi]);
-export const times = (a, b) =>
-  combined(a, b, (x, y) => x * y, (ar, ai, br, bi) => [ar * br - ai * bi, ar * bi + ai * br]);
-export const divide = (a, b) =>
-  combined(a, b, (x, y) => x / y, (ar, ai, br, bi) => {
-    const size = br * br + bi * bi;
-    return [(ar * br + ai * bi) / size, (ai * br - ar * bi) / size];
-  });
+export const add = (a, b) => combined(a, b, (ar, ai, br, bi) => [ar + br, ai + bi]);
+export const subtract = (a, b) => combined(a, b, (ar, ai, br, bi) => [ar - br, ai - bi]);
+export const times = (a, b) => combined(a, b, (ar, ai, br, bi) => [ar * br - ai * bi, ar * bi + ai * br]);
+export const divide = (a, b) => combined(a, b, (ar, ai, br, bi) => {
+  const size = br * br + bi * bi;
+  return [(ar * br + ai * bi) / size, (ai * br - ar * bi) / size];
+});
 
 // A function of each number
-export const each = (x, real, complex) => combined(x, NOTHING, real, complex);
+export const each = (x, f) => combined(x, NOTHING, f);
 const NOTHING = new Tensor(1, 1);
 
-export const scaled = (x, factor) => each(x, (re) => re * factor, (re, im) => [re * factor, im * factor]);
-export const plus = (x, number) => each(x, (re) => re + number, (re, im) => [re + number, im]);
-export const exponential = (x) => each(x, Math.exp, complexExp);
-export const logarithm = (x) => each(x, Math.log, (re, im) => [Math.log(Math.hypot(re, im)), Math.atan2(im, re)]);
-export const squareRoot = (x) => each(x, Math.sqrt, complexRoot);
-export const tanhOf = (x) => each(x, Math.tanh, complexTanh);
+export const scaled = (x, factor) => each(x, (re, im) => [re * factor, im * factor]);
+export const plus = (x, number) => each(x, (re, im) => [re + number, im]);
+export const exponential = (x) => each(x, complexExp);
+export const logarithm = (x) => each(x, (re, im) => [Math.log(Math.hypot(re, im)), Math.atan2(im, re)]);
+export const squareRoot = (x) => each(x, complexRoot);
+export const tanhOf = (x) => each(x, complexTanh);
 
 export function complexExp(re, im) {
   const size = Math.exp(re);

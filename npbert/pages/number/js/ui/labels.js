@@ -57,11 +57,6 @@ export function shownOf(kind, count) {
   return all.filter((index) => matters.has(index));
 }
 
-// True where a heat map of this kind leaves words out.
-export function leavesOut(kind, count) {
-  return shownOf(kind, count).length < count;
-}
-
 // The words of the sentence, the answers, the best guesses, and the chosen one.
 function wordsThatMatter() {
   const {example, trace, chosen} = state;

@@ -73,7 +73,7 @@ function ticksOf({log, from, to}) {
 function gridOf(axis, scale, lineAt, textAt) {
   return ticksOf(axis).flatMap((tick) => {
     const {class: look = "", ...place} = textAt(scale(tick));
-    const text = makeSvg("text", {...place, class: `tick ${look}`}, tickText(tick, axis));
+    const text = makeSvg("text", {...place, class: `tick ${look}`}, tickText(tick, axis.log));
     return [makeSvg("path", {d: lineAt(scale(tick)), class: "grid"}), text];
   });
 }

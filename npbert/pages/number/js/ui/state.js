@@ -24,6 +24,7 @@ export const state = {
   isPlaying: false,
   tour: null, // where on a guided tour: its name, and the stop's number, "table:2"
   quiz: null, // {kind, seed}, and once it is answered, isAnswered
+  outside: "", // the address before the tour or the quiz: who leaves it is there again
   allWords: false, // show every word of the vocabulary, or only those that matter here
 };
 

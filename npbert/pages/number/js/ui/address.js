@@ -6,6 +6,7 @@
 import {BUGS} from "../math/index.js";
 import {putNumbers, startOf, stepThatMakesNumber, traceOf} from "./actions.js";
 import {byId, make} from "./dom.js";
+import {cellOfPlace} from "./heatmap.js";
 import {placeIn, placeNamed, stepNamed, stepOfFile} from "./named.js";
 import {isSecret} from "./notes.js";
 import {quizNamed} from "./quiz.js";
@@ -137,6 +138,9 @@ function goToHash() {
   const step = next.step ?? (next.chosen && stepThatMakesNumber(next.chosen)) ?? 0;
   const others = isOther ? {...base, trace: state.trace, changed: state.changed} : {};
   change({...others, ...next, step, outside}); // all is drawn once
+  if (next.chosen && !next.tour && !next.quiz) {
+    cellOfPlace(byId("stage"), next.chosen)?.scrollIntoView({block: "center"});
+  }
   lasting = addressOf(state, PASSING);
   write();
   const list = missing.map(([key, one]) => `${key}=${one}`).join(", ");

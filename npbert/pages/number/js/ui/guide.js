@@ -45,7 +45,7 @@ export function pointAt(thing) {
   thing?.setAttribute("data-spoken", "");
   spoken = thing;
   isHeld = thing !== null;
-  keepInSight();
+  requestAnimationFrame(keepInSight); // after the stage has shown the chosen number
 }
 
 // Also when a list above it has come late.
@@ -54,6 +54,7 @@ function keepInSight() {
   if (isHeld) {
     byId("stage-head").scrollIntoView();
     spoken.scrollIntoView({block: "nearest"});
+    spoken.firstElementChild?.scrollIntoView({block: "nearest"}); // at least how it begins
   }
 }
 

@@ -42,7 +42,7 @@ function ask({kind, seed}) {
   if (state.step === 0) {
     goToStep(question.begin);
   }
-  sayQuestion(question.text, [...question.choices, makeButton("Show me", () => explainAnswer("So"))]);
+  sayQuestion(question.text, [...question.choices, makeButton("Show me", () => explainAnswer("Shown"))]);
   pointAt(hideNumber() ?? byId("stage-head"));
 }
 
@@ -67,7 +67,7 @@ function explainAnswer(begin) {
   change({quiz: {...state.quiz, isAnswered: true}, bug: state.bug, trace: state.trace});
   goToStep(step);
   choose(place);
-  sayQuestion(why(), [], `${begin}, ${mistakes ? `with ${counted(mistakes, "mistake")}` : "without a mistake"}: ${answer}`);
+  sayQuestion(why(), [], `${begin}${mistakes ? `, after ${counted(mistakes, "mistake")}` : ""}: ${answer}`);
 }
 
 // Returns the cell that is asked for, where it is on the stage.

@@ -14,7 +14,9 @@ ROUND_TRIPS = """([count, seen]) => {
   document.body.hidden = true; // nothing has to be laid out, which is slow
   const below = (n) => Math.floor(n * Math.random());
   const one = (list) => list[below(list.length)];
-  const cell = ({name, shape}) => `${name}[${below(shape[0])},${below(shape[1])}]`;
+  const least = {tokens: 4, masked: 1}; // in any of the sentences
+  const cell = ({name, shape, rows, columns}) =>
+    `${name}[${below(least[rows] ?? shape[0])},${below(least[columns] ?? shape[1])}]`;
   const now = () => JSON.stringify([
     state.sentence, state.example, state.step, state.trail, state.bug, state.view, state.allWords,
     state.changed.map(({name, row, column, value}) => [name, row, column, value]), state.trace.loss,
@@ -31,18 +33,17 @@ ROUND_TRIPS = """([count, seen]) => {
     const arrays = [...state.trace.arrays.values()];
     const hidden = state.data.examples[trip % 4].labels.findIndex((label) => label >= 0);
     const others = state.data.vocabulary.filter((_, id) => id !== state.data.examples[trip % 4].labels[hidden]);
-    const mostly = trip % 4 ? [["sentence", trip % 4]] : [];
-    const asked = new URLSearchParams([...mostly, ...[
+    const asked = new URLSearchParams([...(trip % 4 ? [["sentence", trip % 4]] : []), ...[
       ["answer", `${hidden}:${one(others)}`],
       ["set", `${cell({name: parameter[0], shape: parameter[1].shape})}:${Math.random() - 0.5}`], ["bug", one(bugs)],
       ["step", 2 + below(state.trace.steps.length - 1)], ["number", cell(one(arrays))], ["number", cell(one(arrays))],
-      ["tab", one(["move", "break", "train"])], ["words", "all"]].filter(() => Math.random() < 0.6)]);
-    if (asked.has("number") && !asked.has("step")) asked.delete("number"); // the step is then that of the number
-    go(`${asked}&`);
+      ["tab", one(["break", "train"])], ["words", "all"]].filter(() => Math.random() < 0.6)]);
+    if (!asked.has("step")) asked.delete("number"); // without a step it leads to its own
+    go(`${asked}`);
     const here = {address: npbert.address(), seen: now()};
     if (`${new URLSearchParams(here.address)}` !== `${asked}`) wrong.push([`${asked}`, here.address]);
     if (trip % 4 === 3) { // from here back to where it was before, with all that is seen
-      go(`&${last.address}`);
+      go(last.address);
       if (now() !== last.seen || npbert.address() !== last.address) wrong.push(last.address);
     }
     if (!document.getElementById("address-said").hidden) wrong.push(`${here.address}: something is left out`);
@@ -70,7 +71,7 @@ TOUR = """async ([tour, stops]) => {
     }
     if (stop < stops) document.activeElement.click(); // the keyboard is at "Next stop"
   }
-  return by("#guide-text").textContent;
+  return by("#guide-text").textContent.replaceAll(/\\s+/g, " ");
 }"""
 
 

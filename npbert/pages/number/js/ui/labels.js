@@ -76,14 +76,8 @@ export function bestOf(values, count) {
 
 // What a number is called: Q[“are”, 3].
 export function nameOf(array, row, column) {
-  const [rows, columns] = array.shape;
-  const places = [];
-  if (rows > 1 || array.rows !== "one") {
-    places.push(placeOf(array.rows, row));
-  }
-  if (columns > 1 || array.columns !== "one") {
-    places.push(placeOf(array.columns, column));
-  }
+  const axes = [[array.rows, row, array.shape[0]], [array.columns, column, array.shape[1]]];
+  const places = axes.filter(([kind, , count]) => count > 1 || kind !== "one").map(([kind, at]) => placeOf(kind, at));
   return array.symbol + (places.length ? `[${places.join(", ")}]` : "");
 }
 

@@ -8,19 +8,12 @@ import {counted, smallNumber} from "./format.js";
 import {change, state, watch} from "./state.js";
 
 const MOST = 2000; // derivatives to check; of a model with more, some of each parameter
-const QUIET_FOR = 300; // milliseconds without a change, before it is checked again
 let stopProof = () => {};
 
 // Check the model as it is, and again whenever it has changed.
 export function showProof() {
   prove();
-  watch(["trace"], () => {
-    stopProof();
-    change({report: null});
-    say("The numbers have changed: their derivatives will be checked again …");
-    const timer = setTimeout(prove, QUIET_FOR);
-    stopProof = () => clearTimeout(timer);
-  });
+  watch(["trace"], prove);
 }
 
 // Above all tabs, and where bugs are planted: while one is, there alone.
@@ -33,6 +26,9 @@ function say(text, look = "") {
 }
 
 function prove() {
+  stopProof();
+  change({report: null});
+  say("Checking this page’s own derivatives …");
   const work = checking(state.trace, {sample: numbersOfEach(state.trace)});
   stopProof = workBeside(work, ({done, value}) => {
     if (done) {

@@ -1,8 +1,7 @@
 // Break it: plant a bug in the backward. The check turns red at once; training hardly shows it.
 
-import {BUGS, checking, run} from "../math/index.js";
+import {BUGS, run} from "../math/index.js";
 import {chooseSentence, plantBug, stepThatMakes} from "./actions.js";
-import {workBeside} from "./beside.js";
 import {byId, make, makeButton} from "./dom.js";
 import {beginAt} from "./follow.js";
 import {signedNumber} from "./format.js";
@@ -14,7 +13,6 @@ import {state, watch} from "./state.js";
 import {openView} from "./tabs.js";
 
 const ROWS = 4; // of wrong arrays that are shown at once
-let stopLooking = () => {};
 
 // Draw the list of bugs, and what the check says where one is planted.
 export function showBreak() {
@@ -53,13 +51,12 @@ export function linesOfBug({text, right, line}) {
 
 // What the check says of each array, while the tab is open.
 function drawCheck() {
-  stopLooking();
   const {view, report, bug} = state;
   const found = view === "break" && report ? report.perParameter : [];
   const [right, wrong] = [true, false].map((is) => found.filter(({ok}) => ok === is));
   const parts = foldedRows(backwardsOrder(wrong).map(wrongRow));
   if (wrong.length && !isSecret()) {
-    parts.unshift(whereItIs());
+    parts.unshift(make("p", {class: "first-wrong"}, ...whereToLook(report.first)));
   }
   if (right.length) {
     const names = make("p", {class: "quiet"}, right.map(({name}) => partInWords(name)).join(", "));
@@ -71,20 +68,19 @@ function drawCheck() {
 
 // In this sentence the bug changes nothing: a way to one in which it does.
 function elsewhere() {
-  const {model, bug, data} = state;
-  const example = data.examples.find((one) => changesSomething(run(model, one), run(model, one, {bug})));
+  const example = state.data.examples.find((one) => changesSomething(state.bug, one));
   const here = "In this sentence the bug changes nothing.";
   return example
     ? make("p", {}, `${here} It shows in another: `, makeButton(example.text, () => chooseSentence(example)))
     : make("p", {}, `${here} Nor does it in any other of the page.`);
 }
 
-// Does the bug move a gradient of a parameter? Both are traces, one without and one with it.
-export function changesSomething(right, broken) {
-  const gradients = [...right.arrays.values()].filter(({parameter}) => parameter).map(({gradient}) => gradient);
-  return gradients.some((name) =>
-    right.arrays.get(name).values.some((value, index) =>
-      Math.abs(value - broken.arrays.get(name).values[index]) > 1e-5));
+// Does this bug move a gradient of a parameter in this sentence?
+export function changesSomething(bug, example) {
+  const [right, broken] = [null, bug].map((planted) => run(state.model, example, {bug: planted}).arrays);
+  const isMoved = (name) =>
+    right.get(name).values.some((value, index) => Math.abs(value - broken.get(name).values[index]) > 1e-5);
+  return [...right.values()].some(({parameter, gradient}) => parameter && isMoved(gradient));
 }
 
 // In the order in which backward makes them.
@@ -102,7 +98,7 @@ function foldedRows(rows) {
 // One array of which the gradient is wrong.
 function wrongRow({name, worst: {row, column, analytic, numeric}}) {
   const place = {name: state.trace.arrays.get(name).gradient, row, column};
-  const figures = `backward says ${signedNumber(analytic)}, the finite difference gives ${signedNumber(numeric)}`;
+  const figures = `backward says ${signedNumber(analytic)}, forward alone gives ${signedNumber(numeric)}`;
   const said = ` ${titleOf(place)}: ${figures}: ${faultInWords(analytic, numeric)}`;
   const title = make("strong", {}, `✗ ${partInWords(name)}`);
   const go = makeButton("follow it", () => beginAt(place), {"aria-label": `follow ${titleOf(place)}`});
@@ -125,13 +121,6 @@ function faultInWords(analytic, numeric) {
 }
 
 // Which step the bug is in: of the first array that is wrong on the way back, all that it is made from is right.
-function whereItIs() {
-  const said = make("p", {class: "first-wrong", role: "status"}, "Looking for the step that it is in …");
-  const work = checking(state.trace, {sample: 24, activations: true, method: "complex"});
-  stopLooking = workBeside(work, ({done, value}) => done && said.replaceChildren(...whereToLook(value.first)));
-  return said;
-}
-
 function whereToLook(name) {
   const {steps, arrays} = state.trace;
   const {gradient} = arrays.get(name);

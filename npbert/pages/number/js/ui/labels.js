@@ -34,10 +34,7 @@ const AXES = {
 
 // The shape of an array in words: 6 tokens × 8 features, of head 0.
 export function shapeInWords({shape, rows, columns, head}) {
-  const axes = [
-    [rows, shape[0]],
-    [columns, shape[1]],
-  ].filter(([kind]) => AXES[kind]);
+  const axes = [[rows, shape[0]], [columns, shape[1]]].filter(([kind]) => AXES[kind]);
   const words = axes.map(([kind, count]) => counted(count, AXES[kind])).join(" × ") || "one number";
   return head === null ? words : `${words}, head ${head}`;
 }
@@ -98,9 +95,6 @@ export function wordsByNumber(array, row, column) {
 
 // layers.0.attention -> layer 0, attention: the path of a part in words.
 export function partInWords(part) {
-  const words = part
-    .replace(/^bert\./, "")
-    .replace(/encoder\.layers\.(\d+)/, "layer $1")
-    .split(".");
-  return words.map((word) => word.replaceAll("_", " ")).join(" › ");
+  const short = part.replace(/^bert\./, "").replace(/encoder\.layers\.(\d+)/, "layer $1");
+  return short.replaceAll("_", " ").replaceAll(".", " › ");
 }

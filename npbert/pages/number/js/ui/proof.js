@@ -25,11 +25,13 @@ function say(text, look = "") {
   byId("proof").hidden = Boolean(state.bug);
 }
 
+// A bug is looked for in the arrays on the way, too: in the first that is wrong.
 function prove() {
   stopProof();
   change({report: null});
   say("Checking this page’s own derivatives …");
-  const work = checking(state.trace, {sample: numbersOfEach(state.trace)});
+  const options = state.bug ? {method: "complex", activations: true} : {};
+  const work = checking(state.trace, {sample: numbersOfEach(state.trace), ...options});
   stopProof = workBeside(work, ({done, value}) => {
     if (done) {
       report(value);
@@ -40,15 +42,16 @@ function prove() {
 }
 
 function report(found) {
-  const {count, worst, ok, perParameter} = found;
-  const all = derivativesIn(state.trace);
-  const method = "of this model and sentence against finite differences just now, in this page";
-  const which = `${count === all ? "all " : `${counted(count)} of `}${counted(all, "derivative")} ${method}`;
-  const wrong = counted(perParameter.filter((one) => !one.ok).length, "array");
-  const good = `✓ Checked: ${which}; the worst is off by ${smallNumber(worst.error)} of its size`;
-  say(ok ? good : `✗ The gradient of ${wrong} is wrong (${which}).`, ok ? "good" : "bad");
+  const perParameter = found.perParameter.filter(({parameter}) => parameter);
+  const [count, all] = [perParameter.reduce((sum, one) => sum + one.count, 0), derivativesIn(state.trace)];
+  const wrong = perParameter.filter(({ok}) => !ok).length;
+  const method = found.method === "complex" ? "the complex step" : "finite differences";
+  const which = `${count === all ? "all " : `${counted(count)} of `}${counted(all, "derivative")} of this model and `
+    + `sentence against ${method} just now, in this page`;
+  const good = `✓ Checked: ${which}; the worst is off by ${smallNumber(found.worst.error)} of its size`;
+  say(wrong ? `✗ The gradient of ${counted(wrong, "array")} is wrong (${which}).` : good, wrong ? "bad" : "good");
   globalThis.npbert.proof = found;
-  change({report: found});
+  change({report: {...found, perParameter}});
 }
 
 // How many derivatives by parameters there are; or are checked, when it is at most so many of each.

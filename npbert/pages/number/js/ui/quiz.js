@@ -127,9 +127,8 @@ function guessesOf({value, terms}) {
 
 // A bug that changes something in this sentence. It is planted, and not named.
 function bugQuestion(pick) {
-  const {model, example} = state;
-  const right = run(model, example);
-  const bug = pick(BUGS.filter(({id}) => changesSomething(right, run(model, example, {bug: id}))));
+  const bug = pick(BUGS.filter(({id}) => changesSomething(id, state.example)));
+  const right = run(state.model, state.example);
   plantBug(bug.id);
   const step = state.trace.steps.find((one) => bugAt(one, bug));
   const place = largestPlace(step.writes.map((name) => {

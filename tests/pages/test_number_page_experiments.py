@@ -49,7 +49,7 @@ def test_a_weight_is_moved_the_loss_is_that_of_npbert_and_how_near_the_slope_was
     assert number(said.split("off by ")[1].split()[0]) == off(start + 0.01)
     page.select_option("#move-zoom", "100")
     ticks = [number(text) for text in page.locator("#move-chart .tick:not(.end)").all_text_contents()]
-    assert max(ticks) - min(ticks) <= 0.04
+    assert len(set(ticks)) > 2 and max(ticks) - min(ticks) <= 0.04
     page.select_option("#move-zoom", "1")
     page.locator("#move-slider").fill(str(moved))
     page.click("#move-keep")
@@ -109,7 +109,7 @@ def test_with_the_bug_the_loss_still_falls(page):
     page.click("#tab-break")
     assert page.is_disabled("#race")
     page.check("input[value='softmax-shares']")
-    page.evaluate("globalThis.setTimeout = (work) => Promise.resolve().then(work)")  # no step waits for the next
+    page.evaluate("() => { let now = 0; performance.now = () => (now -= 1); }")  # no while ends: it is drawn once
     page.click("#race")
     page.wait_for_function("document.getElementById('race-said').textContent.startsWith('After 150 steps')")
     for curve in heights(page, "#race-chart")[:2]:

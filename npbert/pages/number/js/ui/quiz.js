@@ -114,8 +114,9 @@ function guessesOf({value, terms}) {
   const [most] = terms.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const rest = value - most.value;
   const factor = most.factors.at(-1);
+  const others = most.factors.length > 1 ? most.value / factor.value : NaN;
   const guesses = [
-    [`without ${factor.label ?? titleOf(factor)} in its largest part`, rest + most.value / factor.value],
+    [`without ${factor.label ?? titleOf(factor)} in its largest part`, rest + others],
     ["with the sign of its largest part wrong", rest - most.value],
     ["without its largest part", rest],
     ["with the wrong sign", -value],

@@ -117,6 +117,9 @@ def test_rules_name_a_step_or_a_number_of_any_model(page, go):
     values = page.evaluate(f"[...{array}.values].map(Math.abs)")
     assert values.index(max(values)) == chosen["row"] * page.evaluate(f"{array}.shape[1]") + chosen["column"]
     assert chosen["name"] in page.evaluate(f"[...{TRACE}.steps[{step}].writes, ...{TRACE}.steps[{step}].adds]")
+    for role, words in (("answer", "you"), ("hidden", "[MASK]"), ("word", "[CLS] how are [SEP]")):
+        go(f"step=last:backward word_embeddings&number={role}:dE")
+        assert VOCABULARY[page.evaluate("npbert.state.chosen.row")] in words.split()
 
 
 def test_copy_link_shows_the_link_where_the_browser_refuses_to_copy(page):

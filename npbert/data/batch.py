@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.core import IGNORED
 from npbert.core.checks import check_integers
+from npbert.shown import Row, Sheet, Shown, Token
+
+_MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
-@dataclass(eq=False)
-class Batch:
+@dataclass(eq=False, repr=False)
+class Batch(Shown):
     """B sequences of T tokens, padded to one length, and what is to be learned from them.
 
     input_ids (B, T): token ids.
@@ -21,6 +25,9 @@ class Batch:
     labels: what the model's head wants; (B, T) token ids for a language model, −100 where nothing is to be predicted.
     next_sentence_label (B,): 0 = the second sentence follows the first, 1 = it does not.
     start_positions, end_positions (B,): the first and the last token of the answer; −100 for a sequence without one.
+
+    names: by the name of an array, what makes words of its numbers, for those who look at the batch: a tokenizer's
+    `decode` for input_ids.
 
     For multiple choice the first three are (B, C, T): C candidate sequences for each question. So are the two texts of
     a pair, C = 2, for a model that reads each by itself.
@@ -38,6 +45,7 @@ class Batch:
     next_sentence_label: Array | None = None
     start_positions: Array | None = None
     end_positions: Array | None = None
+    names: Mapping[str, Callable[[Array], Sequence[str]]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.input_ids = _integers("input_ids", self.input_ids)
@@ -81,15 +89,41 @@ class Batch:
         if len(shape) != 2 or count < 1 or shape[0] % count:
             raise ValueError(f"input_ids has shape {shape}, which are not groups of {count} sequences")
         arrays = self.input_ids, self.token_type_ids, self.attention_mask
-        return Batch(*(array.reshape(-1, count, shape[1]) for array in arrays))
+        batch = Batch(*(array.reshape(-1, count, shape[1]) for array in arrays))
+        batch.names = self.names
+        return batch
 
-    def __repr__(self) -> str:
-        """Shapes and dtypes, for the numbers are in the arrays."""
+    def _sheet(self) -> Sheet:
+        """Shapes and dtypes, and the first texts where the batch has `names` for their tokens."""
         real, places = np.count_nonzero(self.attention_mask), self.attention_mask.size
         arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
-        width = max(map(len, arrays))
-        lines = [f"  {name:<{width}}  {array.dtype} {array.shape}" for name, array in arrays.items()]
-        return "\n".join([f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:", *lines])
+        rows = [Row(name, (f"{array.dtype} {array.shape}",)) for name, array in arrays.items()]
+        title = f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:"
+        return Sheet(title, rows=rows, texts=self._texts() if self.names else [])
+
+    def _texts(self) -> list[tuple[list[Token], str]]:
+        """The tokens of the first sequences, each with what is to be learned of it, and the labels of the whole."""
+        shape, size = self.input_ids.shape, self.input_ids.shape[-1]
+        of_tokens = self.labels is not None and self.labels.shape == shape
+        targets = self.labels if of_tokens else np.full(shape, IGNORED)
+        arrays = self.input_ids, self.token_type_ids, self.attention_mask, targets
+        rows = [array.reshape(-1, size)[:_MOST_TEXTS, :_MOST_TOKENS] for array in arrays if array is not None]
+        names = ("labels", "next_sentence_label", "start_positions", "end_positions")
+        whole = {name: getattr(self, name) for name in names if np.ndim(getattr(self, name)) == 1}
+        texts = []
+        for number, row in enumerate(zip(*rows, strict=True)):
+            group = number * len(self.input_ids) * size // self.input_ids.size
+            said = ", ".join(f"{name} {array[group]}" for name, array in whole.items())
+            texts.append((list(map(self._token, *row)), said))
+        return texts
+
+    def _token(self, index: int, kind: int, is_real: int, target: float) -> Token:
+        (text,), label = self.names.get("input_ids", _numbers)(np.array([index])), ""
+        if target != IGNORED:
+            (label,) = self.names.get("labels", _numbers)(np.array([target]))
+        is_special = text.startswith("[") and text.endswith("]")
+        known = {"padding": not is_real, "masked": bool(label), "special": is_special, "second": bool(kind)}
+        return Token(text, next((name for name, holds in known.items() if holds), "first"), label)
 
 
 def pad_rows(rows: Sequence[Sequence[int]], padding: int, *, length: int | None = None, name: str = "a row") -> Array:
@@ -105,6 +139,10 @@ def pad_rows(rows: Sequence[Sequence[int]], padding: int, *, length: int | None 
             check_integers(values, name=name)
         target[: len(values)] = values
     return array
+
+
+def _numbers(numbers: Array) -> list[str]:
+    return list(map(str, numbers))
 
 
 def _array(name: str, values: Array) -> Array:

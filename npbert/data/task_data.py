@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.data.batch import Batch
+from npbert.messages import counted
+from npbert.shown import Sheet, Shown
 
 
 class Place(NamedTuple):
@@ -19,8 +21,8 @@ class Place(NamedTuple):
 START = Place()
 
 
-@dataclass(frozen=True)
-class TaskData:
+@dataclass(frozen=True, repr=False)
+class TaskData(Shown):
     """Batches of `batch_size` examples, made by `collate`; the last of an epoch may be smaller.
 
     Raises: ValueError unless batch_size is at least 1.
@@ -33,6 +35,9 @@ class TaskData:
     def __post_init__(self) -> None:
         if self.batch_size < 1:
             raise ValueError(f"batch_size is {self.batch_size}, wanted at least 1")
+
+    def _sheet(self) -> Sheet:
+        return Sheet(f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}")
 
     def __len__(self) -> int:
         """The number of batches in an epoch."""

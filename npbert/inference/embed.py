@@ -15,7 +15,7 @@ from npbert.core import Sequences
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.files import FileError, model_folder
-from npbert.inference.search import SIMILARITIES, Hit, semantic_search, similarity, unit_vectors
+from npbert.inference.search import SIMILARITIES, Hits, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task
 from npbert.models import BertModel
@@ -71,6 +71,10 @@ class Embed(Task):
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.similarity_fn_name = similarity_fn_name
         self.mean = MeanPooling()
+
+    def _facts(self) -> dict[str, str]:
+        size = f"{self.model.config.hidden_size} numbers{', of length 1' if self.normalize else ''}"
+        return {"vectors": f"{size}: {self.pooling} of layer {self.number}", "similarity": self.similarity_fn_name}
 
     @classmethod
     def from_pretrained(cls, folder: str | Path, **options: Any) -> Embed:
@@ -144,12 +148,13 @@ class Embed(Task):
         """The function `similarity` of a and b, each a text, several texts, or vectors made before, (D,) or (N, D)."""
         return similarity(self._vectors(a), self._vectors(b), similarity_fn_name=self.similarity_fn_name)
 
-    def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> list[list[Hit]]:
+    def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> Hits:
         """The function `semantic_search`, where each is a text, several texts, or vectors made before, (D,) or (N, D).
         Whoever searches the same corpus again makes its vectors once."""
-        return semantic_search(
+        hits = semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )
+        return Hits(hits, _texts(queries), _texts(corpus))
 
     def _vectors(self, given: Any) -> Any:
         """The vectors of texts; what holds no texts comes back as it is."""
@@ -160,9 +165,7 @@ class Embed(Task):
             if array.dtype.kind != "U":
                 return array
         items = list(given)
-        first = items[0] if items else ""
-        is_text = isinstance(first, str) or (isinstance(first, tuple | list) and str in map(type, first))
-        return self(items) if is_text else items
+        return self(items) if not items or _is_text(items[0]) else items
 
     def _pool(self, batch: Batch, _: Sequence[int]) -> Array:
         only_first = self.pooling in ("cls", "pooler") and self.is_last
@@ -184,3 +187,13 @@ class Embed(Task):
         if self.pooling == "mean":
             return mean
         return mean * np.sqrt(sequences.lengths, dtype=h.dtype)[:, None]
+
+
+def _is_text(given: Any) -> bool:
+    return isinstance(given, str) or (isinstance(given, tuple | list) and str in map(type, given))
+
+
+def _texts(given: Any) -> Sequence[Any]:
+    """The texts, where these are texts and can be looked at again, or nothing."""
+    given = [given] if isinstance(given, str) else given
+    return given if isinstance(given, Sequence) and given and _is_text(given[0]) else ()

@@ -13,11 +13,12 @@ from npbert.compute import Array
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.messages import LOGGER
+from npbert.shown import Row, Sheet, Shown
 
 FLOATS = ("F64", "F32", "F16", "BF16")
 
 
-class TensorFile:
+class TensorFile(Shown):
     """The float tensors of a file: `shapes` and `dtypes` ("F32", say) by name, and `read(name)`; and the strings in its
     head, `metadata`.
 
@@ -43,6 +44,10 @@ class TensorFile:
         for name in self.shapes:
             if self.dtypes[name] not in FLOATS:
                 raise FileError(f"{path}: {name} is {self.dtypes[name]}, wanted one of {', '.join(FLOATS)}")
+
+    def _sheet(self) -> Sheet:
+        rows = [Row(name, (f"{self.dtypes[name]} {shape}",)) for name, shape in self.shapes.items()]
+        return Sheet(f"TensorFile of {len(rows)} tensors", rows=rows)
 
     def read(self, name: str) -> Array:
         """The tensor called `name`, in float16, float32 or float64 as it is stored; bfloat16 as float32."""

@@ -99,7 +99,10 @@ class Batch(Shown):
         arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
         rows = [Row(name, (f"{array.dtype} {array.shape}",)) for name, array in arrays.items()]
         title = f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:"
-        return Sheet(title, rows=rows, texts=self._texts() if self.names else [])
+        texts = self._texts() if self.names else []
+        if 0 < len(texts) < len(self.input_ids):
+            rows.append(Row("shown here", (f"the first {len(texts)} sequences",)))
+        return Sheet(title, rows=rows, texts=texts)
 
     def _texts(self) -> list[tuple[list[Token], str]]:
         """The tokens of the first sequences, each with what is to be learned of it, and the labels of the whole."""

@@ -2,6 +2,7 @@
 
 import ast
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any
@@ -59,7 +60,8 @@ class Answers:
         tree, lines = ast.parse(exercise.source()), exercise.source().splitlines()
         first = next(node for node in tree.body[1:] if not isinstance(node, ast.Import | ast.ImportFrom))
         self._ipython.set_next_input("\n".join([f"%%exercise {exercise.code}", *lines[first.lineno - 1 :]]))
-        return exercise._sheet()
+        sheet = exercise._sheet()
+        return replace(sheet, says=dedent(printing.indented(sheet.says)))
 
     def _check(self, exercise: Exercise, cell: str, mends: bool) -> Sheet:
         path = self._path(exercise)

@@ -54,7 +54,7 @@ def _tree(rows: Sequence[Row], above: str = "") -> str:
         del rest[: len(inside)]
         cells = "".join(f"<span><bdi>{escape(cell)}</bdi></span>" for cell in row.cells)
         line = f"<b><bdi>{escape(row.name.removeprefix(above))}</bdi></b>{cells}"
-        is_open = "" if above else " open"
+        is_open = "" if above else ' open=""'
         folded = f"<details{is_open}><summary>{line}</summary>{_tree(inside, below)}</details>"
         written.append(folded if inside else f'<div class="row">{line}</div>')
     return "".join(written)

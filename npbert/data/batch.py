@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,8 +15,16 @@ from npbert.shown import Row, Sheet, Shown, Token
 _MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
+class _Named(Shown):
+    """names: by the name of an array, what makes words of its numbers, for those who look at the batch: a tokenizer's
+    `decode` for input_ids. It stands beside the arrays: vars(batch) has them alone."""
+
+    __slots__ = ("names",)
+    names: Mapping[str, Callable[[Array], Sequence[str]]]
+
+
 @dataclass(eq=False, repr=False)
-class Batch(Shown):
+class Batch(_Named):
     """B sequences of T tokens, padded to one length, and what is to be learned from them.
 
     input_ids (B, T): token ids.
@@ -25,9 +33,6 @@ class Batch(Shown):
     labels: what the model's head wants; (B, T) token ids for a language model, −100 where nothing is to be predicted.
     next_sentence_label (B,): 0 = the second sentence follows the first, 1 = it does not.
     start_positions, end_positions (B,): the first and the last token of the answer; −100 for a sequence without one.
-
-    names: by the name of an array, what makes words of its numbers, for those who look at the batch: a tokenizer's
-    `decode` for input_ids.
 
     For multiple choice the first three are (B, C, T): C candidate sequences for each question. So are the two texts of
     a pair, C = 2, for a model that reads each by itself.
@@ -45,9 +50,9 @@ class Batch(Shown):
     next_sentence_label: Array | None = None
     start_positions: Array | None = None
     end_positions: Array | None = None
-    names: Mapping[str, Callable[[Array], Sequence[str]]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        self.names = {}
         self.input_ids = _integers("input_ids", self.input_ids)
         shape = self.input_ids.shape
         if 0 in shape:

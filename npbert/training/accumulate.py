@@ -89,7 +89,7 @@ def split(batch: Batch, parts: int) -> list[Batch]:
     size = len(batch.input_ids)
     if not 1 <= parts <= size:
         raise ValueError(f"a batch of {size} sequences cannot be split into {parts} parts")
-    arrays = {name: value for name, value in vars(batch).items() if isinstance(value, np.ndarray)}
+    arrays = {name: value for name, value in vars(batch).items() if value is not None}
     has_target = _have_targets(batch)
     order = np.argsort(~has_target, kind="stable")  # those with a target come first, and are dealt out like cards
     parts = min(parts, max(1, int(has_target.sum())))

@@ -43,7 +43,7 @@ def check_same_batch(communicator: Communicator, batch: Batch) -> None:
     if communicator.size > 1:
         checksum = 0
         for _, array in sorted(vars(batch).items()):
-            checksum = zlib.crc32(array.tobytes() if hasattr(array, "tobytes") else b"", checksum)
+            checksum = zlib.crc32(b"" if array is None else array.tobytes(), checksum)
         _check_same(communicator, {"batch, so other files,": checksum})
 
 

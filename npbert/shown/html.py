@@ -52,7 +52,7 @@ def _tree(rows: Sequence[Row], above: str = "") -> str:
         below = f"{row.name}."
         inside = list(itertools.takewhile(lambda other, below=below: other.name.startswith(below), rest))  # type: ignore[misc]
         del rest[: len(inside)]
-        cells = "".join(f"<span><bdi>{escape(cell)}</bdi></span>" for cell in row.cells)
+        cells = "".join(f" <span><bdi>{escape(cell)}</bdi></span>" for cell in row.cells)
         line = f"<b><bdi>{escape(row.name.removeprefix(above))}</bdi></b>{cells}"
         is_open = "" if above else ' open=""'
         folded = f"<details{is_open}><summary>{line}</summary>{_tree(inside, below)}</details>"
@@ -63,7 +63,7 @@ def _tree(rows: Sequence[Row], above: str = "") -> str:
 def _text(tokens: Sequence[Token], label: str) -> str:
     shown = "".join(
         f'<span class="token {token.kind}"><bdi>{escape(token.text)}</bdi>'
-        + (f"<small><bdi>{escape(token.label)}</bdi></small>" if token.label else "")
+        + (f" <small>↑ <bdi>{escape(token.label)}</bdi></small>" if token.label else "")
         + "</span> "
         for token in tokens
     )

@@ -71,7 +71,8 @@ class Live(Bar):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._handle.update(sheet_of(self._trainer))
+        has_gone_on = self._trainer.step > self._first
+        self._handle.update(replace(sheet_of(self._trainer), says="" if has_gone_on else self._said))
 
 
 def progress_of(trainer: Any) -> Bar:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,12 +17,16 @@ from npbert.shown import Row, Sheet, Shown, Token
 _MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
+Decode: TypeAlias = Callable[[Array], Sequence[str]]
+"""What makes words of numbers, as the `decode` of a tokenizer does."""
+
+
 class _Named(Shown):
     """names: by the name of an array, what makes words of its numbers, for those who look at the batch: a tokenizer's
     `decode` for input_ids. It stands beside the arrays: vars(batch) has them alone."""
 
     __slots__ = ("names",)
-    names: Mapping[str, Callable[[Array], Sequence[str]]]
+    names: Mapping[str, Decode]
 
 
 @dataclass(eq=False, repr=False)
@@ -104,31 +110,24 @@ class Batch(_Named):
         arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
         rows = [Row(name, (f"{array.dtype} {array.shape}",)) for name, array in arrays.items()]
         title = f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:"
-        texts = self._texts() if self.names else []
-        if 0 < len(texts) < len(self.input_ids):
-            rows.append(Row("shown here", (f"the first {len(texts)} sequences",)))
+        if not self.names:
+            return Sheet(title, rows=rows)
+        texts = [self._text(index) for index in islice(np.ndindex(self.input_ids.shape[:-1]), _MOST_TEXTS)]
+        rows += [Row("shown here", ("the first texts",))] if len(texts) < places // self.input_ids.shape[-1] else []
         return Sheet(title, rows=rows, texts=texts)
 
-    def _texts(self) -> list[tuple[list[Token], str]]:
-        """The tokens of the first sequences, each with what is to be learned of it, and the labels of the whole."""
-        shape, size = self.input_ids.shape, self.input_ids.shape[-1]
-        of_tokens = self.labels is not None and self.labels.shape == shape
-        targets = self.labels if of_tokens else np.full(shape, IGNORED)
-        arrays = self.input_ids, self.token_type_ids, self.attention_mask, targets
-        rows = [array.reshape(-1, size)[:_MOST_TEXTS, :_MOST_TOKENS] for array in arrays if array is not None]
-        names = ("labels", "next_sentence_label", "start_positions", "end_positions")
-        whole = {name: getattr(self, name) for name in names if np.ndim(getattr(self, name)) == 1}
-        texts = []
-        for number, row in enumerate(zip(*rows, strict=True)):
-            group = number * len(self.input_ids) * size // self.input_ids.size
-            said = ", ".join(f"{name} {array[group]}" for name, array in whole.items())
-            texts.append((list(map(self._token, *row)), said))
-        return texts
+    def _text(self, index: tuple[int, ...]) -> tuple[list[Token], str]:
+        """The tokens of a sequence, each with what is to be learned of it, and the labels of the whole."""
+        is_whole = self.labels is None or self.labels.shape != self.input_ids.shape
+        labels: Any = np.full(self.input_ids.shape, IGNORED) if is_whole else self.labels
+        arrays = self.input_ids, self.token_type_ids, self.attention_mask, labels
+        tokens = [self._token(*place) for place in zip(*(array[index][:_MOST_TOKENS] for array in arrays), strict=True)]
+        whole = {name: array for name, array in vars(self).items() if np.ndim(array) == 1}
+        return tokens, ", ".join(f"{name} {array[index[0]]}" for name, array in whole.items())
 
-    def _token(self, index: int, kind: int, is_real: int, target: float) -> Token:
-        (text,), label = self.names.get("input_ids", _numbers)(np.array([index])), ""
-        if target != IGNORED:
-            (label,) = self.names.get("labels", _numbers)(np.array([target]))
+    def _token(self, number: int, kind: int, is_real: int, target: float) -> Token:
+        (text,) = self.names["input_ids"](np.array([number]))
+        label = "" if target == IGNORED else str(*self.names.get("labels", list)(np.array([target])))
         is_special = text.startswith("[") and text.endswith("]")
         known = {"padding": not is_real, "masked": bool(label), "special": is_special, "second": bool(kind)}
         return Token(text, next((name for name, holds in known.items() if holds), "first"), label)
@@ -147,10 +146,6 @@ def pad_rows(rows: Sequence[Sequence[int]], padding: int, *, length: int | None 
             check_integers(values, name=name)
         target[: len(values)] = values
     return array
-
-
-def _numbers(numbers: Array) -> list[str]:
-    return list(map(str, numbers))
 
 
 def _array(name: str, values: Array) -> Array:

@@ -1,6 +1,6 @@
 """From pairs of lines, of which half follow each other, to examples, and from examples to a batch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data.batch import Batch, pad_rows
+from npbert.data.batch import Batch, Decode, pad_rows
 from npbert.data.dialogue import Dialogue, Vocabulary
 from npbert.data.masking import mask_words
 from npbert.data.tokenizer import Tokenizer
@@ -109,11 +109,7 @@ def mask_each_word(example: Example, vocabulary: Vocabulary) -> list[Example]:
 
 
 def collate(
-    examples: Sequence[Example],
-    *,
-    pad_id: int,
-    length: int | None = None,
-    decode: Callable[[Array], Sequence[str]] | None = None,
+    examples: Sequence[Example], *, pad_id: int, length: int | None = None, decode: Decode | None = None
 ) -> Batch:
     """A Batch of the examples, padded at the end to the longest of them, or to `length`.
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.messages import counted
-from npbert.shown import Sheet, Shown
 
 
 class Place(NamedTuple):
@@ -22,7 +21,7 @@ START = Place()
 
 
 @dataclass(frozen=True, repr=False)
-class TaskData(Shown):
+class TaskData:
     """Batches of `batch_size` examples, made by `collate`; the last of an epoch may be smaller.
 
     Raises: ValueError unless batch_size is at least 1.
@@ -36,8 +35,8 @@ class TaskData(Shown):
         if self.batch_size < 1:
             raise ValueError(f"batch_size is {self.batch_size}, wanted at least 1")
 
-    def _sheet(self) -> Sheet:
-        return Sheet(f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}")
+    def __repr__(self) -> str:
+        return f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}"
 
     def __len__(self) -> int:
         """The number of batches in an epoch."""

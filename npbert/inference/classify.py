@@ -6,7 +6,6 @@ from typing import NamedTuple, overload
 from npbert.data.tokenizer import Text
 from npbert.inference.task import Task
 from npbert.layers import Softmax
-from npbert.messages import listed
 from npbert.models import BertForSequenceClassification
 
 
@@ -25,10 +24,6 @@ class Classify(Task):
     """
 
     model_class = BertForSequenceClassification
-
-    def _facts(self) -> dict[str, str]:
-        config = self.model.config
-        return {"labels": "a number" if config.num_labels == 1 else listed(config.label_names, quote=str)}
 
     @overload
     def __call__(self, texts: str | tuple[str, str]) -> Label | float: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too

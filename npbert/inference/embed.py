@@ -64,17 +64,13 @@ class Embed(Task):
         ):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}, wanted one of {', '.join(known)}")
-        self.number = model.layer_numbers([layer])[layer]
-        self.is_last = self.number == model.config.num_hidden_layers
-        if pooling == "pooler" and not self.is_last:
+        self._number = model.layer_numbers([layer])[layer]
+        self._is_last = self._number == model.config.num_hidden_layers
+        if pooling == "pooler" and not self._is_last:
             raise ValueError(f"layer is {layer}, but the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.similarity_fn_name = similarity_fn_name
         self.mean = MeanPooling()
-
-    def _facts(self) -> dict[str, str]:
-        size = f"{self.model.config.hidden_size} numbers{', of length 1' if self.normalize else ''}"
-        return {"vectors": f"{size}: {self.pooling} of layer {self.number}", "similarity": self.similarity_fn_name}
 
     @classmethod
     def from_pretrained(cls, folder: str | Path, **options: Any) -> Embed:
@@ -108,7 +104,7 @@ class Embed(Task):
         Raises: ValueError for the pooling `pooler`, or a layer that is not the last, which sentence-transformers has
         not; FileExistsError for a folder that holds another model, or another tokenizer, unless `overwrite`.
         """
-        if self.pooling == "pooler" or not self.is_last:
+        if self.pooling == "pooler" or not self._is_last:
             what = f"the pooling {self.pooling} of the layer {self.layer}"
             raise ValueError(f"{what} cannot be saved: sentence-transformers pools the last layer, without a pooler")
         self.tokenizer.save_pretrained(folder, overwrite=overwrite)
@@ -154,7 +150,7 @@ class Embed(Task):
         hits = semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )
-        return Hits(hits, _texts(queries), _texts(corpus))
+        return Hits(hits, [queries] if isinstance(queries, str) else queries, corpus)
 
     def _vectors(self, given: Any) -> Any:
         """The vectors of texts; what holds no texts comes back as it is."""
@@ -165,12 +161,14 @@ class Embed(Task):
             if array.dtype.kind != "U":
                 return array
         items = list(given)
-        return self(items) if not items or _is_text(items[0]) else items
+        first = items[0] if items else ""
+        is_text = isinstance(first, str) or (isinstance(first, tuple | list) and str in map(type, first))
+        return self(items) if is_text else items
 
     def _pool(self, batch: Batch, _: Sequence[int]) -> Array:
-        only_first = self.pooling in ("cls", "pooler") and self.is_last
+        only_first = self.pooling in ("cls", "pooler") and self._is_last
         packed = PackedBatch(batch, self.model.config, Reads("first" if only_first else "all"))
-        h = self.model.encode(packed) if self.is_last else self.model.hidden_rows(packed, {self.number})[self.number]
+        h = self.model.encode(packed) if self._is_last else self.model.hidden_rows(packed, {self._number})[self._number]
         if self.pooling == "pooler":
             return self.model.pool(h, packed)
         if self.pooling == "cls":
@@ -187,13 +185,3 @@ class Embed(Task):
         if self.pooling == "mean":
             return mean
         return mean * np.sqrt(sequences.lengths, dtype=h.dtype)[:, None]
-
-
-def _is_text(given: Any) -> bool:
-    return isinstance(given, str) or (isinstance(given, tuple | list) and str in map(type, given))
-
-
-def _texts(given: Any) -> Sequence[Any]:
-    """The texts, where these are texts and can be looked at again, or nothing."""
-    given = [given] if isinstance(given, str) else given
-    return given if isinstance(given, Sequence) and given and _is_text(given[0]) else ()

@@ -1,6 +1,6 @@
 """The similarity of vectors, and semantic_search: of many, those that are most similar to some."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,23 +27,23 @@ class Hit(NamedTuple):
 
 
 class Hits(Shown, list[list[Hit]]):
-    """For each query its hits, the best first: a list of lists. queries, corpus: the texts, to be shown with them, or
-    nothing where only vectors are known."""
+    """For each query its hits, the best first: a list of lists. queries, corpus: what was given; texts are shown."""
 
-    def __init__(self, found: Iterable[list[Hit]], queries: Sequence[Any] = (), corpus: Sequence[Any] = ()) -> None:
+    def __init__(self, found: Iterable[list[Hit]], queries: Any = (), corpus: Any = ()) -> None:
         super().__init__(found)
         self.queries, self.corpus = queries, corpus
 
     def _sheet(self) -> Sheet:
         parts = []
         for number, hits in enumerate(self[:_MOST_QUERIES]):
-            rows = [Row(f"{hit.score:.3f}", (f"{hit.corpus_id}", *self._text(hit.corpus_id))) for hit in hits]
-            parts.append(Sheet(str(self.queries[number]) if self.queries else f"query {number}", rows=rows))
+            rows = [Row(f"{hit.score:.3f}", (f"{hit.corpus_id}", *_text(self.corpus, hit.corpus_id))) for hit in hits]
+            parts.append(Sheet(" ".join(_text(self.queries, number)) or f"query {number}", rows=rows))
         more = f", of which the first {_MOST_QUERIES} are shown" if len(self) > _MOST_QUERIES else ""
         return Sheet(f"Hits for {len(self)} {'query' if len(self) == 1 else 'queries'}{more}", parts=parts)
 
-    def _text(self, number: int) -> list[str]:
-        return [str(self.corpus[number])] if self.corpus else []
+
+def _text(given: Any, number: int) -> list[str]:
+    return [given[number]] if isinstance(given, list | tuple) and given and isinstance(given[number], str) else []
 
 
 def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:

@@ -8,7 +8,6 @@ from npbert.data.batch import Batch
 from npbert.data.tokenizer import Encoding
 from npbert.inference.task import Task
 from npbert.layers import Softmax
-from npbert.messages import listed
 from npbert.models import BertForTokenClassification
 
 _LETTERS = {"B", "I", "E", "S"}
@@ -55,9 +54,6 @@ class Tag(Task):
     """
 
     model_class = BertForTokenClassification
-
-    def _facts(self) -> dict[str, str]:
-        return {"labels": listed(self.model.config.label_names, quote=str)}
 
     @overload
     def __call__(self, texts: str) -> TaggedText: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too

@@ -14,7 +14,7 @@ from npbert.data.tokenizer import Encoding, Text, Tokenizer
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.inference.checkpoint_kind import check_holds
-from npbert.messages import counted, is_quiet
+from npbert.messages import counted, is_quiet, listed
 from npbert.models import BertConfig, PreTrainedModel
 from npbert.shown import Row, Sheet, Shown
 
@@ -72,12 +72,10 @@ class Task(Shown):
     def _sheet(self) -> Sheet:
         """Its parts in a line each; `model` and `tokenizer` have sheets of their own."""
         facts = {"model": self.model._sheet().title, "tokenizer": self.tokenizer._sheet().title}
-        facts |= {"texts": f"up to {self.max_length} tokens", **self._facts()}
+        settings = {name: str(value) for name, value in vars(self).items() if isinstance(value, int | str)}
+        facts |= {name: value for name, value in settings.items() if name[0] != "_"}
+        facts |= {"labels": listed(self.model.config.label_names, quote=str)} if self.model.config.id2label else {}
         return Sheet(type(self).__name__, rows=[Row(name, (fact,)) for name, fact in facts.items()])
-
-    def _facts(self) -> dict[str, str]:
-        """What else there is to be said of this task, by name."""
-        return {}
 
     def encode(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
         """The texts as tokens, cut to `max_length`; a warning says how many were cut, and names the file at `path`."""

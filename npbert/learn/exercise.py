@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from npbert.gradcheck.explain import Finding
 from npbert.learn.source import Blank, blanked, exercise_file
-from npbert.shown import Sheet, Shown
 
 HOME = "https://github.com/npbert/npbert/blob/main"
 """The pages of the project."""
@@ -109,8 +108,8 @@ class Part(ABC):
         """Explain what is wrong with `thing`, which was written in place of `right`; None if nothing is."""
 
 
-@dataclass(frozen=True, repr=False)
-class Exercise(Shown):
+@dataclass(frozen=True)
+class Exercise:
     """One file for a learner to complete.
 
     title: in a few words. chapter: where it is explained. hints: three, from a nudge to almost the answer.
@@ -135,9 +134,6 @@ class Exercise(Shown):
     def blanks(self) -> tuple[str, ...]:
         """The functions that are the learner's to write, as `Linear.backward`."""
         return tuple(part.written for part in self.parts)
-
-    def _sheet(self) -> Sheet:
-        return Sheet(f"Exercise {self.number}: {self.title}", f"{self.text.strip()}\n\nTo read: {self.chapter}")
 
     def source(self) -> str:
         """The text of the file, as it is written for the learner."""

@@ -12,7 +12,6 @@ from npbert.core import IGNORED, Sequences
 from npbert.core.checks import check_ids, check_labels
 from npbert.data.batch import Batch
 from npbert.models.config import BertConfig
-from npbert.shown import Sheet, Shown
 
 Tokens: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
 Labels: TypeAlias = Literal["class", "number", "numbers", "token class", "word", "choice", "answer"]
@@ -50,7 +49,7 @@ class Reads:
 READS_ALL = Reads()
 
 
-class PackedBatch(Shown):
+class PackedBatch:
     """The N real tokens of a batch (B, T), one after another; the sequences are sorted by length.
 
     Padding is in the batch, and as zeros behind Unpack. Between them there is none, and so no mask: attention keeps
@@ -116,9 +115,8 @@ class PackedBatch(Shown):
         self._output_row = np.full(self.is_real.size, -1)
         self._output_row[places_read] = np.arange(len(places_read))
 
-    def _sheet(self) -> Sheet:
-        read = f"{self.places.size if self.read_rows is None else self.read_rows.size} of them are read"
-        return Sheet(f"PackedBatch of {self.places.size} rows in {self.shape[0]} sequences; {read}")
+    def __repr__(self) -> str:
+        return f"PackedBatch of {self.places.size} rows in {self.shape[0]} sequences"
 
     def where(self, places: Array) -> Array:
         """The output row of each of the `places`. Raises: ValueError for padding, or a token that is not read."""

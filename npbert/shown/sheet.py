@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from textwrap import indent
+from textwrap import dedent, indent
 from typing import NamedTuple
 
 
@@ -18,7 +18,6 @@ class Shown:
         return str(self._sheet())
 
     def _repr_html_(self) -> str:
-        """The same for a notebook, which asks for it by this name."""
         from npbert.shown.html import as_html
 
         return as_html(self._sheet(), type(self).__name__)
@@ -53,12 +52,11 @@ class Curve(NamedTuple):
     points: Sequence[tuple[float, float]]
 
     def __str__(self) -> str:
-        (first, begun), (last, ended) = self.points[0], self.points[-1]
-        started = f"{begun:.3g} at step {first}, " if first != last else ""
-        return f"{self.name}: {started}{ended:.3g} at step {last}"
+        ends = dict.fromkeys([self.points[0], self.points[-1]])
+        return f"{self.name}: {', '.join(f'{number:.3g} at step {step}' for step, number in ends)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sheet(Shown):
     """What there is to be seen of an object, from the top down. All of it is plain text, of which nothing is escaped.
 
@@ -78,21 +76,15 @@ class Sheet(Shown):
     def of(cls, text: str, *, is_right: bool | None = None) -> Sheet:
         """The sheet of a text: its first line is the title."""
         title, _, says = text.partition("\n")
-        return cls(title, says, is_right=is_right)
+        return cls(title.strip(), dedent(says), is_right=is_right)
 
     def _sheet(self) -> Sheet:
         return self
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
-        lines = [self.says] if self.says else []
-        lines += map(str, self.rows)
+        lines = [self.says, *map(str, self.rows)]
         for tokens, label in self.texts:
             shown = " ".join(str(token) for token in tokens if token.kind != "padding")
             lines.append(f"{shown}  ->  {label}" if label else shown)
-        lines += map(str, [*self.curves, *self.parts])
-        if not self.title:
-            return "\n".join(lines)
-        return "\n".join([self.title, *(indent(line, "  ") for line in lines)])
+        below = "\n".join(filter(None, [*lines, *map(str, [*self.curves, *self.parts])]))
+        return "\n".join(filter(None, [self.title, indent(below, "  " if self.title else "")]))

@@ -18,8 +18,8 @@ from npbert.files import FileError
 from npbert.inference import check_holds, check_vocabulary
 from npbert.messages import counted, listed
 from npbert.models import load_config
-from npbert.shown import Sheet, Shown
 from npbert.training.judge import Goal
+from npbert.training.live import ShownRun
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.plot import example_of
@@ -55,7 +55,7 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         self.check("seed", 0)
 
 
-class Finetuning(Shown):
+class Finetuning(ShownRun):
     """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
     Warns: when rows of the held-out file are in the training file, too.
@@ -111,10 +111,6 @@ class Finetuning(Shown):
             judged_by=[settings.held_out] if settings.held_out else [],
             communicator=communicator,
         )
-
-    def _sheet(self) -> Sheet:
-        """What it is, and how far it is."""
-        return Sheet(type(self).__name__, self.summary(), parts=[self.trainer._sheet()])
 
     def summary(self) -> str:
         """A few lines about the run: its files, the first example as the model sees it, and how long it will be."""

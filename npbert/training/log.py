@@ -163,7 +163,9 @@ class Bar:
 
     def show(self, numbers: dict[str, float], tokens_per_second: float) -> None:
         """The loss, the accuracies and the speed of the last steps."""
-        line = step_line(numbers, tokens_per_second)
+        shares = {name.removesuffix("_accuracy"): value for name, value in numbers.items() if "accuracy" in name}
+        parts = [f"{name} {value:.0%}" for name, value in shares.items()]
+        line = ", ".join([f"loss {numbers['loss']:.3f}", *parts, f"{tokens_per_second:,.0f} tok/s"])
         self._bar.set_postfix_str(line)
         lines = _LINES * self._done // self._total
         if self._bar.disable and lines > self._lines:
@@ -188,13 +190,6 @@ class Bar:
 
     def __exit__(self, *_: object) -> None:
         self._bar.close()
-
-
-def step_line(numbers: dict[str, float], tokens_per_second: float) -> str:
-    """The loss, the accuracies and the speed in a line."""
-    shares = {name.removesuffix("_accuracy"): value for name, value in numbers.items() if "accuracy" in name}
-    parts = [f"{name} {value:.0%}" for name, value in shares.items()]
-    return ", ".join([f"loss {numbers['loss']:.3f}", *parts, f"{tokens_per_second:,.0f} tok/s"])
 
 
 def held_out_line(step: int, numbers: dict[str, float]) -> str:

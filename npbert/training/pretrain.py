@@ -22,9 +22,9 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_max_length, check_vocabulary
 from npbert.messages import counted
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, neither_size_nor_folder
-from npbert.shown import Sheet, Shown
 from npbert.training.accumulate import StepLosses
 from npbert.training.judge import Goal
+from npbert.training.live import ShownRun
 from npbert.training.masked_sentences import MaskedSentences
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Averages
@@ -75,7 +75,7 @@ class PretrainSettings(TrainerSettings):
         self.check("seed", 0)
 
 
-class Pretraining(Shown):
+class Pretraining(ShownRun):
     """A run of pre-training in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
     Warns: when documents of the held-out text are in the corpus, too.
@@ -126,10 +126,6 @@ class Pretraining(Shown):
             judged_by=held_out.files if settings.held_out else [],
             communicator=communicator,
         )
-
-    def _sheet(self) -> Sheet:
-        """What it is, and how far it is."""
-        return Sheet(type(self).__name__, self.summary(), parts=[self.trainer._sheet()])
 
     def summary(self) -> str:
         """A few lines about the run: its text, the beginning of it as the model sees it, and how long it will be."""

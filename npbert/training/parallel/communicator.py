@@ -26,9 +26,6 @@ class Communicator:
     rank = 0
     size = 1
 
-    def __repr__(self) -> str:
-        return f"process {self.rank} of {self.size}"
-
     def gather(self, value: Any) -> list[Any]:
         """The values that the processes give, in their order: anything that can be pickled."""
         return [value]

@@ -56,7 +56,7 @@ function followToLoss() {
 }
 
 // Follow this number, and show its sum.
-export function followTo(place) {
+function followTo(place) {
   follow(place);
   showSum();
 }
@@ -173,34 +173,22 @@ function fallBy(slope) {
 function waysOn() {
   const {chosen, trace, step, trail} = state;
   const {gradient, gradientOf} = trace.arrays.get(chosen.name);
-  const ways = [];
-  if (trail.length > 1) {
-    ways.push(makeButton("← Previous number", goBackOnTrail, {title: "the one before on the trail (Backspace)"}));
-  }
-  if (largestTerm(trace, chosen)) {
-    ways.push(makeButton(`Follow the largest to the ${trace.goal}`, followToLoss));
-  }
-  if (gradient) {
-    ways.push(makeButton("Its gradient", () => followTo({...chosen, name: gradient})));
-  }
-  if (gradientOf) {
-    ways.push(makeButton("Its value", () => followTo({...chosen, name: gradientOf})));
-  }
   const parameter = parameterOf(chosen);
-  if (parameter && chosen.name !== `new(${parameter})`) {
-    ways.push(makeButton("After the next step", () => followTo({...chosen, name: `new(${parameter})`})));
-  }
-  const maker = stepThatMakesNumber(chosen);
-  if (maker !== null && maker !== step) {
-    const text = `Step ${maker + 1}: ${partInWords(trace.steps[maker].part)}`;
-    const go = () => {
-      goToStep(maker);
-      byId("followed-title").focus({preventScroll: true});
-    };
-    ways.push(makeButton(text, go, {title: "the step that makes it"}));
-  }
-  if (isMovable(chosen)) {
-    ways.push(makeButton("Try another value", () => openView("move"), {title: `move it and watch the ${trace.goal}`}));
-  }
-  return ways;
+  const updated = parameter && `new(${parameter})`;
+  const maker = stepThatMakesNumber(chosen) ?? step;
+  const goToMaker = () => {
+    goToStep(maker);
+    byId("followed-title").focus({preventScroll: true});
+  };
+  const to = (name) => () => followTo({...chosen, name});
+  const ways = [ // whether it is one, its button, and where it leads
+    [trail.length > 1, "← Previous number", goBackOnTrail, "the one before on the trail (Backspace)"],
+    [largestTerm(trace, chosen), `Follow the largest to the ${trace.goal}`, followToLoss],
+    [gradient, "Its gradient", to(gradient)],
+    [gradientOf, "Its value", to(gradientOf)],
+    [chosen.name !== updated && updated, "After the next step", to(updated)],
+    [maker !== step, `Step ${maker + 1}: ${partInWords(trace.steps[maker].part)}`, goToMaker, "the step that makes it"],
+    [isMovable(chosen), "Try another value", () => openView("move"), `move it and watch the ${trace.goal}`],
+  ];
+  return ways.filter(([isThere]) => isThere).map(([, text, go, title]) => makeButton(text, go, {title}));
 }

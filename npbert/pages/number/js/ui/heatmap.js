@@ -1,4 +1,4 @@
-// An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or −.
+// An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or − (css/heat.css draws them).
 // Every cell can be pointed at, reached with the arrow keys, and chosen.
 
 import {make} from "./dom.js";
@@ -16,17 +16,19 @@ export function heatMap(array) {
   const [down, across] = isTurned ? ["columns", "rows"] : ["rows", "columns"];
   const [downCount, acrossCount] = isTurned ? [array.shape[1], array.shape[0]] : array.shape;
   const [downShown, acrossShown] = [shownOf(array[down], downCount), shownOf(array[across], acrossCount)];
-  const largest = isNearlyNothing(array) ? Infinity : strongestOf(array) || 1;
+  const {values, shape: [, width]} = array;
+  const [isShown, isSigned, largest] = [!isNearlyNothing(array), !isShares(array), strongestOf(array) || 1];
+  const cellAt = (row, column) => cell(row, column, isShown ? values[row * width + column] : 0, largest, isSigned);
   const rows = downShown.map((i) =>
     make(
       "tr",
       {},
       heading("row", array[down], i),
-      ...acrossShown.map((j) => (isTurned ? cell(array, j, i, largest) : cell(array, i, j, largest))),
+      ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j))),
     ),
   );
   const size = acrossShown.length > 20 ? "tiny" : acrossShown.length > 10 ? "small" : "usual";
-  const look = isShares(array) ? " shares" : array.values.length === 1 ? " alone" : "";
+  const look = !isSigned ? " shares" : values.length === 1 ? " alone" : "";
   const table = make(
     "table",
     {
@@ -59,27 +61,23 @@ function heading(scope, kind, index) {
   return label ? make("th", {scope, class: look}, make("bdi", {}, label)) : make("td", {class: "corner"});
 }
 
-function cell(array, row, column, largest) {
-  const value = largest === Infinity ? 0 : array.values[row * array.shape[1] + column];
-  const share = Math.round((100 * Math.abs(value)) / largest);
+function cell(row, column, value, largest, isSigned) {
+  const style = `--share: ${Math.round((100 * Math.abs(value)) / largest)}%`;
   const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
-  const attributes = {role: "gridcell", tabindex: -1, class: sign, style: `--share: ${share}%`};
-  const place = {"data-row": row, "data-column": column};
-  const text = shortNumber(value);
-  return make("td", {...attributes, ...place}, isShares(array) ? text.replace("+", "") : text);
+  const text = isSigned ? shortNumber(value) : shortNumber(value).replace("+", "");
+  return make("td", {tabindex: -1, class: sign, style, "data-row": row, "data-column": column}, text);
 }
 
 // The size that gets the strongest colour: 1 for shares; for all else the largest of the array and of its siblings, which
 // are the heads of one step, or the roads of one gradient and their sum.
 export function strongestOf(array) {
-  const siblings = [...state.trace.arrays.values()].filter((other) => familyOf(other) === familyOf(array));
-  return isShares(array) ? 1 : Math.max(...[array, ...siblings].map(({values}) => largestOf(values)));
-}
-
-function familyOf(array) {
-  const base = state.trace.arrays.get(array.gradientOf) ?? array;
-  const family = array.head === null ? base.name : `${base.madeBy} ${base.symbol.replaceAll(/[₀-₉]/g, "")}`;
-  return `${array.isGradient} ${family}`;
+  if (isShares(array)) {
+    return 1;
+  }
+  const {name, head, gradientOf} = array;
+  const begin = head !== null ? name.replace(/\d+\)?$/, "") : gradientOf && `d(${gradientOf})`; // how all their names do
+  const siblings = begin ? [...state.trace.arrays.values()].filter((other) => other.name.startsWith(begin)) : [];
+  return Math.max(...[array, ...siblings].map(({values}) => largestOf(values)));
 }
 
 // Shares and probabilities go from 0 to 1, whichever is the largest.

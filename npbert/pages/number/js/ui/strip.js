@@ -18,34 +18,30 @@ export function showStrip(andThen) {
 // A button for every part of the model, as wide as it has steps: forward, and the same ones backward.
 function drawStrip(andThen) {
   const stretches = stretchesOf(state.trace.steps);
-  const buttons = stretches.map(({name, phase, from, to}) => {
-    const place = {"data-from": from, "data-to": to, style: `--steps: ${to - from + 1}`};
-    const title = `${phase}: ${name}`;
+  const buttons = stretches.map(({name, title, steps}) => {
+    const [{index: from, phase}, {index: to}] = [steps[0], steps.at(-1)];
     const onclick = () => {
       goToStep(from);
       andThen();
     };
-    const label = make("span", {}, name);
-    return make("button", {type: "button", class: phase, title, "aria-label": title, onclick, ...place}, label);
+    const place = {"data-from": from, "data-to": to, style: `--steps: ${steps.length}`};
+    const attributes = {type: "button", class: phase, title, "aria-label": title, onclick, ...place};
+    return make("button", attributes, make("span", {}, name === "difference" ? "δ" : name));
   });
   byId("map").replaceChildren(...buttons);
-  const groups = stretches.map(({name, phase, steps}) =>
-    make("optgroup", {label: `${phase}: ${name}`}, ...steps.map(({index, title}) =>
-      make("option", {value: index}, `${index + 1}. ${title}`))));
-  byId("steps").replaceChildren(...groups);
+  byId("steps").replaceChildren(...stretches.map(({title, steps}) => make("optgroup", {label: title},
+    ...steps.map(({index, title: text}) => make("option", {value: index}, `${index + 1}. ${text}`)))));
 }
 
 function stretchesOf(steps) {
   const stretches = [];
   for (const step of steps) {
-    const [name, phase] = [stretchOf(step), step.phase];
-    const last = stretches.at(-1);
-    if (last && last.name === name && last.phase === phase) {
-      last.to = step.index;
-      last.steps.push(step);
-    } else {
-      stretches.push({name, phase, from: step.index, to: step.index, steps: [step]});
+    const name = stretchOf(step);
+    const title = `${step.phase}: ${name}`;
+    if (title !== stretches.at(-1)?.title) {
+      stretches.push({name, title, steps: []});
     }
+    stretches.at(-1).steps.push(step);
   }
   return stretches;
 }

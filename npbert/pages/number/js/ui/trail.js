@@ -4,7 +4,7 @@
 import {chainOf} from "../math/index.js";
 import {goBackTo} from "./actions.js";
 import {make, makeButton} from "./dom.js";
-import {plainNumber, signedNumber} from "./format.js";
+import {percent, plainNumber, signedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
 import {isRounding} from "./nothing.js";
 import {titleOf, valueAt} from "./place.js";
@@ -55,7 +55,7 @@ function factorsOf({factor, product}) {
   return text.map((number) => make("span", {class: "number"}, number));
 }
 
-// How much of the number where the chain begins comes along it.
+// How much of the number where the chain begins comes along it, and what share of it that is.
 function said(chain) {
   const begin = chain.findLastIndex(({factor}) => factor === null);
   if (begin === chain.length - 1) {
@@ -64,11 +64,14 @@ function said(chain) {
   const [whole, end] = [valueAt(state.trail[begin]), valueAt(state.trail.at(-1))];
   const {product} = chain.at(-1);
   const how = end === 1 ? "the product of all factors" : `${plainNumber(end)} × ${plainNumber(product)}`;
-  const rest = whole - end * product;
+  const brought = end * product, rest = whole - brought, share = Math.abs(brought / (whole || 1));
+  const size = brought * whole < 0 ? `${percent(share)} of its size, but against it` : `${percent(share)} of it`;
   const others = isRounding(rest) ? "No other path brings anything."
     : `All others together bring the rest: ${signedNumber(rest)}.`;
-  const text = `This one path brings ${signedNumber(end * product)}, ${how}, of the ${signedNumber(whole)} that `
-    + `${titleOf(state.trail[begin])} is. ${others}`;
+  const few = share < 0.5 ? ` So this path explains little: “All its paths to the ${state.trace.goal}”, under the first `
+    + "number of this chain, shows where the most flows." : "";
+  const text = `This one path brings ${signedNumber(brought)}, ${how}, of the ${signedNumber(whole)} that `
+    + `${titleOf(state.trail[begin])} is: ${size}. ${others}${few}`;
   return make("p", {class: "chain-said"}, text);
 }
 

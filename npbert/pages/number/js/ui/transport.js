@@ -9,20 +9,28 @@ import {showStrip} from "./strip.js";
 import {moveInToolbar} from "./toolbar.js";
 
 const SECONDS_PER_STEP = 0.9;
+const BUTTONS = { // where each button goes
+  first: () => stepTo(0),
+  back: () => stepTo(state.step - 1),
+  play: togglePlay,
+  forward: () => stepTo(state.step + 1),
+  loss: () => stepTo(lossStep()),
+  last: () => stepTo(lastStep()),
+};
+const STEP_KEYS = {
+  Home: BUTTONS.first,
+  ArrowLeft: BUTTONS.back,
+  ArrowRight: BUTTONS.forward,
+  End: BUTTONS.last,
+  " ": togglePlay,
+  Backspace: goBackOnTrail,
+};
 let timer = null;
 
 // Listen to its buttons and to the keyboard.
 export function showTransport() {
-  const clicks = {
-    first: () => stepTo(0),
-    back: () => stepTo(state.step - 1),
-    play: togglePlay,
-    forward: () => stepTo(state.step + 1),
-    loss: () => stepTo(lossStep()),
-    last: () => stepTo(state.trace.steps.length - 1),
-  };
-  for (const [name, onclick] of Object.entries(clicks)) {
-    byId(`go-${name}`).addEventListener("click", onclick);
+  for (const [name, go] of Object.entries(BUTTONS)) {
+    byId(`go-${name}`).addEventListener("click", go);
   }
   byId("scrubber").addEventListener("input", (event) => stepTo(Number(event.target.value)));
   byId("skip").addEventListener("click", skipToNumbers);
@@ -38,7 +46,12 @@ export function lossStep() {
   return state.trace.steps.findLastIndex((step) => step.phase === "forward");
 }
 
-function stepTo(number) {
+function lastStep() {
+  return state.trace.steps.length - 1;
+}
+
+// Show step `number`, from its title on.
+export function stepTo(number) {
   goToStep(number);
   showHead();
 }
@@ -59,9 +72,8 @@ function showHead() {
 
 function drawTransport() {
   const {step, isPlaying, trace} = state;
-  const {steps} = trace;
-  const now = steps[step];
-  byId("scrubber").max = steps.length - 1;
+  const {steps} = trace, now = steps[step];
+  byId("scrubber").max = lastStep();
   byId("scrubber").value = step;
   const text = `step ${step + 1} of ${steps.length}, ${now.phase}: ${now.title.replace(/^back: /, "")}`;
   byId("scrubber").setAttribute("aria-valuetext", text);
@@ -69,7 +81,7 @@ function drawTransport() {
   byId("step-count").textContent = `${step + 1} / ${steps.length}`;
   const focused = document.activeElement;
   byId("go-first").disabled = byId("go-back").disabled = step === 0;
-  byId("go-last").disabled = byId("go-forward").disabled = step === steps.length - 1;
+  byId("go-last").disabled = byId("go-forward").disabled = step === lastStep();
   if (focused?.disabled) {
     byId("scrubber").focus({preventScroll: true}); // a dead button would lose the keyboard's place
   }
@@ -82,8 +94,7 @@ function drawTransport() {
 function togglePlay() {
   clearInterval(timer);
   const isPlaying = !state.isPlaying;
-  const isAtEnd = state.step === state.trace.steps.length - 1;
-  if (isPlaying && isAtEnd) {
+  if (isPlaying && state.step === lastStep()) {
     stepTo(0);
   }
   change({isPlaying});
@@ -94,7 +105,7 @@ function togglePlay() {
 
 function playOn() {
   stepTo(state.step + 1);
-  if (state.step === state.trace.steps.length - 1) {
+  if (state.step === lastStep()) {
     togglePlay();
   }
 }
@@ -115,16 +126,9 @@ function keyPressed(event) {
   }
   const takesKeys = event.target.closest?.("input, select, textarea, [role=tab]");
   const isPressedBySpace = event.target.closest?.("button, a, summary") || isInCell;
-  const go = {
-    ArrowRight: () => stepTo(state.step + 1),
-    ArrowLeft: () => stepTo(state.step - 1),
-    Home: () => stepTo(0),
-    End: () => stepTo(state.trace.steps.length - 1),
-    Backspace: goBackOnTrail,
-    " ": isPressedBySpace ? null : togglePlay,
-  }[event.key];
-  if (go && !takesKeys && (!isInCell || event.key === "Backspace")) {
+  const isElsewhere = takesKeys || (isInCell && event.key !== "Backspace") || (isPressedBySpace && event.key === " ");
+  if (Object.hasOwn(STEP_KEYS, event.key) && !isElsewhere) {
     event.preventDefault();
-    go();
+    STEP_KEYS[event.key]();
   }
 }

@@ -137,9 +137,9 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     name = f"d({QUERY}.weight)"
     go_to(page, f"s.part === '{QUERY}'", "Last")
     page.click(cell(name, 1, 2))
-    bars = page.locator(".bars button.bar")
+    bars = page.locator("#followed .bars button.bar")
     assert bars.count() == len(EXAMPLES[0].input_ids)  # a term for each token
-    terms = [float(text.replace("\u2212", "-")) for text in page.locator(".bars .bar-value").all_inner_texts()]
+    terms = [float(text.replace("\u2212", "-")) for text in page.locator("#followed .bar-value").all_inner_texts()]
     _, gradients = loss_and_gradients(small_model(), EXAMPLES[:1])
     assert sum(terms) == pytest.approx(gradients[f"{QUERY}.weight"][1, 2], rel=1e-3, abs=1e-8)
     assert page.locator("#stage td.chosen").count() == page.locator("#stage td.twin").count() == 1
@@ -223,7 +223,7 @@ def test_the_paths_of_a_number_are_a_ladder_that_leads_to_its_steps_and_roads_ha
 
 def test_factors_have_the_digits_that_their_product_needs(page):
     choose(page, f"d({QUERY}.weight)", 1, 2)
-    for item in page.locator(".bars li").all():
+    for item in page.locator("#followed .bars li").all():
         factors = re.findall(r"\(([^()]+)\)(?= ×|$)", item.locator(".factors").inner_text())
         product = math.prod(map(number, factors))
         assert product == pytest.approx(number(item.locator(".bar-value").inner_text()), rel=2e-4)

@@ -64,7 +64,7 @@ def test_one_step_of_training_makes_what_was_shown(page):
         explained = page.evaluate(f"npbert.explain({TRACE}, 'new({DENSE})', 0, 1)")
         assert explained["total"] == pytest.approx(explained["value"], rel=1e-12)
         after, own = (
-            number(page.locator(f"#stage tr:has-text('{row}') td").nth(2).inner_text())
+            number(page.locator(f"#stage tr:has-text('{row}') td").nth(2).text_content())
             for row in ("the whole batch", "(on top)")
         )
         page.click("#tab-train")
@@ -84,12 +84,12 @@ def test_one_step_of_training_makes_what_was_shown(page):
 def test_the_parameters_are_in_the_order_in_which_they_move_and_can_be_chosen_by_name(page):
     go_to(page, "s.phase === 'update'")
     rows = page.locator("#stage section:has-text('Which parameters move most') tbody tr")
-    shares = [number(text) for text in rows.locator("td:nth-child(2)").all_inner_texts()]
+    shares = [number(text) for text in rows.locator("td:nth-child(2)").all_text_contents()]
     assert len(shares) == page.evaluate(f"{TRACE}.update.parameters.length") and shares == sorted(shares, reverse=True)
     delta, old = (page.evaluate(f"[...{TRACE}.arrays.get('{name}').values]") for name in (f"delta({DENSE})", DENSE))
     row = rows.filter(has_text="Wh")
     largest, share = max(map(abs, delta)), (sum(x * x for x in delta) / sum(x * x for x in old)) ** 0.5
-    assert [number(text) for text in row.locator("td").all_inner_texts()] == pytest.approx([share, largest], rel=1e-2)
+    assert [number(text) for text in row.locator("td").all_text_contents()] == pytest.approx([share, largest], rel=1e-2)
     row.locator("button").click()
     assert page.locator(f'#stage table[data-array="new({DENSE})"]').count() == 1
     page.evaluate(f"location.hash = 'number=m({QUERY})[1,2]'")  # an address says which one it is, too

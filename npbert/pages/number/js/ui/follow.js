@@ -84,33 +84,27 @@ function drawFollowed() {
   const {chosen, trace} = state;
   byId("follow-hint").hidden = Boolean(chosen);
   byId("followed").hidden = !chosen;
+  byId("followed").replaceChildren();
   if (!chosen) {
-    byId("followed").replaceChildren();
     return;
   }
   const explained = explain(trace, chosen.name, chosen.row, chosen.column);
   if (isMovedByHand(chosen)) {
     explained.terms[0].label = "put there by you";
   }
-  const {terms} = explained;
+  const {terms, formula} = explained;
+  const words = wordsByNumber(trace.arrays.get(chosen.name), chosen.row, chosen.column); // which the formula numbers
   const sum = terms.length > 1 ? `, the sum of ${counted(terms.length, "part")}` : "";
   byId("followed-said").textContent = `${titleOf(chosen)} is ${signedNumber(explained.value)}${sum}`;
-  byId("followed").replaceChildren(
+  byId("followed").append(
     trailOf(showSum, leaveNumber),
     titleBox(),
-    make("p", {class: "formula"}, explained.formula, numbering()),
+    make("p", {class: "formula"}, formula, words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null),
     barsOf(explained),
     ...spoiledSum(explained),
     make("p", {class: "note"}, explained.note),
     make("div", {id: "ways", class: "ways screen-only"}, ...waysOn()),
   );
-}
-
-// The title names the words, and the formula numbers them.
-function numbering() {
-  const {chosen, trace} = state;
-  const words = wordsByNumber(trace.arrays.get(chosen.name), chosen.row, chosen.column);
-  return words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null;
 }
 
 // With a bug planted at this very step, the number is not the sum that it should be.
@@ -128,15 +122,13 @@ function titleBox() {
   const {chosen, trace} = state;
   const array = trace.arrays.get(chosen.name);
   const value = valueAt(chosen);
-  const title = make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `);
-  title.append(make("output", {title: exactNumber(value)}, signedNumber(value)));
   const maker = stepThatMakesNumber(chosen);
   const where = maker === null ? "" : ` (${partInWords(trace.steps[maker].part)})`;
-  const parts = [title, make("p", {class: "meaning", title: shapeInWords(array)}, `${array.meaning}${where}`)];
-  if (array.gradientOf && isMovable(chosen)) {
-    parts.push(make("p", {id: "what-it-says"}, whatItSays(chosen, value)));
-  }
-  return make("div", {}, ...parts);
+  return make("div", {},
+    make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `,
+      make("output", {title: exactNumber(value)}, signedNumber(value))),
+    make("p", {class: "meaning", title: shapeInWords(array)}, `${array.meaning}${where}`),
+    array.gradientOf && isMovable(chosen) ? make("p", {id: "what-it-says"}, whatItSays(chosen, value)) : null);
 }
 
 const MOVE = 0.01;

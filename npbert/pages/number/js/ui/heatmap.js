@@ -20,39 +20,22 @@ export function heatMap(array) {
   const [isShown, isSigned, largest] = [!isNearlyNothing(array), !isShares(array), strongestOf(array) || 1];
   const cellAt = (row, column) => cell(row, column, isShown ? values[row * width + column] : 0, largest, isSigned);
   const rows = downShown.map((i) =>
-    make(
-      "tr",
-      {},
-      heading("row", array[down], i),
-      ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j))),
-    ),
-  );
+    make("tr", {}, heading("row", array[down], i),
+      ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))));
   const size = acrossShown.length > 20 ? "tiny" : acrossShown.length > 10 ? "small" : "usual";
   const look = !isSigned ? " shares" : values.length === 1 ? " alone" : "";
-  const table = make(
-    "table",
-    {
-      role: "grid",
-      class: `heat ${size}${look}`,
-      "aria-label": `${array.symbol}: ${array.meaning}`,
-      "data-array": array.name,
-    },
-    make("thead", {}, headings(array[across], acrossShown)),
-    make("tbody", {}, ...rows),
-  );
+  const name = {"aria-label": `${array.symbol}: ${array.meaning}`, "data-array": array.name};
+  const table = make("table", {role: "grid", class: `heat ${size}${look}`, ...name},
+    make("thead", {}, make("tr", {}, make("td", {class: "corner"}),
+      ...acrossShown.map((j) => heading("col", array[across], j)))),
+    make("tbody", {}, ...rows));
   const stop = table.querySelector(stops.get(array.name) ?? "td[data-row]") ?? table.querySelector("td[data-row]");
   stop.tabIndex = 0;
-  const parts = [make("div", {class: "scrolls heat-box"}, table)];
-  if (leavesOut(array[down], downCount)) {
-    parts.push(make("p", {class: "quiet left-out"}, `${downShown.length} of its ${downCount} words are shown`));
-  } else if (array[down] === "vocabulary" && downCount > MANY_ROWS) {
-    parts.push(make("p", {class: "quiet left-out"}, `scroll in it to see all ${downCount} words`));
-  }
-  return make("div", {class: "heat-whole"}, ...parts);
-}
-
-function headings(kind, shown) {
-  return make("tr", {}, make("td", {class: "corner"}), ...shown.map((j) => heading("col", kind, j)));
+  const isLong = array[down] === "vocabulary" && downCount > MANY_ROWS;
+  const said = leavesOut(array[down], downCount) ? `${downShown.length} of its ${downCount} words are shown`
+    : isLong ? `scroll in it to see all ${downCount} words` : "";
+  return make("div", {class: "heat-whole"}, make("div", {class: "scrolls heat-box"}, table),
+    said ? make("p", {class: "quiet left-out"}, said) : null);
 }
 
 function heading(scope, kind, index) {
@@ -88,15 +71,12 @@ export function isShares({symbol}) {
 // Tab stops from now on at the cell that has the focus.
 export function stopHere(element) {
   const place = placeOfCell(element);
-  if (!place) {
-    return;
+  if (place) {
+    const cell = element.closest("td");
+    cell.closest("table").querySelector("td[tabindex='0']").tabIndex = -1;
+    cell.tabIndex = 0;
+    stops.set(place.name, `td[data-row="${place.row}"][data-column="${place.column}"]`);
   }
-  const cell = element.closest("td");
-  for (const other of cell.closest("table").querySelectorAll("td[tabindex='0']")) {
-    other.tabIndex = -1;
-  }
-  cell.tabIndex = 0;
-  stops.set(place.name, `td[data-row="${place.row}"][data-column="${place.column}"]`);
 }
 
 // Which number a cell is: {name, row, column}, or null for what is no cell.
@@ -132,13 +112,9 @@ export function moveInHeatMap(event) {
     Home: () => cells[0],
     End: () => cells.at(-1),
   }[event.key];
-  if (!next) {
-    return false;
+  if (next) {
+    next()?.focus();
+    event.preventDefault();
   }
-  const there = next();
-  if (there) {
-    there.focus();
-  }
-  event.preventDefault();
-  return true;
+  return Boolean(next);
 }

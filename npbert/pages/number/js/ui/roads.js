@@ -9,7 +9,7 @@ import {percent, plainNumber, roundedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
 import {bugAt} from "./notes.js";
 import {state, watch} from "./state.js";
-import {stepTo} from "./transport.js";
+import {stepTo} from "./strip.js";
 
 // Draw them, and again with every step.
 export function showRoads() {

@@ -12,13 +12,10 @@ export function showSource() {
 
 function drawSource() {
   const frames = linesOf(state.data, state.trace.steps[state.step]);
-  if (!frames.length) {
-    byId("source").replaceChildren(make("p", {class: "quiet"}, "No lines of npbert were recorded for this step."));
-    return;
-  }
-  const names = namesHere(frames[0]);
+  const names = frames.slice(0, 1).flatMap(namesHere);
   const said = [
-    bugAt(state.trace.steps[state.step]) ? "These are the right lines: the bug is planted in this page alone." : null,
+    frames.length ? null : "No lines of npbert were recorded for this step.",
+    frames.length && bugAt(state.trace.steps[state.step]) ? "These are the right lines: the bug is planted in this page alone." : null,
     names.length ? `In these lines ${names.join(", ")}.` : null,
   ].filter(Boolean);
   const notes = said.map((text) => make("p", {class: "quiet"}, text));

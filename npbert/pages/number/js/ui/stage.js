@@ -72,12 +72,8 @@ function groupsOf(now) {
 
 function drawnGroup([title, names], now) {
   const figures = names.map((name) => figure(state.trace.arrays.get(name), now));
-  return make(
-    "section",
-    {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
-    make("h3", {}, title),
-    make("div", {class: "figures"}, ...figures),
-  );
+  return make("section", {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
+    make("h3", {}, title), make("div", {class: "figures"}, ...figures));
 }
 
 // One array, and its gradient under it: those parts of it that this step reads or makes, or else the whole.
@@ -85,11 +81,11 @@ function figure(array, now) {
   const parts = [captioned(array, now)];
   if (now.phase === "backward") {
     const {arrays} = state.trace;
-    const atWork = [...now.reads, ...now.writes].filter((name) => arrays.get(name).gradientOf === array.name);
-    if (atWork.length) {
-      parts.push(...[...new Set(atWork)].map((name) => captioned(arrays.get(name), now)));
-    } else if (array.gradient) {
-      const gradient = arrays.get(array.gradient);
+    const named = [...new Set([...now.reads, ...now.writes])].map((name) => arrays.get(name));
+    const atWork = named.filter(({gradientOf}) => gradientOf === array.name);
+    const gradient = arrays.get(array.gradient);
+    parts.push(...atWork.map((one) => captioned(one, now)));
+    if (!atWork.length && gradient) {
       parts.push(isKnown(gradient.name, state.step) ? captioned(gradient, now) : notYet(gradient));
     }
   }
@@ -120,16 +116,9 @@ function largestInWords(array) {
 }
 
 function roleOf(name, now) {
-  if (bugAt(now) && now.leftOut.includes(name)) {
-    return LEFT_OUT;
-  }
-  if (now.adds?.includes(name)) {
-    return "added to";
-  }
-  if (now.writes.includes(name)) {
-    return "made now";
-  }
-  return now.reads.includes(name) ? "read" : "";
+  const {leftOut, adds = [], writes, reads} = now;
+  const roles = [[bugAt(now) ? leftOut : [], LEFT_OUT], [adds, "added to"], [writes, "made now"], [reads, "read"]];
+  return roles.find(([names]) => names.includes(name))?.[1] ?? "";
 }
 
 function notYet(gradient) {

@@ -5,27 +5,29 @@ import {byId, make} from "./dom.js";
 import {partInWords} from "./labels.js";
 import {state, watch} from "./state.js";
 
-// Draw both, and again for another sentence; `andThen` is called when a step was chosen.
-export function showStrip(andThen) {
-  byId("steps").addEventListener("change", () => {
-    goToStep(Number(byId("steps").value));
-    andThen();
-  });
-  watch(["trace"], () => drawStrip(andThen));
+// Draw both, and again for another sentence.
+export function showStrip() {
+  byId("steps").addEventListener("change", () => stepTo(Number(byId("steps").value)));
+  watch(["trace"], drawStrip);
   watch(["trace", "step"], markStrip);
 }
 
+// Show step `number`, and what it is, where the reader has scrolled past that; the bar lies above it.
+export function stepTo(number) {
+  goToStep(number);
+  const above = byId("stage-head").getBoundingClientRect().top - byId("bar").getBoundingClientRect().bottom;
+  if (above < 0) {
+    scrollBy(0, above - 8);
+  }
+}
+
 // A button for every part of the model, as wide as it has steps: forward, and the same ones backward.
-function drawStrip(andThen) {
+function drawStrip() {
   const stretches = stretchesOf(state.trace.steps);
   const buttons = stretches.map(({name, title, steps}) => {
     const [{index: from, phase}, {index: to}] = [steps[0], steps.at(-1)];
-    const onclick = () => {
-      goToStep(from);
-      andThen();
-    };
     const place = {"data-from": from, "data-to": to, style: `--steps: ${steps.length}`};
-    const attributes = {type: "button", class: phase, title, "aria-label": title, onclick, ...place};
+    const attributes = {type: "button", class: phase, title, "aria-label": title, onclick: () => stepTo(from), ...place};
     return make("button", attributes, make("span", {}, name === "difference" ? "δ" : name));
   });
   byId("map").replaceChildren(...buttons);

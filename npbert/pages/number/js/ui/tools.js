@@ -31,8 +31,9 @@ export function showTools() {
   for (const [id, act] of [["stage", chooseAt], ["train-attention", beginAt], ["compare-attention", beginAt]]) {
     listenToCells(byId(id), act);
   }
-  if (keptTheme()) {
-    setTheme(keptTheme());
+  const theme = kept((storage) => storage.getItem(THEME));
+  if (theme) {
+    setTheme(theme);
   }
 }
 
@@ -64,20 +65,16 @@ function changeTheme() {
   setTheme(isDark ? "light" : "dark");
 }
 
-// A browser may keep nothing for a page: then light or dark is as the system has it, the next time.
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   showPressed("theme", theme === "dark");
-  try {
-    localStorage.setItem(THEME, theme);
-  } catch {
-    // nothing is kept
-  }
+  kept((storage) => storage.setItem(THEME, theme));
 }
 
-function keptTheme() {
+// A browser may keep nothing for a page: then light or dark is as the system has it, the next time.
+function kept(act) {
   try {
-    return localStorage.getItem(THEME);
+    return act(localStorage);
   } catch {
     return null;
   }

@@ -23,11 +23,8 @@ export function trailOf(andThen, forgetIt) {
     const fold = make("li", {}, unfold, ...factorsOf({...chain.at(-LAST - 1), factor: null}));
     items.splice(FIRST, 0, fold);
   }
-  const leave = makeButton("✕", () => forgetIt(), {
-    class: "leave screen-only",
-    "aria-label": "follow no number",
-    title: "follow no number (Esc)",
-  });
+  const title = {"aria-label": "follow no number", title: "follow no number (Esc)"};
+  const leave = makeButton("✕", () => forgetIt(), {class: "leave screen-only", ...title});
   const isChain = chain.some(({factor}) => factor !== null);
   const head = make("p", {class: "chain-head"}, ...["", "× factor", "= product"].map((text) => make("span", {}, text)));
   const list = make("ol", {class: isChain ? "chain" : null}, ...items);
@@ -42,11 +39,8 @@ function trailItem(place, index, link, andThen) {
     goBackTo(index);
     andThen();
   };
-  const name = [makeButton(trailTitle(place), goBack, attributes)];
-  if (state.trail.length > 1) {
-    name.push(make("span", {class: "quiet"}, ` = ${signedNumber(valueAt(place))}`));
-  }
-  return make("li", {}, make("span", {}, ...name), ...factorsOf(link));
+  const value = state.trail.length > 1 ? make("span", {class: "quiet"}, ` = ${signedNumber(valueAt(place))}`) : null;
+  return make("li", {}, make("span", {}, makeButton(trailTitle(place), goBack, attributes), value), ...factorsOf(link));
 }
 
 function factorsOf({factor, product}) {

@@ -1,11 +1,10 @@
 // Stepping: buttons, a scrubber, the keys, and playing.
 
-import {goToStep} from "./actions.js";
 import {byId} from "./dom.js";
 import {goBackOnTrail, leaveNumber} from "./follow.js";
 import {moveInHeatMap} from "./heatmap.js";
 import {change, state, watch} from "./state.js";
-import {showStrip} from "./strip.js";
+import {showStrip, stepTo} from "./strip.js";
 import {moveInToolbar} from "./toolbar.js";
 
 const SECONDS_PER_STEP = 0.9;
@@ -36,7 +35,7 @@ export function showTransport() {
   byId("skip").addEventListener("click", skipToNumbers);
   byId("go-tape").addEventListener("click", () => byId("tape-part").scrollIntoView({block: "nearest"}));
   document.addEventListener("keydown", keyPressed);
-  showStrip(showHead);
+  showStrip();
   watch(["trace", "step", "isPlaying"], drawTransport);
   watch(["view"], () => state.isPlaying && togglePlay());
 }
@@ -50,24 +49,10 @@ function lastStep() {
   return state.trace.steps.length - 1;
 }
 
-// Show step `number`, from its title on.
-export function stepTo(number) {
-  goToStep(number);
-  showHead();
-}
-
 // The keyboard past all that stands above the numbers.
 function skipToNumbers() {
   change({view: "step"});
   byId("stage").querySelector("td[tabindex='0']").focus();
-}
-
-// What the step is, where the reader has scrolled past it; the bar lies above it.
-function showHead() {
-  const above = byId("stage-head").getBoundingClientRect().top - byId("bar").getBoundingClientRect().bottom;
-  if (above < 0) {
-    scrollBy(0, above - 8);
-  }
 }
 
 function drawTransport() {

@@ -1,4 +1,4 @@
-// An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or − (css/heat.css draws them).
+// An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or − (by css/heat.css).
 // Every cell can be pointed at, reached with the arrow keys, and chosen.
 
 import {make} from "./dom.js";

@@ -17,7 +17,6 @@ from tests.pages.number import (
     STEP,
     TRACE,
     VOCABULARY,
-    choose,
     go_to,
     number,
     small_model,

@@ -13,7 +13,8 @@ const MOST_BARS = 12;
 export function barsOf({terms, total, roads}) {
   const largest = Math.max(...terms.map((term) => Math.abs(term.value)), Number.MIN_VALUE);
   const bySize = terms.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
-  const [shown, folded] = terms.length > MOST_BARS ? [bySize.slice(0, MOST_BARS), bySize.slice(MOST_BARS)] : [terms, []];
+  const shown = terms.length > MOST_BARS ? bySize.slice(0, MOST_BARS) : terms;
+  const folded = bySize.slice(shown.length);
   const listOf = (some) =>
     make("ol", {class: roads ? "bars roads" : "bars"}, ...some.map((term) => bar(term, largest)));
   const parts = [listOf(shown)];
@@ -23,8 +24,8 @@ export function barsOf({terms, total, roads}) {
     parts.push(make("details", {}, summary, listOf(folded)));
   }
   if (terms.length > 1 && total !== null) {
-    const what = `the sum of the ${terms.length}`;
-    parts.push(make("p", {class: "total"}, make("span", {}, what), make("strong", {}, signedNumber(total))));
+    const sum = [make("span", {}, `the sum of the ${terms.length}`), make("strong", {}, signedNumber(total))];
+    parts.push(make("p", {class: "total"}, ...sum));
   }
   return make("div", {}, ...parts);
 }
@@ -60,13 +61,9 @@ function leading({name, row, column, example = null}, cells, look, parts) {
     follow({...place, example});
     byId("followed-title").focus({preventScroll: true});
   };
-  const listeners = {
-    onclick: goOn,
-    onpointerenter: () => light(true),
-    onpointerleave: () => light(false),
-    onfocus: () => light(true),
-    onblur: () => light(false),
-  };
-  const title = `go on to ${titleOf(place)}${example ? ` of “${example.text}”` : ""}`;
-  return make("button", {type: "button", class: look, title, ...listeners}, ...parts);
+  const button = make("button", {type: "button", class: look, onclick: goOn}, ...parts);
+  button.title = `go on to ${titleOf(place)}${example ? ` of “${example.text}”` : ""}`;
+  ["pointerenter", "focus"].forEach((event) => button.addEventListener(event, () => light(true)));
+  ["pointerleave", "blur"].forEach((event) => button.addEventListener(event, () => light(false)));
+  return button;
 }

@@ -54,9 +54,8 @@ function drawCompare() {
   const position = maskedPositions()[rival.masked], answer = state.example.labels[position];
   const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
   byId("compare-title").textContent = `Why ${quoted(first)} and not ${quoted(second)}?`;
-  const options = vocabulary.map((word, id) => ({word, id})).filter(({id}) => id !== answer)
-    .map(({word, id}) => make("option", {value: id, selected: id === rival.word}, word));
-  byId("rival").replaceChildren(...options);
+  byId("rival").replaceChildren(...vocabulary.flatMap((word, id) =>
+    (id === answer ? [] : [make("option", {value: id, selected: id === rival.word}, word)])));
   byId("rival-answer").textContent = quoted(answer);
   byId("compare-said").replaceChildren(...scoresInWords(first, second), ...strongest(answer));
   byId("compare-for").textContent = `for ${quoted(answer)}`;
@@ -106,6 +105,6 @@ function strongest(answer) {
   const nothing = {...example, input_ids: example.input_ids.map(() => mask)};
   const without = run(model, nothing, {backward: false, rival}).loss;
   return [...said, `Were all words hidden at once, δ would be ${signedNumber(without)}: so far is `
-    + `${quoted(without < 0 ? rival.word : answer)} ahead before the model reads any word, and the words together bring `
-    + `it to ${signedNumber(trace.loss)}.`];
+    + `${quoted(without < 0 ? rival.word : answer)} ahead before the model reads any word, and the words together `
+    + `bring it to ${signedNumber(trace.loss)}.`];
 }

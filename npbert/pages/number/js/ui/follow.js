@@ -2,17 +2,16 @@
 
 import {explain, largestTerm, wayToLoss} from "../math/index.js";
 import {change, state, watch} from "./state.js";
-import {follow, forget, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
+import {follow, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, exactNumber, plainNumber, signedNumber} from "./format.js";
-import {cellOfPlace} from "./heatmap.js";
 import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
 import {knownBug} from "./notes.js";
 import {isRounding, whyNothing} from "./nothing.js";
 import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
 import {openView} from "./tabs.js";
-import {trailOf} from "./trail.js";
+import {goBackOnTrail, showSum, trailOf} from "./trail.js";
 
 const TO_TRY = 5;
 
@@ -21,32 +20,6 @@ export function showFollowed() {
   watch(["trace", "chosen"], drawFollowed);
   watch(["trace"], drawTries);
   watch(["step"], () => state.chosen && byId("ways").replaceChildren(...waysOn()));
-}
-
-// Bring the sum before the reader's eyes, and the keyboard to it.
-export function showSum() {
-  byId("followed-title").focus({preventScroll: true});
-  byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
-  const {top, bottom} = byId("follow").getBoundingClientRect();
-  if (top < 0 || Math.min(bottom, top + 200) > innerHeight) {
-    byId("follow").scrollIntoView({block: "start"});
-  }
-}
-
-// One back on the trail.
-export function goBackOnTrail() {
-  if (state.trail.length > 1) {
-    goBackTo(state.trail.length - 2);
-    showSum();
-  }
-}
-
-// Follow no number. The keyboard returns to its cell; or, where there is none or from the cell itself, to stepping.
-export function leaveNumber({toCell = true} = {}) {
-  const place = state.chosen;
-  forget();
-  const cell = toCell && place ? cellOfPlace(byId("stage"), place) : null;
-  (cell ?? byId("scrubber")).focus({preventScroll: !cell});
 }
 
 // Follow the largest part, and its largest part, until backward begins.
@@ -69,11 +42,10 @@ export function beginAt(place) {
 
 // Where to begin: the weights that move the loss most. The part of the model is said once for all that are in it.
 function drawTries() {
-  let said = null;
-  const tries = steepestWeights(TO_TRY).map((place) => {
+  const tries = steepestWeights(TO_TRY).map((place, index, places) => {
     const gradient = {...place, name: state.trace.arrays.get(place.name).gradient};
-    const part = place.name === said ? "" : `, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
-    said = place.name;
+    const isAsBefore = place.name === places[index - 1]?.name;
+    const part = isAsBefore ? "" : `, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
     const button = makeButton(`${titleOf(place)}${part}`, () => followTo(gradient));
     return make("li", {}, button, ` ${signedNumber(valueAt(gradient))}`);
   });
@@ -97,7 +69,7 @@ function drawFollowed() {
   const sum = terms.length > 1 ? `, the sum of ${counted(terms.length, "part")}` : "";
   byId("followed-said").textContent = `${titleOf(chosen)} is ${signedNumber(explained.value)}${sum}`;
   byId("followed").append(
-    trailOf(showSum, leaveNumber),
+    trailOf(),
     titleBox(),
     make("p", {class: "formula"}, formula, words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null),
     barsOf(explained),

@@ -51,14 +51,14 @@ function cell(row, column, value, largest, isSigned) {
   return make("td", {tabindex: -1, class: sign, style, "data-row": row, "data-column": column}, text);
 }
 
-// The size that gets the strongest colour: 1 for shares; for all else the largest of the array and of its siblings, which
-// are the heads of one step, or the roads of one gradient and their sum.
+// The size that gets the strongest colour: 1 for shares; for all else the largest of the array and of its siblings: the
+// heads of one step, or the roads of one gradient and their sum. The names of siblings begin alike.
 export function strongestOf(array) {
   if (isShares(array)) {
     return 1;
   }
   const {name, head, gradientOf} = array;
-  const begin = head !== null ? name.replace(/\d+\)?$/, "") : gradientOf && `d(${gradientOf})`; // how all their names do
+  const begin = head !== null ? name.replace(/\d+\)?$/, "") : gradientOf && `d(${gradientOf})`;
   const siblings = begin ? [...state.trace.arrays.values()].filter((other) => other.name.startsWith(begin)) : [];
   return Math.max(...[array, ...siblings].map(({values}) => largestOf(values)));
 }

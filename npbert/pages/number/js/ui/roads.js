@@ -1,5 +1,5 @@
-// The roads of the gradients that this step adds up: which of them is the larger, over the whole array. And of all forks
-// of the residual together: how much comes back past each block, and how much through it.
+// The roads of the gradients that this step adds up: which of them is the larger, over the whole array. And of all
+// residuals: how much comes back past each block, and how much through it.
 
 import {roadsOf} from "../math/index.js";
 import {stepThatMakes} from "./actions.js";

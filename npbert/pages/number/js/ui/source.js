@@ -13,12 +13,13 @@ export function showSource() {
 function drawSource() {
   const frames = linesOf(state.data, state.trace.steps[state.step]);
   const names = frames.slice(0, 1).flatMap(namesHere);
+  const isBug = frames.length && bugAt(state.trace.steps[state.step]);
   const said = [
-    frames.length ? null : "No lines of npbert were recorded for this step.",
-    frames.length && bugAt(state.trace.steps[state.step]) ? "These are the right lines: the bug is planted in this page alone." : null,
-    names.length ? `In these lines ${names.join(", ")}.` : null,
-  ].filter(Boolean);
-  const notes = said.map((text) => make("p", {class: "quiet"}, text));
+    frames.length ? "" : "No lines of npbert were recorded for this step.",
+    isBug ? "These are the right lines: the bug is planted in this page alone." : "",
+    names.length ? `In these lines ${names.join(", ")}.` : "",
+  ];
+  const notes = said.filter(Boolean).map((text) => make("p", {class: "quiet"}, text));
   byId("source").replaceChildren(...notes, ...frames.map((frame, depth) => shownFrame(frame, depth)));
   requestAnimationFrame(scrollToLit); // when all is drawn: to ask where something stands means to lay out the page
 }

@@ -111,7 +111,8 @@ function captioned(array, now) {
 
 // The largest number, and what it is measured by where that is another array's.
 function largestInWords(array) {
-  const [largest, scale] = [largestOf(array.values), strongestOf(array)].map((size) => shortNumber(size).replace("+", ""));
+  const sizes = [largestOf(array.values), strongestOf(array)];
+  const [largest, scale] = sizes.map((size) => shortNumber(size).replace("+", ""));
   return `largest ${largest}${largest === scale ? "" : ` (full colour: ${scale})`}`;
 }
 

@@ -1,7 +1,7 @@
 // All steps at a glance: a strip with a button for every part of the model, and a list to choose a step by name.
 
 import {goToStep} from "./actions.js";
-import {byId, make} from "./dom.js";
+import {byId, make, makeButton} from "./dom.js";
 import {partInWords} from "./labels.js";
 import {state, watch} from "./state.js";
 
@@ -23,29 +23,19 @@ export function stepTo(number) {
 
 // A button for every part of the model, as wide as it has steps: forward, and the same ones backward.
 function drawStrip() {
-  const stretches = stretchesOf(state.trace.steps);
-  const buttons = stretches.map(({name, title, steps}) => {
+  const stretches = new Map(); // the steps of each, by "forward: layer 0 attention"
+  for (const step of state.trace.steps) {
+    const title = `${step.phase}: ${stretchOf(step)}`;
+    stretches.set(title, [...(stretches.get(title) ?? []), step]);
+  }
+  byId("map").replaceChildren(...[...stretches].map(([title, steps]) => {
     const [{index: from, phase}, {index: to}] = [steps[0], steps.at(-1)];
     const place = {"data-from": from, "data-to": to, style: `--steps: ${steps.length}`};
-    const attributes = {type: "button", class: phase, title, "aria-label": title, onclick: () => stepTo(from), ...place};
-    return make("button", attributes, make("span", {}, name === "difference" ? "δ" : name));
-  });
-  byId("map").replaceChildren(...buttons);
-  byId("steps").replaceChildren(...stretches.map(({title, steps}) => make("optgroup", {label: title},
-    ...steps.map(({index, title: text}) => make("option", {value: index}, `${index + 1}. ${text}`)))));
-}
-
-function stretchesOf(steps) {
-  const stretches = [];
-  for (const step of steps) {
-    const name = stretchOf(step);
-    const title = `${step.phase}: ${name}`;
-    if (title !== stretches.at(-1)?.title) {
-      stretches.push({name, title, steps: []});
-    }
-    stretches.at(-1).steps.push(step);
-  }
-  return stretches;
+    const name = stretchOf(steps[0]).replace("difference", "δ"); // which has little room
+    return makeButton(name, () => stepTo(from), {class: phase, title, "aria-label": title, ...place});
+  }));
+  byId("steps").replaceChildren(...[...stretches].map(([label, steps]) => make("optgroup", {label},
+    ...steps.map(({index, title}) => make("option", {value: index}, `${index + 1}. ${title}`)))));
 }
 
 function markStrip() {

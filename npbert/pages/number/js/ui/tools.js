@@ -2,11 +2,12 @@
 
 import {choose} from "./actions.js";
 import {byId, make} from "./dom.js";
-import {beginAt, leaveNumber, showSum} from "./follow.js";
+import {beginAt} from "./follow.js";
 import {exactNumber, signedNumber} from "./format.js";
 import {placeOfCell, stopHere} from "./heatmap.js";
 import {titleOf, valueAt, valuesAfter} from "./place.js";
 import {change, state, watch} from "./state.js";
+import {leaveNumber, showSum} from "./trail.js";
 
 const THEME = "npbert-theme";
 const PHONE = "(max-width: 40rem)"; // as in css/fit.css
@@ -14,10 +15,9 @@ const PHONE = "(max-width: 40rem)"; // as in css/fit.css
 // Listen to the buttons, and to pointer and focus over all heat maps.
 export function showTools() {
   byId("about").open = !matchMedia(PHONE).matches;
-  const toggles = {digits: [document.body, "digits"], "sheet-larger": [byId("follow"), "larger"]};
-  for (const [id, [element, look]] of Object.entries(toggles)) {
-    byId(id).addEventListener("click", () => showPressed(id, element.classList.toggle(look)));
-  }
+  byId("digits").addEventListener("click", () => showPressed("digits", document.body.classList.toggle("digits")));
+  byId("sheet-larger").addEventListener("click", () =>
+    showPressed("sheet-larger", byId("follow").classList.toggle("larger")));
   byId("theme").addEventListener("click", changeTheme);
   byId("all-words").addEventListener("click", () => change({allWords: !state.allWords}));
   watch(["allWords"], () => showPressed("all-words", state.allWords));
@@ -88,15 +88,16 @@ function showReadout(element) {
   if (!array) {
     return;
   }
-  const twin = state.trace.arrays.get(array.gradient ?? array.gradientOf);
-  const at = twin && {...place, name: twin.name};
-  const index = place.row * array.shape[1] + place.column;
-  byId("readout").replaceChildren(
-    make("strong", {}, `${titleOf(place)} = ${exactNumber(valueAt(place))}`),
-    ...(at ? [make("span", {}, `${titleOf(at)} = ${signedNumber(valueAt(at))}`)] : []),
-    ...[array, twin].filter((one) => one?.soFar).map((one) => make("span", {},
-      `${one.symbol} so far, after this step: ${signedNumber(valuesAfter(one, state.step)[index])}`)),
-  );
+  const twin = array.gradient ?? array.gradientOf;
+  const both = [place, ...(twin ? [{...place, name: twin}] : [])];
+  byId("readout").replaceChildren(...both.flatMap((one, index) => {
+    const array = state.trace.arrays.get(one.name);
+    const now = valuesAfter(array, state.step)[one.row * array.shape[1] + one.column];
+    return [
+      make(index ? "span" : "strong", {}, `${titleOf(one)} = ${exactNumber(valueAt(one))}`),
+      ...(array.soFar ? [make("span", {}, `${array.symbol} so far, after this step: ${signedNumber(now)}`)] : []),
+    ];
+  }));
   putBeside(byId("readout"), element.closest("td").getBoundingClientRect(),
     element.closest("table").getBoundingClientRect());
 }

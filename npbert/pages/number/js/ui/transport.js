@@ -1,11 +1,11 @@
 // Stepping: buttons, a scrubber, the keys, and playing.
 
 import {byId} from "./dom.js";
-import {goBackOnTrail, leaveNumber} from "./follow.js";
 import {moveInHeatMap} from "./heatmap.js";
 import {change, state, watch} from "./state.js";
 import {showStrip, stepTo} from "./strip.js";
 import {moveInToolbar} from "./toolbar.js";
+import {goBackOnTrail, leaveNumber} from "./trail.js";
 
 const SECONDS_PER_STEP = 0.9;
 const BUTTONS = { // where each button goes
@@ -84,14 +84,12 @@ function togglePlay() {
   }
   change({isPlaying});
   if (isPlaying) {
-    timer = setInterval(playOn, 1000 * SECONDS_PER_STEP);
-  }
-}
-
-function playOn() {
-  stepTo(state.step + 1);
-  if (state.step === lastStep()) {
-    togglePlay();
+    timer = setInterval(() => {
+      stepTo(state.step + 1);
+      if (state.step === lastStep()) {
+        togglePlay();
+      }
+    }, 1000 * SECONDS_PER_STEP);
   }
 }
 

@@ -16,7 +16,7 @@ const GROUPS = [ // what comes out first: it is made of those below it
   ["the gradient of the batch", ["g"], ["norm", "clip"]],
 ];
 
-// Whose update it is: that of the chosen number, or the one that was chosen last, by name or by a number, or the steepest.
+// Whose update it is: that of the chosen number, or the last one that was chosen, by name or by a number; or the steepest.
 export function updatedParameter() {
   return (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;
 }
@@ -43,8 +43,8 @@ export function headOfUpdate() {
     ? "This is the first step: nothing is remembered yet, so m̂/√v̂ is +1 or −1, and every number moves by about the "
       + `learning rate, ${rate}, whether its gradient is large or small: even a model that guesses well may get worse.`
     : `This is step ${t} of the training under “Train it”: “1 step” there makes exactly this one.`;
-  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${exactNumber(eps)}, λ = ${decay}, `
-    + `max_grad_norm = ${most}`;
+  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${exactNumber(eps)}, `
+    + `λ = ${decay}, max_grad_norm = ${most}`;
   return [
     make("p", {class: "formula"}, constants),
     make("p", {}, `${said} Click a number under “before and after” to see what makes it.`),

@@ -50,11 +50,10 @@ function drawCompare() {
   if (byId("compare").hidden) {
     return;
   }
-  const {vocabulary} = state.data;
   const position = maskedPositions()[rival.masked], answer = state.example.labels[position];
   const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
   byId("compare-title").textContent = `Why ${quoted(first)} and not ${quoted(second)}?`;
-  byId("rival").replaceChildren(...vocabulary.flatMap((word, id) =>
+  byId("rival").replaceChildren(...state.data.vocabulary.flatMap((word, id) =>
     (id === answer ? [] : [make("option", {value: id, selected: id === rival.word}, word)])));
   byId("rival-answer").textContent = quoted(answer);
   byId("compare-said").replaceChildren(...scoresInWords(first, second), ...strongest(answer));

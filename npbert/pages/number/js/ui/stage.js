@@ -105,8 +105,7 @@ function captioned(array, now) {
     role ? make("span", {class: "role"}, role) : null, " ",
     array.gradientOf ? null : make("span", {class: "shape"}, shapeInWords(array)),
     ...said.map((text) => make("span", {class: "meaning"}, text)));
-  const look = role === LEFT_OUT ? "unused" : role;
-  return make("figure", {class: `captioned ${look}`}, caption, heatMap({...array, values}));
+  return make("figure", {class: `captioned ${role === LEFT_OUT ? "unused" : role}`}, caption, heatMap({...array, values}));
 }
 
 // The largest number, and what it is measured by where that is another array's.

@@ -90,14 +90,13 @@ function showReadout(element) {
   }
   const twin = array.gradient ?? array.gradientOf;
   const both = [place, ...(twin ? [{...place, name: twin}] : [])];
-  byId("readout").replaceChildren(...both.flatMap((one, index) => {
-    const array = state.trace.arrays.get(one.name);
-    const now = valuesAfter(array, state.step)[one.row * array.shape[1] + one.column];
-    return [
-      make(index ? "span" : "strong", {}, `${titleOf(one)} = ${exactNumber(valueAt(one))}`),
-      ...(array.soFar ? [make("span", {}, `${array.symbol} so far, after this step: ${signedNumber(now)}`)] : []),
-    ];
-  }));
+  const summed = both.map(({name}) => state.trace.arrays.get(name)).filter(({soFar}) => soFar);
+  const index = place.row * array.shape[1] + place.column;
+  byId("readout").replaceChildren(
+    ...both.map((one) => make(one === place ? "strong" : "span", {}, `${titleOf(one)} = ${exactNumber(valueAt(one))}`)),
+    ...summed.map((one) => make("span", {},
+      `${one.symbol} so far, after this step: ${signedNumber(valuesAfter(one, state.step)[index])}`)),
+  );
   putBeside(byId("readout"), element.closest("td").getBoundingClientRect(),
     element.closest("table").getBoundingClientRect());
 }

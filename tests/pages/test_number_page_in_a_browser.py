@@ -65,7 +65,7 @@ def test_keys_and_buttons_step_and_one_shows_more_digits(page):
     page.click("#map button.backward:has-text('layer 0 attention')")
     assert page.evaluate(f"{TRACE}.steps[{STEP}].part").startswith("bert.encoder.layers.0.attention")
     assert page.inner_text(".phase") == "backward"
-    assert page.locator("#map .here").count() == 1
+    assert page.get_attribute("#map .here", "data-from") == str(page.evaluate(STEP)), "its first step"
 
 
 def test_space_plays_until_it_is_pressed_again(page):

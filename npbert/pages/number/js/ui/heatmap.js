@@ -3,7 +3,7 @@
 
 import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
-import {indexLabel, leavesOut, shownOf} from "./labels.js";
+import {indexLabel, shownOf} from "./labels.js";
 import {isNearlyNothing, largestOf} from "./nothing.js";
 import {state} from "./state.js";
 
@@ -32,7 +32,7 @@ export function heatMap(array) {
   const stop = table.querySelector(stops.get(array.name) ?? "td[data-row]") ?? table.querySelector("td[data-row]");
   stop.tabIndex = 0;
   const isLong = array[down] === "vocabulary" && downCount > MANY_ROWS;
-  const said = leavesOut(array[down], downCount) ? `${downShown.length} of its ${downCount} words are shown`
+  const said = downShown.length < downCount ? `${downShown.length} of its ${downCount} words are shown`
     : isLong ? `scroll in it to see all ${downCount} words` : "";
   return make("div", {class: "heat-whole"}, make("div", {class: "scrolls heat-box"}, table),
     said ? make("p", {class: "quiet left-out"}, said) : null);

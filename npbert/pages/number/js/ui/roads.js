@@ -57,9 +57,9 @@ function forks() {
   const {recorder, arrays} = state.trace;
   const records = recorder.records.filter(({operation}) => operation.kind === "Fork").toReversed();
   return records.map(({part, inputs: {x}, outputs}) => {
-    const [past, ...through] = Object.values(outputs).map(({gradientName}) => arrays.get(gradientName).values);
+    const [past, ...through] = Object.values(outputs).map(({gradient}) => arrays.get(gradient).values);
     const together = past.map((_, at) => through.reduce((sum, values) => sum + values[at], 0));
-    return {part, gradient: x.gradientName, through, sizes: [past, together].map((values) => Math.hypot(...values))};
+    return {part, gradient: x.gradient, through, sizes: [past, together].map((values) => Math.hypot(...values))};
   });
 }
 

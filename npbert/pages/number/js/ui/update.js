@@ -1,7 +1,6 @@
 // The update on the stage: the arrays of one parameter, and what the whole step does to the losses and to all of them.
 
 import {chooseParameter, parameterOf} from "./actions.js";
-import {lengthOf} from "./before.js";
 import {make, makeButton} from "./dom.js";
 import {exactNumber, plainNumber, roundedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
@@ -74,7 +73,7 @@ function rowsOfLosses() {
 function rowsOfMoves() {
   const moves = [...state.trace.update.next().made].map(([name, {w, delta}]) => [
     makeButton(titleOfParameter(name), () => chooseParameter(name)),
-    ...[lengthOf(delta.re) / lengthOf(w.re), largestOf(delta.re)].map((value) => roundedNumber(value, 3)),
+    ...[Math.hypot(...delta.re) / Math.hypot(...w.re), largestOf(delta.re)].map((value) => roundedNumber(value, 3)),
   ]);
   return moves.sort(([, a], [, b]) => b - a);
 }

@@ -22,6 +22,7 @@ from npbert.data.tokenizer_files import (
 )
 from npbert.extras import import_extra
 from npbert.files import FileError
+from npbert.shown import Row, Sheet, Shown
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
@@ -50,7 +51,7 @@ CHARACTERS = 64
 """From so many characters for each token that is wanted on, a text is not read to its end."""
 
 
-class Tokenizer:
+class Tokenizer(Shown):
     """Cleans a text, splits it at spaces and punctuation, and cuts each word into the longest pieces of the vocabulary.
 
     A text becomes `[CLS] text [SEP]`, a pair `[CLS] first [SEP] second [SEP]` with type 1 from the second on.
@@ -152,6 +153,11 @@ class Tokenizer:
                 "it puts no [CLS] before a text and no [SEP] after it: its post_processor is missing or another"
             )
 
+    def _sheet(self) -> Sheet:
+        special = ", ".join(f"{token} {getattr(self, name)}" for name, token in SPECIAL.items())
+        limit = f"{self.max_length} tokens, where a model is used" if self.max_length else "not cut"
+        return Sheet(f"Tokenizer of {len(self):,} tokens", rows=[Row("special", (special,)), Row("texts", (limit,))])
+
     def __len__(self) -> int:
         return int(self._tokenizer.get_vocab_size())
 
@@ -235,11 +241,13 @@ class Tokenizer:
 
     def batch(self, encodings: Sequence[Encoding]) -> Batch:
         """The encodings as one Batch, padded at the end to the longest."""
-        return Batch(
+        batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0),
             pad_rows([encoding.attention_mask for encoding in encodings], 0),
         )
+        batch.names = {"input_ids": self.decode}
+        return batch
 
 
 def _check_room(max_length: int | None) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.finding import Finding, describe
+from npbert.shown import Sheet, Shown
 
 EXACT = "exact arithmetic"
 FINITE_DIFFERENCES = "finite differences"
@@ -86,8 +87,8 @@ class Comparison:
         return f"{self.place}: {values}, relative error {self.relative_error:.1e}"
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False)
+class Proof(Shown):
     """The answer of `prove`: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
 
     derivatives: how many numbers there are to be derived by. seconds: the equality took so long. reason: why it is not
@@ -105,12 +106,15 @@ class Proof:
     def __bool__(self) -> bool:
         return self.verdict == PROVED
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
+        return Sheet.of(self._text(), is_right=bool(self))
+
+    def _text(self) -> str:
         if self:
             return f"proved: {self.derivatives:,} derivatives, as an equality of integers ({1e3 * self.seconds:.0f} ms)"
         come_from = f", which come from {' and '.join(self.parts)}" if self.parts else ""
         if self.wrong:
-            return "\n  ".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)])
+            return "\n".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)])
         return f"{self.verdict}: {self.reason}"
 
 
@@ -121,8 +125,8 @@ def _refuted(array: Comparison) -> str:
     return f"{many}; {array.place} is {array.analytic:.17g}, and {array.numeric:.17g} is right"
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Shown):
     """The number of derivatives of each array, the number of wrong ones, and the worst comparison of each
     method; true if all are right.
 
@@ -187,7 +191,7 @@ class Report:
         if not self.ok:
             raise GradientError(str(self))
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
         besides = "two directions besides" if self.ok and self.proof else "the worst"
         lines = [f"{self._rests_on}{self.count:,} derivatives of {names}; {besides}:"]
@@ -201,7 +205,7 @@ class Report:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)
             lines += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
-        return "\n".join([*lines, *self._hints()]).replace("\n", "\n  ")
+        return Sheet.of("\n".join([*lines, *self._hints()]), is_right=self.ok)
 
     @property
     def _rests_on(self) -> str:

@@ -40,7 +40,7 @@ def embed_and_compare(texts: list[str]) -> None:
 
 def search(texts: list[str]) -> None:
     embed = npbert.Embed.from_pretrained("folder")
-    assert_type(embed.semantic_search("a query", texts, top_k=2), list[list[Hit]])
+    assert_type(embed.semantic_search("a query", texts, top_k=2)[0], list[Hit])
     assert_type(semantic_search(embed(["a query"]), embed(texts))[0][0].corpus_id, int)
 
 

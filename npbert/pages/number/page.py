@@ -28,7 +28,7 @@ FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
 STYLES = (
     *("top", "steps", "heat", "paint", "legend", "follow", "tape"),
-    *("paths", "compare", "curves", "sheet", "fit", "guide"),
+    *("paths", "compare", "curves", "sheet", "fit", "guide", "print"),
 )
 TITLE = "Follow one number back"
 PARTS = ("guide", "tours", "compare", "paths", "move", "break", "train", "glossary")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from npbert.compute import Array
 from npbert.data.batch import Batch, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.tokenizer_files import (
+    Encoding,
     cutting_tokenizer,
     encodings_of,
     find_tokenizer,
@@ -26,24 +27,6 @@ from npbert.shown import Row, Sheet, Shown
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
-
-
-class Encoding(Protocol):
-    """A text as tokens: a `tokenizers.Encoding`.
-
-    ids, type_ids, attention_mask, tokens: of each token. offsets: from and to which character of its text it comes.
-    word_ids, and sequence_ids (0 or 1: of which text of a pair): None for [CLS] and [SEP]. overflowing: what was cut.
-    """
-
-    ids: list[int]
-    type_ids: list[int]
-    attention_mask: list[int]
-    tokens: list[str]
-    offsets: list[tuple[int, int]]
-    word_ids: list[int | None]
-    sequence_ids: list[int | None]
-    overflowing: list[Encoding]
-
 
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
 

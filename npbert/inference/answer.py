@@ -10,7 +10,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import Encoding, Tokenizer
+from npbert.data.tokenizer import Tokenizer
+from npbert.data.tokenizer_files import Encoding
 from npbert.inference.task import Task
 from npbert.models import BertForQuestionAnswering
 

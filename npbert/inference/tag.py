@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, overload
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import Encoding
+from npbert.data.tokenizer_files import Encoding
 from npbert.inference.task import Task
 from npbert.layers import Softmax
 from npbert.models import BertForTokenClassification

@@ -1,5 +1,6 @@
 """check_gradients: every derivative, proved where it can be. check_directions: estimates, along random directions."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from npbert.core import NO_TAPE, Layer, Tape, named_parameters
 from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.explain import explained, gradients_of
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.others import as_layer
 from npbert.gradcheck.report import EXACT, REFUTED, ROUNDING, TOLERANCES, Report
 
 
@@ -32,6 +34,7 @@ def check_gradients(
     rng: np.random.Generator | None = None,
     seed: int = 0,
     tolerances: dict[str, float] = TOLERANCES,
+    wrt: Sequence[str] | None = None,
 ) -> Report:
     """Check every derivative that `layer.backward` computes.
 
@@ -54,6 +57,7 @@ def check_gradients(
     does not refuse a wrong dy is told so last, after what its derivative lacks.)
     """
     _check_methods(tolerances)
+    layer, inputs = as_layer(layer, inputs, wrt)
     function = ScalarFunction(layer, inputs, rng, seed)
     analytic, broken = gradients_of(function)
     proof = prove(layer, *inputs, rng=rng, seed=seed)

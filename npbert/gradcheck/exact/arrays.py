@@ -4,6 +4,7 @@ NumPy does nearly everything with arrays of objects. What it cannot do with them
 """
 
 import contextvars
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,20 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.number import RULES, Number, as_number, seen_of
 
 
-class Numbers(np.ndarray):
+class Held(np.ndarray):
+    """An array that answers to what a tensor is asked on its way to NumPy: x.detach().cpu().numpy(), x.data."""
+
+    requires_grad = True
+
+    def numpy(self) -> Any:
+        """Itself."""
+        return self
+
+    detach = cpu = numpy
+    data = property(numpy)  # type: ignore[assignment]
+
+
+class Numbers(Held):
     """An array of Numbers, or of whatever else NumPy makes of them."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
@@ -112,26 +126,53 @@ def _with_room(make: Any) -> Any:
 _MAKERS = {name: _with_room(getattr(np, name)) for name in ("zeros", "ones", "empty", "full")}
 
 
-class _NumPyWithRoom:
-    """numpy, with those four in their place."""
+class _Instead:
+    """A module with some of its functions replaced."""
+
+    def __init__(self, module: Any, functions: dict[str, Any]) -> None:
+        self._module, self._functions = module, functions
 
     def __getattr__(self, name: str) -> Any:
-        return _MAKERS.get(name) or getattr(np, name)
+        return self._functions.get(name) or getattr(self._module, name)
 
 
-_NUMPY_WITH_ROOM = _NumPyWithRoom()
+def _for_numbers(function: Any, of_number: Any) -> Any:
+    """The function, and another one for what is made of Numbers."""
+
+    def called(x: Any, *args: Any, **options: Any) -> Any:
+        return of_number(x) if isinstance(x, Number | Numbers) else function(x, *args, **options)
+
+    return called
+
+
+_MATH = {name: _for_numbers(getattr(math, name), rule) for name, rule in RULES.items() if hasattr(math, name)}
+_TENSORS = ("from_numpy", "as_tensor", "tensor")
+
+
+def _swapped() -> list[tuple[str, Any, Any]]:
+    """A name, what it means, and what it means in exact arithmetic: NumPy, math, and PyTorch where it is loaded."""
+    modules = [("np", np, _MAKERS), ("numpy", np, _MAKERS), ("math", math, _MATH)]
+    if torch := sys.modules.get("torch"):
+        modules.append(("torch", torch, {name: _for_numbers(getattr(torch, name), lambda x: x) for name in _TENSORS}))
+    found = [(name, module, _Instead(module, functions)) for name, module, functions in modules]
+    return [*found, *((name, getattr(np, name), maker) for name, maker in _MAKERS.items())]
+
+
+def is_exact() -> bool:
+    """True while there is `room_for_numbers`."""
+    return _makes_room.get()
 
 
 @contextmanager
 def room_for_numbers() -> Iterator[None]:
     """While it lasts, `np` and `zeros` mean ours in every module that has them, for this thread; but for those of NumPy
-    and SciPy, the C of which would break."""
-    replaced = []
+    and SciPy, the C of which would break, and the check's own."""
+    replaced, swapped = [], _swapped()
     for module_name, module in list(sys.modules.items()):
-        if module_name.partition(".")[0] in ("numpy", "scipy") or module_name == __name__:
+        if module_name.partition(".")[0] in ("numpy", "scipy") or module_name.startswith("npbert.gradcheck."):
             continue
         names = getattr(module, "__dict__", {})
-        for name, original, ours in _SWAPPED:
+        for name, original, ours in swapped:
             if names.get(name) is original:
                 replaced.append((names, name, original))
                 names[name] = ours
@@ -142,7 +183,3 @@ def room_for_numbers() -> Iterator[None]:
         _makes_room.reset(token)
         for names, name, original in replaced:
             names[name] = original
-
-
-_SWAPPED = [(name, np, _NUMPY_WITH_ROOM) for name in ("np", "numpy")]
-_SWAPPED += [(name, getattr(np, name), maker) for name, maker in _MAKERS.items()]

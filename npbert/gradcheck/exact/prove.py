@@ -23,8 +23,6 @@ side of each comparison, those of the user's own numbers. It is not one of forwa
 cancellation and a wrong digit in a series for erf are for the estimates to see.
 """
 
-import contextlib
-import inspect
 import re
 import time
 import traceback
@@ -37,12 +35,14 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import NO_TAPE, Layer, Tape, TapeError, named_parameters
+from npbert.core import Tape, TapeError, named_parameters
 from npbert.gradcheck.exact.constants import simplest
 from npbert.gradcheck.exact.digits import CONTEXT, gradients_with_digits
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import UNKNOWN, Part, run_on_numbers
+from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import attributes_kept, copy_of, float_inputs_of, read_only
+from npbert.gradcheck.others import as_layer, names_given
 from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
 
 _ROUNDED_CONSTANTS = 2e-15
@@ -66,6 +66,7 @@ def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed
 
     Nothing is left changed. Raises: ValueError when there is nothing to derive by; what forward raises for the inputs.
     """
+    layer, inputs = as_layer(layer, inputs)
     inputs = tuple(map(read_only, inputs))
     whole = Part(layer, inputs, rng)
     count = sum(parameter.value.size for _, parameter in named_parameters(layer))
@@ -104,26 +105,7 @@ def prove_vjp(
 
         prove_vjp(np.tanh, lambda dy, x: dy * (1 - np.tanh(x) ** 2), x)
     """
-    return prove(_Pair(f, vjp), *inputs, rng=rng, seed=seed)
-
-
-class _Pair(Layer):
-    """Two functions as a layer. The names of the inputs are those that f gives them."""
-
-    def __init__(self, f: Callable[..., Any], vjp: Callable[..., Any]) -> None:
-        self._vjp = vjp
-
-        def forward(*inputs: Any, tape: Tape = NO_TAPE) -> Any:
-            tape.keep(self, inputs)
-            return f(*inputs)
-
-        with contextlib.suppress(TypeError, ValueError):  # a ufunc has no signature
-            forward.__signature__ = inspect.signature(f)  # type: ignore[attr-defined]
-        self.forward = forward  # type: ignore[method-assign]  # of this pair alone
-
-    def backward(self, dy: Any, tape: Tape) -> Any:
-        """vjp(dy, *inputs)."""
-        return self._vjp(dy, *tape.take(self))
+    return prove(Form(f, vjp, names_given(f, inputs)), *inputs, rng=rng, seed=seed)
 
 
 def _holds(part: Part, seed: int) -> bool:

@@ -17,6 +17,7 @@ from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import Step, mend
 from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, quiet
+from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.report import Gradients, PromiseError, compared
@@ -58,7 +59,10 @@ class LayerOracle:
         owner = dict(named_parts(sample.function.layer))[self.method.path]
         try:
             with sample.function.unchanged():
-                setattr(owner, self.method.name, types.MethodType(function, owner))
+                if isinstance(owner, Form):
+                    owner.edited = {**owner.edited, self.method.name: function}
+                else:
+                    setattr(owner, self.method.name, types.MethodType(function, owner))
                 return self._seen(sample, tries_promises=k == 0)
         except Exception:  # the layer's own: what is edited is called by its other methods
             return FAILED
@@ -110,6 +114,11 @@ def _briefly(step: Step) -> Finding:
 def methods_of(layer: Any) -> Iterator[Method]:
     """The methods of the layer and its parts that are not npbert's own, backward before others; or, where there are
     none, those of the layer's own class: then somebody changes npbert itself."""
+    if isinstance(layer, Form):
+        forward = _source(layer.f)
+        codes = {name: _source(function) for name, function in layer.functions()}
+        yield from (Method("", name, code, forward.source if forward else "") for name, code in codes.items() if code)
+        return
     found = []
     for path, part in named_parts(layer):
         for kind in type(part).__mro__:

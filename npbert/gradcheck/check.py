@@ -11,7 +11,7 @@ from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.explain import explained, gradients_of
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.others import as_layer
-from npbert.gradcheck.report import EXACT, REFUTED, ROUNDING, TOLERANCES, Report
+from npbert.gradcheck.report import EXACT, REFUTED, ROUGHLY, ROUNDING, TOLERANCES, Report
 
 
 class LossOf(Layer):
@@ -67,8 +67,8 @@ def check_gradients(
             sizes = {name: gradient.size for name, gradient in analytic.items()}
             return explained(replace(along, sizes=sizes, wrong=dict.fromkeys(sizes, 0), proof=proof), function, broken)
     right = function.exact() if proof.verdict == REFUTED else {}
-    numeric = {EXACT: right} if right else {method: function.by_number(method) for method in tolerances}
-    report = Report.compare(analytic, numeric, {EXACT: ROUNDING, **tolerances})
+    numeric = {EXACT: right} if right else function.estimated(tolerances)
+    report = Report.compare(analytic, numeric, {EXACT: ROUNDING, **ROUGHLY, **TOLERANCES, **tolerances})
     wrong = {array.name: max(array.count, report.wrong[array.name]) for array in proof.wrong}
     report = replace(report, wrong=report.wrong | wrong, proof=proof)  # what is refuted is wrong, however little
     return explained(report, function, broken)

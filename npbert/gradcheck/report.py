@@ -17,6 +17,10 @@ COMPLEX_STEP = "complex step"
 TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
 """The estimates, and the relative error up to which each believes a derivative."""
 
+IN_FLOAT32 = "finite differences of float32"
+ROUGHLY = {IN_FLOAT32: 2e-3}
+"""The same for code that casts to float32, where three digits are left of a difference."""
+
 ROUNDING = 1e-12
 """The relative error of a backward in floats, beside exact arithmetic, that may be rounding."""
 

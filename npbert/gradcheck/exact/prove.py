@@ -185,13 +185,18 @@ def _factor(said: Array, right: Array) -> str:
 
 def _without_rule(error: Exception) -> str:
     """The reason, with where it came up in the user's code."""
-    place = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if "numpy" not in file and "gradcheck" not in file:
-            place = f", at line {line} of {file}"
     told = error.__cause__ if isinstance(error, SystemError) else error
     message = " ".join(str(told).split()) or type(error).__name__
     missing = re.search(r"no callable (\w+) method", message)
     message = f"no rule is known for np.{missing[1]}" if missing else message
-    return f"exact numbers do not flow through it: {message}{place}"
+    return f"exact numbers do not flow through it: {message}{place_of(error)}"
+
+
+def place_of(error: Exception) -> str:
+    """", at line 7 of layers.py": the last place in the user's code."""
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__"))
+        if not module.startswith(("numpy", "npbert.gradcheck")) and frame.f_code.co_filename[:1] != "<":
+            place = f", at line {line} of {frame.f_code.co_filename}"
+    return place

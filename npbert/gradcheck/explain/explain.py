@@ -15,11 +15,12 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
-from npbert.gradcheck.exact.prove import judged, parts_of, prove
+from npbert.gradcheck.exact.prove import judged, parts_of, place_of, prove
 from npbert.gradcheck.exact.run import Part
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, explain
+from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import (
     NOT_PROVED,
@@ -54,6 +55,14 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
         if not cause:
             raise
         raise GradientError(f"{error}: {cause}") from error
+    except GradientError:
+        raise
+    except Exception as error:
+        if not isinstance(function.layer, Form):
+            raise
+        told = f"backward raises {type(error).__name__}{place_of(error)}: {error}"
+        edits = (describe(edit, edit=True) for edit in mended(function, _SECONDS))
+        raise GradientError("\n".join([told, *edits])) from error
 
 
 def _gradients_now(function: ScalarFunction) -> Gradients:

@@ -6,6 +6,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +30,14 @@ _MOST_NAMED = 6
 
 
 class Method(NamedTuple):
-    """A method that the author wrote. path: of the part that it belongs to; "" for the layer.   forward: the source"""
+    """A method that the author wrote. path: of the part that it belongs to; "" for the layer.   forward: the source
+    file: that it stands in, where it is no method of a layer"""
 
     path: str
     name: str
     code: Code
     forward: str
+    file: str = ""
 
 
 class Sample(NamedTuple):
@@ -93,15 +96,15 @@ def mended(function: ScalarFunction, limit: float) -> list[Finding]:
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
     end = time.process_time() + limit
     best: tuple[Step, ...] = ()
-    fewest = np.inf
+    fewest, file = np.inf, ""
     for count, method in enumerate(methods if samples else ()):
         seconds = (end - time.process_time()) / min(2, len(methods) - count)
         if seconds < limit / 10 or not fewest:
             break
         found = mend(method.code, LayerOracle(samples, method), forward=method.forward, limit=seconds)
         if found.steps and len(found.left) < fewest:
-            best, fewest = found.steps, len(found.left)
-    return list(map(_briefly, best))
+            best, fewest, file = found.steps, len(found.left), method.file
+    return [replace(_briefly(step), file=file) for step in best]
 
 
 def _briefly(step: Step) -> Finding:
@@ -117,7 +120,10 @@ def methods_of(layer: Any) -> Iterator[Method]:
     if isinstance(layer, Form):
         forward = _source(layer.f)
         codes = {name: _source(function) for name, function in layer.functions()}
-        yield from (Method("", name, code, forward.source if forward else "") for name, code in codes.items() if code)
+        for name, function in layer.functions():
+            if code := codes[name]:
+                file = Path(function.__code__.co_filename).name
+                yield Method("", name, code, forward.source if forward else "", file)
         return
     found = []
     for path, part in named_parts(layer):

@@ -112,8 +112,8 @@ class Form(Layer):
 
 
 class Cached(Form):
-    """`out, cache = f(…)` and `gradients = undo(dout, cache)`, or more: as many of each as backward has a dout for. What
-    it asks for after the cache is what f was given under that name."""
+    """`out, cache = f(…)` and `gradients = undo(dout, cache)`, or more of them: as many as backward has a dout for.
+    What it asks for after the cache is what f was given under that name."""
 
     def __init__(self, f: Callable[..., Any], undo: Callable[..., Any], names: Sequence[str], outs: int) -> None:
         super().__init__(f, undo, names)
@@ -133,6 +133,10 @@ class Cached(Form):
 class LossWithGradients(Form):
     """`loss, dx = f(x, …)`, all in one call."""
 
+    def functions(self) -> Iterator[tuple[str, Any]]:
+        yield "forward", self._f
+        yield from ((helper, each) for helper, each, _, _ in helpers_of(self._f))
+
     def returns_gradients(self, inputs: Sequence[Any]) -> bool:
         """True if f returns a number first, and something after it."""
         with self._as_written(0):
@@ -148,13 +152,13 @@ class LossWithGradients(Form):
 
 
 class WithContext(Form):
-    """A class with `forward(ctx, …)` and `backward(ctx, d)`, as in PyTorch and minitorch. torch: the module, where the
-    inputs are its tensors."""
+    """A class with `forward(ctx, …)` and `backward(ctx, d)`, as in PyTorch and minitorch. Of PyTorch, it is given
+    tensors."""
 
     def __init__(self, owner: Any, f: Callable[..., Any], undo: Callable[..., Any], names: Sequence[str]) -> None:
         super().__init__(f, undo, names)
         torch: Any = sys.modules.get("torch")
-        self._tensors = torch if torch and issubclass(owner, torch.autograd.Function) else None
+        self._takes_tensors = torch is not None and issubclass(owner, torch.autograd.Function)
         self._setup = getattr(owner, "setup_context", None) if "setup_context" in vars(owner) else None
 
     def run(self, inputs: list[Any]) -> tuple[Any, Any]:
@@ -169,9 +173,8 @@ class WithContext(Form):
         return self.undo(kept, *_tuple(_each(self._tensor, dy)))
 
     def _tensor(self, value: Any) -> Any:
-        if not self._tensors or not isinstance(value, np.ndarray | float):
-            return value
-        return value if isinstance(value, Numbers) else self._tensors.from_numpy(np.array(value))
+        is_array = isinstance(value, np.ndarray | np.floating) and not isinstance(value, Numbers)
+        return sys.modules["torch"].from_numpy(np.array(value)) if self._takes_tensors and is_array else value
 
 
 class _Context(SimpleNamespace):

@@ -116,7 +116,8 @@ def names_of_inputs(layer: Any, count: int) -> list[str]:
 
 def float_inputs_of(layer: Any, inputs: Sequence[Any], parameters: Collection[str]) -> dict[str, int]:
     """The positions of the float arrays among the inputs, by the names that forward gives them; with `input` before it
-    where a parameter has that name. Without `target`: what a loss compares with has no gradient. A Form says its own."""
+    where a parameter has that name. Without `target`: what a loss compares with has no gradient. A Form
+    says its own."""
     names, moved = names_of_inputs(layer, len(inputs)), getattr(layer, "moved", None)
     return {
         f"input {names[position]}" if names[position] in parameters else names[position]: position

@@ -21,8 +21,8 @@ from npbert.messages import counted
 
 _HOW = (
     "wanted a layer with forward and backward; two functions, (forward, backward) or (f, vjp); a class with "
-    "forward(ctx, …) and backward(ctx, …); a function and a class with apply(grad); a jax.custom_vjp; or a function that "
-    "returns (loss, gradients)"
+    "forward(ctx, …) and backward(ctx, …); a function and a class with apply(grad); a jax.custom_vjp; or a function "
+    "that returns (loss, gradients)"
 )
 
 
@@ -63,10 +63,10 @@ def _form_of(parts: list[Any], inputs: list[Any], holder: type | None) -> Form:
         raise TypeError(f"{parts[0] if len(parts) == 1 else parts!r} is no form that is known: {_HOW}")
     names = names_given(first, inputs)
     if len(parts) == 1:
-        form = LossWithGradients(first, first, names)
-        if not form.returns_gradients(inputs):
-            raise TypeError(f"{getattr(first, '__name__', first)} alone has no gradients: {_HOW}")
-        return form
+        loss = LossWithGradients(first, first, names)
+        if not loss.returns_gradients(inputs):
+            raise TypeError(f"{getattr(first, '__name__', first)} alone gives no gradients: {_HOW}")
+        return loss
     form = Form(first, last, names)
     y, asked = form.once(inputs)[0], positional(last)
     if isinstance(y, tuple) and len(asked) == len(y) > 1:

@@ -231,7 +231,8 @@ def compared(
 ) -> list[Comparison]:
     """A comparison for each array that is not empty; its numbers may be Decimals. Its error is relative to `scales`, or
     as a Report says."""
-    largest = {name: np.abs(derivatives).max(initial=0) for name, derivatives in numeric.items()}
+    # np.abs of an array of one Decimal and no axes is that Decimal
+    largest = {name: np.asarray(np.abs(derivatives)).max(initial=0) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
     found = []
     for name, derivatives in numeric.items():

@@ -26,7 +26,7 @@ class Held(np.ndarray):
         return self
 
     detach = cpu = numpy
-    data = property(numpy)  # type: ignore[assignment]
+    data = property(numpy)
 
 
 class Numbers(Held):

@@ -24,6 +24,7 @@ cancellation and a wrong digit in a series for erf are for the estimates to see.
 """
 
 import re
+import textwrap
 import time
 import traceback
 from collections.abc import Callable
@@ -186,14 +187,14 @@ def _factor(said: Array, right: Array) -> str:
 def _without_rule(error: Exception) -> str:
     """The reason, with where it came up in the user's code."""
     told = error.__cause__ if isinstance(error, SystemError) else error
-    message = " ".join(str(told).split()) or type(error).__name__
+    message = textwrap.shorten(str(told), 200, placeholder=" …") or type(error).__name__
     missing = re.search(r"no callable (\w+) method", message)
     message = f"no rule is known for np.{missing[1]}" if missing else message
     return f"exact numbers do not flow through it: {message}{place_of(error)}"
 
 
 def place_of(error: Exception) -> str:
-    """", at line 7 of layers.py": the last place in the user's code."""
+    """The last place in the user's code: ", at line 7 of layers.py"."""
     place = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         module = str(frame.f_globals.get("__name__"))

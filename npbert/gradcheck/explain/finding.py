@@ -25,8 +25,9 @@ class Finding:
 
     kind: see reasons.py.   subject: what is wrong by it: "dW, db".   place: the statement concerned, as it stands there
     found: the piece of it that is concerned.   wanted: what would stand there.   cause: why, in one or two sentences
-    line: in the author's file, 0 where it is not known; file: its name, where there may be several.   marked: where the numbers begin to be wrong, if `found` and
-    `wanted` are pieces of a right backward, and not of the place
+    line: in the author's file, 0 where it is not known; file: its name, where there may be several.
+    marked: where the numbers begin to be wrong, if `found` and `wanted` are pieces of a right backward, and not of the
+    place
     """
 
     kind: str

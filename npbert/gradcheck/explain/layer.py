@@ -17,7 +17,7 @@ from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import Step, mend
-from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, quiet
+from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, is_float_array
@@ -73,7 +73,7 @@ class LayerOracle:
     def _seen(self, sample: Sample, *, tries_promises: bool) -> Outlook:
         call = Call(sample.function)
         if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
-            return FAILED
+            return OTHER_VALUES
         given = call.backward()
         arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
         wrong = {d(each.name) for each in compared("", given, sample.right, sample.accuracy) if each.count}

@@ -13,7 +13,7 @@ from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.trace import Run, Verdicts, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
+from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _FAR = 3.0  # where only an edit of a higher cost is found, it is looked for elsewhere, too
@@ -94,7 +94,7 @@ class Search:
         return self.right.verdicts(events) if self.right else (set(), [])
 
     def _may_be_wrong(self, place: Place) -> bool:
-        """True if an edit of the place may help: if it moves what is wrong, and nothing that is right."""
+        """True if an edit of the place may help: if it moves what is wrong, and nothing that is right, y included."""
         now = self.now[self.first]
         if place.hidden or not place.seen:
             return place.hidden or has_failed(self.now)
@@ -107,6 +107,8 @@ class Search:
             return value * (1 + 0.01 * rng.random(np.shape(value))) + 0.01
 
         then = self.trial.look(self.trial.compiled(shaken, moved), self.first)
+        if VALUES in then.wrong:
+            return False
         is_blamed = any(_has_moved(name, now, then) for name in now.wrong)
         return is_blamed and (now.right <= then.right or RAISES in then.wrong)
 

@@ -15,7 +15,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
 
-RAISES = "what the code gives"
+RAISES, VALUES = "what the code gives", "what forward gives"
 _ROUNDS = 200_000
 _SAME = 1e-9
 
@@ -34,6 +34,8 @@ class Outlook:
 
 
 FAILED = Outlook({RAISES})
+OTHER_VALUES = Outlook({RAISES, VALUES})
+"""The code gives another y than it did: it is not its gradient that is looked at any more."""
 
 
 def wrong_in(outlooks: Iterable[Outlook]) -> set[str]:

@@ -16,6 +16,7 @@ from npbert.gradcheck.explain.places import Place, broadcasts, compiled_expressi
 _CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
 _WITH_NUMBERS = (("missing factor", "e / w"), ("missing factor", "e * w"))
 _STEPS = (("missing step", "w"),)
+_TWICE = (("missing factor", "w ** 2"),)
 _TERMS = (("missing term", "e + w"), ("missing term", "e - w"))
 _WITH_WORDS = (*_WITH_NUMBERS, ("missing factor", "e * (1 - w)"), *_TERMS, ("expression", "w"))
 _PRODUCTS = ("a * b", "a @ b", "a @ b.T")
@@ -37,9 +38,11 @@ class Vocabulary:
         words = [node for node in words if text_of(node) != text_of(place.expr)]
         products = self._products(place) if place.is_whole or place.is_one_of_several or _is_sum(place.expr) else ()
         steps = self._steps(place.expr)
-        ways = ((_STEPS, steps), (_WITH_NUMBERS, numbers), (_WITH_WORDS, words), (_TERMS, products))
+        ways = ((_STEPS, steps), (_TWICE, [place.expr]), (_WITH_NUMBERS, numbers), (_WITH_WORDS, words), (_TERMS, products))
         for templates, nodes in ways:
             for node, (kind, template) in itertools.product(nodes, templates):
+                if "(1 - w)" in template and text_of(node).startswith("1 - "):  # that is the factor itself
+                    continue
                 yield edit_of(place, kind, filled(template, e=place.expr, w=node))
 
     def _products(self, place: Place) -> Iterator[ast.expr]:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape
-from npbert.gradcheck.exact.arrays import Held, Numbers, as_numbers, is_exact
+from npbert.gradcheck.exact.arrays import Held, Numbers, as_numbers, constants_like, is_exact
 from npbert.gradcheck.exact.number import NoRuleError, Number
+from npbert.gradcheck.inputs import is_float_array
 
 Put = Callable[[Any], None]
 
@@ -35,6 +36,10 @@ class Form(Layer):
         self.moved: list[int] | None = None
         self.pick: list[Any] | None = None
         self.edited: dict[str, Callable[..., Any]] = {}
+        self._helpers = list(helpers_of(f, undo))
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return copy.copy(self)
 
     @property
     def f(self) -> Callable[..., Any]:
@@ -87,13 +92,11 @@ class Form(Layer):
 
         Raises: NoRuleError for whatever the author's code raises on exact numbers.
         """
-        state, put_back = np.random.get_state(), []
+        state, edited = np.random.get_state(), [each for each in self._helpers if each[0] in self.edited]
         np.random.seed(seed)
         try:
-            for name, _, now, put in helpers_of(self._f, self._undo):
-                if name in self.edited:
-                    put(self.edited[name])
-                    put_back.append((put, now))
+            for name, _, _, put in edited:
+                put(self.edited[name])
             yield
         except Exception as error:
             if is_exact():
@@ -101,7 +104,7 @@ class Form(Layer):
             raise
         finally:
             np.random.set_state(state)
-            for put, now in put_back:
+            for _, _, now, put in edited:
                 put(now)
 
     def functions(self) -> Iterator[tuple[str, Any]]:
@@ -220,7 +223,7 @@ class Residuals(Form):
     def __init__(self, owner: Any, names: Sequence[str]) -> None:
         super().__init__(owner.fwd, owner.bwd, names)
         self._constant = [range(len(names))[position] for position in getattr(owner, "nondiff_argnums", ())]
-        self.edited = {name: owner.fun for name, _, now, _ in helpers_of(owner.fwd, owner.bwd) if now is owner}
+        self.edited = {name: owner.fun for name, _, now, _ in self._helpers if now is owner}
 
     def run(self, inputs: list[Any]) -> tuple[Any, Any]:
         with _in_64_bits():
@@ -294,10 +297,12 @@ def _each(change: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _own(value: Any, is_moved: bool = False) -> Any:
-    """A copy; of an array without axes that is moved, its number."""
+    """A copy; of an array without axes that is moved, its number. Floats that stay where they are become exact ones
+    among such, or their sums would be rounded."""
     if isinstance(value, np.ndarray):
-        return value[()] if is_moved and not value.ndim else value.copy()
-    return copy.deepcopy(value)
+        value = value[()] if is_moved and not value.ndim else value.copy()
+        return constants_like(value) if is_exact() and is_float_array(value) else value
+    return {key: _own(each) for key, each in value.items()} if type(value) is dict else copy.deepcopy(value)
 
 
 def plain(value: Any) -> Any:

@@ -98,6 +98,11 @@ def unknowns_like(array: Array, *, moved: bool = True) -> Any:
     return as_numbers(np.asarray(make(np.asarray(array, float)), object))
 
 
+def constants_like(array: Array) -> Any:
+    """Numbers for the floats that the array holds."""
+    return as_numbers(np.asarray(np.frompyfunc(as_number, 1, 1)(array), object))
+
+
 def values_of(array: Any) -> Array:
     """The values of Numbers, as objects."""
     return np.asarray(np.frompyfunc(lambda x: as_number(x).value, 1, 1)(array), object)

@@ -17,6 +17,7 @@ from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import Step, mend
+from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
@@ -96,14 +97,15 @@ def mended(function: ScalarFunction, limit: float) -> list[Finding]:
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
     end = time.process_time() + limit
     best: tuple[Step, ...] = ()
-    fewest, file = np.inf, ""
+    fewest, file = (np.inf, np.inf), ""
     for count, method in enumerate(methods if samples else ()):
         seconds = (end - time.process_time()) / min(2, len(methods) - count)
-        if seconds < limit / 10 or not fewest:
+        if seconds < limit / 10 or fewest <= (0, CHEAP):
             break
         found = mend(method.code, LayerOracle(samples, method), forward=method.forward, limit=seconds)
-        if found.steps and len(found.left) < fewest:
-            best, fewest, file = found.steps, len(found.left), method.file
+        rank = len(found.left), sum(KINDS[step.finding.kind].cost for step in found.steps)
+        if found.steps and rank < fewest:
+            best, fewest, file = found.steps, rank, method.file
     return [replace(_briefly(step), file=file) for step in best]
 
 

@@ -129,5 +129,9 @@ def quiet() -> Iterator[None]:
 
 def is_equal(given: Array, wanted: Array) -> bool:
     """True if they are the same, but for rounding."""
-    largest = max(float(np.abs(wanted).max(initial=0)), _SAME)
-    return given.shape == wanted.shape and bool((np.abs(given - wanted) <= _SAME * largest).all())
+    return given.shape == wanted.shape and bool(is_near(given, wanted).all())
+
+
+def is_near(given: Array, wanted: Array) -> Any:
+    """Where two arrays are the same, but for rounding."""
+    return np.abs(given - wanted) <= _SAME * max(float(np.abs(wanted).max(initial=0)), _SAME)

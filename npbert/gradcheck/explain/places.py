@@ -158,7 +158,7 @@ def compiled_expression(node: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """A copy of an array, or of arrays in a tuple or list, those of other libraries as NumPy's; anything else itself."""
+    """A copy of an array, or of arrays in a tuple or list, of NumPy's for any library's; anything else itself."""
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return np.array(value)
     return type(value)(map(copied, value)) if type(value) in (tuple, list) else value

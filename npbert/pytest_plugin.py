@@ -1,4 +1,4 @@
-"""The fixture `assert_proved` for pytest, which loads this file in every run; what it needs is loaded when it is used."""
+"""The fixture `assert_proved` for pytest, which loads this file in each run, and the rest when it is used."""
 
 from collections.abc import Callable
 from typing import Any

@@ -6,17 +6,14 @@ import numpy as np
 
 
 def affine_forward(x, w, b):
-    out = x.reshape(x.shape[0], -1).dot(w) + b
-    cache = (x, w, b)
-    return out, cache
+    return x.reshape(x.shape[0], -1).dot(w) + b, (x, w, b)
 
 
 def affine_backward(dout, cache):
-    x, w, b = cache
+    x, w, _ = cache
     dx = dout.dot(w.T).reshape(x.shape)
     dw = x.reshape(x.shape[0], -1).T.dot(dout)
-    db = np.sum(dout, axis=0)
-    return dx, dw, db
+    return dx, dw, np.sum(dout, axis=0)
 
 
 def relu_forward(x):
@@ -41,22 +38,6 @@ def sandwich_backward(dout, cache):
     return affine_backward(da, fc_cache)
 
 
-def batchnorm_forward(x, gamma, beta, bn_param):
-    mean, var = x.mean(axis=0), x.var(axis=0)
-    bn_param["running_mean"] = 0.9 * bn_param.get("running_mean", np.zeros(x.shape[1])) + 0.1 * mean
-    std = np.sqrt(var + bn_param.get("eps", 1e-5))
-    xhat = (x - mean) / std
-    return gamma * xhat + beta, (xhat, std, gamma)
-
-
-def batchnorm_backward(dout, cache):
-    xhat, std, gamma = cache
-    N = dout.shape[0]
-    dxhat = dout * gamma
-    dx = (N * dxhat - dxhat.sum(axis=0) - xhat * np.sum(dxhat * xhat, axis=0)) / (N * std)
-    return dx, np.sum(dout * xhat, axis=0), np.sum(dout, axis=0)
-
-
 def dropout_forward(x, dropout_param):
     np.random.seed(dropout_param["seed"])
     mask = (np.random.rand(*x.shape) < dropout_param["p"]) / dropout_param["p"]
@@ -64,7 +45,7 @@ def dropout_forward(x, dropout_param):
 
 
 def dropout_backward(dout, cache):
-    dropout_param, mask = cache
+    _, mask = cache
     return dout * mask
 
 
@@ -84,18 +65,18 @@ def max_pool_backward(dout, cache):
     return dx
 
 
-def svm_loss(W, X, y, reg):
-    scores = X.dot(W)
-    rows = np.arange(X.shape[0])
+def svm_loss(w, x, y, reg):
+    scores = x.dot(w)
+    rows = np.arange(len(x))
     margins = np.maximum(0, scores - scores[rows, y][:, np.newaxis] + 1)
     margins[rows, y] = 0
-    loss = np.sum(margins) / X.shape[0] + reg * np.sum(W * W)
+    loss = np.sum(margins) / len(x) + reg * np.sum(w * w)
     slopes = np.zeros(scores.shape)
     slopes[margins > 0] = 1
     slopes[rows, y] -= np.sum(margins > 0, axis=1)
-    dW = X.T.dot(slopes) / X.shape[0]
-    dW += 2 * reg * W
-    return loss, {"W": dW}
+    dw = x.T.dot(slopes) / len(x)
+    dw += 2 * reg * w
+    return loss, {"dw": dw}
 
 
 def lstm_forward(c, a, training=True):
@@ -136,5 +117,5 @@ class MatmulBackward:
 
     def apply(self, grad_output):
         a, b = self.saved_tensors
-        if isinstance(a, Tensor) and b.requires_grad:
-            return np.matmul(grad_output, b.data.T), np.matmul(a.data.T, grad_output)
+        assert isinstance(a, Tensor) and b.requires_grad
+        return np.matmul(grad_output, b.data.T), np.matmul(a.data.T, grad_output)

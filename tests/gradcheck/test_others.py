@@ -21,9 +21,7 @@ def n(*shape):
 
 LABELS = np.array([0, 2, 1, 1, 2])
 CALLS = {  # by name: the arguments
-    "affine": ("affine_forward", "affine_backward", n(4, 2, 3), n(6, 5), n(5)),
     "sandwich": ("sandwich_forward", "sandwich_backward", n(4, 2, 3), n(6, 5), n(5)),
-    "batchnorm": ("batchnorm_forward", "batchnorm_backward", n(5, 3), n(3), n(3), {"eps": 1e-5}),
     "dropout": ("dropout_forward", "dropout_backward", n(4, 5), {"p": 0.7, "seed": 3}),
     "max_pool": ("max_pool_forward", "max_pool_backward", n(6, 2), 3),
     "svm": ("svm_loss", n(4, 3), n(5, 4), LABELS, 0.1),
@@ -45,19 +43,17 @@ def test_what_is_right_is_proved(name):
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("affine", "db = np.sum(dout, axis=0)", "db = np.mean(dout, axis=0)"),
-        ("affine", "dw = x.reshape(x.shape[0], -1).T.dot(dout)", "dw = dout.T.dot(x.reshape(x.shape[0], -1))"),
+        ("sandwich", "dw = x.reshape(x.shape[0], -1).T.dot(dout)", "dw = dout.T.dot(x.reshape(x.shape[0], -1))"),
+        ("sandwich", "np.sum(dout, axis=0)", "np.sum(dout, axis=1)"),
         ("sandwich", "dx[cache <= 0] = 0", "dx[cache >= 0] = 0"),
-        ("batchnorm", "- xhat * np.sum(dxhat * xhat, axis=0))", "- xhat * np.sum(dxhat * xhat, axis=1))"),
-        ("batchnorm", "dxhat = dout * gamma", "dxhat = dout"),
         ("dropout", "return dout * mask", "return dout"),
         ("max_pool", "(window == np.max(window, axis=0))", "(window == np.max(window))"),
         ("svm", "slopes[rows, y] -= ", "slopes[rows, y] += "),
-        ("svm", "dW += 2 * reg * W", "dW += reg * W"),
+        ("svm", "dw += 2 * reg * w", "dw += reg * w"),
         ("lstm", "dc = dc + dh *", "dc = dh *"),
         ("lstm", "dc * g * i * (1 - i)", "dc * g * (1 - i)"),
         ("minitorch", "return d_output / a", "return d_output * a"),
-        ("tinytorch", "np.matmul(grad_output, b.data.T)", "np.matmul(grad_output, a.data)"),
+        ("tinytorch", "np.matmul(grad_output, b.data.T)", "np.matmul(grad_output, b.data)"),
     ],
 )
 def test_of_what_is_wrong_the_line_is_named(name, old, new, tmp_path):
@@ -76,9 +72,9 @@ def test_what_casts_to_float32_is_right_by_differences_and_the_report_says_so():
 
 
 def test_a_jax_custom_vjp():
-    """By its three functions: nothing of JAX itself is asked."""
+    """By its functions, which is all that is asked of it: JAX itself is not needed."""
     scaled = SimpleNamespace(fun=lambda x, k: np.exp(x) * k, nondiff_argnums=(1,))
-    scaled.fwd = lambda x, k: (scaled.fun(x, k), np.exp(x))
+    scaled.fwd = lambda x, k: (np.exp(x) * k, np.exp(x))
     scaled.bwd = lambda k, residuals, g: (g * k * residuals, None)
     assert assert_proved(scaled, n(3, 4), 3).proof
     scaled.bwd = lambda k, residuals, g: (g * residuals, None)
@@ -110,7 +106,9 @@ def test_a_function_of_torch_with_numpy_inside_is_proved_and_with_torch_inside_c
             return grad + ctx.y
 
     assert assert_proved(Exp, n(3, 4)).proof
-    with pytest.raises(GradientError, match=r"(?s)line \d+ of test_others.py.*return grad \* ctx.y.*finite differences"):
+    with pytest.raises(
+        GradientError, match=r"(?s)line \d+ of test_others.py.*return grad \* ctx.y.*finite differences"
+    ):
         assert_proved(Slow, torch.from_numpy(n(3, 4)))
 
 
@@ -125,7 +123,7 @@ def test_whose_the_gradients_are():
     with pytest.raises(ValueError, match="wrt names c, and the inputs are a, b"):
         assert_proved(f, lambda d, cache: d, n(3), n(3), wrt=["c"])
     with pytest.raises(ValueError, match=r"none of the inputs has that are left: say whose they are, as wrt=\('x',\)"):
-        assert_proved(lambda x: (x.sum(), np.ones(2)), n(3))
+        assert_proved(lambda x, y: (x.sum(), np.ones(2)), n(3), n(4))
     with pytest.raises(TypeError, match="alone gives no gradients: wanted a layer"):
         assert_proved(np.tanh, n(3))
 
@@ -144,7 +142,17 @@ def test_the_fixture_fails_with_the_report_alone(tmp_path):
         "def test_nothing():\n    assert 'numpy' not in sys.modules\n\n\n"
         "def test_mine(assert_proved):\n    import numpy as np\n\n    assert_proved(f, vjp, np.ones(3))\n"
     )
-    command = [sys.executable, "-m", "pytest", "-p", "npbert.pytest_plugin", "-p", "no:xdist", "-p", "no:hypothesispytest"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "npbert.pytest_plugin",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:hypothesispytest",
+    ]
     out = subprocess.run([*command, "-q", str(tmp_path)], capture_output=True, text=True, cwd=tmp_path).stdout
     assert "1 failed, 1 passed" in out
     assert re.search(r"WRONG: dx is wrong; line 9 of test_mine.py.*\n.*return d \* x", out) and "Traceback" not in out

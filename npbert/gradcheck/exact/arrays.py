@@ -131,36 +131,28 @@ def _with_room(make: Any) -> Any:
 _MAKERS = {name: _with_room(getattr(np, name)) for name in ("zeros", "ones", "empty", "full")}
 
 
-class _Instead:
-    """A module with some of its functions replaced."""
-
-    def __init__(self, module: Any, functions: dict[str, Any]) -> None:
-        self._module, self._functions = module, functions
+class _NumPyWithRoom:
+    """numpy, with those four in their place."""
 
     def __getattr__(self, name: str) -> Any:
-        return self._functions.get(name) or getattr(self._module, name)
+        return _MAKERS.get(name) or getattr(np, name)
 
 
-def _for_numbers(function: Any, of_number: Any) -> Any:
-    """The function, and another one for what is made of Numbers."""
-
-    def called(x: Any, *args: Any, **options: Any) -> Any:
-        return of_number(x) if isinstance(x, Number | Numbers) else function(x, *args, **options)
-
-    return called
+_NUMPY_WITH_ROOM = _NumPyWithRoom()
+_SWAPPED = [(name, np, _NUMPY_WITH_ROOM) for name in ("np", "numpy")]
+_SWAPPED += [(name, getattr(np, name), maker) for name, maker in _MAKERS.items()]
 
 
-_MATH = {name: _for_numbers(getattr(math, name), rule) for name, rule in RULES.items() if hasattr(math, name)}
-_TENSORS = ("from_numpy", "as_tensor", "tensor")
+def _or_of_number(function: Any, rule: Any) -> Any:
+    """The function, and a rule for what is exact."""
+    return lambda x, *more, **options: (rule if isinstance(x, Number | Numbers) else function)(x, *more, **options)
 
 
-def _swapped() -> list[tuple[str, Any, Any]]:
-    """A name, what it means, and what it means in exact arithmetic: NumPy, math, and PyTorch where it is loaded."""
-    modules = [("np", np, _MAKERS), ("numpy", np, _MAKERS), ("math", math, _MATH)]
-    if torch := sys.modules.get("torch"):
-        modules.append(("torch", torch, {name: _for_numbers(getattr(torch, name), lambda x: x) for name in _TENSORS}))
-    found = [(name, module, _Instead(module, functions)) for name, module, functions in modules]
-    return [*found, *((name, getattr(np, name), maker) for name, maker in _MAKERS.items())]
+_OF_MATH = {name: _or_of_number(getattr(math, name), rule) for name, rule in RULES.items() if hasattr(math, name)}
+
+
+def _as_it_is(x: Any, *more: Any, **options: Any) -> Any:
+    return x
 
 
 def is_exact() -> bool:
@@ -170,17 +162,24 @@ def is_exact() -> bool:
 
 @contextmanager
 def room_for_numbers() -> Iterator[None]:
-    """While it lasts, `np` and `zeros` mean ours in every module that has them, for this thread; but for those of NumPy
-    and SciPy, the C of which would break, and the check's own."""
-    replaced, swapped = [], _swapped()
+    """While it lasts, `math.exp` and its like take Numbers; and `np` and `zeros` mean ours in every module that has
+    them, for this thread, but for those of NumPy and SciPy, the C of which would break, and the check's own."""
+    replaced = []
     for module_name, module in list(sys.modules.items()):
         if module_name.partition(".")[0] in ("numpy", "scipy") or module_name.startswith("npbert.gradcheck."):
             continue
         names = getattr(module, "__dict__", {})
-        for name, original, ours in swapped:
+        for name, original, ours in _SWAPPED:
             if names.get(name) is original:
                 replaced.append((names, name, original))
                 names[name] = ours
+    functions = [(vars(math), name, function) for name, function in _OF_MATH.items()]
+    if torch := vars(sys.modules["torch"]) if "torch" in sys.modules else {}:
+        makers = ("from_numpy", "as_tensor", "tensor")
+        functions += [(torch, name, _or_of_number(torch[name], _as_it_is)) for name in makers]
+    for names, name, ours in functions:
+        replaced.append((names, name, names[name]))
+        names[name] = ours
     token = _makes_room.set(True)
     try:
         yield

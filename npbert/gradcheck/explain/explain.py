@@ -34,6 +34,7 @@ from npbert.gradcheck.report import (
 )
 
 _SECONDS = 3.0  # for the search of edits, of all parts together
+_MORE = 3  # times as many for what others wrote: a function of theirs is as long as several layers
 
 
 def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | None]:
@@ -61,7 +62,7 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
         if not isinstance(function.layer, Form):
             raise
         told = f"backward raises {type(error).__name__}{place_of(error)}: {error}"
-        edits = (describe(edit, edit=True) for edit in mended(function, _SECONDS))
+        edits = (describe(edit, edit=True) for edit in mended(function, _SECONDS * _MORE))
         raise GradientError("\n".join([told, *edits])) from error
 
 
@@ -124,7 +125,7 @@ def _is_right(part: Part) -> bool:
 
 def _of_layer(function: ScalarFunction, seconds: float) -> Iterator[Finding]:
     """Of a layer whose parts are right: the edits; and for what they leave, the numbers, or an example."""
-    edits = mended(function, seconds)
+    edits = mended(function, seconds * _MORE if isinstance(function.layer, Form) else seconds)
     yield from edits
     if function.size > MOST_NUMBERS:
         yield Finding("large", "", cause="backward is wrong: check_gradients of a smaller one says how")

@@ -10,7 +10,7 @@ from npbert.core import NO_TAPE, Layer, Tape, named_parameters
 from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.explain import explained, gradients_of
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.others import as_layer
+from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.report import EXACT, REFUTED, ROUGHLY, ROUNDING, TOLERANCES, Report
 
 
@@ -38,11 +38,12 @@ def check_gradients(
 ) -> Report:
     """Check every derivative that `layer.backward` computes.
 
-    layer: any object with `forward(*inputs, tape=…) -> y`, `backward(dy, tape) -> dx`, and Parameters among its
-    attributes or those of the layers it holds. y is an array or a tuple of them; dx holds a gradient for each float
+    layer: what others wrote, in the forms of docs/check_your_own.md; or any object with `forward(*inputs, tape=…) ->
+    y`, `backward(dy, tape) -> dx`, and Parameters among its attributes or those of the layers it holds. y is an array or a tuple of them; dx holds a gradient for each float
     array among the inputs: an array, a tuple in their order, or None for none.
     inputs: float arrays are moved, all else is handed on. rng: for dropout; it is copied for every call, so that each
     call sees the same. seed: for dy. tolerances: the estimates to use, with the relative error that each accepts.
+    wrt: the names of the inputs that have a gradient, where what others wrote does not show it.
 
     First come the promises of a layer (`contract.py`); then the proof (`prove`). Where it holds, estimates along two
     directions look at the values, and it is enough that one of them agrees: a kink may be near, or complex numbers may

@@ -1,147 +1,148 @@
-"""as_layer: a layer for what is to be checked, whoever wrote it; and which of the inputs have a gradient."""
+"""The forms that others write in, each as a Form: how its functions are called, and what they return."""
 
+import inspect
+import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.forms import (
-    Applied,
-    Cached,
-    Form,
-    LossWithGradients,
-    Residuals,
-    WithContext,
-    count_of,
-    plain,
-    positional,
-)
-from npbert.gradcheck.inputs import is_float_array
-from npbert.messages import counted
-
-_HOW = (
-    "wanted a layer with forward and backward; two functions, (forward, backward) or (f, vjp); a class with "
-    "forward(ctx, …) and backward(ctx, …); a function and a class with apply(grad); a jax.custom_vjp; or a function "
-    "that returns (loss, gradients)"
-)
+from npbert.gradcheck.exact.arrays import Held, Numbers
+from npbert.gradcheck.forms import Form, Function, each, function_of
 
 
-def as_layer(given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None) -> tuple[Any, tuple[Any, ...]]:
-    """A layer for what is given, and its inputs as float64 arrays; an npbert layer as it is.
+def vjp(f: Function, backward: Function, names: list[str]) -> Form:
+    """`y = f(…)`, and backward(dy, …) with the same inputs; for several y a tuple dy, or as many."""
 
-    given: see `check_gradients`. Two functions may also come as two arguments. wrt: the names of the inputs that have a
-    gradient; without it, they are found by what backward returns: one gradient for each input (None for none), or for
-    each array of floats, or for each array and float; after a loss, for the first inputs that have these shapes.
+    def back(b: Function, dy: Any, inputs: list[Any]) -> Any:
+        is_each = isinstance(dy, tuple) and len(asked(backward)) == len(dy) + len(inputs)
+        return b(*(dy if is_each else [dy]), *inputs)
 
-    Raises: TypeError for what has none of the forms; ValueError where it cannot be told whose the gradients are.
-    """
-    if hasattr(given, "forward") and not isinstance(given, type):
-        return given, tuple(inputs)
-    parts = list(given) if isinstance(given, tuple | list) else [given]
-    rest = list(inputs)
-    while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
-        parts.append(rest.pop(0))
-    holder = next((type(value) for value in rest if _is_tensor(value)), None)
-    values = [_array_of(value) for value in rest]
-    form = _form_of(parts, values, holder)
-    _find_moved(form, values, wrt)
-    for position in form.moved or ():
-        values[position] = np.array(values[position], dtype=float)
-    return form, tuple(values)
+    return Form({"backward": backward, "forward": f}, names, lambda f, inputs: (f(*inputs), inputs), back)
 
 
-def _form_of(parts: list[Any], inputs: list[Any], holder: type | None) -> Form:
-    first, last = parts[0], parts[-1]
-    if len(parts) == 1 and hasattr(first, "fwd") and hasattr(first, "bwd"):
-        return Residuals(first, names_given(first.fun, inputs))
-    if len(parts) == 1 and isinstance(first, type) and hasattr(first, "forward") and hasattr(first, "backward"):
-        has_ctx = "setup_context" not in vars(first)
-        return WithContext(first, first.forward, first.backward, names_given(first.forward, inputs, skip=has_ctx))
-    if len(parts) == 2 and callable(first) and isinstance(last, type) and hasattr(last, "apply"):
-        return Applied(last, first, names_given(first, inputs), holder)
-    if not all(map(callable, parts)) or len(parts) > 2:
-        raise TypeError(f"{parts[0] if len(parts) == 1 else parts!r} is no form that is known: {_HOW}")
-    names = names_given(first, inputs)
-    if len(parts) == 1:
-        loss = LossWithGradients(first, first, names)
-        if not loss.returns_gradients(inputs):
-            raise TypeError(f"{getattr(first, '__name__', first)} alone gives no gradients: {_HOW}")
-        return loss
-    form = Form(first, last, names)
-    y, asked = form.once(inputs)[0], positional(last)
-    if isinstance(y, tuple) and len(asked) == len(y) > 1:
-        return Cached(first, last, names, len(y) - 1)
-    if isinstance(y, tuple) and asked[-len(names) :] != names:
-        outs = count_of(last, needed=True) - sum(name in names for name in asked[1:]) - 1
-        if 0 < outs < len(y):
-            return Cached(first, last, names, outs)
+def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form:
+    """CS231n's: `out, cache = f(…)` and backward(dout, cache), or more of them: as many as backward has a dout for.
+    What it asks for after the cache is what f was given under that name."""
+    more = asked(backward)[outs + 1 :]
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        *y, cache = f(*inputs)
+        again = {name: value for name, value in zip(names, inputs, strict=True) if name in more}
+        return (y[0] if outs == 1 else tuple(y[:outs])), (cache, again)
+
+    return Form(
+        {"backward": backward, "forward": f}, names, run, lambda b, dy, kept: b(*_tuple(dy), kept[0], **kept[1])
+    )
+
+
+def loss(f: Function, names: list[str]) -> Form:
+    """CS231n's losses: `loss, dx = f(x, …)`, all in one call."""
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        loss, *found = f(*inputs)
+        return loss, found[0] if len(found) == 1 else tuple(found)
+
+    return Form({"forward": f}, names, run, lambda _, dy, kept: each(lambda gradient: dy * gradient, kept))
+
+
+def with_context(owner: Any, names: list[str]) -> Form:
+    """PyTorch's and minitorch's: forward(ctx, …) and backward(ctx, d). Of PyTorch, they are given tensors."""
+    torch: Any = sys.modules.get("torch")
+    is_torch = torch is not None and issubclass(owner, torch.autograd.Function)
+    setup = owner.setup_context if "setup_context" in vars(owner) else None
+
+    def tensor(value: Any) -> Any:
+        is_array = isinstance(value, np.ndarray | np.floating) and not isinstance(value, Numbers)
+        return torch.from_numpy(np.array(value)) if is_torch and is_array else value
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        given, ctx = each(tensor, inputs), _Context(needs_input_grad=(True,) * len(inputs))
+        y = f(*given) if setup else f(ctx, *given)
+        if setup:
+            setup(ctx, given, y)
+        return y, ctx
+
+    theirs = {"backward": owner.backward, "forward": owner.forward}
+    return Form(theirs, names, run, lambda b, dy, ctx: b(ctx, *_tuple(each(tensor, dy))))
+
+
+class _Context(SimpleNamespace):
+    """ctx: what forward keeps for backward, under the names of PyTorch and of minitorch. The rest is PyTorch's."""
+
+    saved_tensors = saved_values = ()
+
+    def save_for_backward(self, *values: Any) -> None:
+        self.saved_tensors = self.saved_values = values
+
+    def mark_dirty(self, *values: Any) -> None:
+        pass
+
+    mark_non_differentiable = set_materialize_grads = mark_dirty
+
+
+def applied(f: Function, owner: Any, names: list[str], given: Any) -> Form:
+    """TinyTorch's: f, and a class that is made of the inputs (and perhaps of y), with apply(grad). Where its module has
+    a Tensor, it is given Tensors; f is, too, where the inputs are."""
+    tensor = owner.apply.__globals__.get("Tensor", given)
+
+    def held(value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return value
+        made = tensor(np.zeros(value.shape)) if tensor else SimpleNamespace(shape=value.shape)
+        made.data, made.requires_grad = value, True
+        return made
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        tensors = list(map(held, inputs))
+        y = f(*(tensors if given else inputs))
+        takes_y = len(asked(owner)) == len(inputs) + 1
+        return y, owner(*tensors, *map(held, _tuple(y) if takes_y else ()))
+
+    def back(b: Function, dy: Any, kept: Any) -> Any:
+        return b(kept, dy.view(Held) if type(dy) is np.ndarray else dy)
+
+    return Form({"backward": owner.apply, "forward": f}, names, run, back)
+
+
+def residuals(owner: Any, names: list[str]) -> Form:
+    """jax.custom_vjp: `y, residuals = fwd(…)` and bwd(residuals, dy)."""
+    constant = [range(len(names))[position] for position in getattr(owner, "nondiff_argnums", ())]
+
+    def in_64_bits() -> Any:
+        jax: Any = sys.modules.get("jax")
+        return jax.enable_x64(True) if hasattr(jax, "enable_x64") else nullcontext()
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        with in_64_bits():
+            y, residuals = f(*inputs)
+        return y, (*(inputs[position] for position in constant), residuals)
+
+    def back(b: Function, dy: Any, kept: Any) -> Any:
+        with in_64_bits():
+            return b(*kept, dy)
+
+    form = Form({"backward": owner.bwd, "forward": owner.fwd}, names, run, back)
+    form.edited = {name: function_of(now) for name, now, _ in form.helpers if now is owner}
     return form
-
-
-def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> None:
-    """Say which inputs have a gradient, and which of those that come back it is; by running it once."""
-    arrays = [position for position, value in enumerate(inputs) if is_float_array(value)]
-    numbers = [position for position, value in enumerate(inputs) if is_float_array(value) or _is_float(value)]
-    form.moved = arrays
-    if unknown := set(wrt or ()) - set(form.input_names):
-        raise ValueError(f"wrt names {', '.join(sorted(unknown))}, and the inputs are {', '.join(form.input_names)}")
-    if wrt is not None:
-        form.moved = [form.input_names.index(name) for name in wrt]
-    try:
-        found = form.once(inputs)[1]()
-    except Exception:  # the author's own, which the check will tell
-        return
-    if isinstance(found, dict):
-        _by_name(form, found)
-        return
-    returned = list(found) if isinstance(found, tuple | list) else [found]
-    for count, positions in ((len(inputs), range(len(inputs))), (len(arrays), arrays), (len(numbers), numbers)):
-        told = [(p, key) for key, p in enumerate(positions) if key < len(returned) and returned[key] is not None]
-        if len(returned) == count and all(p in numbers for p, _ in told):
-            told = [(p, key) for p, key in told if wrt is None or form.input_names[p] in wrt]
-            form.moved, form.pick = [p for p, _ in told], [key for _, key in told]
-            return
-    if isinstance(form, LossWithGradients) and wrt is None:
-        form.moved = _of_these_shapes(returned, numbers, inputs)
-
-
-def _by_name(form: Form, found: dict[str, Any]) -> None:
-    """Gradients in a dict, as `W` or `dW`."""
-    keys = [next((key for key in (name, f"d{name}", f"grad_{name}") if key in found), "") for name in form.input_names]
-    form.moved = [position for position, key in enumerate(keys) if key]
-    form.pick = [key for key in keys if key]
-
-
-def _of_these_shapes(returned: list[Any], numbers: list[int], inputs: list[Any]) -> list[int]:
-    """The first inputs, in order, that have the shapes of these gradients."""
-    moved: list[int] = []
-    for gradient in returned:
-        after = (p for p in numbers if not moved or p > moved[-1])
-        position = next((p for p in after if np.shape(inputs[p]) == np.shape(gradient)), None)
-        if position is None:
-            raise ValueError(
-                f"{counted(len(returned), 'gradient')} come back, one of shape {np.shape(gradient)}, which none of the "
-                f"inputs has that are left: say whose they are, as wrt=('x',)"
-            )
-        moved.append(position)
-    return moved
 
 
 def names_given(function: Any, inputs: Sequence[Any], *, skip: int = 0) -> list[str]:
     """The names that a function gives to what it is given."""
-    names = positional(function)[skip:]
+    names = asked(function)[skip:]
     return [names[position] if position < len(names) else f"input {position}" for position in range(len(inputs))]
 
 
-def _is_float(value: Any) -> bool:
-    return isinstance(value, float | np.floating)
+def asked(function: Any) -> list[str]:
+    """The names of what a function asks for."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a ufunc has no signature
+        return []
+    return [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
 
-def _is_tensor(value: Any) -> bool:
-    """True for a tensor of whatever library, but for NumPy's own arrays."""
-    is_numpy = isinstance(value, np.ndarray | np.generic)
-    return not is_numpy and (hasattr(value, "__array__") or isinstance(getattr(value, "data", None), np.ndarray))
-
-
-def _array_of(value: Any) -> Any:
-    return plain(value) if _is_tensor(value) else value
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (value,)

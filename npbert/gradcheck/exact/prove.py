@@ -41,9 +41,10 @@ from npbert.gradcheck.exact.constants import simplest
 from npbert.gradcheck.exact.digits import CONTEXT, gradients_with_digits
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import UNKNOWN, Part, run_on_numbers
-from npbert.gradcheck.forms import Form
+from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.inputs import attributes_kept, copy_of, float_inputs_of, read_only
-from npbert.gradcheck.others import as_layer, names_given
+from npbert.gradcheck.others import names_given
+from npbert.gradcheck.others import vjp as of_two
 from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
 
 _ROUNDED_CONSTANTS = 2e-15
@@ -106,7 +107,7 @@ def prove_vjp(
 
         prove_vjp(np.tanh, lambda dy, x: dy * (1 - np.tanh(x) ** 2), x)
     """
-    return prove(Form(f, vjp, names_given(f, inputs)), *inputs, rng=rng, seed=seed)
+    return prove(of_two(f, vjp, names_given(f, inputs)), *inputs, rng=rng, seed=seed)
 
 
 def _holds(part: Part, seed: int) -> bool:

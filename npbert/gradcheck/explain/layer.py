@@ -19,7 +19,7 @@ from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import Step, mend
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
-from npbert.gradcheck.forms import Form
+from npbert.gradcheck.forms import Form, function_of
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.report import Gradients, PromiseError, compared
@@ -120,10 +120,10 @@ def methods_of(layer: Any) -> Iterator[Method]:
     """The methods of the layer and its parts that are not npbert's own, backward before others; or, where there are
     none, those of the layer's own class: then somebody changes npbert itself."""
     if isinstance(layer, Form):
-        forward = _source(layer.f)
-        codes = {name: _source(function) for name, function in layer.functions()}
-        for name, function in layer.functions():
-            if code := codes[name]:
+        forward = _source(layer.theirs["forward"])
+        functions = [*layer.theirs.items(), *((name, function_of(now)) for name, now, _ in layer.helpers)]
+        for name, function in sorted(functions, key=lambda each: each[0] == "forward" and len(layer.theirs) > 1):
+            if code := _source(function):
                 file = Path(function.__code__.co_filename).name
                 yield Method("", name, code, forward.source if forward else "", file)
         return

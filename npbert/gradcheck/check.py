@@ -38,9 +38,10 @@ def check_gradients(
 ) -> Report:
     """Check every derivative that `layer.backward` computes.
 
-    layer: what others wrote, in the forms of docs/check_your_own.md; or any object with `forward(*inputs, tape=…) ->
-    y`, `backward(dy, tape) -> dx`, and Parameters among its attributes or those of the layers it holds. y is an array or a tuple of them; dx holds a gradient for each float
-    array among the inputs: an array, a tuple in their order, or None for none.
+    layer: what others wrote, in the forms of docs/check_your_own.md; or any object with
+    `forward(*inputs, tape=…) -> y`, `backward(dy, tape) -> dx`, and Parameters among its attributes or those of the
+    layers it holds. y is an array or a tuple of them; dx holds a gradient for each float array among the inputs: an
+    array, a tuple in their order, or None for none.
     inputs: float arrays are moved, all else is handed on. rng: for dropout; it is copied for every call, so that each
     call sees the same. seed: for dy. tolerances: the estimates to use, with the relative error that each accepts.
     wrt: the names of the inputs that have a gradient, where what others wrote does not show it.

@@ -102,8 +102,8 @@ class Search:
         return self.right.verdicts(events) if self.right else (set(), [])
 
     def _spoils(self, place: Place) -> float:
-        """How many right numbers move with the place. ∞ where an edit of it cannot help: where nothing wrong moves, or
-        an output that is right, or y."""
+        """How many right numbers, but for zeros, move with the place. ∞ where an edit of it cannot help: where nothing
+        wrong moves, or an output that is right, or y."""
         if place not in self._spoilt:
             self._spoilt[place] = self._spoils_now(place)
         return self._spoilt[place]
@@ -124,10 +124,9 @@ class Search:
         is_blamed = any(_has_moved(name, now, then) for name in now.wrong)
         if VALUES in then.wrong or not is_blamed or not (now.right <= then.right or RAISES in then.wrong):
             return np.inf
-        pairs = (
-            (now.arrays[name], then.arrays[name][0]) for name in now.wrong if name in then.arrays.keys() & now.arrays
-        )
-        return sum(int((is_near(given, right) & ~is_near(given, moved)).sum()) for (given, right), moved in pairs)
+        both = [name for name in now.wrong if name in now.arrays and name in then.arrays]
+        arrays = [(*now.arrays[name], then.arrays[name][0]) for name in both]
+        return sum(int((is_near(g, right) & (g != 0) & ~is_near(g, moved)).sum()) for g, right, moved in arrays)
 
     def _changed(self, places: list[Place]) -> None:
         """The small edits of what stands in these places, where they may be wrong."""
@@ -139,6 +138,10 @@ class Search:
         """Edits that write something new: a factor, a term, a step, another expression; first where the
         numbers begin to be nobody's."""
         values = [place for place in places if place.is_float and not (place.is_index or place.hidden)]
+        for place in values:
+            self._tried(self.vocabulary.unused_in(place), place)
+        if self.found:
+            return
         here = {id(place.statement) for place in values}
         first = next((id(place.statement) for place in unknown if id(place.statement) in here), 0)
         values.sort(key=lambda place: id(place.statement) != first)

@@ -35,6 +35,18 @@ class Vocabulary:
         different = {ast.dump(ast.Call(each.func, each.args[1:], each.keywords)): each for each in calls}
         self._calls = list(different.values())[:_MOST_CALLS]
 
+        names = [node for node in ast.walk(code.entry) if isinstance(node, ast.Name)]
+        bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)} | {
+            a.arg for a in code.entry.args.args
+        }
+        self.unused = bound - {node.id for node in names if isinstance(node.ctx, ast.Load)}
+
+    def unused_in(self, place: Place) -> Iterator[Edit]:
+        """What is computed or given, and never read, as a factor or term: perhaps it was forgotten in this place."""
+        fitting = [name for name in sorted(self.unused) if broadcasts(place.env.get(name), place.value)]
+        for name, (kind, template) in itertools.product(fitting, _WITH_WORDS):
+            yield edit_of(place, kind, filled(template, e=place.expr, w=ast.Name(name, ast.Load())))
+
     def guesses(self, place: Place) -> Iterator[Edit]:
         """Factors, steps, terms and other expressions that fit in the place."""
         numbers = [*map(filled, _CONSTANTS), *(filled(text, n=n) for n in sizes(place.env) for text in _OF_SIZES)]

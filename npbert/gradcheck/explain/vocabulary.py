@@ -4,6 +4,7 @@ import ast
 import contextlib
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,8 @@ class Vocabulary:
         """What is computed or given, and never read, as a factor or term: perhaps it was forgotten in this place."""
         fitting = [name for name in sorted(self.unused) if broadcasts(place.env.get(name), place.value)]
         for name, (kind, template) in itertools.product(fitting, _WITH_WORDS):
-            yield edit_of(place, kind, filled(template, e=place.expr, w=ast.Name(name, ast.Load())))
+            edit = edit_of(place, kind, filled(template, e=place.expr, w=ast.Name(name, ast.Load())))
+            yield edit if isinstance(place.statement, ast.Return) else replace(edit, more=0.0)
 
     def guesses(self, place: Place) -> Iterator[Edit]:
         """Factors, steps, terms and other expressions that fit in the place."""

@@ -90,7 +90,7 @@ def breakdown(name: str, steps: int, checkpoint: str = "", data: Path = Path()) 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("workload", choices=("a", "b", "c", "e1", "e2"))
+    parser.add_argument("workload", choices=WORKLOADS, metavar="WORKLOAD")
     parser.add_argument("--checkpoint", default="")
     parser.add_argument("--data", type=Path, default=Path())
     parser.add_argument("--threads", type=int, default=2)

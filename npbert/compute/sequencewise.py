@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from npbert.compute.array import Array
+from npbert.compute.lent import Lending
 from npbert.compute.threads import num_threads, run
 
 SHARE = 8_000
 """Elements of a batch that are worth a thread: one with fewer would hardly have begun before another has done them."""
+
+_lending = Lending()
 
 
 def sequencewise(
@@ -26,7 +29,8 @@ def sequencewise(
     sequences, tape: a Sequences and a Tape of npbert.core.
 
     In inference each thread takes some neighbouring sequences, about as many rows as the others, through the whole
-    expression. Where a tape keeps something, or dropout is drawn, all is computed in one order on the calling thread.
+    expression; what is too little to be shared is left to BLAS's threads (lent.py). Where a tape keeps something, or
+    dropout is drawn, all is computed in one order on the calling thread.
 
     Raises: TypeError, IndexError or ValueError for `read`, as Sequences.only.
     """
@@ -39,7 +43,8 @@ def sequencewise(
     edges = np.searchsorted(middles, [starts[-1] * i / count for i in range(count + 1)])
     shares = list(itertools.pairwise(np.unique(edges).tolist()))
     if len(shares) == 1:
-        return expression(x, sequences, read, tape)
+        whose = getattr(expression, "__self__", expression)
+        return _lending(lambda: expression(x, sequences, read, tape), whose, len(x))
     y = np.empty((queries.num_queries, *x.shape[1:]), x.dtype)
     ends = np.concatenate([[0], np.cumsum(queries.query_lengths)])
 

@@ -3,7 +3,8 @@
 NumPy does elementwise work on one thread. Its BLAS splits a matrix product among threads of its own, in equal shares,
 and all wait for the slowest: on a processor that another process uses too, a small product then takes a hundred times
 as long. So npbert holds BLAS to one thread while it computes, and cuts large work, products and all else, into pieces
-itself. Each thread takes the next piece when it has done one, and no thread waits for one that has not begun.
+itself. Each thread takes the next piece when it has done one, and no thread waits for one that has not begun. (What is
+too small to be cut: see lent.py.)
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from npbert.compute.blas import blas_threads
@@ -32,10 +33,10 @@ def num_threads() -> int:
     """The number of threads that npbert computes on, with the calling one.
 
     As `set_num_threads` or the environment variable NPBERT_NUM_THREADS said; otherwise as many as NumPy's BLAS has,
-    which follows OPENBLAS_NUM_THREADS and OMP_NUM_THREADS, or as there are processors for this process. In a piece of
-    work that `run` gave to one of several threads: 1.
+    which follows OPENBLAS_NUM_THREADS and OMP_NUM_THREADS, or as there are processors for this process. Where the other
+    threads have work already, in a piece of what `run` shares out and in `lend_to_blas`: 1.
     """
-    if _here.is_in_a_piece:
+    if _here.is_alone:
         return 1
     if _state.count is None:
         blas = blas_threads()
@@ -66,11 +67,15 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
 
     NumPy lets go of Python's lock inside its loops, so pieces should be large: 10,000 elements and more. `work` may
     multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread. So it is where `run`
-    is called inside a piece: the other threads have pieces of their own.
+    is called inside a piece, or in `lend_to_blas`: the other threads have work of their own.
 
     An error of `work` comes out of `run`, a KeyboardInterrupt as well; items that were not begun by then are left, no
     thread is at work on one, and BLAS has its threads again.
     """
+    if _here.is_alone:
+        for item in items:
+            work(item)
+        return
     waiting = deque(items)
     helpers = min(num_threads(), len(waiting)) - 1
     user = object()
@@ -91,7 +96,7 @@ def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helper
     futures: list[Future[None]] = []
 
     def drain() -> None:
-        _here.is_in_a_piece = True
+        _here.is_alone = True
         try:
             while True:
                 try:
@@ -103,7 +108,7 @@ def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helper
             waiting.clear()
             raise
         finally:
-            _here.is_in_a_piece = False
+            _here.is_alone = False
 
     def end() -> list[BaseException]:
         waiting.clear()
@@ -121,24 +126,42 @@ def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helper
         raise errors[0]
 
 
+@contextlib.contextmanager
+def lend_to_blas() -> Iterator[bool]:
+    """Within it BLAS splits each product of the calling thread among num_threads() threads of its own, and `run` shares
+    nothing out. False, and all as ever, where there is only one thread, or another part of the program computes."""
+    user, count = object(), num_threads()
+    try:
+        is_lent = count > 1 and _hold_blas(user, count)
+        _here.is_alone = _here.is_alone or is_lent
+        yield is_lent
+    finally:
+        try:
+            _release_blas(user)
+        finally:
+            _release_blas(user)  # again, as above
+            _here.is_alone = _here.is_alone and not is_lent
+
+
 def slices(length: int, count: int) -> list[slice]:
     """`count` slices that cover 0 to length − 1, as equal as can be: items for `run`."""
     edges = [length * i // max(1, count) for i in range(count + 1)]
     return [slice(*pair) for pair in itertools.pairwise(edges)]
 
 
-def _hold_blas(user: object) -> bool:
-    """Have BLAS multiply on the thread that calls it, until `user` releases it. False where it cannot be told so."""
+def _hold_blas(user: object, threads: int = 1) -> bool:
+    """Have BLAS multiply on `threads` threads until `user` releases it, or on the calling one once it has more users.
+    False where it cannot be told so, or where several threads are wanted and it has a user."""
     blas = blas_threads()
     if blas is None:
         return False
     with _state.lock:
-        is_first = not _state.blas_users
-        if is_first:
+        if not _state.blas_users:
             _state.blas_count = blas.get()
+        elif threads > 1:
+            return False
         _state.blas_users.add(user)
-        if is_first:
-            blas.set(1)
+        blas.set(threads)
     return True
 
 
@@ -159,14 +182,14 @@ class _State:
         self.count = count
         self.pool: ThreadPoolExecutor | None = None
         self.lock = threading.Lock()
-        self.blas_users: set[object] = set()  # those for whom BLAS is held to one thread, and what it had before
+        self.blas_users: set[object] = set()  # those for whom BLAS's threads are changed, and what it had before
         self.blas_count = 1
 
 
 class _Here(threading.local):
     """The state of one thread alone."""
 
-    is_in_a_piece = False
+    is_alone = False
 
 
 def _submit(work: Callable[[], None], times: int, futures: list[Future[None]]) -> None:

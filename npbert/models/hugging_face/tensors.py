@@ -14,7 +14,8 @@ from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.messages import LOGGER
 
-FLOATS = ("F64", "F32", "F16", "BF16")
+FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+"""Kinds of numbers, and how NumPy reads them. It has no bfloat16, which is the upper half of a float32."""
 
 
 class TensorFile:
@@ -32,11 +33,11 @@ class TensorFile:
         self.path = path
         safetensors = import_extra("safetensors", extra="hf")
         try:
-            self._file = safetensors.safe_open(path, "numpy")
+            file = safetensors.safe_open(path, "numpy")
         except safetensors.SafetensorError as error:
             raise FileError(f"{path} is damaged, cut short or no safetensors file: {error}") from error
-        self.metadata: dict[str, str] = self._file.metadata() or {}
-        slices = {name: self._file.get_slice(name) for name in self._file.keys()}  # noqa: SIM118  it is not a dict
+        self.metadata: dict[str, str] = file.metadata() or {}
+        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  it is not a dict
         self.dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
         self.integers = {name: kind for name, kind in self.dtypes.items() if kind[0] in "IU" or kind == "BOOL"}
         self.shapes = {name: tuple(slice_.get_shape()) for name, slice_ in slices.items() if name not in self.integers}
@@ -46,12 +47,12 @@ class TensorFile:
 
     def read(self, name: str) -> Array:
         """The tensor called `name`, in float16, float32 or float64 as it is stored; bfloat16 as float32."""
-        if self.dtypes[name] == "BF16":  # NumPy has no bfloat16, so the library cannot make arrays of it
-            start, count = self._places[name], math.prod(self.shapes[name])
-            halves = np.fromfile(self.path, "<u2", count, offset=start)  # the upper half of each float32
-            return (halves.astype(np.uint32) << 16).view(np.float32).reshape(self.shapes[name])
-        array: Array = self._file.get_tensor(name)
-        return array
+        kind, shape = self.dtypes[name], self.shapes[name]
+        # Not by the library, which maps the file into memory: until the end that would hold the whole model twice.
+        array = np.fromfile(self.path, FLOATS[kind], math.prod(shape), offset=self._places[name])
+        if kind == "BF16":
+            array = (array.astype(np.uint32) << 16).view(np.float32)
+        return array.reshape(shape)
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -1,0 +1,111 @@
+"""BLAS has its own threads where npbert's have nothing to share, while they pay, and nobody else is disturbed."""
+
+import contextlib
+import itertools
+import threading
+
+import numpy as np
+import pytest
+
+from npbert import Sequences
+from npbert.compute import lent, matmul, num_threads, run, sequencewise, threads
+from npbert.compute.lent import PATIENCE, Lending
+from npbert.core.tape import NO_TAPE
+from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
+
+
+def seen_in_lend(count_of_blas):
+    with threads.lend_to_blas() as is_lent:
+        return is_lent, count_of_blas(), num_threads()
+
+
+def test_blas_gets_all_threads_and_gives_them_back(count_of_blas):
+    with on_threads(3):
+        assert seen_in_lend(count_of_blas) == (True, 3, 1)
+        with pytest.raises(KeyboardInterrupt), threads.lend_to_blas():
+            doers = []
+            run(lambda item: doers.append((threading.current_thread(), count_of_blas())), range(9))
+            assert set(doers) == {(threading.current_thread(), 3)}
+            raise KeyboardInterrupt
+        assert (num_threads(), count_of_blas()) == (3, BLAS_THREADS)
+    with on_threads(1):
+        assert seen_in_lend(count_of_blas) == (False, BLAS_THREADS, 1)
+
+
+def test_in_a_piece_or_beside_others_nothing_is_lent(count_of_blas):
+    meeting, seen = Meeting(), []
+    with on_threads(2):
+        run(lambda item: (meeting(), seen.append(seen_in_lend(count_of_blas)), seen.append(num_threads())), range(2))
+        assert seen.count((False, 1, 1)) == seen.count(1) == 2
+        user = object()
+        threads._hold_blas(user)
+        assert seen_in_lend(count_of_blas) == (False, 1, 2)
+        threads._release_blas(user)
+
+
+def test_who_computes_beside_holds_blas_to_one_thread(count_of_blas):
+    """And whoever ends last, BLAS has at last what it had before."""
+    counts = []
+    with on_threads(2):
+        with threads.lend_to_blas():
+            soon(lambda: run(lambda item: counts.append(count_of_blas()), range(3)))
+            assert (counts, count_of_blas()) == ([1, 1, 1], 1)
+        assert count_of_blas() == BLAS_THREADS
+
+
+class Machine:
+    """A clock, and how long work takes on it, with BLAS's threads and without."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.without, self.with_threads, self.is_lent, self.log = 0.0, 10.0, 6.0, False, ""
+        monkeypatch.setattr(lent, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(lent, "lend_to_blas", self.lend)
+
+    @contextlib.contextmanager
+    def lend(self):
+        self.is_lent = True
+        yield True
+        self.is_lent = False
+
+    def work(self):
+        self.now += self.with_threads if self.is_lent else self.without
+        self.log += "L" if self.is_lent else "."
+        return "done"
+
+
+def test_threads_are_lent_while_they_pay(monkeypatch):
+    """After a look without them; a loss no greater than what they won is forgiven, and all else costs a fiftieth."""
+    machine, lending, model = Machine(monkeypatch), Lending(), Machine
+    calls = [lending(machine.work, model, 16) for _ in range(6)]
+    assert (set(calls), machine.log) == ({"done"}, "..LLLL")
+    machine.log = ""
+    for machine.with_threads in (19.0, 6.0, 6.0, 6.0, 6.0, 21.0, 6.0):
+        lending(machine.work, model, 16)
+    assert machine.log == "LLLLLL."
+    machine.now += PATIENCE * 10
+    machine.with_threads = 200.0
+    start, machine.log = machine.now, ""
+    while machine.now < start + 10**6:
+        lending(machine.work, model, 16)
+    assert machine.log.startswith("L...")
+    assert 1 / 60 < 190 * machine.log.count("L") / 10**6 <= 1 / PATIENCE
+    machine.log = ""
+    lending(machine.work, model, 17)
+    lending(machine.work, Lending, 16)
+    assert machine.log == ".."
+
+
+def test_one_sequence_is_computed_on_blas_s_threads(count_of_blas):
+    """And with a result that is that of npbert's own threads."""
+    rng, seen = np.random.default_rng(0), []
+    x, w = rng.standard_normal((15, 64), np.float32), rng.standard_normal((64, 80), np.float32)
+
+    def expression(x, sequences, read, tape):
+        seen.append(count_of_blas())
+        return matmul(x, w)
+
+    with on_threads(2):
+        results = [sequencewise(expression, x, Sequences(np.array([15])), None, NO_TAPE) for _ in range(3)]
+    assert seen == [BLAS_THREADS, BLAS_THREADS, 2]
+    for one, other in itertools.pairwise(results):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)

@@ -32,6 +32,7 @@ KNOWS = {  # each room, from the bottom up, and all that it may import from
     "core": "compute describe",
     **dict.fromkeys(("optim", "layers"), "core compute"),
     "gradcheck": "core compute messages",
+    "pytest_plugin": "gradcheck extras",
     "data": "core compute files extras messages",
     "blocks": "layers core compute",
     "models": BELOW_MODELS,

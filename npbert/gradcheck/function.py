@@ -118,16 +118,17 @@ class ScalarFunction:
         if not isinstance(self.layer, Form):
             return FINITE_DIFFERENCES
 
-        def values(t: float) -> Array:
+        def values(t: float) -> list[Array]:
             moved = [x * (1 + t) if p in self.float_inputs.values() else x for p, x in enumerate(self.inputs)]
             y = self.layer.forward(*moved, tape=(tape := Tape()))
             dy = self.dy if isinstance(y, tuple) else self.dy[0]
-            found = [*as_tuple(y), *self.layer.backward(dy, tape)]
-            return np.concatenate([np.ravel(each) / max(np.abs(each).max(initial=0), 1e-30) for each in found])
+            return [*as_tuple(y), *self.layer.backward(dy, tape)]
 
         with contextlib.suppress(Exception):  # the author's own
-            bends = np.diff([values(step * _NEARBY) for step in range(9)], n=2, axis=0)
-            return IN_FLOAT32 if np.abs(bends).max(initial=0) > _ROUGH else FINITE_DIFFERENCES
+            for moved in zip(*(values(step * _NEARBY) for step in range(9)), strict=True):
+                bends = np.abs(np.diff(moved, n=2, axis=0))
+                if bends.max(initial=0) > _ROUGH * np.abs(moved).max(initial=0):
+                    return IN_FLOAT32
         return FINITE_DIFFERENCES
 
     def estimated(self, analytic: Gradients, tolerances: dict[str, float]) -> dict[str, Gradients]:

@@ -82,7 +82,8 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
     if wrt is not None:
         form.moved = [form.input_names.index(name) for name in wrt]
     try:
-        found = form.once(inputs)[1]()
+        y, then = form.once(inputs)
+        found = then()
     except Exception:  # the author's own, which the check will tell
         return
     if isinstance(found, dict):
@@ -95,7 +96,8 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
             told = [(p, key) for p, key in told if wrt is None or form.input_names[p] in wrt]
             form.moved, form.pick = [p for p, _ in told], [key for _, key in told]
             return
-    if "backward" not in form.theirs and wrt is None:
+    is_loss = bool(arrays) and not isinstance(y, tuple | list) and np.ndim(plain(y)) == 0
+    if is_loss and wrt is None:
         form.moved = _of_these_shapes(returned, numbers, inputs)
 
 

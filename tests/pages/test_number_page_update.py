@@ -6,7 +6,7 @@ from tests.pages.number import DENSE, EXAMPLES, LAYER, STEP, TRACE, go_to, numbe
 
 QUERY = f"{LAYER}.attention.query.weight"
 CHOSEN = "npbert.state.chosen"
-VALUE = f"(({{name, row, column}}) => {TRACE}.named.get(name).tensor.at(row, column))"
+VALUE = f"(({{name, row, column}}) => {TRACE}.arrays.get(name).tensor.at(row, column))"
 
 
 def new_values(page):

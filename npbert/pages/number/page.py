@@ -34,6 +34,8 @@ TITLE = "Follow one number back"
 PARTS = ("guide", "tours", "compare", "paths", "move", "break", "train", "glossary")
 """Each stands in page.html where a comment names it."""
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
+_CHAPTER = re.compile(r'href="(docs/[\w-]+)\.md"')
+REPOSITORY = "https://github.com/npbert/npbert/blob/main/"
 FOOT = "<!-- the site -->"
 TO_THE_SITE = '<a href="{}index.html">Its source and chapters, to read</a>.'
 _IMPORTED = re.compile(r'^(?:import|export) .*from "(.*)";$', re.MULTILINE)
@@ -75,6 +77,8 @@ def number_page(data: dict[str, Any]) -> str:
     for part in PARTS:
         body = body.replace(f"<!-- {part}.html -->", resource(f"{FOLDER}/{part}.html"))
     foot = TO_THE_SITE.format(escape(data["site"])) if "site" in data else ""
+    root, end = (escape(data["site"]), "html") if "site" in data else (REPOSITORY, "md")
+    body = _CHAPTER.sub(rf'href="{root}\1.{end}"', body)
     return page(
         data["title"],
         body.replace(FOOT, foot),

@@ -3,7 +3,7 @@
 
 import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
-import {indexLabel, leavesOut, shownOf} from "./labels.js";
+import {indexLabel, shownOf} from "./labels.js";
 import {isNearlyNothing, largestOf} from "./nothing.js";
 import {state} from "./state.js";
 
@@ -41,7 +41,7 @@ export function heatMap(array) {
   const stop = table.querySelector(stops.get(array.name) ?? "td[data-row]") ?? table.querySelector("td[data-row]");
   stop.tabIndex = 0;
   const parts = [make("div", {class: "scrolls heat-box"}, table)];
-  if (leavesOut(array[down], downCount)) {
+  if (downShown.length < downCount) {
     parts.push(make("p", {class: "quiet left-out"}, `${downShown.length} of its ${downCount} words are shown`));
   } else if (array[down] === "vocabulary" && downCount > MANY_ROWS) {
     parts.push(make("p", {class: "quiet left-out"}, `scroll in it to see all ${downCount} words`));

@@ -1,7 +1,6 @@
 // The update on the stage: the arrays of one parameter, and what the whole step does to the losses and to all of them.
 
 import {chooseParameter, parameterOf} from "./actions.js";
-import {lengthOf} from "./before.js";
 import {make, makeButton} from "./dom.js";
 import {exactNumber, plainNumber, roundedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
@@ -79,7 +78,7 @@ function rowsOfLosses() {
 
 function rowsOfMoves() {
   const moves = [...state.trace.update.next().made].map(([name, {w, delta}]) =>
-    ({name, share: lengthOf(delta.re) / lengthOf(w.re), largest: largestOf(delta.re)}));
+    ({name, share: Math.hypot(...delta.re) / Math.hypot(...w.re), largest: largestOf(delta.re)}));
   return moves.sort((a, b) => b.share - a.share).map(({name, share, largest}) => [
     makeButton(titleOfParameter(name), () => chooseParameter(name)),
     ...[share, largest].map((value) => plainNumber(roundedNumber(value, 3))),

@@ -33,6 +33,7 @@ KNOWS = {  # each room, from the bottom up, and all that it may import from
     "core": "compute describe shown",
     **dict.fromkeys(("optim", "layers"), "core compute"),
     "gradcheck": "core compute messages shown",
+    "pytest_plugin": "gradcheck extras",
     "data": "core compute files extras messages shown",
     "blocks": "layers core compute",
     "models": BELOW_MODELS,

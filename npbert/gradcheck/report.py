@@ -18,6 +18,10 @@ COMPLEX_STEP = "complex step"
 TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
 """The estimates, and the relative error up to which each believes a derivative."""
 
+IN_FLOAT32 = "finite differences of float32"
+ROUGHLY = {IN_FLOAT32: 2e-3}
+"""The same for code that casts to float32, where three digits are left of a difference."""
+
 ROUNDING = 1e-12
 """The relative error of a backward in floats, beside exact arithmetic, that may be rounding."""
 
@@ -231,7 +235,8 @@ def compared(
 ) -> list[Comparison]:
     """A comparison for each array that is not empty; its numbers may be Decimals. Its error is relative to `scales`, or
     as a Report says."""
-    largest = {name: np.abs(derivatives).max(initial=0) for name, derivatives in numeric.items()}
+    # np.abs of an array of one Decimal and no axes is that Decimal
+    largest = {name: np.asarray(np.abs(derivatives)).max(initial=0) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
     found = []
     for name, derivatives in numeric.items():

@@ -89,7 +89,8 @@ class _Renderer:
 
     def _link_open(self, token: Any, tokens: list[Any], index: int) -> str:
         href = str(token.attrs.get("href", ""))
-        if _OUTSIDE.match(href) or href.startswith("//"):
+        is_notebook = href.endswith(".ipynb") and (self.library.root / "docs" / href).is_file()
+        if _OUTSIDE.match(href) or href.startswith("//") or is_notebook:
             self._open.append("</span>")
             return f'<span class="outside" title="{escape(href)}">'
         self._open.append("</a>")

@@ -118,8 +118,8 @@ class Tokenizer(Shown):
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        overwrite = overwrite or (self.path is not None and folder.samefile(self.path.parent))
-        write_library_tokenizer(self._tokenizer, folder, max_length=self.max_length, overwrite=overwrite)
+        is_source = self.path is not None and self.path.exists() and folder.samefile(self.path.parent)
+        write_library_tokenizer(self._tokenizer, folder, max_length=self.max_length, overwrite=overwrite or is_source)
 
     def _check_ids(self) -> None:
         by_id: dict[int, str] = {}

@@ -126,6 +126,11 @@ def test_whose_the_gradients_are():
         assert_proved(np.tanh, n(3))
 
 
+def test_of_an_output_of_one_number_a_wrong_gradient_is_told():
+    with pytest.raises(GradientError, match=r"WRONG: dx is 2\.000 times too large"):
+        assert_proved(lambda x: (x.sum(axis=1), x), lambda d, x: 2 * d[:, None] * np.ones_like(x), np.ones((1, 3)))
+
+
 def test_what_backward_raises_and_what_is_drawn_anew_is_told():
     with pytest.raises(GradientError, match=r"backward raises ZeroDivisionError, at line \d+ of .*test_others.py"):
         assert_proved(np.tanh, lambda d, x: 1 / 0, n(3))

@@ -154,7 +154,7 @@ def _of_numbers(function: ScalarFunction, name: str, wrong: Array, right: Array)
     arrays = {key: value for key, value in function.named_inputs() if isinstance(value, np.ndarray)}
     arrays |= {key: parameter.value for key, parameter in function.parameters.items()}
     known = {"dy": function.dy[0]} if len(function.dy) == 1 else {}
-    numbers = {"dy": float(function.dy[0])} if [each.size for each in function.dy] == [1] else {}
+    numbers = {"dy": function.dy[0].item()} if [each.size for each in function.dy] == [1] else {}
     counts: dict[str, int] = {}
     for _, part in named_parts(function.layer):  # such as p, eps and num_heads
         attributes = getattr(part, "__dict__", {}).items()

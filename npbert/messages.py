@@ -6,6 +6,7 @@ import io
 import logging
 import re
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -13,6 +14,8 @@ from itertools import islice
 LONGEST_LINE, MOST_LINES = 600, 30
 
 _CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+
+_NOT_THE_USERS = ("npbert", "contextlib", "sklearn", "joblib")
 
 LOGGER = logging.getLogger("npbert")
 """It says little: at INFO, that a head is new; at DEBUG, which files are read.
@@ -43,6 +46,14 @@ def print_any_letter() -> None:
     \uXXXX. It would be an error otherwise."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's that led here, however far in, and through scikit-learn, too."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def printable(text: str) -> str:

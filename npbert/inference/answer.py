@@ -1,7 +1,6 @@
 """Answer: the part of a passage that answers a question."""
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, overload
@@ -13,6 +12,7 @@ from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
 from npbert.data.tokenizer_files import Encoding
 from npbert.inference.task import Task
+from npbert.messages import warn
 from npbert.models import BertForQuestionAnswering
 
 
@@ -108,7 +108,7 @@ class Answer(Task):
         if cut:
             count = "question" if len(tokens) == 1 else f"{len(cut)} of {len(tokens)} questions"
             first = f"{questions[cut[0]][:60]!r}…"
-            warnings.warn(f"{count} cut to {limit} tokens: {'the first is ' * (len(cut) > 1)}{first}", stacklevel=4)
+            warn(f"{count} cut to {limit} tokens: {'the first is ' * (len(cut) > 1)}{first}")
         asked = list(questions)
         for number in cut:
             asked[number] = asked[number][: tokens[number].offsets[limit][1]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from npbert.files import FileError, model_folder
 from npbert.inference.search import SIMILARITIES, Hits, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task
+from npbert.messages import warn
 from npbert.models import BertModel
 from npbert.models.packed_batch import PackedBatch, Reads
 
@@ -89,7 +89,7 @@ class Embed(Task):
             what = "; ".join(stored.missing)
             if "pooling" not in options:
                 raise FileError(f"{what}. With a pooling of your choice the model is used without that")
-            warnings.warn(f"{what}. The model is used without that", stacklevel=2)
+            warn(f"{what}. The model is used without that")
         usual = {"pooling": stored.pooling, "normalize": stored.normalize}
         embed = super().from_pretrained(stored.folder, **{**usual, **options})
         if stored.max_length is not None and "max_length" not in options:

@@ -1,12 +1,12 @@
 """The files in which the folder of a sentence-transformers model says how its vectors are made."""
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.data.tokenizer_files import read_length
 from npbert.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
+from npbert.messages import warn
 
 MODULES_FILE = "modules.json"
 _POOLINGS = {  # what an older config.json of a Pooling says is true, and what a newer one calls it
@@ -161,5 +161,5 @@ def _similarity_fn_name(folder: Path, missing: list[str]) -> str:
         missing.append(f"{path}: npbert does not put the prompt {named[usual]!r} before every text")
     elif named:
         said = ", ".join(f"{name}: {text!r}" for name, text in named.items())
-        warnings.warn(f"{path} has prompts, which are yours to put before a text of that kind; {said}", stacklevel=5)
+        warn(f"{path} has prompts, which are yours to put before a text of that kind; {said}")
     return similarity_fn_name

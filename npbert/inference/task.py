@@ -1,6 +1,5 @@
 """Task: what every use of a model with its tokenizer shares: reading both, and running many texts in batches."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -15,7 +14,7 @@ from npbert.data.tokenizer_files import Encoding
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.inference.checkpoint_kind import check_holds
-from npbert.messages import counted, is_quiet, listed
+from npbert.messages import counted, is_quiet, listed, warn
 from npbert.models import BertConfig, PreTrainedModel
 from npbert.shown import Row, Sheet, Shown
 
@@ -129,12 +128,11 @@ class Task(Shown):
         if self.max_length == self.model.config.max_position_embeddings:
             limit = "the model takes"
         elif self.max_length == self.tokenizer.max_length:
-            limit = "the tokenizer's model_max_length allows"
+            limit = "max_length allows (the tokenizer's model_max_length)"
         are, were, which = ("is", "was", "it") if len(cut) == 1 else ("are", "were", "the first")
-        warnings.warn(
+        warn(
             f"{path}{': ' if path else ''}{len(cut)} of {counted(len(encodings), 'text')} {are} longer than the "
-            f"{self.max_length} tokens that {limit}, and {were} cut; {which} is text {cut[0]}",
-            stacklevel=4,
+            f"{self.max_length} tokens that {limit}, and {were} cut; {which} is text {cut[0]}"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
     model: the folder of a checkpoint, as `Embed.from_pretrained` reads it. pooling, layer, normalize, max_length: as
     Embed's; None is what the folder says. batch_size: how many texts go through the model at once, at most.
 
-    `fit` learns nothing: it reads the checkpoint, and leaves an Embed in `embed_`. Clones and copies that were pickled
-    take the model with them, so that what was fitted works where the folder is not.
+    `fit` learns nothing: it reads the checkpoint, and leaves an Embed in `embed_`. A pickle takes the model with it, so
+    that it works where the folder is not; a clone is not fitted, and reads the folder again.
 
-    Raises: in `fit`, what Embed.from_pretrained raises; ValueError for an X that is no texts; sklearn's NotFittedError
-    before `fit`.
+    Raises: in `fit`, what Embed.from_pretrained raises; ValueError without a model, and for an X that is no texts;
+    sklearn's NotFittedError before `fit`.
     """
 
     def __init__(
@@ -48,11 +49,17 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
 
     def fit(self, X: Any, y: Any = None) -> SentenceVectors:
         """Read the checkpoint. X: texts, which are only looked over; y: is not used."""
+        self._check_model()
         as_texts(X)
         options = {name: getattr(self, name) for name in ("pooling", "layer", "normalize", "max_length")}
         self.embed_ = Embed.from_pretrained(self.model, **options)
         self._n_features_out = self.embed_.model.config.hidden_size
         return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+        """fit, and then transform; also of texts that can be gone through only once."""
+        vectors: Array = super().fit_transform(as_texts(X) if isinstance(X, Iterator) else X, y, **fit_params)
+        return vectors
 
     def transform(self, X: Any) -> Array:
         """The vectors of the texts, (N, D), in their order."""

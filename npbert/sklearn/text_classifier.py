@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
+from npbert.data.tokenizer import Text
 from npbert.extras import import_extra
 from npbert.layers import Softmax
-from npbert.messages import quiet
+from npbert.messages import counted, quiet
 from npbert.models import load_config
-from npbert.sklearn.texts import ReadsTexts, as_texts
+from npbert.sklearn.texts import ReadsTexts, as_labels, as_texts
 from npbert.training.from_lists import finetune
 
 _base: Any = import_extra("sklearn.base", extra="sklearn")
 _validation: Any = import_extra("sklearn.utils.validation", extra="sklearn")
 _selection: Any = import_extra("sklearn.model_selection", extra="sklearn")
-_checks: Any = import_extra("sklearn.utils.multiclass", extra="sklearn")
 _utils: Any = import_extra("sklearn.utils", extra="sklearn")
 
 
@@ -32,14 +32,16 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
     max_length: how many tokens of a text are read; None is 128, or as many as the model takes, where these are fewer.
     early_stopping: hold a share of the texts back, `validation_fraction`, with the same mixture of labels; judge the
     model by its accuracy on them about ten times, keep the best, and stop after `n_iter_no_change` judgements without a
-    better one.
+    better one. Of two with the same accuracy, the one with the smaller loss is better.
     random_state: an int, for the same model each time; a RandomState, or None, for another. verbose: show the bar of
     the run, and its lines.
 
-    After `fit`: `classes_` (C,), the labels in order; `classify_`, the Classify that says which.
+    After `fit`: `classes_` (C,), the labels in order; `classify_`, the Classify that says which, with the labels as
+    texts.
 
-    Raises: in `fit`, what `npbert.finetune` raises; ValueError for an X that is no texts, or a y of one class or of
-    numbers that are no classes; sklearn's NotFittedError before `fit`.
+    Raises: in `fit`, what `npbert.finetune` raises; ValueError without a model, for an X that is no texts, for a y with
+    a row that is no label, of one class, of several columns or of numbers that are no classes, and for a
+    validation_fraction that leaves a part without each class; sklearn's NotFittedError before `fit`.
     """
 
     def __init__(
@@ -65,10 +67,10 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
 
     def fit(self, X: Any, y: Any) -> TextClassifier:
         """Fine-tune the model on the texts X and their labels y."""
-        texts = as_texts(X)
-        _checks.check_classification_targets(y)
-        self.classes_, numbers = np.unique(np.asarray(y), return_inverse=True)
-        _utils.check_consistent_length(texts, numbers)
+        self._check_model()
+        texts, y = as_texts(X), as_labels(y)
+        _utils.check_consistent_length(texts, y)
+        self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y has one class, {self.classes_.tolist()[0]!r}: there is nothing to learn; wanted at least two"
@@ -79,12 +81,9 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         }
         settings |= {"seed": int(random.randint(2**31 - 1)), "keep_state": False}
         settings["max_length"] = self.max_length or min(128, load_config(self.model).max_position_embeddings)
-        examples, held_out = (texts, [self._name(number) for number in numbers]), None
+        examples, held_out = (texts, [str(label) for label in y.tolist()]), None
         if self.early_stopping:
-            parts = _selection.train_test_split(
-                *examples, test_size=self.validation_fraction, stratify=examples[1], random_state=random
-            )
-            examples, held_out = (parts[0], parts[2]), (parts[1], parts[3])
+            examples, held_out = self._split(*examples, random)
             settings |= {"patience": self.n_iter_no_change}
         with tempfile.TemporaryDirectory(prefix="npbert-") as folder, nullcontext() if self.verbose else quiet():
             self.classify_ = finetune(*examples, model=self.model, folder=folder, held_out=held_out, **settings)
@@ -100,11 +99,17 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         """The probability of each class for each text, (N, C), in the order of `classes_`."""
         _validation.check_is_fitted(self)
         logits = np.array(self.classify_.logits(self.classify_.encode(as_texts(X))), np.float64)
-        names = self.classify_.model.config.label_names
-        order = [names.index(self._name(number)) for number in range(len(self.classes_))]
-        return Softmax()(logits)[:, order]
+        names = self.classify_.model.config.label_names  # in an order of their own
+        return Softmax()(logits)[:, [names.index(str(label)) for label in self.classes_.tolist()]]
 
-    @staticmethod
-    def _name(number: int) -> str:
-        """What the checkpoint calls a class: in a file, labels are texts."""
-        return f"{number:06d}"
+    def _split(self, texts: list[Text], labels: list[str], random: np.random.RandomState) -> tuple[Any, Any]:
+        """(texts, labels) to learn from, and those that are held back."""
+        share = self.validation_fraction
+        if not 0 < share < 1:
+            raise ValueError(f"validation_fraction is {share!r}, wanted a number between 0 and 1")
+        try:
+            parts = _selection.train_test_split(texts, labels, test_size=share, stratify=labels, random_state=random)
+        except ValueError as error:
+            what = f"validation_fraction is {share!r}, which cannot be held back of {counted(len(texts), 'text')}"
+            raise ValueError(f"{what}: {error}") from error
+        return (parts[0], parts[2]), (parts[1], parts[3])

@@ -1,11 +1,17 @@
 """What both estimators share: the texts that they are given, and what they tell scikit-learn of them."""
 
 from collections.abc import Iterable, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.data.tokenizer import Text
+from npbert.extras import import_extra
+
+_validation: Any = import_extra("sklearn.utils.validation", extra="sklearn")
+_checks: Any = import_extra("sklearn.utils.multiclass", extra="sklearn")
 
 
 class ReadsTexts:
@@ -16,6 +22,11 @@ class ReadsTexts:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the estimator that it is mixed into
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
+
+    def _check_model(self) -> None:
+        if self.model == "":  # type: ignore[attr-defined]  # as above
+            name = type(self).__name__
+            raise ValueError(f"model is missing: wanted the folder of a checkpoint, as in {name}('folder')")
 
 
 def as_texts(X: Any) -> list[Text]:
@@ -29,15 +40,31 @@ def as_texts(X: Any) -> list[Text]:
     rows = X.to_numpy() if hasattr(X, "to_numpy") else X
     if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == 1:
         rows = rows[:, 0]
-    texts = [_as_text(row, place) for place, row in enumerate(rows)]
+    columns = rows.shape[1] if isinstance(rows, np.ndarray) and rows.ndim == 2 else 0
+    choose = f"; X is a table of {columns} columns: choose that of the texts" if columns else ""
+    texts = [_as_text(row, place, choose) for place, row in enumerate(rows)]
     if not texts:
         raise ValueError("Found array with 0 sample(s): X has no texts, wanted at least one")
     return texts
 
 
-def _as_text(row: Any, place: int) -> Text:
+def as_labels(y: Any) -> Array:
+    """The labels of y, (N,). Of a table with one column a warning says so, as elsewhere in scikit-learn.
+
+    Raises: ValueError for a row that is no label, for several columns, and for numbers that are no classes.
+    """
+    rows = _validation.column_or_1d(np.asarray(y, dtype=object), warn=True)
+    for place, label in enumerate(rows):
+        if not isinstance(label, str | Number | np.generic) or label != label:
+            raise ValueError(f"row {place} of y is {label!r:.60}, wanted a label: a text or a number")
+    labels: Array = np.asarray(y).ravel()
+    _checks.check_classification_targets(labels)
+    return labels
+
+
+def _as_text(row: Any, place: int, choose: str) -> Text:
     if isinstance(row, str):
         return str(row)
     if isinstance(row, Sequence | np.ndarray) and len(row) == 2 and all(isinstance(part, str) for part in row):
         return str(row[0]), str(row[1])
-    raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts")
+    raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts{choose}")

@@ -11,6 +11,7 @@ from typing import Any
 from npbert.data.tokenizer import Text
 from npbert.files import FileError, atomic_write
 from npbert.inference import Classify
+from npbert.messages import warn
 from npbert.training.finetune import FinetuneSettings, Finetuning
 
 __all__ = ["finetune"]
@@ -73,7 +74,7 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
                 raise  # of the checkpoint
             raise ValueError(said(str(error))) from None
     for warning in caught:
-        warnings.warn(said(str(warning.message)), warning.category, stacklevel=4)
+        warn(said(str(warning.message)), warning.category)
 
 
 def _write(path: Path, texts: list[Text], labels: list[Any]) -> None:

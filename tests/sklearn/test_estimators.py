@@ -6,7 +6,7 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -95,13 +95,16 @@ def test_vectors_are_those_of_embed_before_and_after_a_pickle(folder):
 
 def test_a_classifier_learns_labels_of_any_kind_and_gives_them_back(classifier):
     labels = np.array([-3, 7] * 8)
-    fitted = classifier.fit(TEXTS, labels)
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        fitted = classifier.fit(TEXTS, labels[:, None])
     assert fitted.classes_.tolist() == [-3, 7] and fitted.score(TEXTS, labels) == 1
     p = fitted.predict_proba(TEXTS)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
     np.testing.assert_array_equal(fitted.classes_[p.argmax(axis=1)], labels)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(TEXTS), p)
+    assert fitted.classify_(TEXTS[0]).scores == pytest.approx({"-3": p[0, 0], "7": p[0, 1]})
     again = clone(classifier).fit(TEXTS, LABELS)
+    assert again.classify_("the cat sat").label == "cat"
     np.testing.assert_array_equal(again.predict_proba(TEXTS), p)
     np.testing.assert_array_equal(again.predict(TEXTS), LABELS)
 
@@ -129,15 +132,39 @@ def test_it_stops_early_where_nothing_gets_better(classifier, capsys):
 @pytest.mark.parametrize(
     ("X", "said"),
     [("a cat", "X is 'a cat', wanted several texts"), ([], "no texts"), ([1.5], "row 0 of X is 1.5, wanted a text"),
-     ([("a", "b", "c")], "wanted a text, or a pair of texts")],
+     ([("a", "b", "c")], "wanted a text, or a pair of texts"),
+     (np.array([["a", 1]], object), "X is a table of 2 columns: choose that of the texts")],
 )  # fmt: skip
 def test_what_is_no_text_is_named(X, said, folder):
     with pytest.raises(ValueError, match=said):
         SentenceVectors(folder).fit(X)
 
 
-def test_labels_that_teach_nothing_are_refused(classifier):
-    with pytest.raises(ValueError, match="y has one class, 'cat'"):
-        classifier.fit(TEXTS, ["cat"] * len(TEXTS))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        classifier.fit(TEXTS, LABELS[1:])
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [(["cat"] * 16, "y has one class, 'cat'"), (LABELS[1:], "inconsistent numbers of samples"),
+     (["cat", None] * 8, "row 1 of y is None, wanted a label"), ([float("nan"), "cat"] * 8, "row 0 of y is nan"),
+     ([["cat", "dog"], ["cat"]] * 8, r"row 0 of y is \['cat', 'dog'\]"),
+     (np.ones((16, 2)), r"should be a 1d array, got an array of shape \(16, 2\)")],
+)  # fmt: skip
+def test_labels_that_teach_nothing_are_refused(labels, said, classifier):
+    with pytest.raises(ValueError, match=said):
+        classifier.fit(TEXTS, labels)
+
+
+def test_what_is_missing_or_cannot_be_held_back_is_named(classifier):
+    for estimator in (SentenceVectors(), TextClassifier()):
+        with pytest.raises(ValueError, match="model is missing: wanted the folder of a checkpoint"):
+            estimator.fit(TEXTS, LABELS)
+    classifier.set_params(early_stopping=True)
+    with pytest.raises(ValueError, match=r"validation_fraction is 0.1, which cannot .*Classes .* are: \['rare'\]"):
+        classifier.fit(TEXTS, [*LABELS[1:], "rare"])
+    with pytest.raises(ValueError, match=r"validation_fraction is 1\.5, wanted a number between 0 and 1"):
+        classifier.set_params(validation_fraction=1.5).fit(TEXTS, LABELS)
+
+
+def test_texts_may_come_from_a_generator_and_cuts_are_told_at_the_users_line(folder):
+    pipeline = make_pipeline(SentenceVectors(folder, max_length=5), LogisticRegression())
+    with pytest.warns(UserWarning, match="longer than the 5 tokens that max_length allows") as told:
+        pipeline.fit((text for text in TEXTS), LABELS)
+    assert [warning.filename for warning in told] == [__file__]

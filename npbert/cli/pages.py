@@ -12,6 +12,8 @@ from npbert.messages import LOGGER
 from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page, write_page
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
 
+_PAGE = "page.html"
+
 
 def add_report_command(command: Parser) -> Run:
     """Write one HTML file about a run of npbert pretrain or finetune: its curves, the gradient
@@ -51,8 +53,8 @@ def add_page_command(command: Parser) -> Run:
     folder, a model is trained for it, which takes ten seconds.
 
     examples:
-      npbert page --output page.html
-      npbert page folder "how are [MASK]" "i am [MASK]" --output page.html
+      npbert page
+      npbert page folder "how are [MASK]" "i am [MASK]"
       npbert page folder "how are [MASK]" --answer you --output page.html
 
     The model has to be small enough to be seen: up to 32 wide, 4 layers, 16 tokens, and
@@ -61,25 +63,29 @@ def add_page_command(command: Parser) -> Run:
                          "model with a masked-LM head; without it, one that has learned a toy dialogue")  # fmt: skip
     command.add_argument("texts", metavar="TEXT", nargs="*", help="a line with [MASK]; the first is shown when the "
                          "page opens, the others can be chosen, and it trains on all")  # fmt: skip
-    command.add_argument("--output", metavar="FILE", required=True, help="the page that is written")
+    command.add_argument("--output", metavar="FILE", help=f"the page that is written (default: {_PAGE} here, if "
+                         "there is none)")  # fmt: skip
     command.add_argument("--answer", metavar="WORD", nargs="+", default=[], help="what is right at each [MASK], in the "
                          "order of the texts; without it, the model's own best guess")  # fmt: skip
     return _page
 
 
 def _page(args: argparse.Namespace) -> int:
-    check_output(args.output)
+    path = args.output or _PAGE
+    if not args.output and Path(path).exists():
+        raise FileExistsError(f"{path} is here already: --output {path} writes over it")
+    check_output(path)
     if args.folder is None:
         from npbert.pages.site.number import number_data  # the site's files are read for nothing else here
 
-        write_page(number_data(), args.output)
+        write_page(number_data(), path)
     else:
         if not args.texts:
             raise ValueError('say what the page shows, a line with [MASK]: npbert page FOLDER "how are [MASK]"')
         task = FillMask.from_pretrained(args.folder)
         examples = masked_sentences(task, args.texts, args.answer)
-        write_number_page(task.model, examples, vocabulary_of(task.tokenizer), args.output)
-    note(f"{args.output} is written; open it in a browser")
+        write_number_page(task.model, examples, vocabulary_of(task.tokenizer), path)
+    note(f"{path} is written; open it in a browser")
     return 0
 
 

@@ -51,7 +51,9 @@ def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
     if len(parts) == 2 and callable(first) and isinstance(last, type) and hasattr(last, "apply"):
         return applied(first, last, names_given(first, inputs), tensor)
     if not all(map(callable, parts)) or len(parts) > 2:
-        raise TypeError(f"{parts[0] if len(parts) == 1 else parts!r} is no form that is known: {_HOW}")
+        kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
+        called = "" if all(map(callable, parts)) else "; give a function itself, and not what it returns"
+        raise TypeError(f"({kinds}) is no form that is known: {_HOW}{called}")
     names = names_given(first, inputs)
     y, wanted = vjp(first, last, names).once(inputs)[0], asked(last)
     is_tuple = isinstance(y, tuple) and len(y) > 1

@@ -67,8 +67,11 @@ def test_a_page_is_written(npbert, folder, tmp_path):
 def test_a_page_from_nothing_trains_a_model_for_it(npbert, tmp_path, monkeypatch):
     number_data = import_module("npbert.pages.site.number").number_data
     monkeypatch.setattr("npbert.pages.site.number.number_data", lambda: number_data(steps=1))
-    assert npbert("page", "--output", tmp_path / "page.html").status == 0
+    monkeypatch.chdir(tmp_path)
+    assert npbert("page") == (0, b"page.html is written; open it in a browser\n", "")
     assert "[MASK]" in data_of(tmp_path / "page.html")["examples"][0]["text"]
+    assert "page.html is here already: --output page.html writes over it" in npbert("page").err
+    assert npbert("page", "--output", "page.html").status == 0
 
 
 def test_the_answer_is_the_best_guess_unless_it_is_given(npbert, folder, tmp_path):

@@ -179,6 +179,7 @@ MISTAKES = {
     "columns": (lambda r: np.roll(r, 1, axis=1), "order", "its columns are in another order: place 0 has what"),
     "joined": (lambda r: with_heads(r, 2, lambda h: h.swapaxes(0, 1)), "order", "in another order"),
     "one row": (lambda r: with_rows(r, 4, 2.0), "place", "right but for row 4 (counted from 0)"),
+    "places": (lambda r: r * (1 + np.eye(N, D)), "place", "but for 6 of its 66 numbers, at [0, 0], [1, 1], [2, 2]"),
     "last row": (lambda r: with_rows(r, -1, 0.0), "place", "row 10 (counted from 0): it is 0 there"),
     "but for rounding": (lambda r: 1e-17 * r, "zero", "dx is 0 everywhere, though y moves with x"),
     "nothing": (lambda r: 0 * r, "zero", "dx is 0 everywhere, though y moves with x"),

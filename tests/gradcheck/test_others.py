@@ -122,8 +122,12 @@ def test_whose_the_gradients_are():
         assert_proved(f, lambda d, cache: d, n(3), n(3), wrt=["c"])
     with pytest.raises(ValueError, match=r"none of the inputs has that are left: say whose they are, as wrt=\('x',\)"):
         assert_proved(lambda x, y: (x.sum(), np.ones(2)), n(3), n(4))
+    with pytest.raises(GradientError, match=r"returns 1 gradient, .* one for each NumPy array of floats$"):
+        assert_proved(lambda a, b, c: a * b * c, lambda d, a, b, c: d, n(3), n(3), n(3))
     with pytest.raises(TypeError, match="alone gives no gradients: wanted a layer"):
         assert_proved(np.tanh, n(3))
+    with pytest.raises(TypeError, match=r"^\(ndarray, tuple\) is no form .*give a function itself, and not what it"):
+        assert_proved(f(n(3), n(3)), lambda d, cache: d, n(3), n(3))
 
 
 def test_of_an_output_of_one_number_a_wrong_gradient_is_told():

@@ -93,9 +93,8 @@ def gradients_by_name(
         raise GradientError(str(error)) from error
     returned = () if dx is None else as_tuple(dx)
     if len(returned) != len(float_inputs):
-        hint = (
-            "there is one for each NumPy array of floats, and a list is none" if returned else "is `return` forgotten?"
-        )
+        hint = "there is one for each NumPy array of floats" if returned else "is `return` forgotten?"
+        hint += ", and a list is none" if len(returned) > len(float_inputs) else ""
         raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {float_inputs}: {hint}")
     return {name: parameter.grad for name, parameter in parameters.items()} | dict(
         zip(float_inputs, returned, strict=True)

@@ -143,14 +143,24 @@ def _rounded(wrong: Array, right: Array) -> Iterator[tuple[str, str]]:
 
 
 def _place(wrong: Array, right: Array) -> Iterator[tuple[str, str]]:
-    """Right but in some rows or columns."""
+    """Right but in some rows or columns, where most of their numbers are wrong; or else at some places."""
     is_off = np.abs(wrong - right) > _SAME * np.abs(right).max()
+    zero = ": it is 0 there" if not wrong[is_off].any() else ""
     for axis, item in enumerate(("row", "column")[: right.ndim]):
         off = is_off.any(axis=tuple(other for other in range(right.ndim) if other != axis))
-        if 0 < off.sum() < len(off):
-            numbers = ", ".join(map(str, np.flatnonzero(off)[:6])) + (", …" if off.sum() > 6 else "")
-            zero = ": it is 0 there" if not np.compress(off, wrong, axis).any() else ""
+        if 0 < off.sum() < len(off) and 2 * is_off.sum() > np.compress(off, is_off, axis).size:
+            numbers = _first(np.flatnonzero(off))
             yield "place", f"is right but for {item if right.ndim > 1 else 'number'} {numbers} (counted from 0){zero}"
+    if 0 < 2 * is_off.sum() <= is_off.size:
+        places = _first(np.argwhere(is_off).tolist())
+        yield (
+            "place",
+            f"is right but for {is_off.sum()} of its {is_off.size} numbers, at {places} (counted from 0){zero}",
+        )
+
+
+def _first(places: Any) -> str:
+    return ", ".join(map(str, places[:6])) + (", …" if len(places) > 6 else "")
 
 
 def cause_of_shape(wrong: Array, right: Array) -> str:

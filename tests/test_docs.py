@@ -27,6 +27,7 @@ BLOCK = re.compile(r"^```(python|text|diff|\w*) ?(\S*)\n(.*?)^```", re.DOTALL | 
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 NEEDS = {"": [], "plot": ["matplotlib"], "hf": ["safetensors", "tokenizers"]}
 NEEDS["train"] = [*NEEDS["hf"], "tensorboard", "matplotlib", "tomlkit", "filelock", "tqdm"]
+NEEDS["sklearn"] = [*NEEDS["train"], "sklearn"]
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 MOST_TRIES = 1500
 

@@ -70,7 +70,7 @@ def _texts(definition: Definition) -> Iterator[tuple[str, int]]:
         values: list[ast.expr] = []
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             values = node.exc.args
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "warnings.warn":
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "warn":
             values = node.args[:1]
         for value in values:
             text = _template(value, definition.node)

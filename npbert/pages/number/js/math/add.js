@@ -23,12 +23,8 @@ export const Add = {
     y: (arrays, n, i) => ({
       terms: addends(arrays).map((array) => term(array.meaning, array.at(n, i))),
       roads: true,
-      note: "A plain sum.",
     }),
-    dx: ({dy}, n, i) => ({
-      terms: [term("handed on unchanged", dy.at(n, i))],
-      note: "Each term of a sum moves the sum by as much as itself: so each of them gets the gradient unchanged.",
-    }),
+    dx: ({dy}, n, i) => ({terms: [term("handed on unchanged", dy.at(n, i))]}),
   },
 };
 
@@ -53,7 +49,6 @@ export const Fork = {
     dx: (arrays, n, i) => ({
       terms: arrays.settings.roads.map((road, number) => term(road, arrays[`dy${number}`].at(n, i))),
       roads: true,
-      note: "It was used in several places, and moves what comes after through all: so what comes back is added.",
     }),
   },
 };

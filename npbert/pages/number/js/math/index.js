@@ -1,7 +1,7 @@
 // All that the page asks the arithmetic for.
 
 export {makeModel, run} from "./run.js";
-export {explain} from "./explain.js";
+export {explain, noteWith} from "./explain.js";
 export {chainOf, largestTerm, wayToLoss} from "./chain.js";
 export {pathsOf} from "./paths.js";
 export {roadsOf} from "./roads.js";

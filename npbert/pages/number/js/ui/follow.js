@@ -1,6 +1,6 @@
 // The number that is followed: the sum that it is, a bar for each term, and the way by which the reader came.
 
-import {explain, largestTerm, wayToLoss} from "../math/index.js";
+import {explain, largestTerm, noteWith, wayToLoss} from "../math/index.js";
 import {change, state, watch} from "./state.js";
 import {follow, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
@@ -74,9 +74,13 @@ function drawFollowed() {
     make("p", {class: "formula"}, formula, words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null),
     barsOf(explained),
     ...spoiledSum(explained),
-    make("p", {class: "note"}, explained.note),
+    make("p", {class: "note"}, explained.notes.map(noteInWords).join(" ")),
     make("div", {id: "ways", class: "ways screen-only"}, ...waysOn()),
   );
+}
+
+function noteInWords({name, of}) {
+  return noteWith(document.querySelector(`[data-note~="${name}"]`).textContent, of);
 }
 
 // With a bug planted at this very step, the number is not the sum that it should be.

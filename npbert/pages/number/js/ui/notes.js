@@ -17,6 +17,20 @@ export function isSecret(quiz = state.quiz) {
   return quiz?.kind === "bug" && !quiz.isAnswered;
 }
 
+// What a bug is called, and the line that it plants.
+export function nameOfBug(id) {
+  return byId("bugs").querySelector(`[value="${id}"]`).labels[0].textContent;
+}
+
+export function lineOfBug(id) {
+  return document.querySelector(`[data-bug="${id}"] .wrong span`).textContent;
+}
+
+// What is wrong with it, its right line and the planted one.
+export function linesOfBug(id) {
+  return document.querySelector(`[data-bug="${id}"]`).cloneNode(true).children;
+}
+
 // The bug that is planted, unless it is to be found; or null.
 export function knownBug() {
   return isSecret() ? null : BUGS.find(({id}) => id === state.bug) ?? null;
@@ -31,14 +45,14 @@ export function bugAt({phase, kind, part}, bug = knownBug()) {
 function drawBugNote() {
   const bug = knownBug();
   byId("bug-note").hidden = !bug;
-  byId("bug-name").textContent = bug ? bug.name : "";
+  byId("bug-name").textContent = bug ? nameOfBug(bug.id) : "";
 }
 
 function drawModelNote() {
   const {changed, isFresh, stepsTrained, trainedWith} = state;
   const put = changed.map((place) => `you put ${titleOf(place)} at ${plainNumber(valueAt(place))}`);
   const begun = isFresh ? ["it began anew from random numbers"] : [];
-  const bugs = BUGS.filter(({id}) => trainedWith.has(id) && !isSecret()).map(({name}) => `“${name}”`);
+  const bugs = isSecret() ? [] : [...trainedWith].map((id) => `“${nameOfBug(id)}”`);
   const ill = bugs.length ? `, with a bug in its backward (${bugs.join(", ")})` : "";
   const trained = stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}${ill}`] : [];
   const all = [...begun, ...trained, ...put];

@@ -4,13 +4,13 @@
 import {BUGS, explain, run, uniformNumbers} from "../math/index.js";
 import {choose, goToStep, plantBug} from "./actions.js";
 import {barsOf} from "./bars.js";
-import {changesSomething, linesOfBug} from "./break.js";
+import {changesSomething} from "./break.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, signedNumber} from "./format.js";
 import {pointAt, sayInGuide} from "./guide.js";
 import {cellOfPlace} from "./heatmap.js";
 import {largestPlace} from "./named.js";
-import {bugAt} from "./notes.js";
+import {bugAt, linesOfBug, nameOfBug} from "./notes.js";
 import {titleOf} from "./place.js";
 import {change, state, watch} from "./state.js";
 import {lossStep} from "./transport.js";
@@ -150,7 +150,7 @@ function bugQuestion(pick) {
     title: "Find the bug",
     text: [make("p", {}, rule)],
     choices: [makeButton("It is in this step", check, {class: "main"})],
-    answer: `it is “${bug.name}”.`,
-    why: () => [...linesOfBug(bug), make("p", {}, sums)],
+    answer: `it is “${nameOfBug(bug.id)}”.`,
+    why: () => [...linesOfBug(bug.id), make("p", {}, sums)],
   };
 }

@@ -5,7 +5,7 @@ import {byId, make, makeButton} from "./dom.js";
 import {shortNumber} from "./format.js";
 import {cellOfPlace, heatMap, placeOfCell, strongestOf} from "./heatmap.js";
 import {partInWords, shapeInWords} from "./labels.js";
-import {bugAt} from "./notes.js";
+import {bugAt, lineOfBug} from "./notes.js";
 import {largestOf, whyNothing} from "./nothing.js";
 import {valuesAfter} from "./place.js";
 import {state, watch} from "./state.js";
@@ -36,7 +36,7 @@ function drawStage() {
   const where = make("p", {class: "where"}, make("span", {class: `phase ${now.phase}`}, now.phase), place);
   const formula = now.title.includes(now.formula) ? null : make("p", {class: "formula"}, now.formula);
   const bug = bugAt(now);
-  const planted = bug && make("p", {class: "formula wrong"}, `with the bug: ${bug.line}`);
+  const planted = bug && make("p", {class: "formula wrong"}, `with the bug: ${lineOfBug(bug.id)}`);
   const [head, groups, tables] = now.phase === "update"
     ? [headOfUpdate(), groupsOfUpdate(), tablesOfUpdate()]
     : [[], groupsOf(now), []];

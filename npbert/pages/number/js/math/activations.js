@@ -38,9 +38,7 @@ function elementwise(kind, formula, slope) {
       return {y: times(x, passed), slope: rest.reduce(add, passed)};
     },
 
-    backward({dy}, {slope: steepness}) {
-      return {dx: times(dy, steepness)};
-    },
+    backward: ({dy}, {slope: steepness}) => ({dx: times(dy, steepness)}),
 
     explain: {
       y: ({x}, n, f) => ({terms: [term(`${x.symbol} · ${label}`, x.at(n, f), partAt(x.at(n, f), label, share))]}),

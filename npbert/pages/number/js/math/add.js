@@ -11,9 +11,7 @@ export const Add = {
   keeps: [],
   undoing: (arrays) => addends(arrays).map(({gradientSymbol}) => gradientSymbol).join(" = ") + ` = d${arrays.y.symbol}`,
 
-  forward(inputs) {
-    return {y: Object.values(inputs).reduce(add)};
-  },
+  forward: (inputs) => ({y: Object.values(inputs).reduce(add)}),
 
   backward({dy}, inputs) {
     return Object.fromEntries(addendKeys(inputs).map((key) => [`d${key}`, dy]));
@@ -41,9 +39,7 @@ export const Fork = {
     return Object.fromEntries(roads.map((name, road) => [`y${road}`, x]));
   },
 
-  backward(dys) {
-    return {dx: Object.values(dys).reduce(add)};
-  },
+  backward: (dys) => ({dx: Object.values(dys).reduce(add)}),
 
   explain: {
     dx: (arrays, n, i) => ({

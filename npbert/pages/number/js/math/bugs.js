@@ -1,5 +1,5 @@
 // Mistakes that people make in a backward, one line each. Forward is right with all of them: so the loss still falls
-// when such a model is trained, and only a check of the gradients tells.
+// when such a model is trained, and only a check of the gradients tells. What is said of each is in break.html.
 
 import {eachHead, withoutHead} from "./heads.js";
 import {add, divide, meanOfEachRow, product, rowsAt, scaled, subtract, sumOverRows, Tensor, times} from "./tensor.js";
@@ -21,23 +21,13 @@ export const BUGS = Object.entries({
       return {dx: divide(times(gamma, rest), sigma)};
     },
   },
-  "scores-root": {
-    kinds: ["Scores"],
-    wrong: eachHead(({ds}, {k}) => ({dq: product(ds, k)})),
-  },
+  "scores-root": {kinds: ["Scores"], wrong: eachHead(({ds}, {k}) => ({dq: product(ds, k)}))},
   "scores-transposed": {
     kinds: ["Scores"],
     wrong: eachHead(({ds}, {q}) => ({dk: scaled(product(ds, q), 1 / Math.sqrt(q.columns))})),
   },
-  "softmax-shares": {
-    kinds: ["Softmax"],
-    leavesOut: ["lean"],
-    wrong: eachHead(({dp}, {p}) => ({ds: times(p, dp)})),
-  },
-  "table-decoder": {
-    kinds: ["Decoder"],
-    wrong: (dys, {table}) => ({dtable: new Tensor(...table.shape)}),
-  },
+  "softmax-shares": {kinds: ["Softmax"], leavesOut: ["lean"], wrong: eachHead(({dp}, {p}) => ({ds: times(p, dp)}))},
+  "table-decoder": {kinds: ["Decoder"], wrong: (dys, {table}) => ({dtable: new Tensor(...table.shape)})},
   "residual-past": {
     kinds: ["Add"],
     isAt: (part) => part.endsWith("feed_forward"),
@@ -60,14 +50,8 @@ export const BUGS = Object.entries({
       return {dx};
     },
   },
-  "bias-mean": {
-    kinds: ["Linear"],
-    wrong: ({dy}) => ({dbias: scaled(sumOverRows(dy), 1 / dy.rows)}),
-  },
-  "activation-slope": {
-    kinds: ["GELU", "TanhGELU", "ReLU"],
-    wrong: ({dy}) => ({dx: dy}),
-  },
+  "bias-mean": {kinds: ["Linear"], wrong: ({dy}) => ({dbias: scaled(sumOverRows(dy), 1 / dy.rows)})},
+  "activation-slope": {kinds: ["GELU", "TanhGELU", "ReLU"], wrong: ({dy}) => ({dx: dy})},
 }).map(([id, bug]) => ({id, ...bug}));
 
 // The backward of a step with the bug planted: of most, the right one.
@@ -79,6 +63,9 @@ export function backwardWith(id, record) {
     return {...found, ...bug.wrong(...given, found)};
   };
 }
+
+// Is the bug of this id planted at this step?
+export const isBroken = (id, record) => bugIn(id, record) !== null;
 
 // Is `key` a number that the right backward works with at this step, and the planted line does not?
 export function isLeftOut(id, record, key) {

@@ -11,13 +11,8 @@ export const Embedding = {
   keepsOf: ({ids}) => ids, // no array of the page
   undoing: ({x, y}) => `d${x.symbol}[v] += d${y.symbol}[n]  for every n whose id is v`,
 
-  forward({x}, _, {ids}) {
-    return {y: rowsAt(x, ids)};
-  },
-
-  backward({dy}, {x}, {ids}) {
-    return {dx: scattered(dy, ids, x.rows)};
-  },
+  forward: ({x}, _, {ids}) => ({y: rowsAt(x, ids)}),
+  backward: ({dy}, {x}, {ids}) => ({dx: scattered(dy, ids, x.rows)}),
 
   explain: {
     y: ({x, settings: {ids}}, n, i) => ({terms: [term(x.rowLabel(ids[n]), x.at(ids[n], i))]}),

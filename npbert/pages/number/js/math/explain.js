@@ -51,7 +51,7 @@ function withoutOrigin(array, value) {
 
 // A note's text, where {x} stands for the symbol of x, and any other name for what it is in what the note speaks `of`.
 export function noteWith(text, of) {
-  return text.replace(/\{([\w.]+)\}/g, (_, path) => {
+  return text.replace(/\s+/g, " ").replace(/\{([\w.]+)\}/g, (_, path) => {
     const found = path.split(".").reduce((one, key) => one[key], of);
     return found.symbol ?? found;
   });

@@ -13,9 +13,7 @@ export const Linear = {
   undoing: ({y, x, weight: {symbol: W}, bias}) =>
     `d${W} = ${x.symbol}ᵀ d${y.symbol},  d${bias.symbol} = Σₙ d${y.symbol}ₙ,  ${x.gradientSymbol} = d${y.symbol} ${W}ᵀ`,
 
-  forward({x, weight, bias}) {
-    return {y: add(product(x, weight), bias)};
-  },
+  forward: ({x, weight, bias}) => ({y: add(product(x, weight), bias)}),
 
   backward({dy}, {x, weight}) {
     return {dweight: product(transposed(x), dy), dbias: sumOverRows(dy), dx: product(dy, transposed(weight))};

@@ -13,9 +13,7 @@ export const Decoder = {
   undoing: ({h, table: {symbol: E}, bias}) =>
     `d${E} += dlogitsᵀ ${h.symbol},  d${bias.symbol} = Σₘ dlogitsₘ,  d${h.symbol} = dlogits ${E}`,
 
-  forward({h, table, bias}) {
-    return {logits: add(product(h, transposed(table)), bias)};
-  },
+  forward: ({h, table, bias}) => ({logits: add(product(h, transposed(table)), bias)}),
 
   backward({dlogits}, {h, table}) {
     return {dtable: product(transposed(dlogits), h), dbias: sumOverRows(dlogits), dh: product(dlogits, table)};

@@ -16,13 +16,8 @@ export const Difference = {
   keeps: [],
   undoing: () => "dlogits = +1 at the one guess, −1 at the other, 0 elsewhere",
 
-  forward({logits}, _, {signs}) {
-    return {p: softmaxOf(logits), loss: sumOverRows(sumOfEachRow(times(logits, signs)))};
-  },
-
-  backward({dloss}, _, {signs}) {
-    return {dlogits: times(signs, dloss)};
-  },
+  forward: ({logits}, _, {signs}) => ({p: softmaxOf(logits), loss: sumOverRows(sumOfEachRow(times(logits, signs)))}),
+  backward: ({dloss}, _, {signs}) => ({dlogits: times(signs, dloss)}),
 
   explain: {
     p: CrossEntropy.explain.p,

@@ -1,6 +1,6 @@
 // The number that is followed: the sum that it is, a bar for each term, and the way by which the reader came.
 
-import {explain, largestTerm, noteWith, wayToLoss} from "../math/index.js";
+import {explain, largestTerm, wayToLoss} from "../math/index.js";
 import {change, state, watch} from "./state.js";
 import {follow, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
@@ -10,6 +10,7 @@ import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
 import {knownBug} from "./notes.js";
 import {isRounding, whyNothing} from "./nothing.js";
 import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
+import {said} from "./said.js";
 import {openView} from "./tabs.js";
 import {goBackOnTrail, showSum, trailOf} from "./trail.js";
 
@@ -74,13 +75,9 @@ function drawFollowed() {
     make("p", {class: "formula"}, formula, words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null),
     barsOf(explained),
     ...spoiledSum(explained),
-    make("p", {class: "note"}, explained.notes.map(noteInWords).join(" ")),
+    make("p", {class: "note"}, explained.notes.map(({name, of}) => said(name, of)).join(" ")),
     make("div", {id: "ways", class: "ways screen-only"}, ...waysOn()),
   );
-}
-
-function noteInWords({name, of}) {
-  return noteWith(document.querySelector(`[data-note~="${name}"]`).textContent, of);
 }
 
 // With a bug planted at this very step, the number is not the sum that it should be.

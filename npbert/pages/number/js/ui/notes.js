@@ -37,9 +37,8 @@ export function knownBug() {
 }
 
 // The known bug, where it is at this step; or null.
-export function bugAt({phase, kind, part}, bug = knownBug()) {
-  const isHere = phase === "backward" && bug?.kinds.includes(kind) && (bug.isAt?.(part) ?? true);
-  return isHere ? bug : null;
+export function bugAt({isBroken}) {
+  return isBroken ? knownBug() : null;
 }
 
 function drawBugNote() {

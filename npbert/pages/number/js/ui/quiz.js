@@ -10,7 +10,7 @@ import {counted, signedNumber} from "./format.js";
 import {pointAt, sayInGuide} from "./guide.js";
 import {cellOfPlace} from "./heatmap.js";
 import {largestPlace} from "./named.js";
-import {bugAt, linesOfBug, nameOfBug} from "./notes.js";
+import {linesOfBug, nameOfBug} from "./notes.js";
 import {titleOf} from "./place.js";
 import {change, state, watch} from "./state.js";
 import {lossStep} from "./transport.js";
@@ -131,12 +131,12 @@ function bugQuestion(pick) {
   const bug = pick(BUGS.filter(({id}) => changesSomething(id, state.example)));
   const right = run(state.model, state.example);
   plantBug(bug.id);
-  const step = state.trace.steps.find((one) => bugAt(one, bug));
+  const step = state.trace.steps.find(({isBroken}) => isBroken);
   const place = largestPlace(step.writes.map((name) => {
     const array = state.trace.arrays.get(name);
     return {...array, values: array.values.map((value, at) => value - right.arrays.get(name).values[at])};
   }));
-  const check = () => judge(bugAt(state.trace.steps[state.step], bug),
+  const check = () => judge(state.trace.steps[state.step].isBroken,
     `Not in step ${state.step + 1}: it does what it should with the numbers that it is given.`);
   const rule = "Somewhere in the backward a line is wrong. Click numbers: one that a right step makes is the sum that "
     + "is shown beside it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)";

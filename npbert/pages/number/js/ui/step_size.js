@@ -1,11 +1,11 @@
 // The step h of a finite difference: too large and the curve bends within it, too small and rounding is all there is.
 
-import {complexStepIn, differenceIn, errorsByStep} from "../math/index.js";
+import {errorOf, errorsByStep, estimatesIn} from "../math/index.js";
 import {chart} from "./chart.js";
 import {drawCurve, stepOfDifference} from "./curve.js";
 import {byId, makeRow} from "./dom.js";
 import {longNumber, plainNumber, roundedNumber, smallNumber} from "./format.js";
-import {lossIfMoved, movedNumber} from "./move.js";
+import {movedNumber} from "./move.js";
 import {isRounding} from "./nothing.js";
 import {isSlope, trueSlopeAt} from "./place.js";
 import {state, watch} from "./state.js";
@@ -32,7 +32,7 @@ export function showStepSize() {
 }
 
 function drawStepSize() {
-  const {place, slope, value} = movedNumber();
+  const {place, slope} = movedNumber();
   byId("h-part").hidden = slope === null;
   if (slope === null) {
     return;
@@ -42,8 +42,7 @@ function drawStepSize() {
   const said = plainNumber(roundedNumber(h, 2));
   byId("h-slider").setAttribute("aria-valuetext", `h is ${said}`);
   byId("h-value").textContent = said;
-  const forward = (lossIfMoved(value + h) - trace.loss) / h;
-  const ways = {forward, central: differenceIn(trace, place, h), complex: complexStepIn(trace, place, h)};
+  const ways = estimatesIn(trace, place, h);
   const truth = trueSlopeAt(place);
   const isNothing = isRounding(truth) && isRounding(slope);
   const rows = Object.entries({...ways, backward: slope}).map(([name, found]) => {
@@ -72,11 +71,6 @@ function whoIsWrong(errors, truth) {
   const agree = isRounding(truth) ? `that the ${state.trace.goal} does not move with it` : `on ${plainNumber(truth)}`;
   return `With a good h all three ways agree ${agree}, and however small h is, they stay away from backward: so it is `
     + "backward that is wrong here.";
-}
-
-// How far from backward, relative to it.
-function errorOf(found, slope) {
-  return Math.abs(found - slope) / (Math.abs(slope) || 1);
 }
 
 function chartOfErrors(errors, h, error) {

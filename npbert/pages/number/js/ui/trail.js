@@ -59,7 +59,7 @@ export function trailOf() {
   const isChain = chain.some(({factor}) => factor !== null);
   const head = make("p", {class: "chain-head"}, ...["", "× factor", "= product"].map((text) => make("span", {}, text)));
   const list = make("ol", {class: isChain ? "chain" : null}, ...items);
-  const nav = make("nav", {"aria-label": "the way here"}, isChain ? head : null, list, said(chain));
+  const nav = make("nav", {"aria-label": "the way here"}, isChain ? head : null, list, chainInWords(chain));
   return make("div", {class: "trail"}, nav, leave);
 }
 
@@ -78,7 +78,7 @@ function factorsOf({factor, product}) {
 }
 
 // How much of the number where the chain begins comes along it, and what share of it that is.
-function said(chain) {
+function chainInWords(chain) {
   const begin = chain.findLastIndex(({factor}) => factor === null);
   if (begin === chain.length - 1) {
     return null;

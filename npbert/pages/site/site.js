@@ -5,12 +5,7 @@ import {listenToTheme} from "../theme.js";
 const root = document.body.dataset.root;
 
 // ---- the shape of a variable, where the pointer or the keyboard is
-const hint = document.createElement("div");
-hint.id = "page-hint";
-hint.hidden = true;
-hint.setAttribute("role", "status");
-document.body.append(hint);
-
+const hint = document.getElementById("page-hint");
 let pointed = null;
 
 function showShape(link) {

@@ -29,10 +29,8 @@ export function showBreak() {
 
 function drawBug() {
   const bug = knownBug();
-  for (const radio of byId("bugs").querySelectorAll("input")) {
-    radio.checked = radio.value === (bug?.id ?? "");
-  }
-  byId("bug-lines").replaceChildren(...(bug ? linesOfBug(bug.id) : []));
+  byId("bugs").querySelector(`[value="${bug ?? ""}"]`).checked = true;
+  byId("bug-lines").replaceChildren(...(bug ? linesOfBug(bug) : []));
   clearRace();
 }
 

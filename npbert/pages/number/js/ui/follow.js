@@ -86,9 +86,8 @@ function spoiledSum({value, total, terms}) {
   if (!knownBug() || Math.abs(value - total) <= 1e-9 * size) {
     return [];
   }
-  const text = `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, `
-    + `${signedNumber(total)}, would come out of the same numbers.`;
-  return [make("p", {class: "proof bad"}, text)];
+  const numbers = {value: signedNumber(value), total: signedNumber(total)};
+  return [make("p", {class: "proof bad"}, said("followed.spoiled", numbers))];
 }
 
 function titleBox() {

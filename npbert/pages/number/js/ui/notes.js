@@ -1,6 +1,5 @@
 // Notes that stand above all tabs: that a bug is planted, and that the model is no longer the one that came.
 
-import {BUGS} from "../math/index.js";
 import {byId} from "./dom.js";
 import {counted, plainNumber} from "./format.js";
 import {titleOf, valueAt} from "./place.js";
@@ -31,12 +30,12 @@ export function linesOfBug(id) {
   return document.querySelector(`[data-bug="${id}"]`).cloneNode(true).children;
 }
 
-// The bug that is planted, unless it is to be found; or null.
+// The id of the planted bug, unless it is to be found; or null.
 export function knownBug() {
-  return isSecret() ? null : BUGS.find(({id}) => id === state.bug) ?? null;
+  return isSecret() ? null : state.bug;
 }
 
-// The known bug, where it is at this step; or null.
+// The same, where it is at this step; or null.
 export function bugAt({isBroken}) {
   return isBroken ? knownBug() : null;
 }
@@ -44,7 +43,7 @@ export function bugAt({isBroken}) {
 function drawBugNote() {
   const bug = knownBug();
   byId("bug-note").hidden = !bug;
-  byId("bug-name").textContent = bug ? nameOfBug(bug.id) : "";
+  byId("bug-name").textContent = bug ? nameOfBug(bug) : "";
 }
 
 function drawModelNote() {

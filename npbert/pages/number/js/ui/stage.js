@@ -37,7 +37,7 @@ function drawStage() {
   byId("step-where").textContent = `${partInWords(part)} · ${kind}${phase === "backward" ? `. ${BACKWARD}` : ""}`;
   byId("step-title").textContent = title;
   byId("step-formula").textContent = title.includes(formula) ? "" : formula;
-  byId("step-bug").textContent = bugAt(now) ? `with the bug: ${lineOfBug(state.bug)}` : "";
+  byId("step-bug").textContent = bugAt(now) ? `with the bug: ${lineOfBug(bugAt(now))}` : "";
   const isUpdate = phase === "update";
   byId("update-head").hidden = !isUpdate;
   const groups = isUpdate ? groupsOfUpdate() : groupsOf(now);

@@ -13,6 +13,7 @@ from npbert.compute import Array
 from npbert.data.batch import Batch, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.tokenizer_files import (
+    Encoding,
     cutting_tokenizer,
     encodings_of,
     find_tokenizer,
@@ -26,11 +27,6 @@ from npbert.shown import Row, Sheet, Shown
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
-
-Encoding: TypeAlias = Any
-"""A text as tokens: a `tokenizers.Encoding`, with the lists `ids`, `type_ids`, `tokens`, `offsets` (from and to which
-character of its text each token comes), `word_ids` and `sequence_ids` (0 or 1: of which text of a pair; None for [CLS]
-and [SEP]), and in `overflowing` what was cut off."""
 
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
 

@@ -45,6 +45,7 @@ class Embed(Task):
     """
 
     model_class = BertModel
+    model: BertModel
 
     def __init__(
         self,

@@ -10,7 +10,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import Encoding, Text, Tokenizer
+from npbert.data.tokenizer import Text, Tokenizer
+from npbert.data.tokenizer_files import Encoding
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.inference.checkpoint_kind import check_holds
@@ -39,6 +40,7 @@ class Task(Shown):
     """
 
     model_class: ClassVar[type[PreTrainedModel]]
+    model: PreTrainedModel
 
     def __init__(self, model: Any, tokenizer: Tokenizer, *, max_length: int | None = None) -> None:
         if len(tokenizer) > model.config.vocab_size:

@@ -70,13 +70,12 @@ def module_script(paths: Iterable[str]) -> str:
     renames nothing, there is no default export, and what is named at the top of a module is named once in all.
     """
     inside = joined(paths).replace("</script", "<\\/script")  # in a string, both say the same
-    return f"<script>\n{inside}</script>"
+    return f'<script>\n(() => {{\n"use strict";\n{inside}\n}})();\n</script>'
 
 
 def joined(paths: Iterable[str]) -> str:
-    """The same as one script."""
-    modules = "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
-    return f'(() => {{\n"use strict";\n{modules}\n}})();\n'
+    """The text of such modules alone, without their imports and the word `export`."""
+    return "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
 
 
 _IMPORT_OR_EXPORT = re.compile(r"^import .*;\n|^export (?:\{.*\}.*;\n)?(?=\S|$)", re.MULTILINE)

@@ -58,7 +58,20 @@ const joined = (text) => text.toLowerCase().replace(/[_.-]/g, "");
 // the beginning that a word has in all its forms: "accumulation" is found in "accumulate"
 const stem = (word) => word.replace(/(?<=.{4})(ations?|ings?|ed|es|s|e)$/, "");
 
-function rank(typed, [name, , page, sentence, text = ""]) {
+// an error as it was printed, with values where its text has …
+function isPrinted(typed, text) {
+  let from = 0;
+  return text.split("…").every((piece) => {
+    const place = typed.indexOf(piece, from);
+    from = place + piece.length;
+    return place >= 0;
+  });
+}
+
+function rank(typed, [name, kind, page, sentence, text = ""]) {
+  if (kind.startsWith("error of ") && isPrinted(typed, name)) {
+    return 0;
+  }
   const wanted = stem(plain(typed).replaceAll(" ", ""));
   const whole = plain(name.replace(/(\.py|\/)$/, "").split(/[./]/).pop()).replaceAll(" ", "");
   const words = plain(typed).split(" ").map(stem);

@@ -42,6 +42,12 @@ def test_all_modules_are_in_it_once():
     assert sorted(modules(START)) == sorted(path.relative_to(FOLDER.parent).as_posix() for path in scripts)
 
 
+def test_every_sentence_that_is_said_by_name_is_there_and_none_is_left_over():
+    scripts = "".join(path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.js"))
+    there = set(re.findall('data-note="(.*?)"', html.resource("number/said.html")))
+    assert set(re.findall(r'said\("(.+?)"', scripts)) <= there <= set(re.findall(r'"(\w+\.\w+)"', scripts))
+
+
 def test_it_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "page.html"
     write_number_page(small_model(), EXAMPLES, VOCABULARY, path, title="of <b>words</b>")

@@ -13,7 +13,6 @@ import {state, watch} from "./state.js";
 import {drawUpdate, groupsOfUpdate, updatedParameter} from "./update.js";
 
 const LEFT_OUT = "left out by the bug";
-const BACKWARD = "This step in reverse: given the gradients of its outputs, it computes those of its inputs.";
 
 // Draw it, and again with every step.
 export function showStage() {
@@ -34,7 +33,8 @@ function drawStage() {
   byId("step-phase").textContent = phase;
   byId("step-phase").className = `phase ${phase}`;
   byId("step-printed").textContent = `step ${step + 1} of ${trace.steps.length} ·`;
-  byId("step-where").textContent = `${partInWords(part)} · ${kind}${phase === "backward" ? `. ${BACKWARD}` : ""}`;
+  byId("step-where").textContent = `${partInWords(part)} · ${kind}`;
+  byId("step-reverse").hidden = phase !== "backward";
   byId("step-title").textContent = title;
   byId("step-formula").textContent = title.includes(formula) ? "" : formula;
   byId("step-bug").textContent = bugAt(now) ? `with the bug: ${lineOfBug(bugAt(now))}` : "";

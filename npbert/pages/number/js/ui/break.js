@@ -1,7 +1,7 @@
 // Break it: plant a bug in the backward. The check turns red at once; training hardly shows it.
 
 import {run} from "../math/index.js";
-import {chooseSentence, plantBug, stepThatMakes} from "./actions.js";
+import {chooseSentence, plantBug} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
 import {beginAt} from "./follow.js";
 import {signedNumber} from "./format.js";
@@ -39,7 +39,7 @@ function drawCheck() {
   const {view, report, bug} = state;
   const found = view === "break" && report ? report.perParameter : [];
   const [right, wrong] = [true, false].map((is) => found.filter(({ok}) => ok === is));
-  const parts = foldedRows(backwardsOrder(wrong).map(wrongRow));
+  const parts = foldedRows(wrong.map(wrongRow));
   if (wrong.length && !isSecret()) {
     parts.unshift(make("p", {class: "first-wrong"}, ...whereToLook(report.first)));
   }
@@ -66,12 +66,6 @@ export function changesSomething(bug, example) {
   const isMoved = (name) =>
     right.get(name).values.some((value, index) => Math.abs(value - broken.get(name).values[index]) > 1e-5);
   return [...right.values()].some(({parameter, gradient}) => parameter && isMoved(gradient));
-}
-
-// In the order in which backward makes them.
-function backwardsOrder(entries) {
-  const madeAt = ({name}) => stepThatMakes(state.trace.arrays.get(name).gradient);
-  return entries.toSorted((a, b) => madeAt(a) - madeAt(b));
 }
 
 function foldedRows(rows) {

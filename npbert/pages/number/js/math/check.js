@@ -1,7 +1,7 @@
 // The check: every derivative that backward found, beside what forward alone says.
 
 import {complexStepIn, sixPointsIn} from "./differences.js";
-import {sumOfSquares} from "./tensor.js";
+import {largestIn, sumOfSquares} from "./tensor.js";
 
 // A step is small beside the numbers of its array: in a fresh model, where these are about 0.02, the loss bends sooner.
 const METHODS = {
@@ -56,4 +56,3 @@ function completeAt(trace, name) {
 }
 
 const usualSize = (values) => Math.sqrt(sumOfSquares(values) / values.length);
-const largestIn = (values) => values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);

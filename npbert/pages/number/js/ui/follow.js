@@ -10,6 +10,7 @@ import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
 import {knownBug} from "./notes.js";
 import {isRounding, whyNothing} from "./nothing.js";
 import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
+import {said} from "./said.js";
 import {openView} from "./tabs.js";
 import {goBackOnTrail, showSum, trailOf} from "./trail.js";
 
@@ -74,7 +75,7 @@ function drawFollowed() {
     make("p", {class: "formula"}, formula, words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null),
     barsOf(explained),
     ...spoiledSum(explained),
-    make("p", {class: "note"}, explained.note),
+    make("p", {class: "note"}, explained.notes.map(({name, of}) => said(name, of)).join(" ")),
     make("div", {id: "ways", class: "ways screen-only"}, ...waysOn()),
   );
 }
@@ -85,9 +86,8 @@ function spoiledSum({value, total, terms}) {
   if (!knownBug() || Math.abs(value - total) <= 1e-9 * size) {
     return [];
   }
-  const text = `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, `
-    + `${signedNumber(total)}, would come out of the same numbers.`;
-  return [make("p", {class: "proof bad"}, text)];
+  const numbers = {value: signedNumber(value), total: signedNumber(total)};
+  return [make("p", {class: "proof bad"}, said("followed.spoiled", numbers))];
 }
 
 function titleBox() {

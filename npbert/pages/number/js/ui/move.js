@@ -24,7 +24,7 @@ export function showMove() {
 }
 
 // The loss, were this number another.
-export function lossIfMoved(value) {
+function lossIfMoved(value) {
   return lossWith(state.trace, now.place, value);
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -45,7 +45,7 @@ def finetune(task: Task) -> None:
     model.eval()
     right = 0
     with torch.inference_mode():
-        for batch in torch.utils.data.DataLoader(judged, size, collate_fn=collate):
+        for batch in torch.utils.data.DataLoader(cast(Any, judged), size, collate_fn=collate):
             right += int((model(**batch).logits.argmax(-1) == batch["labels"]).sum())
     print(f"accuracy {right / len(judged):.4f}")
 
@@ -58,7 +58,7 @@ def examples(file: str, tokenizer: Any, max_length: int) -> list[dict[str, Any]]
     return [{"input_ids": each, "labels": int(row[1])} for each, row in zip(ids, rows, strict=True)]
 
 
-def loader(rows: list[Any], collate: Any, batch_size: int) -> Any:
+def loader(rows: Any, collate: Any, batch_size: int) -> Any:
     return torch.utils.data.DataLoader(rows, batch_size, shuffle=True, collate_fn=collate)
 
 
@@ -70,7 +70,7 @@ def train(model: Any, batches: Any, steps: int, learning_rate: float, tokenizer:
         {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
     ]
     optimizer = torch.optim.AdamW(groups, lr=learning_rate, fused=True)
-    schedule = transformers.get_linear_schedule_with_warmup(optimizer, int(WARMUP * steps), steps)
+    schedule = cast(Any, transformers).get_linear_schedule_with_warmup(optimizer, int(WARMUP * steps), steps)
     model.train()
     step = 0
     while step < steps:

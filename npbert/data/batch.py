@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,6 +91,22 @@ class Batch:
         width = max(map(len, arrays))
         lines = [f"  {name:<{width}}  {array.dtype} {array.shape}" for name, array in arrays.items()]
         return "\n".join([f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:", *lines])
+
+
+class Ids(NamedTuple):
+    """What a model reads of a text, as arrays (T,), and whether some of it was cut off. The library's encoding of a text
+    holds far more, and takes ten kilobytes and upwards."""
+
+    ids: Array
+    type_ids: Array
+    attention_mask: Array
+    overflowing: bool
+
+
+def ids_of(encoding: Any) -> Ids:
+    """The Ids of an encoding of the library."""
+    arrays = (np.array(values, np.int32) for values in (encoding.ids, encoding.type_ids, encoding.attention_mask))
+    return Ids(*arrays, overflowing=bool(encoding.overflowing))
 
 
 def pad_rows(rows: Sequence[Sequence[int]], padding: int, *, length: int | None = None, name: str = "a row") -> Array:

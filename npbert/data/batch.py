@@ -94,8 +94,10 @@ class Batch:
 
 
 class Ids(NamedTuple):
-    """What a model reads of a text, as arrays (T,), and whether some of it was cut off. The library's encoding of a text
-    holds far more, and takes ten kilobytes and upwards."""
+    """What a model reads of a text, as arrays (T,), and whether some of it was cut off.
+
+    The library's encoding of a text holds far more, and takes five kilobytes and more.
+    """
 
     ids: Array
     type_ids: Array
@@ -105,11 +107,15 @@ class Ids(NamedTuple):
 
 def ids_of(encoding: Any) -> Ids:
     """The Ids of an encoding of the library."""
-    arrays = (np.array(values, np.int32) for values in (encoding.ids, encoding.type_ids, encoding.attention_mask))
-    return Ids(*arrays, overflowing=bool(encoding.overflowing))
+    ids, types, mask = (
+        np.array(values, np.int32) for values in (encoding.ids, encoding.type_ids, encoding.attention_mask)
+    )
+    return Ids(ids, types, mask, bool(encoding.overflowing))
 
 
-def pad_rows(rows: Sequence[Sequence[int]], padding: int, *, length: int | None = None, name: str = "a row") -> Array:
+def pad_rows(
+    rows: Sequence[Sequence[int] | Array], padding: int, *, length: int | None = None, name: str = "a row"
+) -> Array:
     """The N rows as an array (N, T) of integers, filled up at the end with `padding` to the longest, or to `length`.
 
     Raises: TypeError, calling it `name`, for a row of other things than integers.

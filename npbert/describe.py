@@ -10,25 +10,28 @@ from typing import Any
 
 import numpy as np
 
+from npbert.shown import Row, Sheet
 
-def describe_parts(parts: Iterable[tuple[str, Any]]) -> str:
-    """A line for each layer among the named parts: its path, its settings, how many numbers it learns, their shapes.
 
-    Equal layers of a list share a line, `layers.*: 12 × EncoderLayer`. A shared parameter counts where it is first.
+def describe_parts(parts: Iterable[tuple[str, Any]]) -> Sheet:
+    """A row for each layer among the named parts: its path, its settings, how many numbers it learns, their shapes.
+
+    Equal layers of a list share a row, `layers.*: 12 × EncoderLayer`. A shared parameter counts where it is first.
     """
     named = list(parts)
     parameters = {path: part.value for path, part in named if _is_parameter(part)}
     dtypes = ", ".join(sorted({str(value.dtype) for value in parameters.values()}))
-    lines: Counter[tuple[str, str]] = Counter()
+    rows: Counter[tuple[str, tuple[str, ...]]] = Counter()
     for path, part in named:
         if not _is_parameter(part):
             below = f"{path}." if path else ""
             count = sum(value.size for name, value in parameters.items() if name.startswith(below))
             learned = f"{count:,} parameters{'' if path else f' of {dtypes}'}" if count else ""
-            text = "  ".join(filter(None, [type(part).__name__ + _settings(part), learned, _shapes(part)]))
-            lines[re.sub(r"\b\d+\b", "*", path), text] += 1
-    (((_, first), _), *rest) = lines.items()
-    return "\n".join([first, *(f"  {path}: {f'{n} × ' * (n > 1)}{text}" for (path, text), n in rest)])
+            cells = tuple(filter(None, [type(part).__name__ + _settings(part), learned, _shapes(part)]))
+            rows[re.sub(r"\b\d+\b", "*", path), cells] += 1
+    (((_, whole), _), *rest) = rows.items()
+    several = [Row(path, (f"{f'{n} × ' * (n > 1)}{kind}", *more)) for (path, (kind, *more)), n in rest]
+    return Sheet("  ".join(whole), rows=several)
 
 
 def describe_layer(layer: Any) -> str:

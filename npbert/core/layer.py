@@ -6,9 +6,10 @@ from typing import Any
 from npbert.compute.array import Forward, Output
 from npbert.core.parameter import Parameter
 from npbert.describe import describe_parts
+from npbert.shown import Sheet, Shown
 
 
-class Layer:
+class Layer(Shown):
     """One step of a computation, with its derivative beside it: `forward(x, …, tape=NO_TAPE) -> y`, and `backward(dy,
     tape) -> dx`. An input called `target`, of a loss, has no gradient. What forward keeps is on the caller's tape and
     never on `self`, so a layer may run twice before either backward, or stand at two places in a model. Neither method
@@ -41,7 +42,7 @@ class Layer:
         for parameter in self.parameters():
             parameter.zero_grad()
 
-    def __repr__(self) -> str:
+    def _sheet(self) -> Sheet:
         """A line for the layer and one for each part, by its path: settings, and shapes of parameters and arrays."""
         return describe_parts(named_parts(self))
 

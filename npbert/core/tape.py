@@ -6,6 +6,7 @@ import numpy as np
 
 from npbert.core.layer import named_parts
 from npbert.describe import describe_entry, describe_kept, describe_layer, outermost_layer
+from npbert.shown import Row, Sheet, Shown
 
 RULE = "Backward undoes forward in reverse order, so each layer takes back what it kept, the last one first, once."
 
@@ -14,7 +15,7 @@ class TapeError(RuntimeError):
     """A tape was used out of turn: the message says by which layer, and what was on the tape."""
 
 
-class Tape:
+class Tape(Shown):
     """A stack. Each forward puts on top what its backward will need, and each backward takes it off again.
 
     The chain rule runs from the loss back to the input, so the layer that ran last is the first to be undone. A stack
@@ -70,13 +71,13 @@ class Tape:
     def __reduce__(self) -> NoReturn:
         raise TapeError(f"a tape cannot be copied (it holds {len(self)} entries). {RULE}")
 
-    def __repr__(self) -> str:
+    def _sheet(self) -> Sheet:
         """A line for each entry, the top first: `attention.query: x (5, 8)`. See the docstring of EncoderLayer."""
         if not self._kept:
-            return "an empty Tape" if self.keeps or self.rng else "NO_TAPE"
+            return Sheet("an empty Tape" if self.keeps or self.rng else "NO_TAPE")
         paths = {id(part): path for path, part in named_parts(self._whole)}
-        lines = [f"{paths.get(id(one)) or type(one).__name__}: {describe_kept(one, kept)}" for one, kept in self._kept]
-        return "\n".join(reversed(lines))
+        rows = [Row(paths.get(id(one)) or type(one).__name__, (describe_kept(one, kept),)) for one, kept in self._kept]
+        return Sheet("", rows=rows[::-1])
 
 
 NO_TAPE = Tape(keeps=False)

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.core import IGNORED
 from npbert.core.checks import check_integers
+from npbert.shown import Row, Sheet, Shown, Token
+
+_MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
-@dataclass(eq=False)
-class Batch:
+Decode: TypeAlias = Callable[[Array], Sequence[str]]
+"""What makes words of numbers, as the `decode` of a tokenizer does."""
+
+
+class _Named(Shown):
+    """names: by the name of an array, what makes words of its numbers, for those who look at the batch: a tokenizer's
+    `decode` for input_ids. It stands beside the arrays: vars(batch) has them alone."""
+
+    __slots__ = ("names",)
+    names: Mapping[str, Decode]
+
+
+@dataclass(eq=False, repr=False)
+class Batch(_Named):
     """B sequences of T tokens, padded to one length, and what is to be learned from them.
 
     input_ids (B, T): token ids.
@@ -41,6 +58,7 @@ class Batch:
     end_positions: Array | None = None
 
     def __post_init__(self) -> None:
+        self.names = {}
         self.input_ids = _integers("input_ids", self.input_ids)
         shape = self.input_ids.shape
         if 0 in shape:
@@ -82,15 +100,37 @@ class Batch:
         if len(shape) != 2 or count < 1 or shape[0] % count:
             raise ValueError(f"input_ids has shape {shape}, which are not groups of {count} sequences")
         arrays = self.input_ids, self.token_type_ids, self.attention_mask
-        return Batch(*(array.reshape(-1, count, shape[1]) for array in arrays))
+        batch = Batch(*(array.reshape(-1, count, shape[1]) for array in arrays))
+        batch.names = self.names
+        return batch
 
-    def __repr__(self) -> str:
-        """Shapes and dtypes, for the numbers are in the arrays."""
+    def _sheet(self) -> Sheet:
+        """Shapes and dtypes, and the first texts where the batch has `names` for their tokens."""
         real, places = np.count_nonzero(self.attention_mask), self.attention_mask.size
         arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
-        width = max(map(len, arrays))
-        lines = [f"  {name:<{width}}  {array.dtype} {array.shape}" for name, array in arrays.items()]
-        return "\n".join([f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:", *lines])
+        rows = [Row(name, (f"{array.dtype} {array.shape}",)) for name, array in arrays.items()]
+        title = f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:"
+        if not self.names:
+            return Sheet(title, rows=rows)
+        texts = [self._text(index) for index in islice(np.ndindex(self.input_ids.shape[:-1]), _MOST_TEXTS)]
+        rows += [Row("shown here", ("the first texts",))] if len(texts) < places // self.input_ids.shape[-1] else []
+        return Sheet(title, rows=rows, texts=texts)
+
+    def _text(self, index: tuple[int, ...]) -> tuple[list[Token], str]:
+        """The tokens of a sequence, each with what is to be learned of it, and the labels of the whole."""
+        is_whole = self.labels is None or self.labels.shape != self.input_ids.shape
+        labels: Any = np.full(self.input_ids.shape, IGNORED) if is_whole else self.labels
+        arrays = self.input_ids, self.token_type_ids, self.attention_mask, labels
+        tokens = [self._token(*place) for place in zip(*(array[index][:_MOST_TOKENS] for array in arrays), strict=True)]
+        whole = {name: array for name, array in vars(self).items() if np.ndim(array) == 1}
+        return tokens, ", ".join(f"{name} {array[index[0]]}" for name, array in whole.items())
+
+    def _token(self, number: int, kind: int, is_real: int, target: float) -> Token:
+        (text,) = self.names["input_ids"](np.array([number]))
+        label = "" if target == IGNORED else str(*self.names.get("labels", list)(np.array([target])))
+        is_special = text.startswith("[") and text.endswith("]")
+        known = {"padding": not is_real, "masked": bool(label), "special": is_special, "second": bool(kind)}
+        return Token(text, next((name for name, holds in known.items() if holds), "first"), label)
 
 
 class Ids(NamedTuple):

@@ -5,12 +5,14 @@ They are those of many BERT tutorials, with their slips ("Thanks you") as they a
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.data.tokenizer import Tokenizer
 from npbert.extras import import_extra
+from npbert.shown import Row, Sheet, Shown
 
 DIALOGUES: dict[int, tuple[str, ...]] = {
     6: (
@@ -39,7 +41,7 @@ SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 UNKNOWN = "[UNK]"
 
 
-class Vocabulary:
+class Vocabulary(Shown):
     """The special tokens as ids 0 to 3, then all words in sorted order: the same ids on every machine.
 
     `len(vocabulary)` is V. `word_ids` are the ids of the ordinary words, the only ones that may be masked or stand in
@@ -60,6 +62,9 @@ class Vocabulary:
         self.is_word: Array = np.arange(len(self.tokens)) >= len(SPECIAL_TOKENS)
         self.continues: Array = np.zeros(len(self.tokens), bool)
 
+    def _sheet(self) -> Sheet:
+        return Sheet(f"Vocabulary of {len(self)} tokens", fill(" ".join(self.tokens), 100))
+
     def __len__(self) -> int:
         return len(self.tokens)
 
@@ -76,13 +81,17 @@ class Vocabulary:
         return [self.tokens[index] for index in ids]
 
 
-@dataclass(frozen=True)
-class Dialogue:
+@dataclass(frozen=True, repr=False)
+class Dialogue(Shown):
     """A dialogue as text, its vocabulary, and its lines as lists of word ids."""
 
     text: tuple[str, ...]
     vocabulary: Vocabulary
     lines: list[list[int]]
+
+    def _sheet(self) -> Sheet:
+        rows = [Row(str(number), (line,)) for number, line in enumerate(self.text)]
+        return Sheet(f"Dialogue of {len(self.text)} lines in {len(self.vocabulary)} tokens", rows=rows)
 
 
 def split_words(line: str) -> list[str]:

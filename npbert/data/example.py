@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data.batch import Batch, pad_rows
+from npbert.data.batch import Batch, Decode, pad_rows
 from npbert.data.dialogue import Dialogue, Vocabulary
 from npbert.data.masking import mask_words
 from npbert.data.tokenizer import Tokenizer
@@ -108,10 +108,13 @@ def mask_each_word(example: Example, vocabulary: Vocabulary) -> list[Example]:
     return masked
 
 
-def collate(examples: Sequence[Example], *, pad_id: int, length: int | None = None) -> Batch:
+def collate(
+    examples: Sequence[Example], *, pad_id: int, length: int | None = None, decode: Decode | None = None
+) -> Batch:
     """A Batch of the examples, padded at the end to the longest of them, or to `length`.
 
-    Padding has token `pad_id`, type 0, mask 0 and no target.
+    Padding has token `pad_id`, type 0, mask 0 and no target. decode: that of the vocabulary, which shows the tokens
+    where the batch is printed.
 
     Raises: ValueError when there are no examples, or when one is longer than `length`; TypeError for ids that are not
     integers.
@@ -125,10 +128,12 @@ def collate(examples: Sequence[Example], *, pad_id: int, length: int | None = No
     def padded(name: str, padding: int) -> Array:
         return pad_rows([getattr(example, name) for example in examples], padding, length=length, name=name)
 
-    return Batch(
+    batch = Batch(
         padded("input_ids", pad_id),
         padded("token_type_ids", 0),
         pad_rows([[1] * len(example.input_ids) for example in examples], 0, length=length),
         padded("labels", IGNORED),
         np.array([example.next_sentence_label for example in examples]),
     )
+    batch.names = {"input_ids": decode, "labels": decode} if decode else {}
+    return batch

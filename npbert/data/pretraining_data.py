@@ -62,7 +62,8 @@ class PretrainingData:
             for number in range(first, -(-len(examples) // self.batch_size)):
                 chosen = examples[number * self.batch_size : (number + 1) * self.batch_size]
                 batch_rng = np.random.default_rng([epoch_seed, group, number])
-                batch = collate([self._masked(packed, batch_rng) for packed in chosen], pad_id=self.tokenizer.pad_id)
+                masked = [self._masked(packed, batch_rng) for packed in chosen]
+                batch = collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
                 yield Place(group, number), batch
 
     def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Packed]:

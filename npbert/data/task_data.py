@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.data.batch import Batch
+from npbert.messages import counted
 
 
 class Place(NamedTuple):
@@ -19,7 +20,7 @@ class Place(NamedTuple):
 START = Place()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TaskData:
     """Batches of `batch_size` examples, made by `collate`; the last of an epoch may be smaller.
 
@@ -33,6 +34,9 @@ class TaskData:
     def __post_init__(self) -> None:
         if self.batch_size < 1:
             raise ValueError(f"batch_size is {self.batch_size}, wanted at least 1")
+
+    def __repr__(self) -> str:
+        return f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}"
 
     def __len__(self) -> int:
         """The number of batches in an epoch."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ from npbert.compute import Array
 from npbert.data.batch import Batch, Ids, ids_of, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.tokenizer_files import (
+    Encoding,
     cutting_tokenizer,
     encodings_of,
     find_tokenizer,
@@ -22,14 +23,10 @@ from npbert.data.tokenizer_files import (
 )
 from npbert.extras import import_extra
 from npbert.files import FileError
+from npbert.shown import Row, Sheet, Shown
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
-
-Encoding: TypeAlias = Any
-"""A text as tokens: a `tokenizers.Encoding`, with the lists `ids`, `type_ids`, `tokens`, `offsets` (from and to which
-character of its text each token comes), `word_ids` and `sequence_ids` (0 or 1: of which text of a pair; None for [CLS]
-and [SEP]), and in `overflowing` what was cut off."""
 
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
 
@@ -40,7 +37,7 @@ AT_ONCE = 1024
 """Texts that are Encodings at a time, where only their ids are wanted."""
 
 
-class Tokenizer:
+class Tokenizer(Shown):
     """Cleans a text, splits it at spaces and punctuation, and cuts each word into the longest pieces of the vocabulary.
 
     A text becomes `[CLS] text [SEP]`, a pair `[CLS] first [SEP] second [SEP]` with type 1 from the second on.
@@ -142,6 +139,11 @@ class Tokenizer:
                 "it puts no [CLS] before a text and no [SEP] after it: its post_processor is missing or another"
             )
 
+    def _sheet(self) -> Sheet:
+        special = ", ".join(f"{token} {getattr(self, name)}" for name, token in SPECIAL.items())
+        limit = f"{self.max_length} tokens, where a model is used" if self.max_length else "not cut"
+        return Sheet(f"Tokenizer of {len(self):,} tokens", rows=[Row("special", (special,)), Row("texts", (limit,))])
+
     def __len__(self) -> int:
         return int(self._tokenizer.get_vocab_size())
 
@@ -173,12 +175,12 @@ class Tokenizer:
 
     def encode_ids(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Ids]:
         """As encode, of many texts: of each only what a model reads."""
-        texts = self._read_texts(texts, max_length)
-        stretches = (texts[start : start + AT_ONCE] for start in range(0, len(texts), AT_ONCE))
-        return [ids_of(encoding) for stretch in stretches for encoding in self._encodings(stretch, max_length)]
+        read = self._read_texts(texts, max_length)
+        parts = (read[start : start + AT_ONCE] for start in range(0, len(read), AT_ONCE))
+        return [ids_of(each) for part in parts for each in self._encodings(part, max_length)]
 
     def _read_texts(self, texts: Sequence[Text], max_length: int | None) -> Sequence[Text]:
-        """The texts, checked, and of very long ones the beginnings. Raises: as encode."""
+        """The texts, checked, and of very long ones the beginnings."""
         if isinstance(texts, str):
             raise TypeError(f"texts is one string, wanted a list of them: [{texts[:40]!r}]")
         for index, text in enumerate(texts):
@@ -187,12 +189,8 @@ class Tokenizer:
         _check_room(max_length)
         if max_length is None:
             return texts
-        return [
-            self._beginning(text, max_length)
-            if isinstance(text, str)
-            else (self._beginning(text[0], max_length), self._beginning(text[1], max_length))
-            for text in texts
-        ]
+        cut = partial(self._beginning, max_length=max_length)
+        return [cut(text) if isinstance(text, str) else (cut(text[0]), cut(text[1])) for text in texts]
 
     def _beginning(self, text: str, max_length: int) -> str:
         """So much of a very long text that it has more than max_length tokens: the rest would be cut off anyway."""
@@ -235,11 +233,13 @@ class Tokenizer:
 
     def batch(self, encodings: Sequence[Encoding | Ids]) -> Batch:
         """The encodings as one Batch, padded at the end to the longest."""
-        return Batch(
+        batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0),
             pad_rows([encoding.attention_mask for encoding in encodings], 0),
         )
+        batch.names = {"input_ids": self.decode}
+        return batch
 
 
 def _check_room(max_length: int | None) -> None:

@@ -16,6 +16,7 @@ The estimates are taken at the point that the layer and the inputs are at, so th
 `randomize` sees to it. Finite differences reach 0.003 to either side; a kink nearer than that makes them wrong.
 """
 
+from npbert.gradcheck.assertion import assert_proved
 from npbert.gradcheck.check import LossOf, check_directions, check_gradients, randomize
 from npbert.gradcheck.exact import prove, prove_vjp
 from npbert.gradcheck.explain import Finding
@@ -41,6 +42,7 @@ __all__ = [
     "PROVED",
     "REFUTED",
     "NOT_PROVED",
+    "assert_proved",
     "check_gradients",
     "check_directions",
     "LossOf",

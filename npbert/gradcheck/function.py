@@ -1,6 +1,7 @@
 """A layer as one scalar function of all its numbers, and the derivatives that its forward shows: exact or estimated."""
 
 import contextlib
+import functools
 import itertools
 import warnings
 from collections.abc import Iterable, Iterator
@@ -13,14 +14,26 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape, named_parameters
 from npbert.gradcheck.exact.digits import gradients_with_digits
 from npbert.gradcheck.exact.run import UNKNOWN, Part
+from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, names_of_inputs, replaced
-from npbert.gradcheck.report import COMPLEX_STEP, FINITE_DIFFERENCES, GradientError, Gradients, Report
+from npbert.gradcheck.report import (
+    COMPLEX_STEP,
+    FINITE_DIFFERENCES,
+    IN_FLOAT32,
+    ROUGHLY,
+    GradientError,
+    Gradients,
+    Report,
+)
 
 _STREAM = 20220  # neither dy nor a direction may be what the caller drew from the same seed: it would hide mistakes
 _EXACT, _ESTIMATED = 1e-10, 1e-6
-_STEP = {FINITE_DIFFERENCES: 1e-3, COMPLEX_STEP: 1e-30}
+_NARROW = "narrow finite differences"
+_STEP = {FINITE_DIFFERENCES: 1e-3, IN_FLOAT32: 1e-2, _NARROW: 1e-3, COMPLEX_STEP: 1e-30}
+_NEAR_KINKS = 1e-2  # so much of the step, where nobody has kept the inputs away from kinks
 _STENCIL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}  # dS/dx = Σ weight · (S(x + multiple h) − S(x − multiple h)) / h + O(h⁶)
-_DTYPE = {FINITE_DIFFERENCES: np.float64, COMPLEX_STEP: np.complex128}
+_DTYPE = {method: np.complex128 if method == COMPLEX_STEP else np.float64 for method in _STEP}
+_NEARBY, _ROUGH = 1e-6, 1e-9  # a smooth function has bent by the square of the first when it has moved by it
 
 
 class ScalarFunction:
@@ -94,7 +107,47 @@ class ScalarFunction:
         """The gradients as they should be, exact or from differences, and the relative error up to which one that is
         computed in floats agrees with them."""
         exact = self.exact()
-        return (exact, _EXACT) if exact else (self.by_number(FINITE_DIFFERENCES), _ESTIMATED)
+        if exact:
+            return exact, _EXACT
+        return self.by_number(self.differences), ROUGHLY.get(self.differences, _ESTIMATED)
+
+    @functools.cached_property
+    def differences(self) -> str:
+        """The finite differences that fit: those of float32 where what others wrote casts to it, on the way there or
+        back, which shows as steps where float64 is smooth."""
+        if not isinstance(self.layer, Form):
+            return FINITE_DIFFERENCES
+
+        def values(t: float) -> list[Array]:
+            moved = [x * (1 + t) if p in self.float_inputs.values() else x for p, x in enumerate(self.inputs)]
+            y = self.layer.forward(*moved, tape=(tape := Tape()))
+            dy = self.dy if isinstance(y, tuple) else self.dy[0]
+            return [*as_tuple(y), *self.layer.backward(dy, tape)]
+
+        with contextlib.suppress(Exception):  # the author's own
+            for moved in zip(*(values(step * _NEARBY) for step in range(9)), strict=True):
+                bends = np.abs(np.diff(moved, n=2, axis=0))
+                if bends.max(initial=0) > _ROUGH * np.abs(moved).max(initial=0):
+                    return IN_FLOAT32
+        return FINITE_DIFFERENCES
+
+    def estimated(self, analytic: Gradients, tolerances: dict[str, float]) -> dict[str, Gradients]:
+        """The derivatives by each method. Of what others wrote, by finite differences; and by the complex step if it
+        agrees with them, as nobody knows what complex numbers make of a mask or a maximum there. A step that is wide
+        enough for float32 may go over a kink, so a narrower one is taken where that is nearer to the analytic."""
+        if not isinstance(self.layer, Form):
+            return {method: self.by_number(method) for method in tolerances}
+        found = {self.differences: self.by_number(self.differences)}
+        if self.differences == IN_FLOAT32:
+            for name, narrow in self.by_number(_NARROW).items():
+                wide, said = found[IN_FLOAT32][name], analytic[name]
+                found[IN_FLOAT32][name] = np.where(np.abs(narrow - said) < np.abs(wide - said), narrow, wide)
+            return found
+        with contextlib.suppress(TypeError):
+            by_complex_step = self.by_number(COMPLEX_STEP)
+            if Report.compare(by_complex_step, found, {FINITE_DIFFERENCES: _ESTIMATED}).ok:
+                found[COMPLEX_STEP] = by_complex_step
+        return found
 
     def by_number(self, method: str) -> Gradients:
         """∂S/∂value for each number, by an estimate."""
@@ -131,7 +184,7 @@ class ScalarFunction:
             return np.array([self._slope(method, variables, step) for step in steps])
 
     def _slope(self, method: str, variables: Gradients, step: Gradients) -> float:
-        h = _STEP[method]
+        h = _STEP[method] * (_NEAR_KINKS if method == FINITE_DIFFERENCES and isinstance(self.layer, Form) else 1)
         if method == COMPLEX_STEP:
             y = self._at(variables, step, 1j * h)
             if not all(map(np.iscomplexobj, y)):
@@ -158,8 +211,9 @@ class ScalarFunction:
             ):
                 warnings.simplefilter("error", np.exceptions.ComplexWarning)
                 yield variables
-        except (TypeError, np.exceptions.ComplexWarning) as error:
-            if method != COMPLEX_STEP:
+        except Exception as error:
+            of_complex = isinstance(error, TypeError | np.exceptions.ComplexWarning) or isinstance(self.layer, Form)
+            if method != COMPLEX_STEP or not of_complex:
                 raise
             wish = "write it without abs, var and the like, or leave the complex step out of `tolerances`"
             raise TypeError(f"complex numbers do not flow through forward ({error}): {wish}") from error

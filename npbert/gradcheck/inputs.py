@@ -106,6 +106,8 @@ def arrays_in(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
 
 def names_of_inputs(layer: Any, count: int) -> list[str]:
     """The names that forward gives its first inputs."""
+    if hasattr(layer, "input_names"):  # a Form
+        return list(layer.input_names)
     parameters = inspect.signature(layer.forward).parameters.values()
     kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     names = [parameter.name for parameter in parameters if parameter.kind in kinds]
@@ -114,12 +116,13 @@ def names_of_inputs(layer: Any, count: int) -> list[str]:
 
 def float_inputs_of(layer: Any, inputs: Sequence[Any], parameters: Collection[str]) -> dict[str, int]:
     """The positions of the float arrays among the inputs, by the names that forward gives them; with `input` before it
-    where a parameter has that name. Without `target`: what a loss compares with has no gradient."""
-    names = names_of_inputs(layer, len(inputs))
+    where a parameter has that name. Without `target`: what a loss compares with has no gradient. A Form
+    says its own."""
+    names, moved = names_of_inputs(layer, len(inputs)), getattr(layer, "moved", None)
     return {
         f"input {names[position]}" if names[position] in parameters else names[position]: position
         for position, value in enumerate(inputs)
-        if is_float_array(value) and names[position] != "target"
+        if (is_float_array(value) and names[position] != "target" if moved is None else position in moved)
     }
 
 

@@ -10,24 +10,26 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.finding import Finding, describe
+from npbert.shown import Sheet, Shown
 
 EXACT = "exact arithmetic"
 FINITE_DIFFERENCES = "finite differences"
 COMPLEX_STEP = "complex step"
 TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
 """The estimates, and the relative error up to which each believes a derivative."""
+IN_FLOAT32 = "finite differences of float32"
+ROUGHLY = {IN_FLOAT32: 2e-3}
+"""The same for code that casts to float32, where three digits are left of a difference."""
 
 ROUNDING = 1e-12
 """The relative error of a backward in floats, beside exact arithmetic, that may be rounding."""
 
 PROVED, REFUTED, NOT_PROVED = "proved", "refuted", "not proved"
-
 _MOST_NAMES = 8
 _HINTS = {
     FINITE_DIFFERENCES: "The methods disagree: is a kink near, or a number so large that a step of 0.001 is small?",
     COMPLEX_STEP: "The methods disagree: does forward use what complex numbers do not flow through, abs, var or norm?",
 }
-
 _VALUES = (
     "Proved, and yet wrong: the formulas are right, but what floats make of them is not. Does a number overflow, do "
     "two that are nearly equal cancel, or is a constant or a function only nearly what it is called?"
@@ -86,8 +88,8 @@ class Comparison:
         return f"{self.place}: {values}, relative error {self.relative_error:.1e}"
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False)
+class Proof(Shown):
     """The answer of `prove`: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
 
     derivatives: how many numbers there are to be derived by. seconds: the equality took so long. reason: why it is not
@@ -105,12 +107,15 @@ class Proof:
     def __bool__(self) -> bool:
         return self.verdict == PROVED
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
+        return Sheet.of(self._text(), is_right=bool(self))
+
+    def _text(self) -> str:
         if self:
             return f"proved: {self.derivatives:,} derivatives, as an equality of integers ({1e3 * self.seconds:.0f} ms)"
         come_from = f", which come from {' and '.join(self.parts)}" if self.parts else ""
         if self.wrong:
-            return "\n  ".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)])
+            return "\n".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)])
         return f"{self.verdict}: {self.reason}"
 
 
@@ -121,8 +126,8 @@ def _refuted(array: Comparison) -> str:
     return f"{many}; {array.place} is {array.analytic:.17g}, and {array.numeric:.17g} is right"
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Shown):
     """The number of derivatives of each array, the number of wrong ones, and the worst comparison of each
     method; true if all are right.
 
@@ -187,7 +192,7 @@ class Report:
         if not self.ok:
             raise GradientError(str(self))
 
-    def __str__(self) -> str:
+    def _sheet(self) -> Sheet:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
         besides = "two directions besides" if self.ok and self.proof else "the worst"
         lines = [f"{self._rests_on}{self.count:,} derivatives of {names}; {besides}:"]
@@ -201,15 +206,15 @@ class Report:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)
             lines += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
-        return "\n".join([*lines, *self._hints()]).replace("\n", "\n  ")
+        return Sheet.of("\n".join([*lines, *self._hints()]), is_right=self.ok)
 
     @property
     def _rests_on(self) -> str:
         """The words for what the verdict rests on, which come first where it is right."""
         if not self.ok:
             return "" if self.proof is None or self.proof.verdict == REFUTED else f"{self.proof.verdict}: "
-        by_estimates = "right by estimates: " if self.proof is None else "right by estimates, not proved: "
-        return "right, proved: " if self.proof else by_estimates
+        how = "" if self.proof is None else ", not proved"
+        return "right, proved: " if self.proof else f"right by estimates{how}: "
 
     def _hints(self) -> list[str]:
         """Why a method may disagree with others that agree, and why nothing is proved."""
@@ -227,7 +232,8 @@ def compared(
 ) -> list[Comparison]:
     """A comparison for each array that is not empty; its numbers may be Decimals. Its error is relative to `scales`, or
     as a Report says."""
-    largest = {name: np.abs(derivatives).max(initial=0) for name, derivatives in numeric.items()}
+    # np.abs of an array of one Decimal and no axes is that Decimal
+    largest = {name: np.asarray(np.abs(derivatives)).max(initial=0) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
     found = []
     for name, derivatives in numeric.items():

@@ -39,11 +39,13 @@ def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterato
         yield f"{dialogue.text[follows.argmax()]} ({follows.max():.1%})"
 
 
-def save_dialogue_model(model: BertForPreTraining, dialogue: Dialogue, folder: str | Path) -> None:
+def save_dialogue_model(
+    model: BertForPreTraining, dialogue: Dialogue, folder: str | Path, *, overwrite: bool = False
+) -> None:
     """Write the model and its words into a folder that `npbert` and transformers read. (Extra: hf.)
 
     The model gets one token more, [UNK], for words that it does not know: the mean of all others.
-    Raises: FileExistsError for a folder that holds another model.
+    Raises: FileExistsError for a folder that holds another model, unless `overwrite`.
     """
     tokenizer = word_tokenizer(dialogue.vocabulary)
     tokenizer.max_length = model.config.max_position_embeddings
@@ -51,5 +53,5 @@ def save_dialogue_model(model: BertForPreTraining, dialogue: Dialogue, folder: s
     for old, new in zip(model.parameters(), larger.parameters(), strict=True):
         new.value[...] = old.value.mean(axis=0)
         new.value[: len(old.value)] = old.value
-    tokenizer.save_pretrained(folder)
-    larger.save_pretrained(folder)
+    tokenizer.save_pretrained(folder, overwrite=overwrite)
+    larger.save_pretrained(folder, overwrite=overwrite)

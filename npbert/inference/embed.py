@@ -15,7 +15,7 @@ from npbert.core import Sequences
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.files import FileError, model_folder
-from npbert.inference.search import SIMILARITIES, Hit, semantic_search, similarity, unit_vectors
+from npbert.inference.search import SIMILARITIES, Hits, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
 from npbert.models import BertModel
@@ -45,6 +45,7 @@ class Embed(Task):
     """
 
     model_class = BertModel
+    model: BertModel
 
     def __init__(
         self,
@@ -64,9 +65,9 @@ class Embed(Task):
         ):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}, wanted one of {', '.join(known)}")
-        self.number = model.layer_numbers([layer])[layer]
-        self.is_last = self.number == model.config.num_hidden_layers
-        if pooling == "pooler" and not self.is_last:
+        self._number = model.layer_numbers([layer])[layer]
+        self._is_last = self._number == model.config.num_hidden_layers
+        if pooling == "pooler" and not self._is_last:
             raise ValueError(f"layer is {layer}, but the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.similarity_fn_name = similarity_fn_name
@@ -104,7 +105,7 @@ class Embed(Task):
         Raises: ValueError for the pooling `pooler`, or a layer that is not the last, which sentence-transformers has
         not; FileExistsError for a folder that holds another model, or another tokenizer, unless `overwrite`.
         """
-        if self.pooling == "pooler" or not self.is_last:
+        if self.pooling == "pooler" or not self._is_last:
             what = f"the pooling {self.pooling} of the layer {self.layer}"
             raise ValueError(f"{what} cannot be saved: sentence-transformers pools the last layer, without a pooler")
         self.tokenizer.save_pretrained(folder, overwrite=overwrite)
@@ -152,12 +153,13 @@ class Embed(Task):
         """The function `similarity` of a and b, each a text, several texts, or vectors made before, (D,) or (N, D)."""
         return similarity(self._vectors(a), self._vectors(b), similarity_fn_name=self.similarity_fn_name)
 
-    def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> list[list[Hit]]:
+    def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> Hits:
         """The function `semantic_search`, where each is a text, several texts, or vectors made before, (D,) or (N, D).
         Whoever searches the same corpus again makes its vectors once."""
-        return semantic_search(
+        hits = semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )
+        return Hits(hits, [queries] if isinstance(queries, str) else queries, corpus)
 
     def _vectors(self, given: Any) -> Any:
         """The vectors of texts; what holds no texts comes back as it is."""
@@ -173,9 +175,9 @@ class Embed(Task):
         return self(items) if is_text else items
 
     def _pool(self, batch: Batch) -> Array:
-        only_first = self.pooling in ("cls", "pooler") and self.is_last
+        only_first = self.pooling in ("cls", "pooler") and self._is_last
         packed = PackedBatch(batch, self.model.config, Reads("first" if only_first else "all"))
-        h = self.model.encode(packed) if self.is_last else self.model.hidden_rows(packed, {self.number})[self.number]
+        h = self.model.encode(packed) if self._is_last else self.model.hidden_rows(packed, {self._number})[self._number]
         if self.pooling == "pooler":
             return self.model.pool(h, packed)
         if self.pooling == "cls":

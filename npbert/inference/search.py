@@ -1,13 +1,16 @@
 """The similarity of vectors, and semantic_search: of many, those that are most similar to some."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array, matmul
+from npbert.shown import Row, Sheet, Shown
 
 SIMILARITIES = ("cosine", "dot")
+
+_MOST_QUERIES = 20
 
 SCORES_AT_ONCE = 4_000_000
 """The most scores that a search holds at a time: a million vectors can be searched for thousands of queries."""
@@ -21,6 +24,26 @@ class Hit(NamedTuple):
 
     corpus_id: int
     score: float
+
+
+class Hits(Shown, list[list[Hit]]):
+    """For each query its hits, the best first: a list of lists. queries, corpus: what was given; texts are shown."""
+
+    def __init__(self, found: Iterable[list[Hit]], queries: Any = (), corpus: Any = ()) -> None:
+        super().__init__(found)
+        self.queries, self.corpus = queries, corpus
+
+    def _sheet(self) -> Sheet:
+        parts = []
+        for number, hits in enumerate(self[:_MOST_QUERIES]):
+            rows = [Row(f"{hit.score:.3f}", (f"{hit.corpus_id}", *_text(self.corpus, hit.corpus_id))) for hit in hits]
+            parts.append(Sheet(" ".join(_text(self.queries, number)) or f"query {number}", rows=rows))
+        more = f", of which the first {_MOST_QUERIES} are shown" if len(self) > _MOST_QUERIES else ""
+        return Sheet(f"Hits for {len(self)} {'query' if len(self) == 1 else 'queries'}{more}", parts=parts)
+
+
+def _text(given: Any, number: int) -> list[str]:
+    return [given[number]] if isinstance(given, list | tuple) and given and isinstance(given[number], str) else []
 
 
 def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
@@ -46,7 +69,7 @@ def unit_vectors(x: Array) -> Array:
 
 def semantic_search(
     query_embeddings: Any, corpus_embeddings: Any, *, top_k: int = 5, similarity_fn_name: str = "cosine"
-) -> list[list[Hit]]:
+) -> Hits:
     """For each query the `top_k` vectors of the corpus that are most similar to it, best first; all of a smaller one.
 
     query_embeddings (N, D)   corpus_embeddings (M, D)   the result: N lists of hits; one vector (D,) counts as (1, D)
@@ -69,7 +92,7 @@ def semantic_search(
         for start in range(0, len(queries), at_once):
             some = slice(start, start + at_once)
             scores[some], ids[some] = _best(scores[some], ids[some], matmul(queries[some], vectors.T), piece.start)
-    return [list(map(Hit, *row)) for row in zip(ids.tolist(), scores.tolist(), strict=True)]
+    return Hits(list(map(Hit, *row)) for row in zip(ids.tolist(), scores.tolist(), strict=True))
 
 
 def same_kind(a: Any, b: Any, names: tuple[str, str]) -> tuple[Array, Array]:

@@ -10,12 +10,14 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch, Ids
-from npbert.data.tokenizer import Encoding, Text, Tokenizer
+from npbert.data.tokenizer import Text, Tokenizer
+from npbert.data.tokenizer_files import Encoding
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.inference.checkpoint_kind import check_holds
-from npbert.messages import counted, is_quiet
+from npbert.messages import counted, is_quiet, listed
 from npbert.models import BertConfig, PreTrainedModel
+from npbert.shown import Row, Sheet, Shown
 
 TOKENS_IN_A_BATCH = 2048
 """The tokens, padding included, that go through a model at once: enough for fast products, and little memory."""
@@ -26,7 +28,7 @@ MANY = 256
 Self = TypeVar("Self", bound="Task")
 
 
-class Task:
+class Task(Shown):
     """A model and its tokenizer, ready for text: `encode` makes tokens of it, and `logits` gives what the model says of
     them. A subclass names in `model_class` the model that it reads, and makes answers of its logits.
 
@@ -38,6 +40,7 @@ class Task:
     """
 
     model_class: ClassVar[type[PreTrainedModel]]
+    model: PreTrainedModel
 
     def __init__(self, model: Any, tokenizer: Tokenizer, *, max_length: int | None = None) -> None:
         if len(tokenizer) > model.config.vocab_size:
@@ -67,6 +70,14 @@ class Task:
     def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
         """Options for the model's constructor, when this task has those options."""
         return {}
+
+    def _sheet(self) -> Sheet:
+        """Its parts in a line each; `model` and `tokenizer` have sheets of their own."""
+        facts = {"model": self.model._sheet().title, "tokenizer": self.tokenizer._sheet().title}
+        settings = {name: str(value) for name, value in vars(self).items() if isinstance(value, int | str)}
+        facts |= {name: value for name, value in settings.items() if name[0] != "_"}
+        facts |= {"labels": listed(self.model.config.label_names, quote=str)} if self.model.config.id2label else {}
+        return Sheet(type(self).__name__, rows=[Row(name, (fact,)) for name, fact in facts.items()])
 
     def encode(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
         """The texts as tokens, cut to `max_length`; a warning says how many were cut, and names the file at `path`."""

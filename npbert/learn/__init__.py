@@ -6,6 +6,7 @@ compared with the library's numbers; and where they differ, the small edit is lo
 
 from npbert.learn.exercise import Exercise
 from npbert.learn.folder import FOLDER, exercise_of, find, folder_of, option_of, write_missing
+from npbert.learn.notebook import load_ipython_extension
 from npbert.learn.process import check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict, judge_file
 
@@ -23,4 +24,5 @@ __all__ = [
     "WRONG",
     "Verdict",
     "judge_file",
+    "load_ipython_extension",
 ]

@@ -20,10 +20,15 @@ from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
 WIDEST = 100
 MOST_LINES = 10
 
+PROGRAM = "npbert learn"
+"""What the commands of a terminal begin with."""
 
-def answer(exercise: Exercise, verdict: Verdict, option: str = "", *, mends: bool = False) -> str:
+
+def answer(
+    exercise: Exercise, verdict: Verdict, option: str = "", *, mends: bool = False, program: str = PROGRAM
+) -> str:
     """All that is to be said of one exercise. option: what the next command needs, as " --folder mine". mends: with the
-    change that makes it right."""
+    change that makes it right. program: what the commands begin with."""
     parts = [line(exercise, verdict)]
     if verdict.status == WRONG:
         first = "1. " if re.search(r"^2\. ", verdict.because, re.MULTILINE) else ""
@@ -38,12 +43,13 @@ def answer(exercise: Exercise, verdict: Verdict, option: str = "", *, mends: boo
         parts.append("\n".join([indented(says), *(f"    | {line}" for line in lines[:MOST_LINES])]))
     if verdict.status == WRONG:
         read = exercise.chapter.place
-        parts.append(f"  To read: {read}\n  A hint:  npbert learn hint {exercise.code}{option}")
+        parts.append(f"  To read: {read}\n  A hint:  {program} hint {exercise.code}{option}")
     if verdict.status == NOT_BEGUN:
-        parts.append(indented(f"Open {exercise.file_name}: it says what to do. To read: {exercise.chapter}."))
+        begin = f"Open {exercise.file_name}: it" if program == PROGRAM else f"{program} {exercise.code}"
+        parts.append(indented(f"{begin} says what to do. To read: {exercise.chapter}."))
     if verdict.status == RIGHT:
         parts += [indented(verdict.because)] if verdict.because else []
-        parts.append(indented(f"npbert learn show {exercise.code}{option} lays yours beside the library's."))
+        parts.append(indented(f"{program} show {exercise.code}{option} lays yours beside the library's."))
     return "\n\n".join(parts)
 
 
@@ -67,12 +73,12 @@ def summary(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
     return f"{line(exercise, verdict)}{more}"
 
 
-def hint(exercise: Exercise, number: int, part: str = "", option: str = "") -> str:
+def hint(exercise: Exercise, number: int, part: str = "", option: str = "", *, program: str = PROGRAM) -> str:
     """The hint of this number, 1 to 3, and how to get the next one. part: for which part it is, if it is known."""
     hints = exercise.hints_of_parts.get(part, exercise.hints)
     text = indented(hints[number - 1])
-    more = f"npbert learn hint {exercise.code} {number + 1}{option} says more." if number < len(hints) else ""
-    change = f"npbert learn hint {exercise.code} 4{option} shows what would make your answer right."
+    more = f"{program} hint {exercise.code} {number + 1}{option} says more." if number < len(hints) else ""
+    change = f"{program} hint {exercise.code} 4{option} shows what would make your answer right."
     last = f"This was the last hint. To read: {exercise.chapter}. {change}"
     of_part = f", {part}" if exercise.hints_of_parts and part else ""
     head = f"{exercise.code} {exercise.title}{of_part}, hint {number} of {len(hints)}"
@@ -96,9 +102,9 @@ def _filled(paragraph: str, width: int) -> str:
     return "\n".join(lines)
 
 
-def show(exercise: Exercise, path: Path) -> str:
+def show(exercise: Exercise, path: Path, place: str = "") -> str:
     """Of each blank, what the learner wrote, and what stands in the library with its derivation, and below it the
-    functions of the library that it calls."""
+    functions of the library that it calls. place: what the file is called, if not by its path."""
     if exercise.shown is not None:
         return exercise.shown()
     text = read_text(path)
@@ -107,7 +113,7 @@ def show(exercise: Exercise, path: Path) -> str:
         right = getattr(part.right, part.method) if part.method else part.right
         node = definitions(text).get(part.written)
         own = "\n".join(text.splitlines()[node.lineno - 1 : node.end_lineno]) if node else "(elsewhere)"
-        shown.append(_titled(f"{part.written}, yours ({path})", own))
+        shown.append(_titled(f"{part.written}, yours ({place or path})", own))
         shown.append(_titled(f"{part.written}, the library's ({_place(right)})", inspect.getsource(right)))
         helpers = called_by(right, part.right, known)
         for each in helpers:

@@ -19,7 +19,7 @@ from npbert.learn.source import definitions
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 MOST_PRINTED = 2000
-_AGAIN = "It was there when the file was made. To start again, rename the file: `npbert learn` writes a new one."
+_AGAIN = "The file was made with it. To start again, rename the file and run `npbert learn`; in a notebook, %exercise."
 
 
 @dataclass(frozen=True)

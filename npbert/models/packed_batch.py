@@ -115,6 +115,9 @@ class PackedBatch:
         self._output_row = np.full(self.is_real.size, -1)
         self._output_row[places_read] = np.arange(len(places_read))
 
+    def __repr__(self) -> str:
+        return f"PackedBatch of {self.places.size} rows in {self.shape[0]} sequences"
+
     def where(self, places: Array) -> Array:
         """The output row of each of the `places`. Raises: ValueError for padding, or a token that is not read."""
         rows: Array = self._output_row[places]

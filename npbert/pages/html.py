@@ -1,6 +1,5 @@
 """The beginning of every page: text that stays text, one look, and all in one file."""
 
-import html
 import json
 import re
 from collections.abc import Iterable
@@ -9,6 +8,8 @@ from importlib.resources import files
 from typing import Any
 
 from npbert.extras import import_extra
+from npbert.shown.html import escape as escape  # which belongs to every page
+from npbert.shown.html import visible
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 4 4%22%3E%3Cpath fill=%22%232166ac"
@@ -35,21 +36,6 @@ def page(title: str, body: str, *, description: str = "", style: str = "", scrip
     )
 
 
-def escape(text: object) -> str:
-    """Text as HTML: it shows as it is, also as the value of an attribute. A character that cannot be shown is U+FFFD.
-
-    A text that runs from right to left does not turn what stands beside it, when it is put into a <bdi>.
-    """
-    return html.escape(_shown(text), quote=True)
-
-
-def _shown(text: object) -> str:
-    return _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", str(text))
-
-
-_NOT_SHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-
-
 @cache
 def templates(folder: str, extra: str) -> Any:
     """The environment of the templates in a folder of npbert/pages, which Jinja2 fills in: text stays text, as with
@@ -58,7 +44,7 @@ def templates(folder: str, extra: str) -> Any:
     return jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: resource(f"{folder}/{name}")),
         autoescape=True,
-        finalize=lambda value: value if hasattr(value, "__html__") else _shown(value),
+        finalize=lambda value: value if hasattr(value, "__html__") else visible(value),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
@@ -57,7 +57,9 @@ def _families() -> list[str]:
 
 def new_figure(width: float, height: float) -> Any:
     """An empty figure of that size, in inches, that makes room for what is written in it."""
-    return import_extra("matplotlib.figure", extra="plot").Figure(figsize=(width, height), layout="constrained")
+    figure = import_extra("matplotlib.figure", extra="plot").Figure(figsize=(width, height), layout="constrained")
+    figure._repr_png_ = partial(as_bytes, figure)  # a notebook asks for it; pyplot, which would show it, is not used
+    return figure
 
 
 def new_panel(width: float, height: float) -> tuple[Any, Any]:

@@ -19,6 +19,7 @@ from npbert.inference import check_holds, check_vocabulary
 from npbert.messages import counted, listed
 from npbert.models import load_config
 from npbert.training.judge import Goal
+from npbert.training.live import ShownRun
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.plot import example_of
@@ -54,7 +55,7 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         self.check("seed", 0)
 
 
-class Finetuning:
+class Finetuning(ShownRun):
     """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
     Warns: when rows of the held-out file are in the training file, too.

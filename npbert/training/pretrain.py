@@ -24,6 +24,7 @@ from npbert.messages import counted
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, neither_size_nor_folder
 from npbert.training.accumulate import StepLosses
 from npbert.training.judge import Goal
+from npbert.training.live import ShownRun
 from npbert.training.masked_sentences import MaskedSentences
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Averages
@@ -74,7 +75,7 @@ class PretrainSettings(TrainerSettings):
         self.check("seed", 0)
 
 
-class Pretraining:
+class Pretraining(ShownRun):
     """A run of pre-training in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
     Warns: when documents of the held-out text are in the corpus, too.

@@ -14,6 +14,7 @@ from npbert.files import FileError
 from npbert.training.finite import CheckFinite
 from npbert.training.judge import Judge
 from npbert.training.layer_statistics import LayerStatistics, histograms
+from npbert.training.live import progress_of
 from npbert.training.log import Bar, Log, held_out_line
 from npbert.training.parallel import check_same_folder, check_same_run, done_by_the_first
 from npbert.training.plot import Pictures, draw_curves
@@ -76,7 +77,7 @@ def _watchers(trainer: Any, is_asked: Callable[[], bool], files: ExitStack, news
     if not trainer.communicator.is_first:
         return [CheckFinite(trainer.model, trainer.shares), judge, Saving(trainer, is_asked)]
     log = files.enter_context(Log(trainer.folder, after_step=step, every=settings.log_every))
-    bar = files.enter_context(Bar(settings.steps, done=step))
+    bar = files.enter_context(progress_of(trainer))
     if news:
         bar.say(news)
     return [

@@ -11,8 +11,10 @@ import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.optim import AdamW, clip_factor, linear_warmup_decay
+from npbert.shown import Sheet, Shown
 from npbert.training.accumulate import accumulate, checkpoint_layers
 from npbert.training.judge import Goal
+from npbert.training.live import sheet_of
 from npbert.training.parallel import ALONE, Communicator, Shares, check_parts, check_same_batch
 from npbert.training.plot import Example
 from npbert.training.progress import Data, Progress, Step, Watcher
@@ -21,7 +23,7 @@ from npbert.training.settings import TrainerSettings
 from npbert.training.state import SavedRun
 
 
-class Trainer:
+class Trainer(Shown):
     """Trains `model` on `data`, in `folder`:
 
         state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
@@ -86,6 +88,9 @@ class Trainer:
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=self.settings.steps)
         save_model = save_model or partial(model.save_pretrained, overwrite=True)
         self.saved = SavedRun(self.folder, model, self.optimizer, self.shares, rng, self.recorded, save_model)
+
+    def _sheet(self) -> Sheet:
+        return sheet_of(self)
 
     @property
     def step(self) -> int:

@@ -77,8 +77,11 @@ def path(tmp_path_factory):
 
 @pytest.fixture
 def page(open_page, path):
-    """It, in the browser."""
-    return open_page(path)
+    """It, in the browser. It begins to check its derivatives, which takes it a second: that is stopped, until the
+    numbers change."""
+    page = open_page(path)
+    page.evaluate("for (let timer = setTimeout(() => {}); timer; timer--) clearTimeout(timer)")
+    return page
 
 
 def leave(tab):

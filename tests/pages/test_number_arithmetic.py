@@ -37,6 +37,17 @@ COMPLEX_ERF = {  # by scipy.special.erf
 }
 
 ERF_AT = [*np.linspace(-7, 7, 2801).tolist(), 1e-300, 1e-9, 2 - 1e-15, 30.0, 0.0]
+FORMULAS = {  # of the numbers [1, 2]
+    "bert.encoder.layers.0.Q": "Q[1, 2] = Σᵢ x[1, i] · Wq[i, 2] + bq[2]",
+    "bert.encoder.layers.0.S.1": "S₁[1, 2] = Σᵢ Q[1, i] · K[2, i] / √d",
+    "bert.encoder.layers.0.attention.s": "s[1, 2] = x[1, 2] + A[1, 2]",
+    "d(bert.encoder.layers.0.K)": "dK[1, 2] = Σₙ dS₁[n, 1] · Q[n, 2] / √d",
+    "d(bert.encoder.layers.0.x)": "dx[1, 2] = "
+    + " + ".join(f"dx {road}[1, 2]" for road in ("past attention", "through Q", "through K", "through V")),
+    "d(bert.embeddings.word_embeddings.weight)": "dE[1, 2] = Σₘ z[m, 2] · dlogits[m, 1]"
+    " + Σ dword[n, 2] over all n with id 1",
+    "d(bert.encoder.layers.1.y)": "dy[1, 2] = dr[0, 2]",
+}
 MODELS = range(3)
 RIVAL = models.VOCABULARY.index("are")
 CASES = [(model, example) for model in MODELS for example in range(len(models.EXAMPLES))]
@@ -56,6 +67,7 @@ def all_answers():
         ],
         "followed": models.FOLLOWED,
         "rival": {"masked": 1, "word": RIVAL},
+        "formulas": list(FORMULAS),
         "erf": ERF_AT,
         "complexErf": list(COMPLEX_ERF),
     }
@@ -97,6 +109,10 @@ def test_every_number_is_the_sum_that_its_explanation_says_unless_a_bug_is_plant
     wrong = {line.split()[0] for line in answers["explainedWrong"]}
     assert "d(bert.encoder.layers.1.feed_forward.s)" in wrong
     assert not any(name.endswith((".Q", ".K)", ".weight)")) for name in wrong)
+
+
+def test_a_formula_is_said_by_the_terms_of_its_sum(answers):
+    assert answers["formulas"] == FORMULAS
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -26,7 +26,8 @@ def text():
 
 def test_it_asks_for_nothing_and_is_small(text):
     elsewhere = [value for value in Parsed(text).values("src", "href", "action") if not value.startswith("#")]
-    assert elsewhere == [html.ICON, "https://github.com/npbert/npbert"]
+    assert elsewhere[0] == html.ICON and len(elsewhere) == 7
+    assert all(address.startswith("https://github.com/npbert/npbert") for address in elsewhere[1:])
     assert not re.search(
         r"https?://(?!www\.w3\.org/2000/svg|github\.com/npbert/)|@import|url\(|import\(|fetch\(|innerHTML", text
     )

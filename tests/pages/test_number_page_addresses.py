@@ -1,18 +1,22 @@
 """The number page's addresses in a browser, and what stands on them: tours, and the quiz."""
 
+import re
+
 import pytest
 
-from tests.pages.number import STEP, TRACE
+from npbert.pages.number.export import export
+from npbert.pages.number.page import REPOSITORY, number_page
+from tests.pages.number import EXAMPLES, STEP, TRACE, VOCABULARY, box, small_model
 
 SEEN = "#step-count, #stage-head h2, #followed-title, #words, #loss, #bug-name, #changed-what, [aria-selected='true']"
-WAIT = 600
-"""Milliseconds after which the address has followed what is shown."""
 ROUND_TRIPS = """([count, seen]) => {
   const {state} = npbert;
   document.body.hidden = true; // nothing has to be laid out, which is slow
   const below = (n) => Math.floor(n * Math.random());
   const one = (list) => list[below(list.length)];
-  const cell = ({name, shape}) => `${name}[${below(shape[0])},${below(shape[1])}]`;
+  const least = {tokens: 4, masked: 1}; // in any of the sentences
+  const cell = ({name, shape, rows, columns}) =>
+    `${name}[${below(least[rows] ?? shape[0])},${below(least[columns] ?? shape[1])}]`;
   const now = () => JSON.stringify([
     state.sentence, state.example, state.step, state.trail, state.bug, state.view, state.allWords,
     state.changed.map(({name, row, column, value}) => [name, row, column, value]), state.trace.loss,
@@ -24,40 +28,58 @@ ROUND_TRIPS = """([count, seen]) => {
   };
   const bugs = [...document.querySelectorAll("#bugs input")].map(({value}) => value).filter(Boolean);
   const wrong = [];
-  let last = null;
-  for (let trip = 0; trip < count; trip += 1) {
+  for (let trip = 0, last = null; trip < count; trip += 1) {
     const parameter = one([...state.model.parameters]);
     const arrays = [...state.trace.arrays.values()];
     const hidden = state.data.examples[trip % 4].labels.findIndex((label) => label >= 0);
-    const address = new URLSearchParams([["sentence", trip % 4], ["step", 1 + below(state.trace.steps.length)],
-      ["number", cell(one(arrays))], ["number", cell(one(arrays))],
-      ["answer", `${hidden}:${one(state.data.vocabulary)}`],
+    const others = state.data.vocabulary.filter((_, id) => id !== state.data.examples[trip % 4].labels[hidden]);
+    const asked = new URLSearchParams([...(trip % 4 ? [["sentence", trip % 4]] : []), ...[
+      ["answer", `${hidden}:${one(others)}`],
       ["set", `${cell({name: parameter[0], shape: parameter[1].shape})}:${Math.random() - 0.5}`], ["bug", one(bugs)],
-      ["tab", one(["step", "step", "train"])], ["words", "all"]].filter(() => Math.random() < 0.6));
-    go(`${address}&`);
+      ["step", 2 + below(state.trace.steps.length - 1)], ["number", cell(one(arrays))], ["number", cell(one(arrays))],
+      ["tab", one(["break", "train"])], ["words", "all"]].filter(() => Math.random() < 0.6)]);
+    if (!asked.has("step")) asked.delete("number"); // without a step it leads to its own
+    go(`${asked}`);
     const here = {address: npbert.address(), seen: now()};
-    if (trip) {
-      go(`&${last.address}`);
-      if (now() !== last.seen || npbert.address() !== last.address || !document.getElementById("address-said").hidden) {
-        wrong.push(last.address);
-      }
+    if (`${new URLSearchParams(here.address)}` !== `${asked}`) wrong.push([`${asked}`, here.address]);
+    if (trip % 4 === 3) { // from here back to where it was before, with all that is seen
+      go(last.address);
+      if (now() !== last.seen || npbert.address() !== last.address) wrong.push(last.address);
     }
+    if (!document.getElementById("address-said").hidden) wrong.push(`${here.address}: something is left out`);
     last = here;
   }
   return wrong;
 }"""
 
-IN_SIGHT = """() => {
-  const [thing, box] = ["[data-spoken]", "#guide"].map((what) =>
-    document.querySelector(what).getBoundingClientRect());
-  return box.bottom - 1 <= thing.top && thing.top < innerHeight - 30 && thing.height > 0 && thing.right <= innerWidth;
+TOUR = """async ([tour, stops]) => {
+  const frame = () => new Promise((done) => setTimeout(done, 5));
+  const by = (what) => document.querySelector(what);
+  const isSeen = (thing, within = innerHeight) => {
+    const {top, height, right} = thing.getBoundingClientRect();
+    const least = by("#guide").getBoundingClientRect().bottom - 1;
+    return least <= top && top < within - 30 && height > 0 && right <= innerWidth;
+  };
+  const isWell = (stop) => npbert.state.tour === `${tour}:${stop}`
+    && by("#guide-title").textContent.includes(`stop ${stop} of ${stops}`) && by("#address-said").hidden
+    && isSeen(by("[data-spoken]")) && (!by("[data-spoken]").matches("#followed *") || isSeen(by("#step-title")));
+  location.hash = `tour=${tour}:1`;
+  for (let stop = 1; stop <= stops; stop += 1) {
+    for (let tries = 0; !isWell(stop); tries += 1) {
+      if (tries === 200) return `${tour}:${stop} ${by("[data-spoken]")?.outerHTML}`;
+      await frame();
+    }
+    if (stop < stops) document.activeElement.click(); // the keyboard is at "Next stop"
+  }
+  return by("#guide-text").textContent.replaceAll(/\\s+/g, " ");
 }"""
 
 
 @pytest.fixture
 def go(page):
     """go(address): there, on the same page."""
-    return lambda address: page.evaluate("hash => { location.hash = hash }", address) or page.wait_for_timeout(60)
+    there = "hash => { history.replaceState(null, '', `#${hash}`); dispatchEvent(new Event('hashchange')) }"
+    return lambda address: page.evaluate(there, address)
 
 
 def test_what_is_shown_has_an_address_that_leads_back_to_it(page):
@@ -66,10 +88,9 @@ def test_what_is_shown_has_an_address_that_leads_back_to_it(page):
 
 def test_the_browsers_own_keys_go_back_and_forward(page):
     page.evaluate("npbert.goToStep(20)")
-    page.wait_for_timeout(WAIT)
+    page.wait_for_function("location.hash === '#step=21'")
     page.click("#tab-break")
-    page.wait_for_timeout(WAIT)
-    assert page.evaluate("location.hash") == "#step=21&tab=break"
+    page.wait_for_function("location.hash === '#step=21&tab=break'")
     page.go_back()
     page.wait_for_function("npbert.state.view === 'step'")
     assert page.evaluate(STEP) == 20  # a step alone is no entry of the history, but it is kept
@@ -96,6 +117,9 @@ def test_rules_name_a_step_or_a_number_of_any_model(page, go):
     values = page.evaluate(f"[...{array}.values].map(Math.abs)")
     assert values.index(max(values)) == chosen["row"] * page.evaluate(f"{array}.shape[1]") + chosen["column"]
     assert chosen["name"] in page.evaluate(f"[...{TRACE}.steps[{step}].writes, ...{TRACE}.steps[{step}].adds]")
+    for role, words in (("answer", "you"), ("hidden", "[MASK]"), ("word", "[CLS] how are [SEP]")):
+        go(f"step=last:backward word_embeddings&number={role}:dE")
+        assert VOCABULARY[page.evaluate("npbert.state.chosen.row")] in words.split()
 
 
 def test_copy_link_shows_the_link_where_the_browser_refuses_to_copy(page):
@@ -108,8 +132,7 @@ def test_in_a_frame_of_another_page_there_is_the_step_alone(open_page, path):
     page = open_page(path, "?embed")
     assert page.is_visible("#stage") and not page.is_visible(".top") and not page.is_visible(".tab-row")
     page.evaluate("npbert.goToStep(4)")
-    page.wait_for_timeout(WAIT)
-    assert page.get_attribute(".whole a", "href") == f"{path.as_uri()}#step=5"
+    page.wait_for_function("href => document.getElementById('whole').href === href", arg=f"{path.as_uri()}#step=5")
 
 
 @pytest.mark.parametrize("width", [1600, 360])
@@ -120,31 +143,57 @@ def test_tours_run_to_their_end_with_their_thing_in_sight(open_page, path, width
     )
     assert len(tours) == 5 and all(6 <= stops <= 10 for _, stops in tours)
     for tour, stops in tours:
-        page.evaluate(f"location.hash = 'tour={tour}:1'")
-        for stop in range(1, stops + 1):
-            page.wait_for_function(f"npbert.state.tour === '{tour}:{stop}'")
-            assert f"stop {stop} of {stops}" in page.inner_text("#guide-title")
-            page.wait_for_function(IN_SIGHT)
-            assert page.is_hidden("#address-said")
-            if stop < stops:
-                page.evaluate("document.activeElement.click()")  # the keyboard is at "Next stop"
-        assert "npbert learn check" in page.inner_text("#guide-text")
-    page.click("#guide .as-it-is")
-    page.wait_for_selector("#guide", state="hidden")
+        assert "npbert learn check" in page.evaluate(TOUR, [tour, stops])
     assert page.evaluate("npbert.state.bug") is not None
 
 
-def test_a_number_is_guessed(page, go):
+def test_who_leaves_a_tour_is_where_it_began_without_its_bug(page, go):
+    go("step=5&tab=train")
+    before = page.evaluate("npbert.address()")
+    go("tour=bug:9")
+    assert page.evaluate("npbert.state.bug")
+    page.click("text=Done")
+    page.wait_for_selector("#guide", state="hidden")
+    assert page.evaluate("[npbert.address(), npbert.state.bug]") == [before, None]
+    page.click("#guides summary")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.getElementById('guides').open") is False
+
+
+def test_tours_lead_to_the_chapters_where_they_are_read():
+    data = export(small_model(), EXAMPLES, VOCABULARY)
+    for data["site"], begin, end in (("", "", ".html"), (None, REPOSITORY, ".md")):
+        text = number_page({key: value for key, value in data.items() if value is not None})
+        assert len(re.findall(rf'href="{begin}docs/0\d[\w-]+\{end}"', text)) == 5
+
+
+def test_an_address_brings_its_number_into_sight_and_a_step_says_why(page, go):
+    go("step=1&number=bert.embeddings.word_embeddings.weight[13,3]")
+    cell = box(page, "#stage td.chosen")
+    assert 200 < cell["top"] < cell["bottom"] < 700
+    go("step=first:backward LayerNorm")
+    assert page.get_attribute("#why a", "href") == "#tour=norm:5"
+
+
+def test_a_number_is_guessed_and_mistakes_count(page, go):
     for seed in range(6):
         go(f"quiz=number:{seed}")
-        question = page.inner_text("#guide")
-        choices = page.locator("#guide-choices button").all_inner_texts()
-        assert page.locator("td.asked").count() == 1 and 2 <= len(set(choices)) == len(choices)
-        page.locator("#guide-choices button").first.click()
-        said = page.inner_text("#guide-said")
-        right = said.split("it is ")[1].split(". Its")[0]
-        assert said.startswith("Yes" if right == choices[0] else "No") and right in choices
-        assert question.count(right) == 1 and page.inner_text("#followed-title").endswith(f"= {right}")
+        place = page.inner_text("#guide-title")
+        choices = page.locator("#guide-choices button").all_inner_texts()[:-1]
+        assert page.locator("td.asked").count() == 1 and 4 <= len(set(choices)) == len(choices)
+        mistakes = 0
+        for choice in page.locator("#guide-choices button").all()[:-1]:
+            choice.click()
+            said = page.inner_text("#guide-said")
+            if said.startswith("Yes"):
+                break
+            mistakes += 1
+            assert said.startswith("Not ") and said.endswith(f" ({mistakes}\xa0mistake{'s' * (mistakes > 1)})")
+        assert (f"after {mistakes}\xa0mistake" in said) == (mistakes > 0)
+        right = said.split("it is ")[1].removesuffix(".")
+        assert right == choices[mistakes] and page.inner_text("#followed-title").endswith(f"= {right}")
+        assert place == f"How large is {page.inner_text('#followed-title').split(' =')[0]}?"
+        assert right in page.inner_text("#guide-text") and page.locator("td.asked").count() == 0
 
 
 def test_a_bug_is_found_that_nobody_names(page, go):
@@ -157,6 +206,9 @@ def test_a_bug_is_found_that_nobody_names(page, go):
     assert page.is_checked("#bugs input[value='']") and not page.locator(".first-wrong").count()
     page.click("#tab-step")
     page.click("#guide-choices >> text=Show me")
-    assert page.inner_text("#guide-said").startswith("It is here: ") and page.is_visible("#bug-note")
-    page.click("#guide .as-it-is")
+    assert page.inner_text("#guide-said").startswith("Shown, after 1\xa0mistake: ") and page.is_visible("#bug-note")
+    says, sums = re.findall(r"[+\u2212][\d.]+(?:e\u2212\d+)?", page.inner_text("#followed .bad"))
+    assert f"is {says}, and not its sum, {sums}." in page.inner_text("#guide-text")
+    page.click("#guide-leave")
     page.wait_for_selector("#guide", state="hidden")
+    assert page.evaluate("npbert.state.bug") is None

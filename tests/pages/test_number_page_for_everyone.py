@@ -70,7 +70,7 @@ def test_axe_finds_nothing(page):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python").Axe()
 
     def found(**options):
-        options = {"preload": False, "resultTypes": ["violations"], **options}
+        options = {"preload": False, "iframes": False, "selectors": False, "resultTypes": ["violations"], **options}
         violations = axe.run(page, options=options).response["violations"]
         return [(one["id"], one["nodes"][0]["html"]) for one in violations]
 

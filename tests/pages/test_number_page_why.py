@@ -1,12 +1,13 @@
 """Why this word and not that, and the figures on top: each can be followed, by pointer and by keyboard."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.pages import models
-from tests.pages.number import DENSE, EXAMPLES, STEP, TRACE, choose, go_to, number
+from tests.pages.number import DENSE, EXAMPLES, STEP, TRACE, VOCABULARY, choose, go_to, number
 from tests.pages.test_number_arithmetic import MODELS, RIVAL, all_answers, assert_same
 
 CHOSEN = "npbert.state.chosen"
@@ -58,7 +59,14 @@ def test_two_guesses_are_compared_by_words_and_features_and_one_click_leads_back
     logits = page.evaluate(f"[{answer}, {rival}].map(word => {TRACE}.arrays.get('logits').values[word])")
     assert delta == pytest.approx(logits[0] - logits[1]) == pytest.approx(number(page.inner_text("#loss")), rel=1e-4)
     assert page.locator("#compare-title").inner_text().startswith("Why “")
-    assert "times as probable" in page.inner_text("#compare-said")
+    said = page.inner_text("#compare-said")
+    mask = VOCABULARY.index("[MASK]")
+    none = f"{{...s.example, input_ids: s.example.input_ids.map(() => {mask})}}"
+    without = page.evaluate(f"(s => npbert.run(s.model, {none}, {{rival: s.rival}}).loss)(npbert.state)")
+    assert "times as probable" in said
+    assert number(re.search(r"at once, δ would be (\S+):", said)[1]) == pytest.approx(without, rel=1e-4)
+    ahead = VOCABULARY[int(answer if without > 0 else rival)]
+    assert f"so far is “{ahead}” ahead" in said
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
     assert page.evaluate(f"[{CHOSEN}.name, {TRACE}.steps[{STEP}].kind]") == ["difference", "Difference"]
     assert sum(values(page, "#followed")) == pytest.approx(delta, rel=1e-3)
@@ -88,7 +96,6 @@ def test_two_guesses_are_compared_by_words_and_features_and_one_click_leads_back
     page.click("#move-more")
     assert "and the difference " in page.inner_text("#move-said")
     assert page.is_hidden("#compare")
-    page.wait_for_selector("#proof.good")
     page.click("#rival-out")
     assert page.is_hidden("#rival-note")
     assert [page.inner_text("#loss"), page.evaluate(f"{TRACE}.goal")] == [loss, "loss"]

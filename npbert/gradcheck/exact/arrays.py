@@ -4,6 +4,7 @@ NumPy does nearly everything with arrays of objects. What it cannot do with them
 """
 
 import contextvars
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,20 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.number import RULES, Number, as_number, seen_of
 
 
-class Numbers(np.ndarray):
+class Held(np.ndarray):
+    """An array that answers to what a tensor is asked on its way to NumPy: x.detach().cpu().numpy(), x.data."""
+
+    requires_grad = True
+
+    def numpy(self) -> Any:
+        """Itself."""
+        return self
+
+    detach = cpu = numpy
+    data = property(numpy)
+
+
+class Numbers(Held):
     """An array of Numbers, or of whatever else NumPy makes of them."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
@@ -84,6 +98,11 @@ def unknowns_like(array: Array, *, moved: bool = True) -> Any:
     return as_numbers(np.asarray(make(np.asarray(array, float)), object))
 
 
+def constants_like(array: Array) -> Any:
+    """Numbers for the floats that the array holds."""
+    return as_numbers(np.asarray(np.frompyfunc(as_number, 1, 1)(array), object))
+
+
 def values_of(array: Any) -> Array:
     """The values of Numbers, as objects."""
     return np.asarray(np.frompyfunc(lambda x: as_number(x).value, 1, 1)(array), object)
@@ -120,21 +139,47 @@ class _NumPyWithRoom:
 
 
 _NUMPY_WITH_ROOM = _NumPyWithRoom()
+_SWAPPED = [(name, np, _NUMPY_WITH_ROOM) for name in ("np", "numpy")]
+_SWAPPED += [(name, getattr(np, name), maker) for name, maker in _MAKERS.items()]
+
+
+def _or_of_number(function: Any, rule: Any) -> Any:
+    """The function, and a rule for what is exact."""
+    return lambda x, *more, **options: (rule if isinstance(x, Number | Numbers) else function)(x, *more, **options)
+
+
+_OF_MATH = {name: _or_of_number(getattr(math, name), rule) for name, rule in RULES.items() if hasattr(math, name)}
+
+
+def _as_it_is(x: Any, *more: Any, **options: Any) -> Any:
+    return x
+
+
+def is_exact() -> bool:
+    """True while there is `room_for_numbers`."""
+    return _makes_room.get()
 
 
 @contextmanager
 def room_for_numbers() -> Iterator[None]:
-    """While it lasts, `np` and `zeros` mean ours in every module that has them, for this thread; but for those of NumPy
-    and SciPy, the C of which would break."""
+    """While it lasts, `math.exp` and its like take Numbers; and `np` and `zeros` mean ours in every module that has
+    them, for this thread, but for those of NumPy and SciPy, the C of which would break, and the check's own."""
     replaced = []
     for module_name, module in list(sys.modules.items()):
-        if module_name.partition(".")[0] in ("numpy", "scipy") or module_name == __name__:
+        if module_name.partition(".")[0] in ("numpy", "scipy") or module_name.startswith("npbert.gradcheck."):
             continue
         names = getattr(module, "__dict__", {})
         for name, original, ours in _SWAPPED:
             if names.get(name) is original:
                 replaced.append((names, name, original))
                 names[name] = ours
+    functions = [(vars(math), name, function) for name, function in _OF_MATH.items()]
+    if torch := vars(sys.modules["torch"]) if "torch" in sys.modules else {}:
+        makers = ("from_numpy", "as_tensor", "tensor")
+        functions += [(torch, name, _or_of_number(torch[name], _as_it_is)) for name in makers]
+    for names, name, ours in functions:
+        replaced.append((names, name, names[name]))
+        names[name] = ours
     token = _makes_room.set(True)
     try:
         yield
@@ -142,7 +187,3 @@ def room_for_numbers() -> Iterator[None]:
         _makes_room.reset(token)
         for names, name, original in replaced:
             names[name] = original
-
-
-_SWAPPED = [(name, np, _NUMPY_WITH_ROOM) for name in ("np", "numpy")]
-_SWAPPED += [(name, getattr(np, name), maker) for name, maker in _MAKERS.items()]

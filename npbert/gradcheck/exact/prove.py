@@ -23,9 +23,8 @@ side of each comparison, those of the user's own numbers. It is not one of forwa
 cancellation and a wrong digit in a series for erf are for the estimates to see.
 """
 
-import contextlib
-import inspect
 import re
+import textwrap
 import time
 import traceback
 from collections.abc import Callable
@@ -37,12 +36,15 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import NO_TAPE, Layer, Tape, TapeError, named_parameters
+from npbert.core import Tape, TapeError, named_parameters
 from npbert.gradcheck.exact.constants import simplest
 from npbert.gradcheck.exact.digits import CONTEXT, gradients_with_digits
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import UNKNOWN, Part, run_on_numbers
+from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.inputs import attributes_kept, copy_of, float_inputs_of, read_only
+from npbert.gradcheck.others import names_given
+from npbert.gradcheck.others import vjp as of_two
 from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
 
 _ROUNDED_CONSTANTS = 2e-15
@@ -66,6 +68,7 @@ def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed
 
     Nothing is left changed. Raises: ValueError when there is nothing to derive by; what forward raises for the inputs.
     """
+    layer, inputs = as_layer(layer, inputs)
     inputs = tuple(map(read_only, inputs))
     whole = Part(layer, inputs, rng)
     count = sum(parameter.value.size for _, parameter in named_parameters(layer))
@@ -104,26 +107,7 @@ def prove_vjp(
 
         prove_vjp(np.tanh, lambda dy, x: dy * (1 - np.tanh(x) ** 2), x)
     """
-    return prove(_Pair(f, vjp), *inputs, rng=rng, seed=seed)
-
-
-class _Pair(Layer):
-    """Two functions as a layer. The names of the inputs are those that f gives them."""
-
-    def __init__(self, f: Callable[..., Any], vjp: Callable[..., Any]) -> None:
-        self._vjp = vjp
-
-        def forward(*inputs: Any, tape: Tape = NO_TAPE) -> Any:
-            tape.keep(self, inputs)
-            return f(*inputs)
-
-        with contextlib.suppress(TypeError, ValueError):  # a ufunc has no signature
-            forward.__signature__ = inspect.signature(f)  # type: ignore[attr-defined]
-        self.forward = forward  # type: ignore[method-assign]  # of this pair alone
-
-    def backward(self, dy: Any, tape: Tape) -> Any:
-        """vjp(dy, *inputs)."""
-        return self._vjp(dy, *tape.take(self))
+    return prove(of_two(f, vjp, names_given(f, inputs)), *inputs, rng=rng, seed=seed)
 
 
 def _holds(part: Part, seed: int) -> bool:
@@ -203,13 +187,18 @@ def _factor(said: Array, right: Array) -> str:
 
 def _without_rule(error: Exception) -> str:
     """The reason, with where it came up in the user's code."""
-    place = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if "numpy" not in file and "gradcheck" not in file:
-            place = f", at line {line} of {file}"
     told = error.__cause__ if isinstance(error, SystemError) else error
-    message = " ".join(str(told).split()) or type(error).__name__
+    message = textwrap.shorten(str(told), 200, placeholder=" …") or type(error).__name__
     missing = re.search(r"no callable (\w+) method", message)
     message = f"no rule is known for np.{missing[1]}" if missing else message
-    return f"exact numbers do not flow through it: {message}{place}"
+    return f"exact numbers do not flow through it: {message}{place_of(error)}"
+
+
+def place_of(error: Exception) -> str:
+    """The last place in the user's code: ", at line 7 of layers.py"."""
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__"))
+        if not module.startswith(("numpy", "npbert.gradcheck")) and frame.f_code.co_filename[:1] != "<":
+            place = f", at line {line} of {frame.f_code.co_filename}"
+    return place

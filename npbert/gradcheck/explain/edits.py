@@ -14,6 +14,7 @@ from npbert.gradcheck.explain.places import Place, is_idle, same
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 
 _AROUND = ("missing factor", "missing term", "sign of the whole")  # something is written around what stands there
+_AXES = ("None", "0", "1", "-1", "-2", "(0, 1)")
 _HANDED_ON = 1.0  # so much more costs an edit of a name that is only handed on
 New = tuple[str, ast.expr]
 
@@ -161,7 +162,7 @@ def _of_axes(e: ast.Call, at: int) -> Iterator[New]:
     """The same along every other axis, with and without keepdims. at: the number of the argument that is the axis"""
     given = {k.arg: text_of(k.value) for k in e.keywords}
     old = given.get("axis", text_of(e.args[at]) if len(e.args) > at else "None")
-    for axis, keep in itertools.product(("None", "0", "1", "-1", "-2", "(0, 1)"), ("False", "True")):
+    for axis, keep in itertools.product(dict.fromkeys((*_AXES, old)), ("False", "True")):
         if (axis, keep) != (old, given.get("keepdims", "False")):
             texts = {"axis": axis if axis != "None" else "", "keepdims": keep if keep == "True" else ""}
             keywords = [k for k in e.keywords if k.arg not in texts]

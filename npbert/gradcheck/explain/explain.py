@@ -15,11 +15,12 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
-from npbert.gradcheck.exact.prove import judged, parts_of, prove
+from npbert.gradcheck.exact.prove import judged, parts_of, place_of, prove
 from npbert.gradcheck.exact.run import Part
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, explain
+from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import (
     NOT_PROVED,
@@ -33,6 +34,7 @@ from npbert.gradcheck.report import (
 )
 
 _SECONDS = 3.0  # for the search of edits, of all parts together
+_MORE = 3  # times as many for what others wrote: a function of theirs is as long as several layers
 
 
 def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | None]:
@@ -54,6 +56,14 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
         if not cause:
             raise
         raise GradientError(f"{error}: {cause}") from error
+    except GradientError:
+        raise
+    except Exception as error:
+        if not isinstance(function.layer, Form):
+            raise
+        told = f"backward raises {type(error).__name__}{place_of(error)}: {error}"
+        edits = (describe(edit, edit=True) for edit in mended(function, _SECONDS * _MORE))
+        raise GradientError("\n".join([told, *edits])) from error
 
 
 def _gradients_now(function: ScalarFunction) -> Gradients:
@@ -115,7 +125,7 @@ def _is_right(part: Part) -> bool:
 
 def _of_layer(function: ScalarFunction, seconds: float) -> Iterator[Finding]:
     """Of a layer whose parts are right: the edits; and for what they leave, the numbers, or an example."""
-    edits = mended(function, seconds)
+    edits = mended(function, seconds * _MORE if isinstance(function.layer, Form) else seconds)
     yield from edits
     if function.size > MOST_NUMBERS:
         yield Finding("large", "", cause="backward is wrong: check_gradients of a smaller one says how")

@@ -25,8 +25,9 @@ class Finding:
 
     kind: see reasons.py.   subject: what is wrong by it: "dW, db".   place: the statement concerned, as it stands there
     found: the piece of it that is concerned.   wanted: what would stand there.   cause: why, in one or two sentences
-    line: in the author's file, 0 where it is not known.   marked: where the numbers begin to be wrong, if `found` and
-    `wanted` are pieces of a right backward, and not of the place
+    line: in the author's file, 0 where it is not known; file: its name, where there may be several.
+    marked: where the numbers begin to be wrong, if `found` and `wanted` are pieces of a right backward, and not of the
+    place
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Finding:
     cause: str = ""
     line: int = 0
     marked: str = ""
+    file: str = ""
 
     @property
     def is_of_right_code(self) -> bool:
@@ -47,7 +49,8 @@ class Finding:
 def describe(finding: Finding, *, edit: bool = False) -> str:
     """The line with the place marked, the kind and the cause; with `edit`, what would make it right, too."""
     subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
-    where = f"; line {finding.line} ({finding.kind}):" if finding.line else f" ({finding.kind})."
+    line = f"{finding.line} of {finding.file}" if finding.file else f"{finding.line}"
+    where = f"; line {line} ({finding.kind}):" if finding.line else f" ({finding.kind})."
     parts = [f"{subject} {is_} wrong{where}", _marked(finding) if finding.line else "", finding.cause]
     return "\n".join(filter(None, [*parts, describe_edit(finding) if edit else ""]))
 

@@ -6,6 +6,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,9 @@ from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import Step, mend
-from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, quiet
+from npbert.gradcheck.explain.reasons import CHEAP, KINDS
+from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
+from npbert.gradcheck.forms import Form, function_of
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.report import Gradients, PromiseError, compared
@@ -28,12 +31,14 @@ _MOST_NAMED = 6
 
 
 class Method(NamedTuple):
-    """A method that the author wrote. path: of the part that it belongs to; "" for the layer.   forward: the source"""
+    """A method that the author wrote. path: of the part that it belongs to; "" for the layer.   forward: the source
+    file: that it stands in, where it is no method of a layer"""
 
     path: str
     name: str
     code: Code
     forward: str
+    file: str = ""
 
 
 class Sample(NamedTuple):
@@ -58,7 +63,10 @@ class LayerOracle:
         owner = dict(named_parts(sample.function.layer))[self.method.path]
         try:
             with sample.function.unchanged():
-                setattr(owner, self.method.name, types.MethodType(function, owner))
+                if isinstance(owner, Form):
+                    owner.edited = {**owner.edited, self.method.name: function}
+                else:
+                    setattr(owner, self.method.name, types.MethodType(function, owner))
                 return self._seen(sample, tries_promises=k == 0)
         except Exception:  # the layer's own: what is edited is called by its other methods
             return FAILED
@@ -66,7 +74,7 @@ class LayerOracle:
     def _seen(self, sample: Sample, *, tries_promises: bool) -> Outlook:
         call = Call(sample.function)
         if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
-            return FAILED
+            return OTHER_VALUES
         given = call.backward()
         arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
         wrong = {d(each.name) for each in compared("", given, sample.right, sample.accuracy) if each.count}
@@ -89,15 +97,16 @@ def mended(function: ScalarFunction, limit: float) -> list[Finding]:
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
     end = time.process_time() + limit
     best: tuple[Step, ...] = ()
-    fewest = np.inf
+    fewest, file = (np.inf, np.inf), ""
     for count, method in enumerate(methods if samples else ()):
         seconds = (end - time.process_time()) / min(2, len(methods) - count)
-        if seconds < limit / 10 or not fewest:
+        if seconds < limit / 10 or fewest <= (0, CHEAP):
             break
         found = mend(method.code, LayerOracle(samples, method), forward=method.forward, limit=seconds)
-        if found.steps and len(found.left) < fewest:
-            best, fewest = found.steps, len(found.left)
-    return list(map(_briefly, best))
+        rank = len(found.left), sum(KINDS[step.finding.kind].cost for step in found.steps)
+        if found.steps and rank < fewest:
+            best, fewest, file = found.steps, rank, method.file
+    return [replace(_briefly(step), file=file) for step in best]
 
 
 def _briefly(step: Step) -> Finding:
@@ -110,6 +119,14 @@ def _briefly(step: Step) -> Finding:
 def methods_of(layer: Any) -> Iterator[Method]:
     """The methods of the layer and its parts that are not npbert's own, backward before others; or, where there are
     none, those of the layer's own class: then somebody changes npbert itself."""
+    if isinstance(layer, Form):
+        forward = _source(layer.theirs["forward"])
+        functions = [*layer.theirs.items(), *((name, function_of(now)) for name, now, _ in layer.helpers)]
+        for name, function in sorted(functions, key=lambda each: each[0] == "forward" and len(layer.theirs) > 1):
+            if code := _source(function):
+                file = Path(function.__code__.co_filename).name
+                yield Method("", name, code, forward.source if forward else "", file)
+        return
     found = []
     for path, part in named_parts(layer):
         for kind in type(part).__mro__:

@@ -1,6 +1,7 @@
 """Place: an expression in the code, and what it is when the code runs."""
 
 import ast
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -147,17 +148,19 @@ def is_idle(node: ast.AST) -> bool:
 
 def compiled_expression(node: Any) -> Any:
     """The code of an expression; where it is none, code that fails."""
-    try:
-        expression = ast.Expression(node)
-        return compile(ast.fix_missing_locations(ast.copy_location(expression, node)), "<candidate>", "eval")
-    except (SyntaxError, ValueError, TypeError):
-        return compile("[][0]", "<candidate>", "eval")
+    expression = ast.Expression(node)
+    with contextlib.suppress(SyntaxError, ValueError, TypeError):
+        try:
+            return compile(expression, "<candidate>", "eval")
+        except TypeError:  # it has no line number yet
+            return compile(ast.fix_missing_locations(ast.copy_location(expression, node)), "<candidate>", "eval")
+    return compile("[][0]", "<candidate>", "eval")
 
 
 def copied(value: Any) -> Any:
-    """A copy of an array, or of arrays in a tuple or list; anything else itself."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
+    """A copy of an array, or of arrays in a tuple or list, of NumPy's for any library's; anything else itself."""
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return np.array(value)
     return type(value)(map(copied, value)) if type(value) in (tuple, list) else value
 
 

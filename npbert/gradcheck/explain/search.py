@@ -13,7 +13,7 @@ from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.trace import Run, Verdicts, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
+from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_near, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _FAR = 3.0  # where only an edit of a higher cost is found, it is looked for elsewhere, too
@@ -34,17 +34,25 @@ class Search:
         self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in self.everything if place.role != WRITTEN]
         self.found: list[tuple[Edit, list[Outlook]]] = []
+        self._spoilt: dict[Place, float] = {}
 
     def best(self) -> Made | None:
-        """The best edit, where there is one. Lines whose numbers are right are left for the last."""
+        """The best edit, where there is one. Places on which right numbers hang, too, come later, and lines whose
+        numbers are right come last."""
         fine, unknown = self._verdicts()
         self._tried(statement_edits(self.code))
-        doubtful = [place for place in self.places if id(place.statement) not in fine]
-        self._changed(doubtful)
+        known = [place for place in self.places if id(place.statement) in fine]
+        doubtful = [place for place in self.places if id(place.statement) not in fine and self._spoils(place) < np.inf]
+        first = [place for place in doubtful if not self._spoils(place)]
+        later = [place for place in doubtful if self._spoils(place)]
+        self._changed(first)
+        if later and not self.found:
+            self._missing(first, unknown)
+        for places in (later, known):
+            if not self.found:
+                self._changed(places)
         if not self.found:
-            self._changed([place for place in self.places if id(place.statement) in fine])
-        if not self.found:
-            self._missing(doubtful, unknown)
+            self._missing(later or first, unknown)
         return self._chosen()
 
     def _chosen(self) -> Made | None:
@@ -80,7 +88,7 @@ class Search:
                 continue  # it is in a right run by another name
             computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
             here = computed[0] if place.role == WRITTEN and computed else place
-            if here.seen and not here.hidden and self._may_be_wrong(here):
+            if here.seen and not here.hidden and self._spoils(here) < np.inf:
                 return place
         return None
 
@@ -93,13 +101,19 @@ class Search:
                 watched(self.trial, self.everything, k)
         return self.right.verdicts(events) if self.right else (set(), [])
 
-    def _may_be_wrong(self, place: Place) -> bool:
-        """True if an edit of the place may help: if it moves what is wrong, and nothing that is right."""
+    def _spoils(self, place: Place) -> float:
+        """How many right numbers, but for zeros, move with the place. ∞ where an edit of it cannot help: where nothing
+        wrong moves, or an output that is right, or y."""
+        if place not in self._spoilt:
+            self._spoilt[place] = self._spoils_now(place)
+        return self._spoilt[place]
+
+    def _spoils_now(self, place: Place) -> float:
         now = self.now[self.first]
         if place.hidden or not place.seen:
-            return place.hidden or has_failed(self.now)
+            return 0 if place.hidden or has_failed(self.now) else np.inf
         if not place.is_float or RAISES in now.wrong:
-            return True
+            return 0
         rng = np.random.default_rng(0)
         shaken = self.code.edited({id(place.expr): filled(f"{HOOK}(e)", e=place.expr)})
 
@@ -108,19 +122,26 @@ class Search:
 
         then = self.trial.look(self.trial.compiled(shaken, moved), self.first)
         is_blamed = any(_has_moved(name, now, then) for name in now.wrong)
-        return is_blamed and (now.right <= then.right or RAISES in then.wrong)
+        if VALUES in then.wrong or not is_blamed or not (now.right <= then.right or RAISES in then.wrong):
+            return np.inf
+        both = [name for name in now.wrong if name in now.arrays and name in then.arrays]
+        arrays = [(*now.arrays[name], then.arrays[name][0]) for name in both]
+        return sum(int((is_near(g, right) & (g != 0) & ~is_near(g, moved)).sum()) for g, right, moved in arrays)
 
     def _changed(self, places: list[Place]) -> None:
         """The small edits of what stands in these places, where they may be wrong."""
         for place in places:
-            if self._may_be_wrong(place):
+            if self._spoils(place) < np.inf:
                 self._tried((edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP), place)
 
     def _missing(self, places: list[Place], unknown: list[Place]) -> None:
         """Edits that write something new: a factor, a term, a step, another expression; first where the
         numbers begin to be nobody's."""
         values = [place for place in places if place.is_float and not (place.is_index or place.hidden)]
-        values = [place for place in values if self._may_be_wrong(place)]
+        for place in values:
+            self._tried(self.vocabulary.unused_in(place), place)
+        if self.found:
+            return
         here = {id(place.statement) for place in values}
         first = next((id(place.statement) for place in unknown if id(place.statement) in here), 0)
         values.sort(key=lambda place: id(place.statement) != first)

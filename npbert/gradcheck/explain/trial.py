@@ -15,7 +15,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
 
-RAISES = "what the code gives"
+RAISES, VALUES = "what the code gives", "what forward gives"
 _ROUNDS = 200_000
 _SAME = 1e-9
 
@@ -34,6 +34,8 @@ class Outlook:
 
 
 FAILED = Outlook({RAISES})
+OTHER_VALUES = Outlook({RAISES, VALUES})
+"""The code gives another y than it did: it is not its gradient that is looked at any more."""
 
 
 def wrong_in(outlooks: Iterable[Outlook]) -> set[str]:
@@ -127,5 +129,9 @@ def quiet() -> Iterator[None]:
 
 def is_equal(given: Array, wanted: Array) -> bool:
     """True if they are the same, but for rounding."""
-    largest = max(float(np.abs(wanted).max(initial=0)), _SAME)
-    return given.shape == wanted.shape and bool((np.abs(given - wanted) <= _SAME * largest).all())
+    return given.shape == wanted.shape and bool(is_near(given, wanted).all())
+
+
+def is_near(given: Array, wanted: Array) -> Any:
+    """Where two arrays are the same, but for rounding."""
+    return np.abs(given - wanted) <= _SAME * max(float(np.abs(wanted).max(initial=0)), _SAME)

@@ -4,6 +4,7 @@ import ast
 import contextlib
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from npbert.gradcheck.explain.places import Place, broadcasts, compiled_expressi
 _CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
 _WITH_NUMBERS = (("missing factor", "e / w"), ("missing factor", "e * w"))
 _STEPS = (("missing step", "w"),)
+_TWICE = (("missing factor", "w ** 2"),)
 _TERMS = (("missing term", "e + w"), ("missing term", "e - w"))
 _WITH_WORDS = (*_WITH_NUMBERS, ("missing factor", "e * (1 - w)"), *_TERMS, ("expression", "w"))
 _PRODUCTS = ("a * b", "a @ b", "a @ b.T")
@@ -29,6 +31,23 @@ class Vocabulary:
     def __init__(self, code: Code, forward: str = "") -> None:
         self.code = code
         self._expressions = sorted([*_read_in(code.tree), *_of_forward(forward)], key=lambda e: len(ast.dump(e)))
+        self._compiled = [(e, compiled_expression(e)) for e in self._expressions]
+        calls = [each for each in self._expressions if isinstance(each, ast.Call) and each.args]
+        different = {ast.dump(ast.Call(each.func, each.args[1:], each.keywords)): each for each in calls}
+        self._calls = list(different.values())[:_MOST_CALLS]
+
+        names = [node for node in ast.walk(code.entry) if isinstance(node, ast.Name)]
+        bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)} | {
+            a.arg for a in code.entry.args.args
+        }
+        self.unused = bound - {node.id for node in names if isinstance(node.ctx, ast.Load)}
+
+    def unused_in(self, place: Place) -> Iterator[Edit]:
+        """What is computed or given, and never read, as a factor or term: perhaps it was forgotten in this place."""
+        fitting = [name for name in sorted(self.unused) if broadcasts(place.env.get(name), place.value)]
+        for name, (kind, template) in itertools.product(fitting, _WITH_WORDS):
+            edit = edit_of(place, kind, filled(template, e=place.expr, w=ast.Name(name, ast.Load())))
+            yield edit if isinstance(place.statement, ast.Return) else replace(edit, more=0.0)
 
     def guesses(self, place: Place) -> Iterator[Edit]:
         """Factors, steps, terms and other expressions that fit in the place."""
@@ -37,9 +56,17 @@ class Vocabulary:
         words = [node for node in words if text_of(node) != text_of(place.expr)]
         products = self._products(place) if place.is_whole or place.is_one_of_several or _is_sum(place.expr) else ()
         steps = self._steps(place.expr)
-        ways = ((_STEPS, steps), (_WITH_NUMBERS, numbers), (_WITH_WORDS, words), (_TERMS, products))
+        ways = (
+            (_STEPS, steps),
+            (_TWICE, [place.expr]),
+            (_WITH_NUMBERS, numbers),
+            (_WITH_WORDS, words),
+            (_TERMS, products),
+        )
         for templates, nodes in ways:
             for node, (kind, template) in itertools.product(nodes, templates):
+                if "(1 - w)" in template and text_of(node).startswith("1 - "):  # that is the factor itself
+                    continue
                 yield edit_of(place, kind, filled(template, e=place.expr, w=node))
 
     def _products(self, place: Place) -> Iterator[ast.expr]:
@@ -55,10 +82,10 @@ class Vocabulary:
         """Names, then expressions of the code and of forward, that are floats, truths or arrays of them; with their
         values, each value once."""
         scope, found = {**self.code.scope, **env}, dict[Any, tuple[ast.expr, Any]]()
-        names = [ast.Name(name, ast.Load()) for name in env]
-        for e in [*names, *self._expressions]:
+        names = [(ast.Name(name, ast.Load()), name) for name in env]
+        for e, code in [*names, *self._compiled]:
             try:
-                value = eval(compiled_expression(e), scope)
+                value = eval(code, scope)
             except Exception:  # of the author's code: a name that is not there yet, shapes that do not fit
                 continue
             is_number = isinstance(value, np.ndarray | float | np.floating) and np.size(value) <= _MOST_NUMBERS
@@ -68,10 +95,8 @@ class Vocabulary:
 
     def _steps(self, e: ast.expr) -> list[ast.expr]:
         """e after each step that may have been left out: those of WRAPS, and calls of the code and of forward."""
-        calls = [each for each in self._expressions if isinstance(each, ast.Call) and each.args]
-        through = [ast.Call(call.func, [e, *call.args[1:]], call.keywords) for call in calls]
-        different = {ast.dump(call): call for call in through}.values()
-        return [*(filled(text, e=e) for text in WRAPS.split(";")), *itertools.islice(different, _MOST_CALLS)]
+        through = [ast.Call(call.func, [e, *call.args[1:]], call.keywords) for call in self._calls]
+        return [*(filled(text, e=e) for text in WRAPS.split(";")), *through]
 
 
 def _is_sum(e: ast.expr) -> bool:

@@ -28,12 +28,14 @@ FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
 STYLES = (
     *("top", "steps", "heat", "paint", "legend", "follow", "tape"),
-    *("paths", "compare", "curves", "sheet", "fit", "guide"),
+    *("paths", "compare", "curves", "sheet", "fit", "guide", "print"),
 )
 TITLE = "Follow one number back"
 PARTS = ("guide", "tours", "compare", "paths", "move", "break", "train", "glossary")
 """Each stands in page.html where a comment names it."""
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
+_CHAPTER = re.compile(r'href="(docs/[\w-]+)\.md"')
+REPOSITORY = "https://github.com/npbert/npbert/blob/main/"
 FOOT = "<!-- the site -->"
 TO_THE_SITE = '<a href="{}index.html">Its source and chapters, to read</a>.'
 _IMPORTED = re.compile(r'^(?:import|export) .*from "(.*)";$', re.MULTILINE)
@@ -60,10 +62,11 @@ def write_number_page(
     Raises: TypeError for a model without a masked-LM head; ValueError for one that is too large for a page, and for
     examples that do not fit it; OSError when the file cannot be written.
     """
-    _write(export(model, examples, vocabulary, title=title, optimizer=optimizer), path)
+    write_page(export(model, examples, vocabulary, title=title, optimizer=optimizer), path)
 
 
-def _write(data: dict[str, Any], path: str | Path) -> None:
+def write_page(data: dict[str, Any], path: str | Path) -> None:
+    """Write the page of what `export` gives. Raises: OSError when the file cannot be written."""
     text = number_page(data)
     with write_where_asked(Path(path)) as file:
         file.write_text(text, encoding="utf-8")
@@ -75,6 +78,8 @@ def number_page(data: dict[str, Any]) -> str:
     for part in PARTS:
         body = body.replace(f"<!-- {part}.html -->", resource(f"{FOLDER}/{part}.html"))
     foot = TO_THE_SITE.format(escape(data["site"])) if "site" in data else ""
+    root, end = (escape(data["site"]), "html") if "site" in data else (REPOSITORY, "md")
+    body = _CHAPTER.sub(rf'href="{root}\1.{end}"', body)
     return page(
         data["title"],
         body.replace(FOOT, foot),
@@ -142,7 +147,7 @@ def write_dialogue_page(
 
     Raises: what write_number_page raises.
     """
-    _write(dialogue_data(model, dialogue, rng), path)
+    write_page(dialogue_data(model, dialogue, rng), path)
 
 
 def dialogue_data(

@@ -14,54 +14,38 @@ let pointed = null;
 
 function showShape(link) {
   pointed = link;
-  hint.textContent = link.dataset.shape;
-  hint.hidden = false;
-  const place = link.getBoundingClientRect();
-  const left = Math.min(place.left, document.documentElement.clientWidth - hint.offsetWidth - 8);
-  const above = place.top - hint.offsetHeight - 6;
-  hint.style.left = `${Math.max(4, left)}px`;
-  hint.style.top = `${above > 50 ? above : place.bottom + 6}px`;
-}
-
-function hideShape() {
-  pointed = null;
-  hint.hidden = true;
+  hint.hidden = !link;
+  if (link) {
+    hint.textContent = link.dataset.shape;
+    const place = link.getBoundingClientRect();
+    const left = Math.min(place.left, document.documentElement.clientWidth - hint.offsetWidth - 8);
+    const above = place.top - hint.offsetHeight - 6;
+    hint.style.left = `${Math.max(4, left)}px`;
+    hint.style.top = `${above > 50 ? above : place.bottom + 6}px`;
+  }
 }
 
 // ---- a call and the one that undoes it light up together; so do all places of a local variable
-function partners(link) {
-  if (link.classList.contains("mark")) {
-    return [link, document.getElementById(link.hash.slice(1))];
-  }
-  const side = link.closest(".code");
-  const same = [...side.querySelectorAll("a.local")].filter((other) => other.hash === link.hash);
-  return link.classList.contains("local") ? same.filter((other) => other.textContent === link.textContent) : [];
-}
-
 function light(link, on) {
-  for (const each of partners(link)) {
+  const isMark = link.classList.contains("mark");
+  const isSame = (other) => other.hash === link.hash && other.textContent === link.textContent;
+  const locals = [...link.closest(".code").querySelectorAll("a.local")].filter(isSame);
+  const both = isMark ? [link, document.getElementById(link.hash.slice(1))] : [];
+  for (const each of link.classList.contains("local") ? locals : both) {
     each.classList.toggle("lit", on);
-    if (link.classList.contains("mark")) {
+    if (isMark) {
       each.closest(".line").classList.toggle("lit", on);
     }
   }
 }
 
-for (const [enter, leave] of [["mouseover", "mouseout"], ["focusin", "focusout"]]) {
-  document.addEventListener(enter, (event) => {
+const POINTING = { mouseover: true, focusin: true, mouseout: false, focusout: false };
+for (const [type, on] of Object.entries(POINTING)) {
+  document.addEventListener(type, (event) => {
     const link = event.target.closest?.(".code a, pre a");
-    if (link?.dataset.shape) {
-      showShape(link);
-    }
+    showShape(on && link?.dataset.shape ? link : null);
     if (link?.closest(".code")) {
-      light(link, true);
-    }
-  });
-  document.addEventListener(leave, (event) => {
-    const link = event.target.closest?.(".code a, pre a");
-    hideShape();
-    if (link?.closest(".code")) {
-      light(link, false);
+      light(link, on);
     }
   });
 }
@@ -78,7 +62,20 @@ const joined = (text) => text.toLowerCase().replace(/[_.-]/g, "");
 // the beginning that a word has in all its forms: "accumulation" is found in "accumulate"
 const stem = (word) => word.replace(/(?<=.{4})(ations?|ings?|ed|es|s|e)$/, "");
 
-function rank(typed, [name, , page, sentence, text = ""]) {
+// an error as it was printed, with values where its text has …
+function isPrinted(typed, text) {
+  let from = 0;
+  return text.split("…").every((piece) => {
+    const place = typed.indexOf(piece, from);
+    from = place + piece.length;
+    return place >= 0;
+  });
+}
+
+function rank(typed, [name, kind, page, sentence, text = ""]) {
+  if (kind.startsWith("error of ") && isPrinted(typed, name)) {
+    return 0;
+  }
   const wanted = stem(plain(typed).replaceAll(" ", ""));
   const whole = plain(name.replace(/(\.py|\/)$/, "").split(/[./]/).pop()).replaceAll(" ", "");
   const words = plain(typed).split(" ").map(stem);
@@ -179,28 +176,25 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// ---- light and dark
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
+// ---- light and dark; a page from disk may have no memory: then it looks as the system says
+const look = document.documentElement.dataset;
+
+function remembered(use) {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
 }
 
-try {
-  const kept = localStorage.getItem("npbert-theme");
-  if (kept === "light" || kept === "dark") {
-    setTheme(kept);
-  }
-} catch {
-  // a page from disk may have no memory: then it looks as the system says
+const kept = remembered((memory) => memory.getItem("npbert-theme"));
+if (kept === "light" || kept === "dark") {
+  look.theme = kept;
 }
 document.getElementById("page-theme").addEventListener("click", () => {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");
-  setTheme(now === "dark" ? "light" : "dark");
-  try {
-    localStorage.setItem("npbert-theme", document.documentElement.dataset.theme);
-  } catch {
-    // as above
-  }
+  look.theme = (look.theme ?? (dark ? "dark" : "light")) === "dark" ? "light" : "dark";
+  remembered((memory) => memory.setItem("npbert-theme", look.theme));
 });
 
 // ---- what can be scrolled sideways can be reached with the tab key, too

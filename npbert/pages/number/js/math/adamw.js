@@ -6,7 +6,7 @@
 //
 // (Kingma & Ba 2015; Loshchilov & Hutter 2019; Pascanu et al. 2013.)
 
-import {add, divide, plus, scaled, squareRoot, subtract, tensorOf, times} from "./tensor.js";
+import {add, divide, plus, scaled, squareRoot, subtract, sumOfSquares, tensorOf, times} from "./tensor.js";
 import {constant, functionOf, term} from "./terms.js";
 
 const SMALLEST_NORM = 1e-6; // beside ‖g‖, as in npbert's clip_factor
@@ -38,19 +38,12 @@ export const AdamW = {
     v_before: ({v_before, settings}, ...place) => remembered(v_before.at(...place), settings),
     m: ({g, m_before, clip, settings: {betas: [beta]}}, ...place) => ({
       right: "β₁ · m before + (1 − β₁) · clip · g",
-      terms: [
-        term("what it remembers", constant("β₁", beta), m_before.at(...place)),
-        term("what is new", constant("1 − β₁", 1 - beta), g.at(...place), clip.at(0, 0)),
-      ],
+      terms: mixed("β₁", beta, m_before.at(...place), g.at(...place), clip.at(0, 0)),
       note: "The mean of the gradients so far, the last ones counting most: large where they agree in sign.",
     }),
     v: ({g, v_before, clip, settings: {betas: [, beta]}}, ...place) => ({
       right: "β₂ · v before + (1 − β₂) · (clip · g)²",
-      terms: [
-        term("what it remembers", constant("β₂", beta), v_before.at(...place)),
-        term("what is new",
-          constant("1 − β₂", 1 - beta), squareOf(g.at(...place), "g²"), squareOf(clip.at(0, 0), "clip²")),
-      ],
+      terms: mixed("β₂", beta, v_before.at(...place), squareOf(g.at(...place), "g²"), squareOf(clip.at(0, 0), "clip²")),
       note: "The mean of their squares: its root is how large this gradient usually is, whatever its sign.",
     }),
     m_hat: ({m, settings}, ...place) => corrected(m, m.at(...place), "β₁", settings.betas[0], settings.t),
@@ -71,22 +64,18 @@ export const AdamW = {
       terms: [term("old", arrays.w.at(...place)), ...moves(arrays, place)],
       note: sizeOfMove(arrays.settings),
     }),
-    norm: ({norm, settings: {squares}}) => ({
+    norm: ({norm, settings: {next}}) => ({
       right: "Σ g² / ‖g‖",
-      terms: squares().map(({of, square, goes}) => {
-        const length = norm.at(0, 0), share = functionOf(length, "1/‖g‖", 1 / (length.value || 1));
-        return {...term(of, constant("Σ g²", square), share), goes};
-      }),
+      terms: [...next().made].map(([name, {g}]) => ofParameter(name, g, norm.at(0, 0))),
       note: "How long the gradient is: the root of the squares of all its numbers, in all parameters. A root is what "
         + "stands under it, over itself; so each bar is what one parameter brings, and leads to its largest number.",
     }),
     clip: ({norm, clip, settings: {max_grad_norm: most}}) => {
       const length = norm.at(0, 0), isClipped = clip.at(0, 0).value < 1;
+      const share = functionOf(length, "1/(‖g‖ + 1e−6)", 1 / (length.value + SMALLEST_NORM));
       return {
         right: "min(1, max_grad_norm / (‖g‖ + 1e−6))",
-        terms: [isClipped
-          ? term("scaled down",
-            constant("max_grad_norm", most), functionOf(length, "1/(‖g‖ + 1e−6)", 1 / (length.value + SMALLEST_NORM)))
+        terms: [isClipped ? term("scaled down", constant("max_grad_norm", most), share)
           : term("left as it is", functionOf(length, "1", 1))],
         note: isClipped
           ? `The gradient is longer than ${most}: all of it is scaled down alike, and keeps its direction.`
@@ -102,14 +91,27 @@ export function normAndClip(squares, most) {
   return {norm: tensorOf([1], [norm]), clip: tensorOf([1], [Math.min(1, most / (norm + SMALLEST_NORM))])};
 }
 
+const mixed = (sign, beta, before, ...factors) => [
+  term("what it remembers", constant(sign, beta), before),
+  term("what is new", constant(`1 − ${sign}`, 1 - beta), ...factors),
+];
+
 const squareOf = (cell, label) => functionOf(cell, label, cell.value ** 2);
 
 // What one sentence brings. Where it is not the one on top, its gradient is a number of another trace.
 function ofSentence({example, share, trace, isShown}, dw, row, column) {
-  const {value} = trace.named.get(dw.name).at(row, column);
+  const {value} = trace.arrays.get(dw.name).at(row, column);
   const gradient = isShown ? dw.at(row, column) : constant(dw.symbol, value);
   const brought = term(`“${example.text}”`, constant("share", share), gradient);
   return isShown ? brought : {...brought, goes: {name: dw.name, row, column, example}};
+}
+
+// What one parameter brings to ‖g‖; it leads to the largest number of its gradient.
+function ofParameter(name, {re, columns}, length) {
+  const largest = re.reduce((best, value, i) => (Math.abs(value) > Math.abs(re[best]) ? i : best), 0);
+  const goes = {name: `g(${name})`, row: Math.floor(largest / columns), column: largest % columns};
+  const share = functionOf(length, "1/‖g‖", 1 / (length.value || 1));
+  return {...term(name, constant("Σ g²", sumOfSquares(re)), share), goes};
 }
 
 const remembered = ({value}, {t}) => ({

@@ -21,13 +21,11 @@ export const Add = {
 
   explain: {
     y: (arrays, n, i) => ({
-      right: addends(arrays).map((array) => `${array.symbol}[${n}, ${i}]`).join(" + "),
       terms: addends(arrays).map((array) => term(array.meaning, array.at(n, i))),
       roads: true,
       note: "A plain sum.",
     }),
     dx: ({dy}, n, i) => ({
-      right: `${dy.symbol}[${n}, ${i}]`,
       terms: [term("handed on unchanged", dy.at(n, i))],
       note: "Each term of a sum moves the sum by as much as itself: so each of them gets the gradient unchanged.",
     }),
@@ -43,8 +41,8 @@ export const Fork = {
   undoing: ({x}) => `d${x.symbol} = the sum of what comes back on all roads`,
 
   // y0, y1, … are all x itself: one for each road
-  forward({x}, {roads}) {
-    return Object.fromEntries(roads.map((_, road) => [`y${road}`, x]));
+  forward({x}, _, {roads}) {
+    return Object.fromEntries(roads.map((name, road) => [`y${road}`, x]));
   },
 
   backward(dys) {
@@ -53,7 +51,6 @@ export const Fork = {
 
   explain: {
     dx: (arrays, n, i) => ({
-      right: arrays.settings.roads.map((_, road) => `${arrays[`dy${road}`].symbol}[${n}, ${i}]`).join(" + "),
       terms: arrays.settings.roads.map((road, number) => term(road, arrays[`dy${number}`].at(n, i))),
       roads: true,
       note: "It was used in several places, and moves what comes after through all: so what comes back is added.",

@@ -25,7 +25,7 @@ function factorIn(trace, {name, row, column}, part) {
 
 // Of the terms that lead on to a gradient of this sentence, the one that brings most; null where none brings anything.
 export function largestTerm(trace, {name, row, column}) {
-  const leadsOn = ({goes, value}) => goes && !goes.example && value !== 0 && trace.named.get(goes.name).isGradient;
+  const leadsOn = ({goes, value}) => goes && !goes.example && value !== 0 && trace.arrays.get(goes.name).isGradient;
   const terms = explain(trace, name, row, column).terms.filter(leadsOn);
   return terms.reduce((most, term) => (Math.abs(term.value) > Math.abs(most?.value ?? 0) ? term : most), null);
 }

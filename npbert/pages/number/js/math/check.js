@@ -1,7 +1,7 @@
 // The check: every derivative that backward found, beside what forward alone says.
 
 import {complexStepIn, sixPointsIn} from "./differences.js";
-import {run} from "./run.js";
+import {sumOfSquares} from "./tensor.js";
 
 // A step is small beside the numbers of its array: in a fresh model, where these are about 0.02, the loss bends sooner.
 const METHODS = {
@@ -10,16 +10,6 @@ const METHODS = {
 };
 const SMALLEST_SHARE = 0.01; // a gradient of nearly 0 is compared with a hundredth of the largest of all,
 const SMALLEST = 1e-4; // or with this, where all are small: of a smaller one, a difference of losses has too few digits
-
-// Check a whole model at one sentence, with the bug planted in backward, if any. The rest is as in `checking`.
-export const checkAll = (model, example, {bug = null, ...options} = {}) =>
-  ranToItsEnd(checking(run(model, example, {bug}), options));
-
-function ranToItsEnd(work) {
-  let next = work.next();
-  while (!next.done) next = work.next();
-  return next.value;
-}
 
 // The check, number by number: yields the share that is done, so that a page can do it a little at a time, and returns
 // {count, ok, worst, first, perParameter: [{name, parameter, count, worst, ok}], method, tolerance}. An error is
@@ -65,5 +55,5 @@ function completeAt(trace, name) {
   return trace.steps.findLast(({writes}) => writes.includes(gradient))?.index ?? 0;
 }
 
-const usualSize = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
+const usualSize = (values) => Math.sqrt(sumOfSquares(values) / values.length);
 const largestIn = (values) => values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);

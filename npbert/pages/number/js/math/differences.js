@@ -6,12 +6,12 @@
 
 import {replayed} from "./recorder.js";
 
-const numberOf = (trace, {name, row, column}) => trace.named.get(name).tensor.at(row, column);
+const numberOf = (trace, {name, row, column}) => trace.arrays.get(name).tensor.at(row, column);
 
 // The loss if one number of a trace had this value: a number, or {re, im}, which gives {re, im}. Forward goes on from
 // there.
 export function lossWith(trace, {name, row, column}, value) {
-  const {tensor} = trace.named.get(name);
+  const {tensor} = trace.arrays.get(name);
   const loss = replayed(trace.recorder.records, name, tensor.with(row, column, value));
   return typeof value === "object" ? {re: loss.re[0], im: loss.im?.[0] ?? 0} : loss.re[0];
 }
@@ -36,8 +36,7 @@ export function sixPointsIn(trace, where, h) {
 // difference is lost altogether, and null; the complex step is not.
 export function errorsByStep(trace, where) {
   const x = numberOf(trace, where);
-  const {gradientName} = trace.named.get(where.name);
-  const derivative = numberOf(trace, {...where, name: gradientName});
+  const derivative = numberOf(trace, {...where, name: trace.arrays.get(where.name).gradient});
   const error = (estimate) => Math.abs(estimate - derivative) / (Math.abs(derivative) || 1);
   return STEPS.map((h) => ({
     h,

@@ -6,40 +6,17 @@ const SMALL = 2; // up to here the series, from here on the fraction
 const ENOUGH = 1e-18; // a term this small beside the sum, and all after it, is lost in rounding
 const DEPTH = 60; // of the fraction: from 2 on, more changes nothing
 
-export const errorFunction = (x) => each(x, realErf, complexErf);
+export const errorFunction = (x) => each(x, complexErf);
 
-export function realErf(x) {
-  const z = Math.abs(x);
-  return Math.sign(x) * (z < SMALL ? erfBySeries(z) : 1 - erfcByFraction(z));
-}
-
-// erf z = 2/√π · z e^(−z²) Σₙ sⁿ / (1·3·5…(2n+1))  with  s = 2z²: all terms are positive, so none cancels another.
-// (Abramowitz & Stegun 1964, 7.1.6.)
-function erfBySeries(z) {
-  const s = 2 * z * z;
-  let sum = 1;
-  for (let n = 1, last = 1; last > ENOUGH * sum; n++) {
-    last *= s / (2 * n + 1);
-    sum += last;
-  }
-  return 2 / Math.sqrt(Math.PI) * z * Math.exp(-z * z) * sum;
-}
-
-// 1 − erf z = e^(−z²)/√π · 1/(z + (1/2)/(z + (2/2)/(z + (3/2)/(z + …)))): small, and so is its error.
-// (Abramowitz & Stegun 1964, 7.1.14.)
-function erfcByFraction(z) {
-  let fraction = z;
-  for (let n = DEPTH; n > 0; n--) fraction = z + n / 2 / fraction;
-  return Math.exp(-z * z) / (fraction * Math.sqrt(Math.PI));
-}
-
-// erf(re + i im) as [re, im], by the same two formulas
+// erf(re + i im) as [re, im]
 export function complexErf(re, im) {
   if (re < 0) return complexErf(-re, -im).map((part) => -part);
-  return re < SMALL ? complexErfBySeries(re, im) : complexErfByFraction(re, im);
+  return re < SMALL ? erfBySeries(re, im) : erfByFraction(re, im);
 }
 
-function complexErfBySeries(re, im) {
+// erf z = 2/√π · z e^(−z²) Σₙ sⁿ / (1·3·5…(2n+1))  with  s = 2z²: for a real z all terms are positive, so none cancels
+// another. (Abramowitz & Stegun 1964, 7.1.6.)
+function erfBySeries(re, im) {
   const sr = 2 * (re * re - im * im), si = 4 * re * im;
   let lastRe = 1, lastIm = 0, sumRe = 1, sumIm = 0;
   for (let n = 1; Math.abs(lastRe) + Math.abs(lastIm) > ENOUGH * Math.abs(sumRe); n++) {
@@ -54,7 +31,9 @@ function complexErfBySeries(re, im) {
   return [zr * sumRe - zi * sumIm, zr * sumIm + zi * sumRe];
 }
 
-function complexErfByFraction(re, im) {
+// 1 − erf z = e^(−z²)/√π · 1/(z + (1/2)/(z + (2/2)/(z + (3/2)/(z + …)))): small, and so is its error.
+// (Abramowitz & Stegun 1964, 7.1.14.)
+function erfByFraction(re, im) {
   let fr = re, fi = im;
   for (let n = DEPTH; n > 0; n--) {
     const size = (fr * fr + fi * fi) * 2 / n;

@@ -6,7 +6,7 @@ export {chainOf, largestTerm, wayToLoss} from "./chain.js";
 export {pathsOf} from "./paths.js";
 export {roadsOf} from "./roads.js";
 export {lossWith, differenceIn, complexStepIn, errorsByStep} from "./differences.js";
-export {checkAll, checking} from "./check.js";
+export {checking} from "./check.js";
 export {BUGS} from "./bugs.js";
 export {batchAt, makeTrainer, resetParameters, uniformNumbers} from "./train.js";
 export {addUpdate} from "./update.js";

@@ -6,7 +6,7 @@
 // μ and σ, which it shares with its whole row:  dx = dx̂/σ − mean(dx̂)/σ − x̂ mean(dx̂ · x̂)/σ.
 
 import {add, divide, meanOfEachRow, plus, squareRoot, subtract, sumOverRows, times} from "./tensor.js";
-import {constant, forEachColumn, forEachRow, functionOf, LETTERS, sumOver, term} from "./terms.js";
+import {constant, forEachColumn, forEachRow, functionOf, MINUS_ONE, term} from "./terms.js";
 
 export const LayerNorm = {
   kind: "LayerNorm",
@@ -23,7 +23,7 @@ export const LayerNorm = {
     },
   },
 
-  forward({x, gamma, beta}, {eps}, given) {
+  forward({x, gamma, beta}, given, {eps}) {
     const mu = given.mu ?? meanOfEachRow(x);
     const centred = subtract(x, mu);
     const sigma = given.sigma ?? squareRoot(plus(meanOfEachRow(times(centred, centred)), eps));
@@ -43,74 +43,64 @@ export const LayerNorm = {
 
   explain: {
     mu: ({x}, n) => ({
-      right: `Σᵢ ${x.symbol}[${n}, i] / D`,
-      terms: forEachColumn(x, (i) => [x.at(n, i), constant("1/D", 1 / x.tensor.columns)]),
+      terms: forEachColumn(x, (i) => [x.at(n, i), overD(x)]),
       note: `The mean of the row. D = ${x.tensor.columns} is how many features it has.`,
     }),
-    sigma: ({x, mu, sigma, settings}, n) => {
-      const D = x.tensor.columns, divisor = sigma.at(n, 0);
-      const share = functionOf(divisor, "1/σ", 1 / divisor.value);
-      const off = (i) => x.at(n, i).value - mu.at(n, 0).value;
-      return {
-        right: `(Σᵢ (${x.symbol}[${n}, i] − μ[${n}])² / D + eps) / σ[${n}]`,
-        terms: [
-          ...forEachColumn(x, (i) => [functionOf(x.at(n, i), "(x − μ)²", off(i) ** 2), constant("1/D", 1 / D), share]),
-          term("eps", constant("eps", settings.eps), share),
-        ],
-        note: "σ is a root, and no sum; but σ = σ²/σ, so each bar is a feature’s share of the variance, over σ.",
-      };
-    },
-    xHat: ({x, mu, sigma}, n, i) => {
-      const share = functionOf(sigma.at(n, 0), "1/σ", 1 / sigma.at(n, 0).value);
-      return {
-        right: `(${x.symbol}[${n}, ${i}] − μ[${n}]) / σ[${n}]`,
-        terms: [term("its own x", x.at(n, i), share), term("the row’s mean", constant("−1", -1), mu.at(n, 0), share)],
-        note: "How far the number lies above the mean of its row, counted in σ.",
-      };
-    },
+    sigma: ({x, mu, sigma, settings: {eps}}, n) => ({
+      right: `(Σᵢ (${x.symbol}[${n}, i] − μ[${n}])² / D + eps) / σ[${n}]`,
+      terms: [
+        ...forEachColumn(x, (i) => [squareOff(x.at(n, i), mu.at(n, 0)), overD(x), overSigma(sigma.at(n, 0))]),
+        term("eps", constant("eps", eps), overSigma(sigma.at(n, 0))),
+      ],
+      note: "σ is a root, and no sum; but σ = σ²/σ, so each bar is a feature’s share of the variance, over σ.",
+    }),
+    xHat: ({x, mu, sigma}, n, i) => ({
+      right: `(${x.symbol}[${n}, ${i}] − μ[${n}]) / σ[${n}]`,
+      terms: [
+        term("its own x", x.at(n, i), overSigma(sigma.at(n, 0))),
+        term("the row’s mean", MINUS_ONE, mu.at(n, 0), overSigma(sigma.at(n, 0))),
+      ],
+      note: "How far the number lies above the mean of its row, counted in σ.",
+    }),
     y: ({gamma, xHat, beta}, n, i) => ({
       right: `${gamma.symbol}[${i}] · x̂[${n}, ${i}] + ${beta.symbol}[${i}]`,
       terms: [term("γ · x̂", xHat.at(n, i), gamma.at(0, i)), term("β", beta.at(0, i))],
       note: "Every feature is stretched by its γ and shifted by its β, both of them learned.",
     }),
     dgamma: ({dy, xHat, y}, _, i) => ({
-      right: `${sumOver(dy.rows)} x̂[${LETTERS[dy.rows]}, ${i}] · ${dy.symbol}[${LETTERS[dy.rows]}, ${i}]`,
       terms: forEachRow(xHat, (n) => [xHat.at(n, i), dy.at(n, i)]),
       note: `γ stretches this feature in every row, and moves ${y.symbol} there by x̂ times as much.`,
     }),
     dbeta: ({dy, y}, _, i) => ({
-      right: `${sumOver(dy.rows)} ${dy.symbol}[${LETTERS[dy.rows]}, ${i}]`,
       terms: forEachRow(dy, (n) => [dy.at(n, i)]),
       note: `β is added to this feature in every row, and moves ${y.symbol} there by as much.`,
     }),
     dxHat: ({dy, gamma, y}, n, i) => ({
-      right: `${gamma.symbol}[${i}] · ${dy.symbol}[${n}, ${i}]`,
       terms: [term(`γ · ${dy.symbol}`, gamma.at(0, i), dy.at(n, i))],
       note: `As ${y.symbol} = γ x̂ + β, x̂ moves its own ${y.symbol} by γ times as much.`,
     }),
     shift: ({dxHat}, n) => ({
-      right: `Σᵢ dx̂[${n}, i] / D`,
-      terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), constant("1/D", 1 / dxHat.tensor.columns)]),
+      terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), overD(dxHat)]),
       note: "The mean of dx̂: the road through μ brings it back to every x of the row.",
     }),
     stretch: ({dxHat, xHat}, n) => ({
-      right: `Σᵢ dx̂[${n}, i] · x̂[${n}, i] / D`,
-      terms: forEachColumn(dxHat, (i) => [xHat.at(n, i), dxHat.at(n, i), constant("1/D", 1 / xHat.tensor.columns)]),
+      terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), xHat.at(n, i), overD(xHat)]),
       note: "The mean of dx̂ · x̂: the road through σ brings it back to every x of the row, in proportion to its x̂.",
     }),
-    dx: ({dxHat, shift, stretch, xHat, sigma}, n, i) => {
-      const share = functionOf(sigma.at(n, 0), "1/σ", 1 / sigma.at(n, 0).value);
-      return {
-        right: `(dx̂[${n}, ${i}] − mean(dx̂)[${n}] − x̂[${n}, ${i}] · mean(dx̂ · x̂)[${n}]) / σ[${n}]`,
-        terms: [
-          term("directly", dxHat.at(n, i), share),
-          term("through the mean μ", constant("−1", -1), shift.at(n, 0), share),
-          term("through the spread σ", constant("−1", -1), stretch.at(n, 0), xHat.at(n, i), share),
-        ],
-        roads: true,
-        note: "Three roads: its own x̂ moves with it; and so do μ and σ, and with them all the row. As one of "
-          + `D = ${dxHat.tensor.columns} features, it moves μ by 1/D times its own move, and σ by x̂/D times.`,
-      };
-    },
+    dx: ({dxHat, shift, stretch, xHat, sigma}, n, i) => ({
+      right: `(dx̂[${n}, ${i}] − mean(dx̂)[${n}] − x̂[${n}, ${i}] · mean(dx̂ · x̂)[${n}]) / σ[${n}]`,
+      terms: [
+        term("directly", dxHat.at(n, i), overSigma(sigma.at(n, 0))),
+        term("through the mean μ", MINUS_ONE, shift.at(n, 0), overSigma(sigma.at(n, 0))),
+        term("through the spread σ", MINUS_ONE, stretch.at(n, 0), xHat.at(n, i), overSigma(sigma.at(n, 0))),
+      ],
+      roads: true,
+      note: "Three roads: its own x̂ moves with it; and so do μ and σ, and with them all the row. As one of "
+        + `D = ${dxHat.tensor.columns} features, it moves μ by 1/D times its own move, and σ by x̂/D times.`,
+    }),
   },
 };
+
+const overD = (array) => constant("1/D", 1 / array.tensor.columns);
+const overSigma = (sigma) => functionOf(sigma, "1/σ", 1 / sigma.value);
+const squareOff = (x, mu) => functionOf(x, "(x − μ)²", (x.value - mu.value) ** 2);

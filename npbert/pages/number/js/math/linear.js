@@ -5,7 +5,7 @@
 // dx = dy Wᵀ: x[n, i] moves every y[n, o] of its row, W[i, o] times as fast.
 
 import {add, product, sumOverRows, transposed} from "./tensor.js";
-import {forEachColumn, forEachRow, LETTERS, sumOver, term} from "./terms.js";
+import {forEachColumn, forEachRow, term} from "./terms.js";
 
 export const Linear = {
   kind: "Linear",
@@ -22,33 +22,24 @@ export const Linear = {
   },
 
   explain: {
-    y: ({x, weight, bias}, n, o) => {
-      const i = LETTERS[x.columns];
-      return {
-        right: `${sumOver(x.columns)} ${x.symbol}[${n}, ${i}] · ${weight.symbol}[${i}, ${o}] + ${bias.symbol}[${o}]`,
-        terms: [
-          ...forEachColumn(x, (feature) => [x.at(n, feature), weight.at(feature, o)]),
-          term(`the bias, ${bias.symbol}`, bias.at(0, o)),
-        ],
-        note: `Every feature of the row votes, and ${weight.symbol} says how much each vote counts; the bias comes on `
-          + "top.",
-      };
-    },
+    y: ({x, weight, bias}, n, o) => ({
+      terms: [
+        ...forEachColumn(x, (i) => [x.at(n, i), weight.at(i, o)]),
+        term(`the bias, ${bias.symbol}`, bias.at(0, o)),
+      ],
+      note: `Every feature of the row votes, and ${weight.symbol} says how much each vote counts; the bias comes on top.`,
+    }),
     dweight: ({x, dy}, i, o) => ({
-      right: `${sumOver(x.rows)} ${x.symbol}[${LETTERS[x.rows]}, ${i}] · ${dy.symbol}[${LETTERS[x.rows]}, ${o}]`,
       terms: forEachRow(x, (n) => [x.at(n, i), dy.at(n, o)]),
       note: `This weight is used once in every row, and moves each row’s output by ${x.symbol} times as much: so it `
         + `collects ${x.symbol} · ${dy.symbol} from every row.`,
     }),
     dbias: ({dy}, _, o) => ({
-      right: `${sumOver(dy.rows)} ${dy.symbol}[${LETTERS[dy.rows]}, ${o}]`,
       terms: forEachRow(dy, (n) => [dy.at(n, o)]),
       note: "The bias is added to every row, and moves each output by as much as itself: it collects "
         + `${dy.symbol} from every row.`,
     }),
     dx: ({dy, weight}, n, i) => ({
-      right: `${sumOver(dy.columns)} ${dy.symbol}[${n}, ${LETTERS[dy.columns]}] · `
-        + `${weight.symbol}[${i}, ${LETTERS[dy.columns]}]`,
       terms: forEachColumn(dy, (o) => [dy.at(n, o), weight.at(i, o)]),
       note: `This number votes in every output of its row, and moves it by ${weight.symbol} times as much: so every `
         + `${dy.symbol} of the row comes back, times ${weight.symbol}.`,

@@ -1,40 +1,9 @@
-// From the last hidden state to the loss: the masked rows are gathered, scored against every word, and compared with
-// what was hidden there.
+// From the last hidden state of the masked words to the loss: they are scored against every word, and compared with what
+// was hidden there.
 
-import {add, divide, exponential, largestOfEachRow, logarithm, product, rowsAt, scaled, scattered, subtract, sumOfEachRow, sumOverRows, Tensor, transposed} from "./tensor.js";
-import {subtracted} from "./attention.js";
-import {constant, forEachColumn, forEachRow, functionOf, range, term} from "./terms.js";
-
-// y = x[rows]: only the masked words are predicted. The other rows get no gradient here.
-export const Gather = {
-  kind: "Gather",
-  keeps: [],
-  keepsOf: ({rows}) => rows, // no array of the page
-  undoing: ({x, y}) => `d${x.symbol}[rows] = d${y.symbol},  0 elsewhere`,
-
-  forward({x}, {rows}) {
-    return {y: rowsAt(x, rows)};
-  },
-
-  backward({dy}, {x}, {rows}) {
-    return {dx: scattered(dy, rows, x.rows)};
-  },
-
-  explain: {
-    y: ({x, settings}, m, i) => ({
-      right: `${x.symbol}[${settings.rows[m]}, ${i}]`,
-      terms: [term(x.rowLabel(settings.rows[m]), x.at(settings.rows[m], i))],
-      note: "The row of a masked word, as it is.",
-    }),
-    dx: ({dy, settings}, n, i) => ({
-      right: settings.rows.includes(n) ? `${dy.symbol}[${settings.rows.indexOf(n)}, ${i}]` : "0",
-      terms: settings.rows.flatMap((row, m) => (row === n ? [term(dy.rowLabel(m), dy.at(m, i))] : [])),
-      note: settings.rows.includes(n)
-        ? "This row is read by the head, so its gradient comes back as it is."
-        : "Nothing is predicted at this token, so the head does not read its row, and nothing comes back to it here.",
-    }),
-  },
-};
+import {add, divide, exponential, largestOfEachRow, logarithm, oneHot, product, scaled, subtract, sumOfEachRow, sumOverRows, times, transposed} from "./tensor.js";
+import {shareOf} from "./attention.js";
+import {constant, forEachColumn, forEachRow, functionOf, term} from "./terms.js";
 
 // logits = h Eᵀ + c: the score of a word is the dot product with its own vector in the table of the embeddings.
 // h (M, D)   table E (V, D)   bias c (1, V)   logits (M, V)
@@ -54,7 +23,6 @@ export const Decoder = {
 
   explain: {
     logits: ({h, table, bias}, m, v) => ({
-      right: `Σᵢ ${h.symbol}[${m}, i] · ${table.symbol}[${v}, i] + ${bias.symbol}[${v}]`,
       terms: [
         ...forEachColumn(h, (i) => [h.at(m, i), table.at(v, i)]),
         term(`the bias, ${bias.symbol}`, bias.at(0, v)),
@@ -62,19 +30,16 @@ export const Decoder = {
       note: "How well the row fits the word’s own vector, the one by which the word comes in.",
     }),
     dtable: ({h, dlogits}, v, i) => ({
-      right: `Σₘ ${h.symbol}[m, ${i}] · dlogits[m, ${v}]`,
       terms: forEachRow(h, (m) => [h.at(m, i), dlogits.at(m, v)]),
       road: "as an answer",
       note: "The table is used twice, and collects from both uses. As the answers that a masked word is compared with, every "
         + "row gets something.",
     }),
     dbias: ({dlogits}, _, v) => ({
-      right: `Σₘ dlogits[m, ${v}]`,
       terms: forEachRow(dlogits, (m) => [dlogits.at(m, v)]),
       note: "The bias of a word is added to its score at every masked word.",
     }),
     dh: ({dlogits, table}, m, i) => ({
-      right: `Σᵥ dlogits[${m}, v] · ${table.symbol}[v, ${i}]`,
       terms: forEachColumn(dlogits, (v) => [dlogits.at(m, v), table.at(v, i)]),
       note: "The row is compared with every word: the right one pulls, every other pushes, as much as it is believed.",
     }),
@@ -87,40 +52,22 @@ export const CrossEntropy = {
   keeps: ["p"],
   undoing: () => "dlogits = (p − onehot(label)) / M",
 
-  forward({logits}, {labels}, given) {
+  forward({logits}, given, {labels}) {
+    const ofLabel = (x) => sumOfEachRow(times(x, oneHot(labels, x.columns))); // (M, V) → (M, 1)
     const centred = subtract(logits, largestOfEachRow(logits));
     const total = sumOfEachRow(exponential(centred)); // (M, 1)
     const p = given.p ?? divide(exponential(centred), total);
-    const logP = given.p ? logarithm(p) : subtract(centred, logarithm(total)); // a p may be 0, which has no logarithm
-    const M = labels.length;
-    const loss = new Tensor(1, 1, logP.im !== null);
-    labels.forEach((label, m) => {
-      loss.re[0] -= logP.re[m * logP.columns + label] / M;
-      if (loss.im) loss.im[0] -= logP.im[m * logP.columns + label] / M;
-    });
-    return {p, loss};
+    const logP = given.p ? logarithm(ofLabel(p)) : subtract(ofLabel(centred), logarithm(total)); // ln p, where p is 0, too
+    return {p, loss: scaled(sumOverRows(logP), -1 / labels.length)};
   },
 
   backward({dloss}, {p}, {labels}) {
-    const share = dloss.re[0] / labels.length;
-    const dlogits = scaled(p, share);
-    labels.forEach((label, m) => { dlogits.re[m * p.columns + label] -= share; });
-    return {dlogits};
+    return {dlogits: scaled(subtract(p, oneHot(labels, p.columns)), dloss.re[0] / labels.length)};
   },
 
   explain: {
-    p: ({logits}, m, v) => {
-      const row = range(logits.tensor.columns, (k) => logits.tensor.at(m, k));
-      const largest = Math.max(...row);
-      const total = row.reduce((sum, logit) => sum + Math.exp(logit - largest), 0);
-      const factor = functionOf(logits.at(m, v), "e^(logit − max)", Math.exp(logits.tensor.at(m, v) - largest));
-      return {
-        right: `e^(logits[${m}, ${v}] − max) / Σₖ e^(logits[${m}, k] − max)`,
-        terms: [term(logits.columnLabel(v), factor, constant("1/Σ e^(logit − max)", 1 / total))],
-        note: "Its share of the row’s exponentials: how probable the model finds this word here. "
-          + subtracted(largest, "logit"),
-      };
-    },
+    p: ({logits}, m, v) => shareOf(logits, m, v, "logits", "logit",
+      "Its share of the row’s exponentials: how probable the model finds this word here."),
     loss: ({p, settings}) => ({
       right: "Σₘ −ln p[m, label] / M",
       terms: settings.labels.map((label, m) => {

@@ -5,29 +5,30 @@ import {copied} from "./tensor.js";
 import {LETTERS} from "./terms.js";
 
 // An array with its name, and what a reader wants to know of it. rows, columns: what they are, as in `labelOf`. head:
-// of which head it is, or null. gradientName: what backward will call its gradient, or this road's share of it; null
-// for none. gradientOf: the name of the array that it is the gradient of.
+// of which head it is, or null. gradient: what backward calls its gradient, or this road's share of it; null for none.
+// gradientOf: the name of the array that it is the gradient of. madeBy: the step. origins: where it was made: by which
+// record, what its operation calls it, and what it brings of a gradient. soFar: of what several steps add to, [{step,
+// values}], what it was after each; or null.
 export class NamedArray {
-  constructor(about, tensor, tokens, madeBy = null) {
-    this.name = about.name;
-    this.symbol = about.symbol;
-    this.rows = about.rows;
-    this.columns = about.columns;
-    this.head = about.head ?? null;
-    this.meaning = about.meaning;
-    this.parameter = about.parameter ?? false;
-    this.isGradient = about.isGradient ?? false;
-    this.gradientOf = about.gradientOf ?? null;
-    this.gradientName = about.gradientName === undefined ? `d(${about.name})` : about.gradientName;
-    this.gradientSymbol = about.gradientSymbol ?? `d${about.symbol}`;
-    this.madeBy = madeBy;
-    this.tensor = tensor;
-    this.tokens = tokens;
+  constructor({name, symbol, ...about}, tensor, tokens, madeBy = null) {
+    Object.assign(this, {name, symbol, head: null, parameter: false, isGradient: false, gradientOf: null, soFar: null});
+    Object.assign(this, {gradient: `d(${name})`, gradientSymbol: `d${symbol}`, shape: tensor?.shape, origins: []});
+    Object.assign(this, about, {tensor, tokens, madeBy});
   }
+
+  get values() { return this.tensor.re; }
 
   // One number of it, as a factor of a term
   at(row, column) {
-    return {name: this.name, row, column, value: this.tensor.at(row, column), isGradient: this.isGradient};
+    const {name, isGradient} = this, array = this;
+    const value = this.tensor.at(row, column);
+    return {name, row, column, value, isGradient, get formula() { return array.symbolAt(row, column); }};
+  }
+
+  // As a formula has it: Q[2, 3], b[3]
+  symbolAt(row, column) {
+    const place = this.rows === "one" ? column : this.columns === "one" ? row : `${row}, ${column}`;
+    return `${this.symbol}[${place}]`;
   }
 
   rowLabel(index) { return labelOf(this.rows, index, this.tokens); }
@@ -42,10 +43,6 @@ function labelOf(axis, index, tokens) {
   return LETTERS[axis] ? `${LETTERS[axis]} = ${index}` : "";
 }
 
-// What an operation calls the arrays of its heads: s0, s1, …
-export const withoutHead = (key) => key.replace(/\d+$/, "");
-export const headIn = (key) => (/\d$/.test(key) ? Number(key.match(/\d+$/)[0]) : null);
-
 export class Recorder {
   constructor(model, example) {
     const masked = example.labels.flatMap((label, n) => (label >= 0 ? [n] : []));
@@ -59,10 +56,9 @@ export class Recorder {
   parameter(name, symbol, rows, columns, meaning) {
     if (!this.arrays.has(name)) {
       const learned = this.model.parameters.get(name);
-      const about = {name, symbol, rows, columns, meaning, parameter: true};
-      const fixed = {...about, parameter: false, gradientName: null};
+      const about = {name, symbol, rows, columns, meaning, ...(learned ? {parameter: true} : {gradient: null})};
       const tensor = learned ? copied(learned) : this.model.constants.get(name); // training changes the model, no trace
-      this.arrays.set(name, new NamedArray(learned ? about : fixed, tensor, this.tokens));
+      this.arrays.set(name, new NamedArray(about, tensor, this.tokens));
     }
     return this.arrays.get(name);
   }
@@ -70,32 +66,22 @@ export class Recorder {
   // Do one step, and write it down. inputs: named arrays by what the operation calls them. outputs: what is to be said
   // of each array that comes out, by what the operation calls it. Returns them as named arrays.
   step(operation, {part, title, formula}, inputs, outputs, settings = {}) {
-    const results = operation.forward(tensorsOf(inputs), settings, {}, true);
-    const index = this.records.length;
-    const made = {};
+    const results = operation.forward(tensorsOf(inputs), {}, settings);
+    const made = {}, index = this.records.length;
+    const record = {index, operation, part, title, formula, inputs, outputs: made, settings};
     for (const key in outputs) {
-      made[key] = new NamedArray(outputs[key], results[key], this.tokens, index);
+      made[key] = new NamedArray({origins: [{record, key}], ...outputs[key]}, results[key], this.tokens, index);
       if (!this.arrays.has(made[key].name)) this.arrays.set(made[key].name, made[key]);
     }
-    this.records.push({index, operation, part, title, formula, inputs, outputs: made, settings});
+    this.records.push(record);
     return made;
-  }
-
-  // x is about to be used in several places: one road for each, with a gradient of its own, which backward adds up.
-  fork(operation, about, x, roads) {
-    const outputs = Object.fromEntries(roads.map((road, number) => [`y${number}`, {
-      ...x,
-      gradientName: `d(${x.name}) ${road}`,
-      gradientSymbol: `d${x.symbol} ${road}`,
-    }]));
-    const made = this.step(operation, about, {x}, outputs, {roads});
-    return roads.map((_, number) => made[`y${number}`]);
   }
 }
 
-export function tensorsOf(arrays) {
+// Their tensors; `now`: those that are others, by name.
+export function tensorsOf(arrays, now = new Map()) {
   const tensors = {};
-  for (const key in arrays) tensors[key] = arrays[key].tensor;
+  for (const key in arrays) tensors[key] = now.get(arrays[key].name) ?? arrays[key].tensor;
   return tensors;
 }
 
@@ -112,15 +98,9 @@ export function movedBy(records, name, changed) {
   for (const {operation, inputs, outputs, settings} of records) {
     if (operation.kind === "Fork") continue; // all that comes out of it has the name of what goes in
     const inside = Object.keys(outputs).find((key) => outputs[key].name === name);
-    const tensors = {};
-    let isTouched = inside !== undefined;
-    for (const key in inputs) {
-      const moved = now.get(inputs[key].name);
-      tensors[key] = moved ?? inputs[key].tensor;
-      if (moved) isTouched = true;
-    }
+    const isTouched = inside !== undefined || Object.values(inputs).some((array) => now.has(array.name));
     if (!isTouched) continue;
-    const results = operation.forward(tensors, settings, inside ? {[inside]: changed} : {}, false);
+    const results = operation.forward(tensorsOf(inputs, now), inside ? {[inside]: changed} : {}, settings);
     for (const key in outputs) {
       const result = key === inside ? null : results[key];
       if (result && !isSame(result, outputs[key].tensor)) now.set(outputs[key].name, result);

@@ -3,10 +3,11 @@
 import {activationNamed} from "./activations.js";
 import {Add, Fork} from "./add.js";
 import {Scores, Softmax, WeightedMean} from "./attention.js";
-import {Embedding, FixedPositions} from "./embedding.js";
+import {Embedding, FixedPositions, Gather} from "./embedding.js";
 import {LayerNorm} from "./layer_norm.js";
 import {Linear} from "./linear.js";
-import {CrossEntropy, Decoder, Gather} from "./masked_words.js";
+import {CrossEntropy, Decoder} from "./masked_words.js";
+import {Tensor} from "./tensor.js";
 import {range} from "./terms.js";
 import {Difference} from "./two_guesses.js";
 import {ARRAYS, LINEARS, ROADS, subscript, TABLES} from "./words.js";
@@ -32,7 +33,7 @@ export function lookedUp(recorder, symbol, ids) {
   const about = {part, title: `${symbol}s: looked up in a table`, formula};
   const y = described("bert.embeddings", symbol);
   const road = symbol === "word" ? "as it comes in" : null; // the table of words has a second use, as answers
-  return recorder.step(isFixed ? FixedPositions : Embedding, about, {weight}, {y}, {ids, road}).y;
+  return recorder.step(isFixed ? FixedPositions : Embedding, about, {x: weight}, {y}, {ids, road}).y;
 }
 
 // symbol = x W + b
@@ -51,7 +52,7 @@ export function activated(recorder, part, x, where, symbol) {
   const activation = activationNamed(recorder.model.config.hidden_act);
   const y = described(where, symbol);
   const meaning = "The slope of the activation: kept for backward.";
-  const slope = {...y, name: `${y.name}.slope`, symbol: `${symbol}′`, meaning, gradientName: null};
+  const slope = {...y, name: `${y.name}.slope`, symbol: `${symbol}′`, meaning, gradient: null};
   const about = {part, title: `${activation.kind}: what is let through`, formula: activation.formula(symbol, x.symbol)};
   return recorder.step(activation, about, {x}, {y, slope}).y;
 }
@@ -71,8 +72,8 @@ export function normed(recorder, part, x, where, symbol) {
   const {rows} = x;
   const inside = (key, sign, columns, meaning) => ({name: `${part}.${key}`, symbol: sign, rows, columns, meaning});
   const outputs = {
-    mu: {...inside("mu", "μ", "one", "The mean of each row."), gradientName: null},
-    sigma: {...inside("sigma", "σ", "one", "How far the numbers of each row spread."), gradientName: null},
+    mu: {...inside("mu", "μ", "one", "The mean of each row."), gradient: null},
+    sigma: {...inside("sigma", "σ", "one", "How far the numbers of each row spread."), gradient: null},
     xHat: inside("xHat", "x̂", "features", "Each row brought to mean 0 and variance 1."),
     y: described(where, symbol),
   };
@@ -82,13 +83,15 @@ export function normed(recorder, part, x, where, symbol) {
   return recorder.step(LayerNorm, about, {x, gamma, beta}, outputs, {eps}).y;
 }
 
-// x, as often as it is used in this part
+// x, as often as it is used in this part: one road for each, with a gradient of its own, which backward adds up
 export function forked(recorder, part, x) {
   const roads = ROADS[part.split(".").at(-1)];
   const count = {2: "two", 4: "four"}[roads.length];
   const title = `${x.symbol} goes ${count} ways, one of them the residual`;
   const about = {part, title, formula: `${x.symbol} → ${roads.join(", ")}`};
-  return recorder.fork(Fork, about, x, roads);
+  const onRoad = (road) => ({...x, gradient: `d(${x.name}) ${road}`, gradientSymbol: `d${x.symbol} ${road}`});
+  const outputs = Object.fromEntries(roads.map((road, number) => [`y${number}`, onRoad(road)]));
+  return Object.values(recorder.step(Fork, about, {x}, outputs, {roads}));
 }
 
 // C = P V  with  P = softmax(S),  S = Q Kᵀ/√d, for each head
@@ -98,20 +101,17 @@ export function attended(recorder, where, q, k, v) {
     ({name: `${where}.${symbol}.${h}`, symbol: symbol + (heads > 1 ? subscript(h) : ""), head: h});
   const perHead = (key, symbol) => Object.fromEntries(
     range(heads, (h) => [`${key}${h}`, described(where, symbol, ofHead(symbol, h))]));
-  const said = (title, formula) => ({part, title, formula});
-  const scores = recorder.step(
-    Scores, said("scores: every query meets every key", "S = Q Kᵀ/√d"), {q, k}, perHead("s", "S"), {heads});
-  const shares = recorder.step(
-    Softmax, said("softmax: scores become shares", "P = softmax(S)"), scores, perHead("p", "P"), {heads});
-  const c = described(where, "C");
-  return recorder.step(
-    WeightedMean, said("a weighted mean of the values", "C = P V"), {...shares, v}, {c}, {heads}).c;
+  const step = (operation, title, formula, inputs, outputs) =>
+    recorder.step(operation, {part, title, formula}, inputs, outputs, {heads, width: q.tensor.columns / heads});
+  const scores = step(Scores, "scores: every query meets every key", "S = Q Kᵀ/√d", {q, k}, perHead("s", "S"));
+  const shares = step(Softmax, "softmax: scores become shares", "P = softmax(S)", scores, perHead("p", "P"));
+  return step(WeightedMean, "a weighted mean of the values", "C = P V", {...shares, v}, {c: described(where, "C")}).c;
 }
 
 // r = y[masked]
 export function gathered(recorder, x) {
   const about = {part: "gather", title: "the rows of the masked words alone", formula: "r = y[masked]"};
-  return recorder.step(Gather, about, {x}, {y: described("", "r")}, {rows: recorder.tokens.masked}).y;
+  return recorder.step(Gather, about, {x}, {y: described("", "r")}, {ids: recorder.tokens.masked}).y;
 }
 
 // logits = z Eᵀ + c: the table is that of the words that come in
@@ -127,15 +127,16 @@ export function scored(recorder, h) {
 export function surprise(recorder, logits, labels) {
   const formula = "loss = mean(−ln p[label]),  p = softmax(logits)";
   const about = {part: "cross_entropy", title: "the loss: how surprised by the right words", formula};
-  const outputs = {p: described("", "p", {gradientName: null}), loss: described("", "loss")};
+  const outputs = {p: described("", "p", {gradient: null}), loss: described("", "loss")};
   return recorder.step(CrossEntropy, about, {logits}, outputs, {labels}).loss;
 }
 
 // δ = logits[m, label] − logits[m, word], of the masked word m alone
 export function ahead(recorder, logits, labels, {masked, word}) {
   const [one, other] = [labels[masked], word].map((id) => `“${recorder.model.vocabulary[id]}”`);
+  const signs = new Tensor(...logits.shape).with(masked, labels[masked], 1).with(masked, word, -1);
   const title = `the difference: how far ${one} is ahead of ${other}`;
   const about = {part: "difference", title, formula: "δ = logits[one] − logits[other],  p = softmax(logits)"};
-  const outputs = {p: described("", "p", {gradientName: null}), loss: described("", "δ", {name: "difference"})};
-  return recorder.step(Difference, about, {logits}, outputs, {labels, masked, word}).loss;
+  const outputs = {p: described("", "p", {gradient: null}), loss: described("", "δ", {name: "difference"})};
+  return recorder.step(Difference, about, {logits}, outputs, {labels, m: masked, a: labels[masked], b: word, signs}).loss;
 }

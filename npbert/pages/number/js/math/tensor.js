@@ -55,16 +55,18 @@ export function tensorOf(shape, values) {
 
 // ---- element by element; a row or column of one stands for all of them, as in NumPy ----
 
-function combined(a, b, real, complex) {
+// f is given the real and the imaginary part of each of the two, and returns both of the result.
+function combined(a, b, f) {
   const rows = Math.max(a.rows, b.rows), columns = Math.max(a.columns, b.columns);
   const y = new Tensor(rows, columns, a.im !== null || b.im !== null);
   const [rowOfA, columnOfA] = stridesOf(a), [rowOfB, columnOfB] = stridesOf(b);
-  const ar = a.re, ai = a.im, br = b.re, bi = b.im, yr = y.re;
+  const ar = a.re, ai = a.im, br = b.re, bi = b.im, yr = y.re, yi = y.im;
   for (let r = 0, place = 0; r < rows; r++) {
     let i = r * rowOfA, j = r * rowOfB;
     for (let c = 0; c < columns; c++, place++, i += columnOfA, j += columnOfB) {
-      if (y.im === null) yr[place] = real(ar[i], br[j]);
-      else complex(ar[i], ai ? ai[i] : 0, br[j], bi ? bi[j] : 0, y, place);
+      const number = f(ar[i], ai ? ai[i] : 0, br[j], bi ? bi[j] : 0);
+      yr[place] = number[0];
+      if (yi) yi[place] = number[1];
     }
   }
   return y;
@@ -73,41 +75,24 @@ function combined(a, b, real, complex) {
 // How far the next row, and the next column, is: 0 where the one that there is stands for all
 const stridesOf = (x) => [x.rows === 1 ? 0 : x.columns, x.columns === 1 ? 0 : 1];
 
-function put(y, place, re, im) {
-  y.re[place] = re;
-  y.im[place] = im;
-}
+export const add = (a, b) => combined(a, b, (ar, ai, br, bi) => [ar + br, ai + bi]);
+export const subtract = (a, b) => combined(a, b, (ar, ai, br, bi) => [ar - br, ai - bi]);
+export const times = (a, b) => combined(a, b, (ar, ai, br, bi) => [ar * br - ai * bi, ar * bi + ai * br]);
+export const divide = (a, b) => combined(a, b, (ar, ai, br, bi) => {
+  const size = br * br + bi * bi;
+  return [(ar * br + ai * bi) / size, (ai * br - ar * bi) / size];
+});
 
-export const add = (a, b) =>
-  combined(a, b, (x, y) => x + y, (ar, ai, br, bi, y, i) => put(y, i, ar + br, ai + bi));
+// A function of each number
+export const each = (x, f) => combined(x, NOTHING, f);
+const NOTHING = new Tensor(1, 1);
 
-export const subtract = (a, b) =>
-  combined(a, b, (x, y) => x - y, (ar, ai, br, bi, y, i) => put(y, i, ar - br, ai - bi));
-
-export const times = (a, b) =>
-  combined(a, b, (x, y) => x * y, (ar, ai, br, bi, y, i) => put(y, i, ar * br - ai * bi, ar * bi + ai * br));
-
-export const divide = (a, b) =>
-  combined(a, b, (x, y) => x / y, (ar, ai, br, bi, y, i) => {
-    const size = br * br + bi * bi;
-    put(y, i, (ar * br + ai * bi) / size, (ai * br - ar * bi) / size);
-  });
-
-export function each(x, real, complex) {
-  const y = new Tensor(x.rows, x.columns, x.im !== null);
-  for (let i = 0; i < x.re.length; i++) {
-    if (x.im === null) y.re[i] = real(x.re[i]);
-    else put(y, i, ...complex(x.re[i], x.im[i]));
-  }
-  return y;
-}
-
-export const scaled = (x, factor) => each(x, (re) => re * factor, (re, im) => [re * factor, im * factor]);
-export const plus = (x, number) => each(x, (re) => re + number, (re, im) => [re + number, im]);
-export const exponential = (x) => each(x, Math.exp, complexExp);
-export const logarithm = (x) => each(x, Math.log, (re, im) => [Math.log(Math.hypot(re, im)), Math.atan2(im, re)]);
-export const squareRoot = (x) => each(x, Math.sqrt, complexRoot);
-export const tanhOf = (x) => each(x, Math.tanh, complexTanh);
+export const scaled = (x, factor) => each(x, (re, im) => [re * factor, im * factor]);
+export const plus = (x, number) => each(x, (re, im) => [re + number, im]);
+export const exponential = (x) => each(x, complexExp);
+export const logarithm = (x) => each(x, (re, im) => [Math.log(Math.hypot(re, im)), Math.atan2(im, re)]);
+export const squareRoot = (x) => each(x, complexRoot);
+export const tanhOf = (x) => each(x, complexTanh);
 
 export function complexExp(re, im) {
   const size = Math.exp(re);
@@ -124,8 +109,6 @@ function complexTanh(re, im) { // tanh(a + bi) = (sinh 2a + i sin 2b) / (cosh 2a
   const below = Math.cosh(2 * re) + Math.cos(2 * im);
   return [Math.sinh(2 * re) / below, Math.sin(2 * im) / below];
 }
-
-// ---- sums and products ----
 
 // a b: y[n, o] = Σᵢ a[n, i] b[i, o]
 export function product(a, b) {
@@ -148,8 +131,10 @@ function addProduct(left, right, y, a, b, sign) {
   }
 }
 
-// The numbers of x in another order: y[r, c] is x at the place that `from` says.
-function rearranged(x, rows, columns, from) {
+// ---- the numbers in other places ----
+
+// y[r, c] is x at the place that `from` says.
+function picked(x, rows, columns, from) {
   const y = new Tensor(rows, columns, x.im !== null);
   for (let r = 0, place = 0; r < rows; r++) {
     for (let c = 0; c < columns; c++, place++) {
@@ -161,61 +146,41 @@ function rearranged(x, rows, columns, from) {
   return y;
 }
 
-export const transposed = (x) => rearranged(x, x.columns, x.rows, (r, c) => c * x.columns + r);
+export const transposed = (x) => picked(x, x.columns, x.rows, (r, c) => c * x.columns + r);
 
 // x[rows], as for a lookup in a table
-export const rowsAt = (x, rows) => rearranged(x, rows.length, x.columns, (r, c) => rows[r] * x.columns + c);
+export const rowsAt = (x, rows) => picked(x, rows.length, x.columns, (r, c) => rows[r] * x.columns + c);
 
 // x[:, first:first + count], as for one head of several
-export const columnsOf = (x, first, count) => rearranged(x, x.rows, count, (r, c) => r * x.columns + first + c);
+export const columnsOf = (x, first, count) => picked(x, x.rows, count, (r, c) => r * x.columns + first + c);
 
 // Heads beside each other again: the reverse of columnsOf
 export function sideBySide(parts) {
-  const width = parts[0].columns;
-  const y = new Tensor(parts[0].rows, width * parts.length, parts.some((part) => part.im));
-  parts.forEach((part, h) => {
-    for (let r = 0; r < y.rows; r++) {
-      for (let c = 0; c < width; c++) {
-        y.re[r * y.columns + h * width + c] = part.re[r * width + c];
-        if (part.im) y.im[r * y.columns + h * width + c] = part.im[r * width + c];
-      }
+  const [{rows, columns}] = parts;
+  const y = new Tensor(rows, columns * parts.length, parts.some(({im}) => im));
+  parts.forEach((x, h) => {
+    for (let r = 0; r < rows; r++) {
+      const at = r * y.columns + h * columns;
+      y.re.set(x.re.subarray(r * columns, (r + 1) * columns), at);
+      if (x.im) y.im.set(x.im.subarray(r * columns, (r + 1) * columns), at);
     }
   });
   return y;
 }
+
+// ---- sums, as products with 1 ----
+
+const ones = (rows, columns) => plus(new Tensor(rows, columns), 1);
+
+export const sumOverRows = (x) => product(ones(1, x.rows), x); // Σₙ xₙ: (N, D) → (1, D)
+export const sumOfEachRow = (x) => product(x, ones(x.columns, 1)); // (N, D) → (N, 1)
+export const meanOfEachRow = (x) => scaled(sumOfEachRow(x), 1 / x.columns); // (N, D) → (N, 1)
+
+// 1 in each row n at ids[n], of so many columns; 0 elsewhere
+export const oneHot = (ids, columns) => ids.reduce((y, id, n) => y.with(n, id, 1), new Tensor(ids.length, columns));
 
 // y[ids[n]] += x[n] for every n; y has `rows` rows. The reverse of rowsAt.
-export function scattered(x, ids, rows) {
-  const y = new Tensor(rows, x.columns);
-  ids.forEach((id, n) => {
-    for (let c = 0; c < x.columns; c++) y.re[id * x.columns + c] += x.re[n * x.columns + c];
-  });
-  return y;
-}
-
-// Σₙ xₙ: (N, D) → (1, D)
-export function sumOverRows(x) {
-  const y = new Tensor(1, x.columns, x.im !== null);
-  for (let i = 0; i < x.re.length; i++) {
-    y.re[i % x.columns] += x.re[i];
-    if (x.im) y.im[i % x.columns] += x.im[i];
-  }
-  return y;
-}
-
-// (N, D) → (N, 1)
-export function sumOfEachRow(x, factor = 1) {
-  const y = new Tensor(x.rows, 1, x.im !== null);
-  for (let r = 0, i = 0; r < x.rows; r++) {
-    for (let c = 0; c < x.columns; c++, i++) {
-      y.re[r] += x.re[i] * factor;
-      if (x.im) y.im[r] += x.im[i] * factor;
-    }
-  }
-  return y;
-}
-
-export const meanOfEachRow = (x) => sumOfEachRow(x, 1 / x.columns); // (N, D) → (N, 1)
+export const scattered = (x, ids, rows) => product(transposed(oneHot(ids, rows)), x);
 
 // The largest real part of each row, as a real number: it is only ever subtracted, and what comes of it cancels. (N, 1)
 export function largestOfEachRow(x) {
@@ -227,3 +192,5 @@ export function largestOfEachRow(x) {
   }
   return y;
 }
+
+export const sumOfSquares = (values) => values.reduce((sum, value) => sum + value * value, 0);

@@ -1,8 +1,8 @@
 // Training: steps of AdamW in the page, as npbert has it, on whole batches.
 
 import {AdamW, normAndClip} from "./adamw.js";
-import {run} from "./run.js";
-import {Tensor} from "./tensor.js";
+import {computed} from "./run.js";
+import {add, scaled, sumOfSquares, Tensor} from "./tensor.js";
 import {range} from "./terms.js";
 
 const IN_A_BATCH = 8;
@@ -15,8 +15,9 @@ export const batchAt = (examples, step) =>
 // loss and the sentences as they are before it, ‖g‖ and clip, and by parameter all arrays of AdamW. `step` makes this
 // step, and returns {loss, gradientNorm}. `steps` counts.
 export function makeTrainer(model, settings) {
-  const zeros = () => new Map([...model.parameters].map(([name, {shape}]) => [name, new Tensor(...shape)]));
-  const means = zeros(), squares = zeros();
+  const byParameter = (make) => new Map([...model.parameters].map(([name, tensor]) => [name, make(name, tensor)]));
+  const means = byParameter((_, {shape}) => new Tensor(...shape));
+  const squares = new Map(means);
   const trainer = {
     steps: 0,
     lr: settings.lr,
@@ -27,14 +28,16 @@ export function makeTrainer(model, settings) {
     },
 
     next(examples, {bug = null} = {}) {
-      const {loss, batch, gradients} = lossAndGradients(model, examples, bug);
+      const batch = tracesOf(model, examples, bug);
+      const ofSentence = ({share, trace}, name) => scaled(trace.arrays.get(`d(${name})`).tensor, share);
+      const gradients = byParameter((name) => batch.map((one) => ofSentence(one, name)).reduce(add));
       const total = [...gradients.values()].reduce((sum, {re}) => sum + sumOfSquares(re), 0);
       const all = normAndClip(total, settings.max_grad_norm);
-      const made = new Map([...model.parameters].map(([name, w]) => {
+      const made = byParameter((name, w) => {
         const given = {w, g: gradients.get(name), m_before: means.get(name), v_before: squares.get(name), ...all};
-        return [name, {...given, ...AdamW.forward(given, trainer.settingsOf(name))}];
-      }));
-      return {loss, batch, ...all, made};
+        return {...given, ...AdamW.forward(given, trainer.settingsOf(name))};
+      });
+      return {loss: batch.reduce((sum, {share, trace}) => sum + share * trace.loss, 0), batch, ...all, made};
     },
 
     step(examples, {bug = null} = {}) {
@@ -51,21 +54,13 @@ export function makeTrainer(model, settings) {
   return trainer;
 }
 
-export const sumOfSquares = (values) => values.reduce((sum, value) => sum + value * value, 0);
-
-// The mean over all masked words of the examples, as in one batch: a sentence counts by how many of them it has.
-export function lossAndGradients(model, examples, bug = null) {
+// The loss is the mean over all masked words of the examples: a sentence has a share in it by how many of them it has.
+function tracesOf(model, examples, bug) {
   const counts = examples.map(({labels}) => labels.filter((label) => label >= 0).length);
   const total = counts.reduce((a, b) => a + b);
-  const batch = examples.map((example, e) => ({example, share: counts[e] / total, trace: run(model, example, {bug})}));
-  const gradients = new Map([...model.parameters].map(([name, {shape}]) => [name, new Tensor(...shape)]));
-  for (const {share, trace} of batch) {
-    for (const [name, {re}] of gradients) {
-      trace.named.get(`d(${name})`)?.tensor.re.forEach((value, i) => { re[i] += share * value; });
-    }
-  }
-  return {loss: batch.reduce((sum, {share, trace}) => sum + share * trace.loss, 0), batch, gradients};
+  return examples.map((example, e) => ({example, share: counts[e] / total, trace: computed(model, example, {bug})}));
 }
+
 export function resetParameters(model, seed, std = model.config.initializer_range) {
   const normal = normalNumbers(seed);
   for (const [name, {re}] of model.parameters) {

@@ -1,48 +1,38 @@
 // Two guesses compared: backward begins from the difference of their logits in place of the loss, so that all gradients
 // say how fast this difference moves. Then, word by word: what each does for the one guess and against the other.
 
-import {copied, Tensor, tensorOf} from "./tensor.js";
+import {rowsAt, sumOfEachRow, sumOverRows, tensorOf, times} from "./tensor.js";
 import {softmaxOf} from "./attention.js";
+import {partOf} from "./explain.js";
 import {CrossEntropy} from "./masked_words.js";
 import {NamedArray, replayed} from "./recorder.js";
-import {constant, forEachColumn, range, term} from "./terms.js";
+import {constant, forEachColumn, MINUS_ONE, term, totalOf} from "./terms.js";
 
-const MINUS_ONE = constant("−1", -1);
 const SIGNS = {"1": "+1: this guess is ahead", "-1": "−1: this guess is subtracted", "0": "0: neither of the two"};
-const comparedWords = ({labels, masked, word}) => [labels[masked], word];
-
 // δ = logits[m, a] − logits[m, b].   logits, p (M, V)   δ (1, 1): it is the `loss` of this trace
+// signs (M, V): +1 at [m, a], −1 at [m, b], 0 elsewhere
 export const Difference = {
   kind: "Difference",
   keeps: [],
   undoing: () => "dlogits = +1 at the one guess, −1 at the other, 0 elsewhere",
 
-  forward({logits}, settings) {
-    const [a, b] = comparedWords(settings).map((word) => settings.masked * logits.columns + word);
-    const loss = new Tensor(1, 1, logits.im !== null);
-    loss.re[0] = logits.re[a] - logits.re[b];
-    if (loss.im) loss.im[0] = logits.im[a] - logits.im[b];
-    return {p: softmaxOf(logits), loss};
+  forward({logits}, _, {signs}) {
+    return {p: softmaxOf(logits), loss: sumOverRows(sumOfEachRow(times(logits, signs)))};
   },
 
-  backward({dloss}, {logits}, settings) {
-    const [a, b] = comparedWords(settings), [start] = dloss.re;
-    return {dlogits: new Tensor(...logits.shape).with(settings.masked, a, start).with(settings.masked, b, -start)};
+  backward({dloss}, _, {signs}) {
+    return {dlogits: times(signs, dloss)};
   },
 
   explain: {
     p: CrossEntropy.explain.p,
-    loss: ({logits, settings}) => {
-      const {masked: m} = settings, [a, b] = comparedWords(settings);
-      return {
-        right: `logits[${m}, ${a}] − logits[${m}, ${b}]`,
-        terms: [term(logits.columnLabel(a), logits.at(m, a)), term(logits.columnLabel(b), MINUS_ONE, logits.at(m, b))],
-        note: "By how much the one guess is ahead of the other: e^δ times as probable the model finds it.",
-      };
-    },
-    dlogits: ({dloss, settings}, m, v) => {
-      const [a, b] = comparedWords(settings);
-      const sign = m === settings.masked ? Number(v === a) - Number(v === b) : 0;
+    loss: ({logits, settings: {m, a, b}}) => ({
+      right: `logits[${m}, ${a}] − logits[${m}, ${b}]`,
+      terms: [term(logits.columnLabel(a), logits.at(m, a)), term(logits.columnLabel(b), MINUS_ONE, logits.at(m, b))],
+      note: "By how much the one guess is ahead of the other: e^δ times as probable the model finds it.",
+    }),
+    dlogits: ({dloss, settings: {signs}}, ...place) => {
+      const sign = signs.at(...place);
       return {
         right: `${sign} · ${dloss.symbol}`,
         terms: [term("its part in the difference", constant(SIGNS[sign], sign), dloss.at(0, 0))],
@@ -53,11 +43,10 @@ export const Difference = {
 };
 
 // The difference as a sum over the features: Σᵢ h[m, i] · dh[m, i] + c[a] − c[b], since dh[m, i] is E[a, i] − E[b, i].
-export function byFeature({recorder, named}) {
-  const [{inputs: {h, bias}}, {settings}] = recorder.records.slice(-2);
-  const [a, b] = comparedWords(settings), dh = named.get(h.gradientName);
+export function byFeature({recorder, arrays}) {
+  const [{inputs: {h, bias}}, {settings: {m, a, b}}] = recorder.records.slice(-2);
   return [
-    ...forEachColumn(h, (i) => [h.at(settings.masked, i), dh.at(settings.masked, i)]),
+    ...slopeAt(h, arrays.get(h.gradient), m),
     term(`bias, ${bias.columnLabel(a)}`, bias.at(0, a)),
     term(`bias, ${bias.columnLabel(b)}`, MINUS_ONE, bias.at(0, b)),
   ];
@@ -66,9 +55,13 @@ export function byFeature({recorder, named}) {
 const slopeAt = (x, dx, n) => forEachColumn(x, (i) => [x.at(n, i), dx.at(n, i)]);
 
 const ByWord = {
+  meanings: {
+    slope: "What each word brings to the difference, to first order.",
+    hiding: "What the difference loses when the word is hidden.",
+  },
+
   explain: {
     slope: ({x, dx}, n) => ({
-      right: `Σᵢ ${x.symbol}[${n}, i] · ${dx.symbol}[${n}, i]`,
       terms: slopeAt(x, dx, n),
       note: "What this word would bring to the difference if the model went straight on from here. It bends: so this "
         + "is a slope, and not the whole story.",
@@ -86,24 +79,18 @@ const ByWord = {
 
 // Two more arrays in a trace, with a number for each token: `slope` is Σᵢ x dx of what the embeddings give, and
 // `hiding` what the difference loses when the token at the hidden place (as a rule [MASK]) stands for this one, too.
-export function addWords({recorder: {records, tokens}, named, origins}) {
+export function addWords({recorder: {records, tokens}, arrays}) {
   const {outputs: {loss}, settings} = records.at(-1);
   const norm = records.find(({operation}) => operation.kind === "LayerNorm");
-  const word = named.get("bert.embeddings.word"), x = norm.outputs.y, dx = named.get(x.gradientName);
-  const hidden = tokens.masked[settings.masked], width = word.tensor.columns;
-  const without = range(tokens.words.length, (n) => {
-    const changed = copied(word.tensor);
-    changed.re.copyWithin(n * width, hidden * width, (hidden + 1) * width);
-    return replayed(records, word.name, changed).re[0];
-  });
-  const add = (key, values, meaning) => {
+  const word = arrays.get("bert.embeddings.word"), x = norm.outputs.y, dx = arrays.get(x.gradient);
+  const hidden = tokens.masked[settings.m];
+  const without = tokens.words.map((_, n) =>
+    replayed(records, word.name, rowsAt(word.tensor, tokens.words.map((_, m) => (m === n ? hidden : m)))).re[0]);
+  const record = {operation: ByWord, inputs: {x, dx, loss}, outputs: {}, settings: {without, mask: tokens.words[hidden]}};
+  for (const [key, meaning] of Object.entries(ByWord.meanings)) {
+    const sums = tokens.words.map((_, n) => totalOf(partOf({record, key})(n, 0).terms));
     const about = {name: `words.${key}`, symbol: key, rows: "tokens", columns: "one", meaning, isGradient: true};
-    const inputs = {x}, outputs = {loss}, more = {without, mask: tokens.words[hidden]};
-    named.set(about.name, new NamedArray({...about, gradientName: null}, tensorOf([values.length, 1], values), tokens));
-    origins.set(about.name, [{record: {operation: ByWord, inputs, outputs, settings: more}, key}]);
-  };
-  const sums = without.map((_, n) => slopeAt(x, dx, n).reduce((sum, {value}) => sum + value, 0));
-  add("slope", sums, "What each word brings to the difference, to first order.");
-  const lost = without.map((other) => loss.tensor.re[0] - other);
-  add("hiding", lost, "What the difference loses when the word is hidden.");
+    const tensor = tensorOf([sums.length, 1], sums);
+    arrays.set(about.name, new NamedArray({...about, gradient: null, origins: [{record, key}]}, tensor, tokens));
+  }
 }

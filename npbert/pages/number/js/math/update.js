@@ -2,29 +2,29 @@
 // where their numbers come from. None of it is computed before somebody looks.
 
 import {AdamW} from "./adamw.js";
-import {asPlainObject, run} from "./run.js";
+import {computed} from "./run.js";
 import {NamedArray} from "./recorder.js";
-import {sumOfSquares} from "./train.js";
 
 // By key: the symbol, where w is that of the parameter, and what the array is.
 const READ = {
-  m_before: () => ["m before", "The mean of its gradients until now."],
-  v_before: () => ["v before", "The mean of their squares until now."],
+  m_before: ["m before", "The mean of its gradients until now."],
+  v_before: ["v before", "The mean of their squares until now."],
 };
 const MADE = {
-  g: () => ["g", "The gradient of the batch: a mean over its sentences."],
-  m: () => ["m", "The mean of its gradients, this one included."],
-  v: () => ["v", "The mean of their squares, this one included."],
-  m_hat: () => ["m̂", "m, made up for its start at 0."],
-  v_hat: () => ["v̂", "v, made up for its start at 0."],
-  decay: () => ["decay", "A small pull towards 0, for matrices alone."],
-  delta: (w) => [`Δ${w}`, "By how much it moves."],
-  new: (w) => [`new ${w}`, "What it is after the step."],
+  g: ["g", "The gradient of the batch: a mean over its sentences."],
+  m: ["m", "The mean of its gradients, this one included."],
+  v: ["v", "The mean of their squares, this one included."],
+  m_hat: ["m̂", "m, made up for its start at 0."],
+  v_hat: ["v̂", "v, made up for its start at 0."],
+  decay: ["decay", "A small pull towards 0, for matrices alone."],
+  delta: ["Δw", "By how much it moves."],
+  new: ["new w", "What it is after the step."],
 };
 const OF_ALL = {
-  norm: () => ["‖g‖", "How long the gradients of all parameters are together."],
-  clip: () => ["clip", "How much of every gradient is left: 1 is all."],
+  norm: ["‖g‖", "How long the gradients of all parameters are together."],
+  clip: ["clip", "How much of every gradient is left: 1 is all."],
 };
+const ONE = {rows: "one", columns: "one", shape: [1, 1]};
 
 // Add it to a trace, or put it in the place of the one that is there. examples: the batch of the trainer's next step.
 // In trace.update, `next` gives that step, and `lossAfter` the loss of a sentence when it is done.
@@ -34,25 +34,22 @@ export function addUpdate(trace, trainer, examples) {
   const parameters = [...arrays.values()].filter(({parameter}) => parameter);
   const next = once(() => trainer.next(examples, {bug}));
   const batch = once(() => next().batch.map((one) => ({...one, isShown: isSameSentence(one.example, trace.example)})));
-  const squares = once(() => parameters.map(({name}) => squaresIn(name, next().made.get(name).g)));
 
-  const add = (made, of, shape, axes, tensorOf) => Object.entries(made).map(([key, about]) => {
-    const [symbol, meaning] = about(of.symbol);
-    const name = of.name ? `${key}(${of.name})` : key;
-    const array = new NamedArray({name, symbol, meaning, gradientName: null, ...axes}, null, tokens, index);
-    Object.defineProperty(array, "tensor", {get: () => tensorOf(key)});
-    trace.named.set(name, array);
-    trace.arrays.set(name, Object.defineProperty(asPlainObject(array, trace), "shape", {value: shape}));
-    return [key, array];
-  });
-  const shared = Object.fromEntries(add(OF_ALL, {}, [1, 1], {rows: "one", columns: "one"}, (key) => next()[key]));
+  const add = (made, {name: of, symbol: w, rows, columns, shape}, tensorOf) =>
+    Object.fromEntries(Object.entries(made).map(([key, [symbol, meaning]]) => {
+      const name = of ? `${key}(${of})` : key;
+      const about = {name, symbol: symbol.replace(/w$/, w), meaning, rows, columns, shape, gradient: null};
+      const array = new NamedArray(about, null, tokens, index);
+      Object.defineProperty(array, "tensor", {get: () => tensorOf(key)});
+      trace.arrays.set(name, array);
+      return [key, array];
+    }));
+  const ofAll = add(OF_ALL, ONE, (key) => next()[key]);
   for (const w of parameters) {
-    const axes = {rows: w.rows, columns: w.columns};
-    const made = Object.fromEntries(add({...READ, ...MADE}, w, w.tensor.shape, axes, (key) => next().made.get(w.name)[key]));
-    const inputs = {w, dw: trace.named.get(`d(${w.name})`)};
-    const settings = {...trainer.settingsOf(w.name), batch, squares};
-    const record = {operation: AdamW, part: "parameters", inputs, outputs: {...shared, ...made}, settings};
-    for (const [key, {name}] of Object.entries(record.outputs)) trace.origins.set(name, [{record, key}]);
+    const outputs = {...ofAll, ...add({...READ, ...MADE}, w, (key) => next().made.get(w.name)[key])};
+    const settings = {...trainer.settingsOf(w.name), batch, next};
+    const record = {operation: AdamW, inputs: {w, dw: trace.arrays.get(w.gradient)}, outputs, settings};
+    for (const [key, array] of Object.entries(outputs)) array.origins = [{record, key}];
   }
   const namesOf = (keys) => parameters.flatMap(({name}) => Object.keys(keys).map((key) => `${key}(${name})`));
   trace.steps[index] = {
@@ -62,21 +59,18 @@ export function addUpdate(trace, trainer, examples) {
     names: [["theta", "w"], ["alpha", "lr"], ["g", "clip · g"]],
   };
   const after = once(() => new Map([...next().made].map(([name, made]) => [name, made.new])));
-  const lossAfter = (example) => run({...model, parameters: after()}, example, {backward: false}).loss;
+  const lossAfter = once((example) => computed({...model, parameters: after()}, example, {backward: false}).loss);
   const names = parameters.map(({name}) => name);
   trace.update = {t: trainer.steps + 1, lr: trainer.lr, parameters: names, batch, next, lossAfter};
 }
 
+// What `make` gives, computed once for each argument, when it is first asked for
 function once(make) {
-  let made = null;
-  return () => (made ??= make());
+  const made = new Map();
+  return (of) => {
+    if (!made.has(of)) made.set(of, make(of));
+    return made.get(of);
+  };
 }
 
 const isSameSentence = (a, b) => ["input_ids", "token_type_ids", "labels"].every((key) => String(a[key]) === String(b[key]));
-
-// Of a gradient the sum of its squares, and where its largest number is
-function squaresIn(of, {re, columns}) {
-  const largest = re.reduce((best, value, i) => (Math.abs(value) > Math.abs(re[best]) ? i : best), 0);
-  const goes = {name: `g(${of})`, row: Math.floor(largest / columns), column: largest % columns};
-  return {of, square: sumOfSquares(re), goes};
-}

@@ -6,9 +6,10 @@
 import {BUGS} from "../math/index.js";
 import {putNumbers, startOf, stepThatMakesNumber, traceOf} from "./actions.js";
 import {byId, make} from "./dom.js";
+import {cellOfPlace} from "./heatmap.js";
 import {placeIn, placeNamed, stepNamed, stepOfFile} from "./named.js";
 import {isSecret} from "./notes.js";
-import {newQuiz} from "./quiz.js";
+import {quizNamed} from "./quiz.js";
 import {change, state, watch} from "./state.js";
 import {VIEWS} from "./tabs.js";
 import {stopNamed} from "./tour.js";
@@ -23,10 +24,9 @@ const SENTENCE_KEYS = {
     write: ({data, sentence, example}) => example.labels.flatMap((word, position) =>
       (word === data.examples[sentence].labels[position] ? [] : [`${position}:${data.vocabulary[word]}`])),
     read: (text, {example}) => {
-      const [, position, token] = text.match(/^(\d+):(.*)$/s) ?? [];
-      const word = state.data.vocabulary.indexOf(token);
+      const [position, word] = numberedWord(text);
       const isThere = word >= 0 && example.labels[position] >= 0;
-      return isThere && {example: {...example, labels: example.labels.with(Number(position), word)}};
+      return isThere && {example: {...example, labels: example.labels.with(position, word)}};
     },
   },
   set: {
@@ -44,16 +44,15 @@ const SENTENCE_KEYS = {
   against: { // which hidden word, and the word that its answer is compared with
     write: ({rival, data}) => rival && `${rival.masked}:${data.vocabulary[rival.word]}`,
     read: (text, {example}) => {
-      const [, masked, token] = text.match(/^(\d+):(.*)$/s) ?? [];
+      const [masked, word] = numberedWord(text);
       const answer = example.labels.filter((label) => label >= 0)[masked];
-      const word = state.data.vocabulary.indexOf(token);
-      return word >= 0 && answer !== undefined && word !== answer && {rival: {masked: Number(masked), word}};
+      return word >= 0 && answer !== undefined && word !== answer && {rival: {masked, word}};
     },
   },
 };
 const VIEW_KEYS = {
-  step: {write: ({step, chosen}) => (step || chosen) && step + 1, read: (text) => at(stepNamed(text))},
-  file: {write: () => null, read: (text) => at(stepOfFile(text))},
+  step: {write: ({step, chosen}) => (step || chosen) && step + 1, read: (text) => brings("step", stepNamed(text))},
+  file: {write: () => null, read: (text) => brings("step", stepOfFile(text))},
   number: {
     write: ({trail}) => trail.map(textOf), // the way here, the number itself last
     read: (text, {trail, step}) => {
@@ -64,20 +63,14 @@ const VIEW_KEYS = {
   tab: {write: ({view}) => view !== "step" && view, read: (text) => VIEWS.includes(text) && {view: text}},
   words: {write: ({allWords}) => allWords && "all", read: (text) => text === "all" && {allWords: true}},
   tour: {write: ({tour}) => tour, read: (text) => stopNamed(text) && {tour: text}},
-  quiz: {
-    write: ({quiz}) => quiz && `${quiz.kind}:${quiz.seed}`,
-    read: (text) => {
-      const [, kind, seed] = text.match(/^(bug|number)(?::(\d{1,6}))?$/) ?? [];
-      return kind && {quiz: newQuiz(kind, seed && Number(seed))};
-    },
-  },
+  quiz: {write: ({quiz}) => quiz && `${quiz.kind}:${quiz.seed}`, read: (text) => brings("quiz", quizNamed(text))},
 };
 const KEYS = {...SENTENCE_KEYS, ...VIEW_KEYS};
+const NOTHING_CHOSEN = {step: null, chosen: null, trail: [], view: "step", allWords: false, tour: null, quiz: null};
 const PASSING = ["step", "words"]; // the browser's "back" does not undo these one by one
 const WRITE_AFTER = 400; // milliseconds: browsers refuse an address that is written at every step of a drag
 const MOST_SAID = 200;
 const isEmbedded = new URLSearchParams(location.search).has("embed");
-const linksAsItIs = document.querySelectorAll("a.as-it-is"); // to what is shown, without a tour or quiz
 let lasting = null; // the address that was written last, without what is passing
 let writing = null;
 
@@ -87,7 +80,6 @@ export function showAddress() {
   globalThis.npbert.address = () => addressOf(state);
   byId("copy-link").addEventListener("click", copyLink);
   addEventListener("hashchange", goToHash);
-  linksAsItIs.forEach((link) => link.addEventListener("click", write));
   goToHash();
   watch(["trace", "step", "chosen", "view", "allWords", "tour", "quiz"], () => {
     writing ??= setTimeout(write, WRITE_AFTER);
@@ -98,8 +90,14 @@ function textOf({name, row, column}) {
   return `${name}[${row},${column}]`;
 }
 
-function at(step) {
-  return step === null ? null : {step};
+// "2:are": a number, and the id of a word, −1 where there is none.
+function numberedWord(text) {
+  const [, number, token] = text.match(/^(\d+):(.*)$/s) ?? [];
+  return [Number(number), state.data.vocabulary.indexOf(token)];
+}
+
+function brings(key, value) {
+  return value !== null && {[key]: value};
 }
 
 function addressOf(now, leftOut = []) {
@@ -112,11 +110,12 @@ function addressOf(now, leftOut = []) {
 // Show what the address says. What this page does not have of it is said, and left out.
 function goToHash() {
   const hash = location.hash.slice(1);
-  const isElsewhere = hash !== "" && byId(hash) !== null; // a plain link within the page
-  if (isElsewhere && state.trace) {
+  const isPlain = byId(hash) !== null; // a link to a place within the page
+  if (isPlain && state.trace) {
     return;
   }
-  const text = isElsewhere ? "" : hash;
+  const outside = !state.trace || state.tour || state.quiz ? state.outside : addressOf(state);
+  const text = isPlain ? "" : hash;
   const stop = stopNamed(new URLSearchParams(text).get("tour"));
   const given = new URLSearchParams(stop && !text.includes("&") ? `${stop.dataset.address}&${text}` : text);
   const missing = [...given].filter(([key]) => !Object.hasOwn(KEYS, key));
@@ -135,11 +134,13 @@ function goToHash() {
     putNumbers(changed);
     state.trace = traceOf(base);
   }
-  const start = {step: null, chosen: null, trail: [], view: "step", allWords: false, tour: null, quiz: null};
-  const next = readInto(start, VIEW_KEYS);
-  const {trace} = state; // all is drawn once
+  const next = readInto({...NOTHING_CHOSEN}, VIEW_KEYS);
   const step = next.step ?? (next.chosen && stepThatMakesNumber(next.chosen)) ?? 0;
-  change({...(isOther ? {...base, trace, changed: state.changed} : {}), ...next, step});
+  const others = isOther ? {...base, trace: state.trace, changed: state.changed} : {};
+  change({...others, ...next, step, outside}); // all is drawn once
+  if (next.chosen && !next.tour && !next.quiz) {
+    cellOfPlace(byId("stage"), next.chosen)?.scrollIntoView({block: "center"});
+  }
   lasting = addressOf(state, PASSING);
   write();
   const list = missing.map(([key, one]) => `${key}=${one}`).join(", ");
@@ -159,9 +160,7 @@ function write() {
   } else if (location.hash !== address) {
     history.replaceState(null, "", address);
   }
-  for (const link of linksAsItIs) {
-    link.href = `${location.href.split(/[?#]/)[0]}#${addressOf(state, ["tour", "quiz"])}`;
-  }
+  byId("whole").href = `${location.href.split(/[?#]/)[0]}${address}`;
 }
 
 async function copyLink() {

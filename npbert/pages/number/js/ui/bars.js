@@ -12,23 +12,20 @@ const MOST_BARS = 12;
 // total: null where the terms are no sum.
 export function barsOf({terms, total, roads}) {
   const largest = Math.max(...terms.map((term) => Math.abs(term.value)), Number.MIN_VALUE);
-  const order = terms.map((term, index) => ({term, index}));
-  const bySize = order.toSorted((a, b) => Math.abs(b.term.value) - Math.abs(a.term.value));
-  const isFolded = terms.length > MOST_BARS;
-  const shown = isFolded ? bySize.slice(0, MOST_BARS) : order;
-  const folded = isFolded ? bySize.slice(MOST_BARS) : [];
-  const list = make("ol", {class: roads ? "bars roads" : "bars"}, ...shown.map(({term}) => bar(term, largest)));
-  const parts = [list];
+  const bySize = terms.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  const shown = terms.length > MOST_BARS ? bySize.slice(0, MOST_BARS) : terms;
+  const folded = bySize.slice(shown.length);
+  const listOf = (some) =>
+    make("ol", {class: roads ? "bars roads" : "bars"}, ...some.map((term) => bar(term, largest)));
+  const parts = [listOf(shown)];
   if (folded.length) {
-    const rest = folded.reduce((sum, {term}) => sum + term.value, 0);
+    const rest = folded.reduce((sum, {value}) => sum + value, 0);
     const summary = make("summary", {}, `and ${folded.length} smaller ones, together ${signedNumber(rest)}`);
-    parts.push(
-      make("details", {}, summary, make("ol", {class: "bars"}, ...folded.map(({term}) => bar(term, largest)))),
-    );
+    parts.push(make("details", {}, summary, listOf(folded)));
   }
   if (terms.length > 1 && total !== null) {
-    const what = `the sum of the ${terms.length}`;
-    parts.push(make("p", {class: "total"}, make("span", {}, what), make("strong", {}, signedNumber(total))));
+    const sum = [make("span", {}, `the sum of the ${terms.length}`), make("strong", {}, signedNumber(total))];
+    parts.push(make("p", {class: "total"}, ...sum));
   }
   return make("div", {}, ...parts);
 }
@@ -64,13 +61,9 @@ function leading({name, row, column, example = null}, cells, look, parts) {
     follow({...place, example});
     byId("followed-title").focus({preventScroll: true});
   };
-  const listeners = {
-    onclick: goOn,
-    onpointerenter: () => light(true),
-    onpointerleave: () => light(false),
-    onfocus: () => light(true),
-    onblur: () => light(false),
-  };
-  const title = `go on to ${titleOf(place)}${example ? ` of “${example.text}”` : ""}`;
-  return make("button", {type: "button", class: look, title, ...listeners}, ...parts);
+  const button = make("button", {type: "button", class: look, onclick: goOn}, ...parts);
+  button.title = `go on to ${titleOf(place)}${example ? ` of “${example.text}”` : ""}`;
+  ["pointerenter", "focus"].forEach((event) => button.addEventListener(event, () => light(true)));
+  ["pointerleave", "blur"].forEach((event) => button.addEventListener(event, () => light(false)));
+  return button;
 }

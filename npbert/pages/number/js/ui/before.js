@@ -2,7 +2,7 @@
 
 import {makeModel, run} from "../math/index.js";
 import {restore, valuesOf} from "./actions.js";
-import {byId, make} from "./dom.js";
+import {byId, make, makeRow} from "./dom.js";
 import {MINUS, plainNumber, roundedNumber} from "./format.js";
 import {state} from "./state.js";
 
@@ -35,10 +35,11 @@ export function drawWords() {
   const words = [...new Set([...example.input_ids, ...example.labels.filter((label) => label !== -100)])];
   const [before, now] = [start.values.get(TABLE), state.model.parameters.get(TABLE).re];
   const rows = words.map((word) => {
-    const moved = lengthOf(minus(rowOf(now, word), rowOf(before, word))) / lengthOf(rowOf(before, word));
-    const cells = [nearestTo(before, word), nearestTo(now, word), moved ? plainNumber(roundedNumber(moved, 2)) : "–"];
-    return make("tr", {}, make("th", {scope: "row"}, make("bdi", {}, data.vocabulary[word])),
-      ...cells.map((text, index) => make("td", {class: index === 2 ? "number" : ""}, text)));
+    const was = rowIn(before, word);
+    const moved = Math.hypot(...rowIn(now, word).map((value, index) => value - was[index])) / Math.hypot(...was);
+    const nearest = [before, now].map((table) => ["", nearestTo(table, word)]);
+    const far = ["number", moved ? plainNumber(roundedNumber(moved, 2)) : "–"];
+    return makeRow(make("bdi", {}, data.vocabulary[word]), ...nearest, far);
   });
   byId("train-words").replaceChildren(...rows);
 }
@@ -47,25 +48,16 @@ export function drawWords() {
 function nearestTo(table, word) {
   const {vocabulary} = state.data;
   const others = vocabulary.map((_, other) => other).filter((other) => other !== word);
-  const cosines = new Map(others.map((other) => [other, cosine(rowOf(table, word), rowOf(table, other))]));
+  const cosines = new Map(others.map((other) => [other, cosine(rowIn(table, word), rowIn(table, other))]));
   const nearest = others.sort((a, b) => cosines.get(b) - cosines.get(a)).slice(0, NEAREST);
   return nearest.map((other) => `${vocabulary[other]} ${cosines.get(other).toFixed(2).replace("-", MINUS)}`).join(", ");
 }
 
-function rowOf(table, word) {
+function rowIn(table, word) {
   const {hidden_size: width} = state.data.config;
   return Array.from(table.slice(word * width, (word + 1) * width));
 }
 
-function minus(a, b) {
-  return a.map((value, index) => value - b[index]);
-}
-
-// The root of the sum of their squares.
-export function lengthOf(a) {
-  return Math.sqrt(a.reduce((sum, value) => sum + value * value, 0));
-}
-
 function cosine(a, b) {
-  return a.reduce((sum, value, index) => sum + value * b[index], 0) / (lengthOf(a) * lengthOf(b));
+  return a.reduce((sum, value, index) => sum + value * b[index], 0) / (Math.hypot(...a) * Math.hypot(...b));
 }

@@ -3,24 +3,21 @@
 import {BUGS, run} from "../math/index.js";
 import {chooseSentence, plantBug, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
-import {counted, signedNumber, smallNumber} from "./format.js";
 import {beginAt} from "./follow.js";
-import {titleOf} from "./place.js";
+import {signedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
 import {isSecret, knownBug} from "./notes.js";
-import {checkBesides} from "./proof.js";
+import {titleOf} from "./place.js";
 import {clearRace, race} from "./race.js";
 import {state, watch} from "./state.js";
 import {openView} from "./tabs.js";
 
 const ROWS = 4; // of wrong arrays that are shown at once
-let stopCheck = () => {};
 
-// Draw the list of bugs; check again when one is planted.
+// Draw the list of bugs, and what the check says where one is planted.
 export function showBreak() {
   const choices = [{id: null, name: "none: the backward as it should be"}, ...BUGS].map(({id, name}) => {
-    const radio = make("input", {type: "radio", name: "bug", value: id ?? "", checked: id === null});
-    radio.addEventListener("change", () => plantBug(id));
+    const radio = make("input", {type: "radio", name: "bug", value: id ?? "", onchange: () => plantBug(id)});
     return make("label", {}, radio, make("span", {}, name));
   });
   byId("bugs").append(...choices);
@@ -31,12 +28,7 @@ export function showBreak() {
   });
   watch(["bug"], drawBug);
   drawBug();
-  watch(["view", "trace"], () => {
-    stopCheck();
-    if (state.view === "break") {
-      drawCheck();
-    }
-  });
+  watch(["view", "report"], drawCheck);
 }
 
 function drawBug() {
@@ -44,65 +36,51 @@ function drawBug() {
   for (const radio of byId("bugs").querySelectorAll("input")) {
     radio.checked = radio.value === (bug?.id ?? "");
   }
-  const lines = !bug
-    ? []
-    : [
-        make("p", {}, bug.text),
-        make("p", {class: "formula"}, "right: ", bug.right),
-        make("p", {class: "formula wrong"}, "planted: ", bug.line),
-      ];
-  byId("bug-lines").replaceChildren(...lines);
+  byId("bug-lines").replaceChildren(...(bug ? linesOfBug(bug) : []));
   clearRace();
 }
 
+// What is wrong with it, its right line and the planted one.
+export function linesOfBug({text, right, line}) {
+  return [
+    make("p", {}, text),
+    make("p", {class: "formula"}, "right: ", right),
+    make("p", {class: "formula wrong"}, "planted: ", line),
+  ];
+}
+
+// What the check says of each array, while the tab is open.
 function drawCheck() {
-  const list = byId("check-list");
-  list.replaceChildren();
-  const progress = (share) => {
-    byId("check-said").className = "proof";
-    byId("check-said").textContent = `Checking … ${Math.round(100 * share)} %`;
-  };
-  stopCheck = checkBesides(state.trace, progress, ({count, worst, perParameter}) => {
-    const [right, wrong] = [true, false].map((is) => perParameter.filter(({ok}) => ok === is));
-    byId("check-said").className = `proof ${wrong.length ? "bad" : "good"}`;
-    const all = `${counted(count, "derivative")} in ${counted(perParameter.length, "array")} of parameters`;
-    const figure = `${all} compared with finite differences`;
-    const get = wrong.length === 1 ? "array gets" : "arrays get";
-    const bad = `✗ ${wrong.length} ${get} a wrong gradient (${figure}).`;
-    const good = `✓ All are right: ${figure}, the worst off by ${smallNumber(worst.error)}.`;
-    byId("check-said").textContent = wrong.length ? bad : good;
-    if (wrong.length && !isSecret()) {
-      const said = make("p", {class: "first-wrong", role: "status"});
-      list.append(said);
-      lookForStep(said);
-    }
-    list.append(...foldedRows(backwardsOrder(wrong).map(wrongRow)));
-    if (state.bug && !wrong.length) {
-      list.append(elsewhere());
-    }
-    if (right.length) {
-      const names = make("p", {class: "quiet"}, right.map(({name}) => partInWords(name)).join(", "));
-      list.append(make("details", {}, make("summary", {}, `✓ ${right.length} are right`), names));
-    }
-  });
+  const {view, report, bug} = state;
+  const found = view === "break" && report ? report.perParameter : [];
+  const [right, wrong] = [true, false].map((is) => found.filter(({ok}) => ok === is));
+  const parts = foldedRows(backwardsOrder(wrong).map(wrongRow));
+  if (wrong.length && !isSecret()) {
+    parts.unshift(make("p", {class: "first-wrong"}, ...whereToLook(report.first)));
+  }
+  if (right.length) {
+    const names = make("p", {class: "quiet"}, right.map(({name}) => partInWords(name)).join(", "));
+    const folded = make("details", {}, make("summary", {}, `✓ ${right.length} are right`), names);
+    parts.push(...(bug && !wrong.length ? [elsewhere()] : []), folded);
+  }
+  byId("check-list").replaceChildren(...parts);
 }
 
 // In this sentence the bug changes nothing: a way to one in which it does.
 function elsewhere() {
-  const {model, bug, data} = state;
-  const example = data.examples.find((one) => changesSomething(run(model, one), run(model, one, {bug})));
+  const example = state.data.examples.find((one) => changesSomething(state.bug, one));
   const here = "In this sentence the bug changes nothing.";
   return example
     ? make("p", {}, `${here} It shows in another: `, makeButton(example.text, () => chooseSentence(example)))
     : make("p", {}, `${here} Nor does it in any other of the page.`);
 }
 
-// Does the bug move a gradient of a parameter? Both are traces, one without and one with it.
-export function changesSomething(right, broken) {
-  const gradients = [...right.arrays.values()].filter(({parameter}) => parameter).map(({gradient}) => gradient);
-  return gradients.some((name) =>
-    right.arrays.get(name).values.some((value, index) =>
-      Math.abs(value - broken.arrays.get(name).values[index]) > 1e-5));
+// Does this bug move a gradient of a parameter in this sentence?
+export function changesSomething(bug, example) {
+  const [right, broken] = [null, bug].map((planted) => run(state.model, example, {bug: planted}).arrays);
+  const isMoved = (name) =>
+    right.get(name).values.some((value, index) => Math.abs(value - broken.get(name).values[index]) > 1e-5);
+  return [...right.values()].some(({parameter, gradient}) => parameter && isMoved(gradient));
 }
 
 // In the order in which backward makes them.
@@ -118,25 +96,17 @@ function foldedRows(rows) {
 }
 
 // One array of which the gradient is wrong.
-function wrongRow({name, worst}) {
-  const {gradient} = state.trace.arrays.get(name);
-  const {row, column, analytic, numeric} = worst;
-  const place = {name: gradient, row, column};
-  const figures = `backward says ${signedNumber(analytic)}, the finite difference gives ${signedNumber(numeric)}`;
-  const parts = [
-    make("strong", {}, `✗ ${partInWords(name)}`),
-    make("span", {class: "quiet"}, ` ${titleOf(place)}: ${figures}: ${faultInWords(analytic, numeric)}`),
-  ];
-  return make(
-    "div",
-    {class: "wrong-row"},
-    makeButton("follow it", () => beginAt(place), {"aria-label": `follow ${titleOf(place)}`}),
-    make("div", {}, ...parts),
-  );
+function wrongRow({name, worst: {row, column, analytic, numeric}}) {
+  const place = {name: state.trace.arrays.get(name).gradient, row, column};
+  const figures = `backward says ${signedNumber(analytic)}, forward alone gives ${signedNumber(numeric)}`;
+  const said = ` ${titleOf(place)}: ${figures}: ${faultInWords(analytic, numeric)}`;
+  const title = make("strong", {}, `✗ ${partInWords(name)}`);
+  const go = makeButton("follow it", () => beginAt(place), {"aria-label": `follow ${titleOf(place)}`});
+  return make("div", {class: "wrong-row"}, go, make("div", {}, title, make("span", {class: "quiet"}, said)));
 }
 
 // How a derivative is wrong, beside the one that is right.
-export function faultInWords(analytic, numeric) {
+function faultInWords(analytic, numeric) {
   const times = analytic / numeric;
   if (Math.abs(times) < 1e-3) {
     return "it is missing";
@@ -151,18 +121,11 @@ export function faultInWords(analytic, numeric) {
 }
 
 // Which step the bug is in: of the first array that is wrong on the way back, all that it is made from is right.
-function lookForStep(said) {
-  const {trace} = state;
-  said.textContent = "Looking for the step that it is in …";
-  const options = {sample: 24, activations: true, method: "complex"};
-  stopCheck = checkBesides(trace, () => {}, ({first}) => said.replaceChildren(...whereToLook(first)), options);
-}
-
 function whereToLook(name) {
   const {steps, arrays} = state.trace;
   const {gradient} = arrays.get(name);
   const makers = steps.filter(({writes}) => writes.includes(gradient));
-  const [last] = makers.slice(-1);
+  const last = makers.at(-1);
   const text = `The first that is wrong on the way back is ${arrays.get(gradient).symbol}. `;
   const orElse = last.kind === "Fork"
     ? ", or on one of the roads that are added up there"

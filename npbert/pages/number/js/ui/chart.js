@@ -4,6 +4,9 @@ import {make, makeSvg} from "./dom.js";
 import {plainNumber} from "./format.js";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 300, 80, 26, 12, 44];
+const [WIDE, HIGH] = [WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
+// a drawing within the drawing, so that what lies outside the axes is cut off
+const INSIDE = {class: "curves", x: LEFT, y: TOP, width: WIDE, height: HIGH, viewBox: `${LEFT} ${TOP} ${WIDE} ${HIGH}`};
 
 // A figure. lines: {label, look, points: [[x, y]]}; marks: {label, look, x, y}; x and y: {label, log, from, to};
 // notes: {text, x, y, end} written into it, from x on (end: start) or up to it (end). Where an axis is `log`, points
@@ -14,18 +17,16 @@ export function chart({title, lines, marks = [], notes = [], x, y}) {
   const drawing = makeSvg(
     "svg",
     {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title},
-    ...ticksOf(x).map((tick) => gridX(tick, scaleX(tick), x)),
-    ...ticksOf(y).map((tick) => gridY(tick, scaleY(tick), y)),
+    ...gridOf(x, scaleX, (at) => `M${at} ${TOP}V${HEIGHT - BOTTOM}`, (at) => ({x: at, y: HEIGHT - BOTTOM + 16})),
+    ...gridOf(y, scaleY, (at) => `M${LEFT} ${at}H${WIDTH - RIGHT}`, (at) => ({x: LEFT - 6, y: at + 4, class: "end"})),
     makeSvg("text", {x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, class: "axis"}, x.label),
     makeSvg("text", {x: -(TOP + HEIGHT - BOTTOM) / 2, y: 13, class: "axis", transform: "rotate(-90)"}, y.label),
-    makeSvg("g", {class: "curves"}, ...lines.map(({look, points}) => curve(look, points, scaleX, scaleY))),
-    ...notes.map((note) =>
-      makeSvg("text", {x: scaleX(note.x), y: scaleY(note.y), class: `note ${note.end}`}, note.text),
-    ),
-    ...marks.map(({look, x: at, y: value, label}) => {
-      const dot = makeSvg("circle", {cx: scaleX(at), cy: scaleY(value), r: 6, class: `mark ${look}`});
-      dot.append(makeSvg("title", {}, label));
-      return dot;
+    makeSvg("svg", INSIDE, ...lines.map(({look, points}) => curve(look, points, scaleX, scaleY))),
+    ...notes.map(({text, end, ...at}) =>
+      makeSvg("text", {x: scaleX(at.x), y: scaleY(at.y), class: `note ${end}`}, text)),
+    ...marks.map(({look, label, ...at}) => {
+      const title = makeSvg("title", {}, label);
+      return makeSvg("circle", {cx: scaleX(at.x), cy: scaleY(at.y), r: 6, class: `mark ${look}`}, title);
     }),
   );
   const keys = [...lines, ...marks].map(({label, look}) => make("span", {class: "key"}, sample(look), label));
@@ -37,25 +38,19 @@ function curve(look, points, scaleX, scaleY) {
   return makeSvg("path", {d: path.join(""), class: `curve ${look}`});
 }
 
-// A bit of the line, for the list of what is what.
+// A bit of the line, or the mark, for the list of what is what.
 function sample(look) {
-  const line = makeSvg("path", {d: "M1 6H27", class: `curve ${look}`});
-  const dot = makeSvg("circle", {cx: 14, cy: 6, r: 5, class: `mark ${look}`});
-  return makeSvg(
-    "svg",
-    {viewBox: "0 0 28 12", class: "sample", "aria-hidden": "true"},
-    look.startsWith("mark-") ? dot : line,
-  );
+  const bit = look.startsWith("mark-")
+    ? makeSvg("circle", {cx: 14, cy: 6, r: 5, class: `mark ${look}`})
+    : makeSvg("path", {d: "M1 6H27", class: `curve ${look}`});
+  return makeSvg("svg", {viewBox: "0 0 28 12", class: "sample", "aria-hidden": "true"}, bit);
 }
 
-// Where on the drawing a value lies; what is outside the axis lies a little beyond its end.
+// Where on the drawing a value lies.
 function scaleOf({log, from, to}, start, end) {
   const place = log ? (value) => Math.log10(Math.max(value, from)) : (value) => value;
   const [low, high] = [place(from), place(to)];
-  return (value) => {
-    const share = (place(value) - low) / (high - low || 1);
-    return start + (end - start) * Math.max(-0.02, Math.min(1.02, share));
-  };
+  return (value) => start + ((end - start) * (place(value) - low)) / (high - low || 1);
 }
 
 // Four to eight round values.
@@ -74,14 +69,13 @@ function ticksOf({log, from, to}) {
   return Array.from({length: count}, (_, index) => (first + index) * every);
 }
 
-function gridX(tick, at, {log}) {
-  const line = makeSvg("path", {d: `M${at} ${TOP}V${HEIGHT - BOTTOM}`, class: "grid"});
-  return makeSvg("g", {}, line, makeSvg("text", {x: at, y: HEIGHT - BOTTOM + 16, class: "tick"}, tickText(tick, log)));
-}
-
-function gridY(tick, at, {log}) {
-  const line = makeSvg("path", {d: `M${LEFT} ${at}H${WIDTH - RIGHT}`, class: "grid"});
-  return makeSvg("g", {}, line, makeSvg("text", {x: LEFT - 6, y: at + 4, class: "tick end"}, tickText(tick, log)));
+// A line across for each tick, and its text where it ends.
+function gridOf(axis, scale, lineAt, textAt) {
+  return ticksOf(axis).flatMap((tick) => {
+    const {class: look = "", ...place} = textAt(scale(tick));
+    const text = makeSvg("text", {...place, class: `tick ${look}`}, tickText(tick, axis.log));
+    return [makeSvg("path", {d: lineAt(scale(tick)), class: "grid"}), text];
+  });
 }
 
 function tickText(tick, log) {

@@ -1,6 +1,6 @@
 // Two guesses compared: why the model prefers one word to another at a hidden place, by words and by features.
 
-import {byFeature} from "../math/index.js";
+import {byFeature, run} from "../math/index.js";
 import {compareWith} from "./actions.js";
 import {attentionMap, sharesOfAttention} from "./attention_maps.js";
 import {barsOf} from "./bars.js";
@@ -13,10 +13,7 @@ import {change, state, watch} from "./state.js";
 
 // Draw it while two guesses are compared, and name what backward begins from wherever the page does.
 export function showCompare() {
-  byId("rival-out").addEventListener("click", () => {
-    compareWith(null);
-    byId("loss-value").focus({preventScroll: true}); // the note, and its button, are gone
-  });
+  byId("rival-out").addEventListener("click", compareNoMore);
   byId("rival").addEventListener("change", (event) => {
     compareWith({...state.rival, word: Number(event.target.value)});
     byId("rival").focus({preventScroll: true});
@@ -27,12 +24,22 @@ export function showCompare() {
   watch(["trace", "view"], drawCompare);
 }
 
+// The loss again. The button that was pressed is gone, or stands for something else.
+export function compareNoMore() {
+  compareWith(null);
+  byId("loss-value").focus({preventScroll: true});
+}
+
 // Bring the comparison before the reader's eyes, and the keyboard to it.
 export function showWhy(rival) {
   compareWith(rival);
   byId("compare").open = true;
   requestAnimationFrame(() => byId("compare").scrollIntoView({block: "start"})); // after the chosen cell is shown
   byId("compare").querySelector("summary").focus({preventScroll: true});
+}
+
+function quoted(word) {
+  return `“${state.data.vocabulary[word]}”`;
 }
 
 function drawCompare() {
@@ -43,16 +50,13 @@ function drawCompare() {
   if (byId("compare").hidden) {
     return;
   }
-  const {vocabulary} = state.data;
   const position = maskedPositions()[rival.masked], answer = state.example.labels[position];
   const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
-  const quoted = (word) => `“${vocabulary[word]}”`;
   byId("compare-title").textContent = `Why ${quoted(first)} and not ${quoted(second)}?`;
-  const options = vocabulary.map((word, id) => ({word, id})).filter(({id}) => id !== answer)
-    .map(({word, id}) => make("option", {value: id, selected: id === rival.word}, word));
-  byId("rival").replaceChildren(...options);
+  byId("rival").replaceChildren(...state.data.vocabulary.flatMap((word, id) =>
+    (id === answer ? [] : [make("option", {value: id, selected: id === rival.word}, word)])));
   byId("rival-answer").textContent = quoted(answer);
-  byId("compare-said").replaceChildren(...scoresInWords(first, second, quoted), ...strongest(quoted));
+  byId("compare-said").replaceChildren(...scoresInWords(first, second), ...strongest(answer));
   byId("compare-for").textContent = `for ${quoted(answer)}`;
   byId("compare-against").textContent = `for ${quoted(rival.word)}`;
   byId("compare-words").replaceChildren(barsOf({terms: byWord(), total: null}));
@@ -62,7 +66,7 @@ function drawCompare() {
 }
 
 // The scores of both, and how much that is in probability: each number leads on.
-function scoresInWords(first, second, quoted) {
+function scoresInWords(first, second) {
   const {rival, trace} = state;
   const number = (place) => makeButton(signedNumber(valueAt(place)), () => beginAt(place), {class: "factor"});
   const score = (column) => number({name: "logits", row: rival.masked, column});
@@ -83,17 +87,23 @@ function byWord() {
   });
 }
 
-// Which word speaks most for each of the two: the one by which the difference moves most when it is hidden.
-function strongest(quoted) {
-  const {trace, rival, example} = state;
+// Which word speaks most for each of the two: the one by which the difference moves most when it is hidden. And what
+// the model prefers without any word: often more than with them, and then all words speak for the loser.
+function strongest(answer) {
+  const {model, trace, rival, example} = state;
   const hiding = Array.from(trace.arrays.get("words.hiding").values);
-  const answer = example.labels[maskedPositions()[rival.masked]];
-  return [[answer, 1], [rival.word, -1]].map(([guessed, sign]) => {
+  const said = [[answer, 1], [rival.word, -1]].flatMap(([guessed, sign]) => {
     const [most] = bestOf(hiding.map((value) => sign * value), 1);
     const then = signedNumber(trace.loss - hiding[most]);
-    const word = make("strong", {}, quoted(example.input_ids[most]));
     return sign * hiding[most] > 0
-      ? make("span", {}, word, ` speaks most for ${quoted(guessed)}: were it hidden, δ would be ${then}. `)
-      : make("span", {}, `No word speaks for ${quoted(guessed)} when it is hidden alone. `);
+      ? [make("strong", {}, quoted(example.input_ids[most])),
+        ` speaks most for ${quoted(guessed)}: were it hidden, δ would be ${then}. `]
+      : [`No word speaks for ${quoted(guessed)} when it is hidden alone. `];
   });
+  const mask = example.input_ids[maskedPositions()[rival.masked]];
+  const nothing = {...example, input_ids: example.input_ids.map(() => mask)};
+  const without = run(model, nothing, {backward: false, rival}).loss;
+  return [...said, `Were all words hidden at once, δ would be ${signedNumber(without)}: so far is `
+    + `${quoted(without < 0 ? rival.word : answer)} ahead before the model reads any word, and the words together `
+    + `bring it to ${signedNumber(trace.loss)}.`];
 }

@@ -6,17 +6,23 @@ import {byId} from "./dom.js";
 import {titleOf} from "./place.js";
 import {state} from "./state.js";
 
+// The h that the reader has chosen.
+export function stepOfDifference() {
+  return 10 ** Number(byId("h-slider").value);
+}
+
 // Draw it for the number that is moved, with a mark where it was and one where it is.
-export function drawCurve({place, curve, value, slope, low, high, moved, lossThere, h}) {
+export function drawCurve({place, curve, value, slope, low, high, moved, lossThere}) {
   const {loss, goal} = state.trace;
   const lines = [{label: `the ${goal}`, look: "solid", points: curve}];
   const x = {label: titleOf(place), from: low, to: high};
   const y = axisFor([...curve.map(([, at]) => at), loss], goal);
-  const line = (through, rise) => clipped([low, high].map((at) => [at, through + rise * (at - value)]), y);
+  const line = (through, rise) => [low, high].map((at) => [at, through + rise * (at - value)]);
   if (slope !== null) {
     lines.push({label: "tangent: what backward says", look: "dashed", points: line(loss, slope)});
   }
   const marks = [{label: "where it was", look: "mark-hollow", x: value, y: loss}];
+  const h = stepOfDifference();
   if (slope !== null && h >= 1e-3 * (high - low)) {
     const lossAt = (there) => lossWith(state.trace, place, there);
     const middle = (lossAt(value + h) + lossAt(value - h)) / 2;
@@ -30,21 +36,4 @@ export function drawCurve({place, curve, value, slope, low, high, moved, lossThe
   }
   const title = `the ${goal} over ${titleOf(place)}, with the tangent that backward gives`;
   byId("move-chart").replaceChildren(chart({title, lines, marks, x, y}));
-}
-
-// The part of a straight line that lies inside the drawing.
-function clipped([[x0, y0], [x1, y1]], {from, to}) {
-  const rise = (y1 - y0) / (x1 - x0);
-  if (rise === 0) {
-    return [
-      [x0, y0],
-      [x1, y1],
-    ];
-  }
-  const ends = [from, to].map((edge) => x0 + (edge - y0) / rise).sort((a, b) => a - b);
-  const [left, right] = [Math.max(x0, ends[0]), Math.min(x1, ends[1])];
-  return [
-    [left, y0 + rise * (left - x0)],
-    [right, y0 + rise * (right - x0)],
-  ];
 }

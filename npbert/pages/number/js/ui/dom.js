@@ -34,3 +34,9 @@ export function byId(id) {
 export function makeButton(text, onclick, attributes = {}) {
   return make("button", {type: "button", onclick, ...attributes}, text);
 }
+
+// A row of a table: what it is of, and its cells, [class, content] each.
+export function makeRow(name, ...cells) {
+  const parts = cells.map(([look, text]) => make("td", {class: look}, text));
+  return make("tr", {}, make("th", {scope: "row"}, name), ...parts);
+}

@@ -2,17 +2,16 @@
 
 import {explain, largestTerm, wayToLoss} from "../math/index.js";
 import {change, state, watch} from "./state.js";
-import {follow, forget, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
+import {follow, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, exactNumber, plainNumber, signedNumber} from "./format.js";
-import {cellOfPlace} from "./heatmap.js";
 import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
 import {knownBug} from "./notes.js";
 import {isRounding, whyNothing} from "./nothing.js";
 import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
 import {openView} from "./tabs.js";
-import {trailOf} from "./trail.js";
+import {goBackOnTrail, showSum, trailOf} from "./trail.js";
 
 const TO_TRY = 5;
 
@@ -23,32 +22,6 @@ export function showFollowed() {
   watch(["step"], () => state.chosen && byId("ways").replaceChildren(...waysOn()));
 }
 
-// Bring the sum before the reader's eyes, and the keyboard to it.
-export function showSum() {
-  byId("followed-title").focus({preventScroll: true});
-  byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
-  const {top, bottom} = byId("follow").getBoundingClientRect();
-  if (top < 0 || Math.min(bottom, top + 200) > innerHeight) {
-    byId("follow").scrollIntoView({block: "start"});
-  }
-}
-
-// One back on the trail.
-export function goBackOnTrail() {
-  if (state.trail.length > 1) {
-    goBackTo(state.trail.length - 2);
-    showSum();
-  }
-}
-
-// Follow no number. The keyboard returns to its cell; or, where there is none or from the cell itself, to stepping.
-export function leaveNumber({toCell = true} = {}) {
-  const place = state.chosen;
-  forget();
-  const cell = toCell && place ? cellOfPlace(byId("stage"), place) : null;
-  (cell ?? byId("scrubber")).focus({preventScroll: !cell});
-}
-
 // Follow the largest part, and its largest part, until backward begins.
 function followToLoss() {
   follow(...wayToLoss(state.trace, state.chosen));
@@ -56,7 +29,7 @@ function followToLoss() {
 }
 
 // Follow this number, and show its sum.
-export function followTo(place) {
+function followTo(place) {
   follow(place);
   showSum();
 }
@@ -69,11 +42,10 @@ export function beginAt(place) {
 
 // Where to begin: the weights that move the loss most. The part of the model is said once for all that are in it.
 function drawTries() {
-  let said = null;
-  const tries = steepestWeights(TO_TRY).map((place) => {
+  const tries = steepestWeights(TO_TRY).map((place, index, places) => {
     const gradient = {...place, name: state.trace.arrays.get(place.name).gradient};
-    const part = place.name === said ? "" : `, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
-    said = place.name;
+    const isAsBefore = place.name === places[index - 1]?.name;
+    const part = isAsBefore ? "" : `, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
     const button = makeButton(`${titleOf(place)}${part}`, () => followTo(gradient));
     return make("li", {}, button, ` ${signedNumber(valueAt(gradient))}`);
   });
@@ -84,33 +56,27 @@ function drawFollowed() {
   const {chosen, trace} = state;
   byId("follow-hint").hidden = Boolean(chosen);
   byId("followed").hidden = !chosen;
+  byId("followed").replaceChildren();
   if (!chosen) {
-    byId("followed").replaceChildren();
     return;
   }
   const explained = explain(trace, chosen.name, chosen.row, chosen.column);
   if (isMovedByHand(chosen)) {
     explained.terms[0].label = "put there by you";
   }
-  const {terms} = explained;
+  const {terms, formula} = explained;
+  const words = wordsByNumber(trace.arrays.get(chosen.name), chosen.row, chosen.column); // which the formula numbers
   const sum = terms.length > 1 ? `, the sum of ${counted(terms.length, "part")}` : "";
   byId("followed-said").textContent = `${titleOf(chosen)} is ${signedNumber(explained.value)}${sum}`;
-  byId("followed").replaceChildren(
-    trailOf(showSum, leaveNumber),
+  byId("followed").append(
+    trailOf(),
     titleBox(),
-    make("p", {class: "formula"}, explained.formula, numbering()),
+    make("p", {class: "formula"}, formula, words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null),
     barsOf(explained),
     ...spoiledSum(explained),
     make("p", {class: "note"}, explained.note),
     make("div", {id: "ways", class: "ways screen-only"}, ...waysOn()),
   );
-}
-
-// The title names the words, and the formula numbers them.
-function numbering() {
-  const {chosen, trace} = state;
-  const words = wordsByNumber(trace.arrays.get(chosen.name), chosen.row, chosen.column);
-  return words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null;
 }
 
 // With a bug planted at this very step, the number is not the sum that it should be.
@@ -128,15 +94,13 @@ function titleBox() {
   const {chosen, trace} = state;
   const array = trace.arrays.get(chosen.name);
   const value = valueAt(chosen);
-  const title = make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `);
-  title.append(make("output", {title: exactNumber(value)}, signedNumber(value)));
   const maker = stepThatMakesNumber(chosen);
   const where = maker === null ? "" : ` (${partInWords(trace.steps[maker].part)})`;
-  const parts = [title, make("p", {class: "meaning", title: shapeInWords(array)}, `${array.meaning}${where}`)];
-  if (array.gradientOf && isMovable(chosen)) {
-    parts.push(make("p", {id: "what-it-says"}, whatItSays(chosen, value)));
-  }
-  return make("div", {}, ...parts);
+  return make("div", {},
+    make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `,
+      make("output", {title: exactNumber(value)}, signedNumber(value))),
+    make("p", {class: "meaning", title: shapeInWords(array)}, `${array.meaning}${where}`),
+    array.gradientOf && isMovable(chosen) ? make("p", {id: "what-it-says"}, whatItSays(chosen, value)) : null);
 }
 
 const MOVE = 0.01;
@@ -173,34 +137,22 @@ function fallBy(slope) {
 function waysOn() {
   const {chosen, trace, step, trail} = state;
   const {gradient, gradientOf} = trace.arrays.get(chosen.name);
-  const ways = [];
-  if (trail.length > 1) {
-    ways.push(makeButton("← Previous number", goBackOnTrail, {title: "the one before on the trail (Backspace)"}));
-  }
-  if (largestTerm(trace, chosen)) {
-    ways.push(makeButton(`Follow the largest to the ${trace.goal}`, followToLoss));
-  }
-  if (gradient) {
-    ways.push(makeButton("Its gradient", () => followTo({...chosen, name: gradient})));
-  }
-  if (gradientOf) {
-    ways.push(makeButton("Its value", () => followTo({...chosen, name: gradientOf})));
-  }
   const parameter = parameterOf(chosen);
-  if (parameter && chosen.name !== `new(${parameter})`) {
-    ways.push(makeButton("After the next step", () => followTo({...chosen, name: `new(${parameter})`})));
-  }
-  const maker = stepThatMakesNumber(chosen);
-  if (maker !== null && maker !== step) {
-    const text = `Step ${maker + 1}: ${partInWords(trace.steps[maker].part)}`;
-    const go = () => {
-      goToStep(maker);
-      byId("followed-title").focus({preventScroll: true});
-    };
-    ways.push(makeButton(text, go, {title: "the step that makes it"}));
-  }
-  if (isMovable(chosen)) {
-    ways.push(makeButton("Try another value", () => openView("move"), {title: `move it and watch the ${trace.goal}`}));
-  }
-  return ways;
+  const updated = parameter && `new(${parameter})`;
+  const maker = stepThatMakesNumber(chosen) ?? step;
+  const goToMaker = () => {
+    goToStep(maker);
+    byId("followed-title").focus({preventScroll: true});
+  };
+  const to = (name) => () => followTo({...chosen, name});
+  const ways = [ // whether it is one, its button, and where it leads
+    [trail.length > 1, "← Previous number", goBackOnTrail, "the one before on the trail (Backspace)"],
+    [largestTerm(trace, chosen), `Follow the largest to the ${trace.goal}`, followToLoss],
+    [gradient, "Its gradient", to(gradient)],
+    [gradientOf, "Its value", to(gradientOf)],
+    [chosen.name !== updated && updated, "After the next step", to(updated)],
+    [maker !== step, `Step ${maker + 1}: ${partInWords(trace.steps[maker].part)}`, goToMaker, "the step that makes it"],
+    [isMovable(chosen), "Try another value", () => openView("move"), `move it and watch the ${trace.goal}`],
+  ];
+  return ways.filter(([isThere]) => isThere).map(([, text, go, title]) => makeButton(text, go, {title}));
 }

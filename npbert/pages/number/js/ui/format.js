@@ -1,6 +1,7 @@
 // Numbers and names as a reader wants them.
 
 export const MINUS = "\u2212";
+const THOUSANDS = new Intl.NumberFormat("en-US");
 
 // A number with its sign, as short as a cell: +0.12, −3.4, +2e-5.
 export function shortNumber(value) {
@@ -62,7 +63,7 @@ export function percent(value) {
 
 // 1234 -> 1,234
 export function counted(count, word = "") {
-  const number = count.toLocaleString("en-US");
+  const number = THOUSANDS.format(count);
   return word ? `${number}\u00a0${word}${count === 1 ? "" : "s"}` : number;
 }
 

@@ -16,8 +16,15 @@ export function showGuide() {
       isHeld = false;
     });
   }
-  byId("guides").addEventListener("click", ({target}) => {
-    byId("guides").open &&= !target.closest("a");
+  const menu = byId("guides");
+  menu.addEventListener("click", ({target}) => {
+    menu.open &&= !target.closest("a");
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && menu.open) {
+      event.stopPropagation();
+      leaveMenu();
+    }
   });
 }
 
@@ -31,21 +38,29 @@ export function sayInGuide({title, text, choices, said = ""}) {
   main.focus({preventScroll: true});
 }
 
-// Mark it, and bring it into sight under the box. Null: nothing is marked any more.
+// Mark it, and bring it into sight under the box, and the step's title with it, where there is room for both. Null:
+// nothing is marked any more.
 export function pointAt(thing) {
   spoken?.removeAttribute("data-spoken");
   thing?.setAttribute("data-spoken", "");
   spoken = thing;
   isHeld = thing !== null;
-  keepInSight();
+  requestAnimationFrame(keepInSight); // after the stage has shown the chosen number
 }
 
 // Also when a list above it has come late.
 function keepInSight() {
   document.documentElement.style.setProperty("--guide", `${byId("guide").offsetHeight}px`);
   if (isHeld) {
-    spoken.scrollIntoView({block: spoken.matches("td") ? "center" : "start"});
+    byId("stage-head").scrollIntoView();
+    spoken.scrollIntoView({block: "nearest"});
+    spoken.firstElementChild?.scrollIntoView({block: "nearest"}); // at least how it begins
   }
+}
+
+function leaveMenu() {
+  byId("guides").open = false;
+  byId("guides").querySelector("summary").focus();
 }
 
 function drawGuide() {
@@ -54,7 +69,8 @@ function drawGuide() {
     pointAt(null);
   }
   if (isOver && byId("guide").contains(document.activeElement)) {
-    byId("guides").querySelector("summary").focus();
+    leaveMenu();
   }
   byId("guide").hidden = isOver;
+  byId("guide-leave").setAttribute("href", `#${state.outside}`);
 }

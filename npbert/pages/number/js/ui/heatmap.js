@@ -1,9 +1,9 @@
-// An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or −.
+// An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or − (by css/heat.css).
 // Every cell can be pointed at, reached with the arrow keys, and chosen.
 
 import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
-import {indexLabel, leavesOut, shownOf} from "./labels.js";
+import {indexLabel, shownOf} from "./labels.js";
 import {isNearlyNothing, largestOf} from "./nothing.js";
 import {state} from "./state.js";
 
@@ -16,41 +16,26 @@ export function heatMap(array) {
   const [down, across] = isTurned ? ["columns", "rows"] : ["rows", "columns"];
   const [downCount, acrossCount] = isTurned ? [array.shape[1], array.shape[0]] : array.shape;
   const [downShown, acrossShown] = [shownOf(array[down], downCount), shownOf(array[across], acrossCount)];
-  const largest = isNearlyNothing(array) ? Infinity : strongestOf(array) || 1;
+  const {values, shape: [, width]} = array;
+  const [isShown, isSigned, largest] = [!isNearlyNothing(array), !isShares(array), strongestOf(array) || 1];
+  const cellAt = (row, column) => cell(row, column, isShown ? values[row * width + column] : 0, largest, isSigned);
   const rows = downShown.map((i) =>
-    make(
-      "tr",
-      {},
-      heading("row", array[down], i),
-      ...acrossShown.map((j) => (isTurned ? cell(array, j, i, largest) : cell(array, i, j, largest))),
-    ),
-  );
+    make("tr", {}, heading("row", array[down], i),
+      ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))));
   const size = acrossShown.length > 20 ? "tiny" : acrossShown.length > 10 ? "small" : "usual";
-  const look = isShares(array) ? " shares" : array.values.length === 1 ? " alone" : "";
-  const table = make(
-    "table",
-    {
-      role: "grid",
-      class: `heat ${size}${look}`,
-      "aria-label": `${array.symbol}: ${array.meaning}`,
-      "data-array": array.name,
-    },
-    make("thead", {}, headings(array[across], acrossShown)),
-    make("tbody", {}, ...rows),
-  );
+  const look = !isSigned ? " shares" : values.length === 1 ? " alone" : "";
+  const name = {"aria-label": `${array.symbol}: ${array.meaning}`, "data-array": array.name};
+  const table = make("table", {role: "grid", class: `heat ${size}${look}`, ...name},
+    make("thead", {}, make("tr", {}, make("td", {class: "corner"}),
+      ...acrossShown.map((j) => heading("col", array[across], j)))),
+    make("tbody", {}, ...rows));
   const stop = table.querySelector(stops.get(array.name) ?? "td[data-row]") ?? table.querySelector("td[data-row]");
   stop.tabIndex = 0;
-  const parts = [make("div", {class: "scrolls heat-box"}, table)];
-  if (leavesOut(array[down], downCount)) {
-    parts.push(make("p", {class: "quiet left-out"}, `${downShown.length} of its ${downCount} words are shown`));
-  } else if (array[down] === "vocabulary" && downCount > MANY_ROWS) {
-    parts.push(make("p", {class: "quiet left-out"}, `scroll in it to see all ${downCount} words`));
-  }
-  return make("div", {class: "heat-whole"}, ...parts);
-}
-
-function headings(kind, shown) {
-  return make("tr", {}, make("td", {class: "corner"}), ...shown.map((j) => heading("col", kind, j)));
+  const isLong = array[down] === "vocabulary" && downCount > MANY_ROWS;
+  const said = downShown.length < downCount ? `${downShown.length} of its ${downCount} words are shown`
+    : isLong ? `scroll in it to see all ${downCount} words` : "";
+  return make("div", {class: "heat-whole"}, make("div", {class: "scrolls heat-box"}, table),
+    said ? make("p", {class: "quiet left-out"}, said) : null);
 }
 
 function heading(scope, kind, index) {
@@ -59,27 +44,23 @@ function heading(scope, kind, index) {
   return label ? make("th", {scope, class: look}, make("bdi", {}, label)) : make("td", {class: "corner"});
 }
 
-function cell(array, row, column, largest) {
-  const value = largest === Infinity ? 0 : array.values[row * array.shape[1] + column];
-  const share = Math.round((100 * Math.abs(value)) / largest);
+function cell(row, column, value, largest, isSigned) {
+  const style = `--share: ${Math.round((100 * Math.abs(value)) / largest)}%`;
   const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
-  const attributes = {role: "gridcell", tabindex: -1, class: sign, style: `--share: ${share}%`};
-  const place = {"data-row": row, "data-column": column};
-  const text = shortNumber(value);
-  return make("td", {...attributes, ...place}, isShares(array) ? text.replace("+", "") : text);
+  const text = isSigned ? shortNumber(value) : shortNumber(value).replace("+", "");
+  return make("td", {tabindex: -1, class: sign, style, "data-row": row, "data-column": column}, text);
 }
 
-// The size that gets the strongest colour: 1 for shares; for all else the largest of the array and of its siblings, which
-// are the heads of one step, or the roads of one gradient and their sum.
+// The size that gets the strongest colour: 1 for shares; for all else the largest of the array and of its siblings: the
+// heads of one step, or the roads of one gradient and their sum. The names of siblings begin alike.
 export function strongestOf(array) {
-  const siblings = [...state.trace.arrays.values()].filter((other) => familyOf(other) === familyOf(array));
-  return isShares(array) ? 1 : Math.max(...[array, ...siblings].map(({values}) => largestOf(values)));
-}
-
-function familyOf(array) {
-  const base = state.trace.arrays.get(array.gradientOf) ?? array;
-  const family = array.head === null ? base.name : `${base.madeBy} ${base.symbol.replaceAll(/[₀-₉]/g, "")}`;
-  return `${array.isGradient} ${family}`;
+  if (isShares(array)) {
+    return 1;
+  }
+  const {name, head, gradientOf} = array;
+  const begin = head !== null ? name.replace(/\d+\)?$/, "") : gradientOf && `d(${gradientOf})`;
+  const siblings = begin ? [...state.trace.arrays.values()].filter((other) => other.name.startsWith(begin)) : [];
+  return Math.max(...[array, ...siblings].map(({values}) => largestOf(values)));
 }
 
 // Shares and probabilities go from 0 to 1, whichever is the largest.
@@ -90,15 +71,12 @@ export function isShares({symbol}) {
 // Tab stops from now on at the cell that has the focus.
 export function stopHere(element) {
   const place = placeOfCell(element);
-  if (!place) {
-    return;
+  if (place) {
+    const cell = element.closest("td");
+    cell.closest("table").querySelector("td[tabindex='0']").tabIndex = -1;
+    cell.tabIndex = 0;
+    stops.set(place.name, `td[data-row="${place.row}"][data-column="${place.column}"]`);
   }
-  const cell = element.closest("td");
-  for (const other of cell.closest("table").querySelectorAll("td[tabindex='0']")) {
-    other.tabIndex = -1;
-  }
-  cell.tabIndex = 0;
-  stops.set(place.name, `td[data-row="${place.row}"][data-column="${place.column}"]`);
 }
 
 // Which number a cell is: {name, row, column}, or null for what is no cell.
@@ -134,13 +112,9 @@ export function moveInHeatMap(event) {
     Home: () => cells[0],
     End: () => cells.at(-1),
   }[event.key];
-  if (!next) {
-    return false;
+  if (next) {
+    next()?.focus();
+    event.preventDefault();
   }
-  const there = next();
-  if (there) {
-    there.focus();
-  }
-  event.preventDefault();
-  return true;
+  return Boolean(next);
 }

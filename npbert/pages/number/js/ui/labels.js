@@ -34,10 +34,7 @@ const AXES = {
 
 // The shape of an array in words: 6 tokens × 8 features, of head 0.
 export function shapeInWords({shape, rows, columns, head}) {
-  const axes = [
-    [rows, shape[0]],
-    [columns, shape[1]],
-  ].filter(([kind]) => AXES[kind]);
+  const axes = [[rows, shape[0]], [columns, shape[1]]].filter(([kind]) => AXES[kind]);
   const words = axes.map(([kind, count]) => counted(count, AXES[kind])).join(" × ") || "one number";
   return head === null ? words : `${words}, head ${head}`;
 }
@@ -55,11 +52,6 @@ export function shownOf(kind, count) {
   }
   const matters = new Set(wordsThatMatter());
   return all.filter((index) => matters.has(index));
-}
-
-// True where a heat map of this kind leaves words out.
-export function leavesOut(kind, count) {
-  return shownOf(kind, count).length < count;
 }
 
 // The words of the sentence, the answers, the best guesses, and the chosen one.
@@ -81,14 +73,8 @@ export function bestOf(values, count) {
 
 // What a number is called: Q[“are”, 3].
 export function nameOf(array, row, column) {
-  const [rows, columns] = array.shape;
-  const places = [];
-  if (rows > 1 || array.rows !== "one") {
-    places.push(placeOf(array.rows, row));
-  }
-  if (columns > 1 || array.columns !== "one") {
-    places.push(placeOf(array.columns, column));
-  }
+  const axes = [[array.rows, row, array.shape[0]], [array.columns, column, array.shape[1]]];
+  const places = axes.filter(([kind, , count]) => count > 1 || kind !== "one").map(([kind, at]) => placeOf(kind, at));
   return array.symbol + (places.length ? `[${places.join(", ")}]` : "");
 }
 
@@ -109,9 +95,6 @@ export function wordsByNumber(array, row, column) {
 
 // layers.0.attention -> layer 0, attention: the path of a part in words.
 export function partInWords(part) {
-  const words = part
-    .replace(/^bert\./, "")
-    .replace(/encoder\.layers\.(\d+)/, "layer $1")
-    .split(".");
-  return words.map((word) => word.replaceAll("_", " ")).join(" › ");
+  const short = part.replace(/^bert\./, "").replace(/encoder\.layers\.(\d+)/, "layer $1");
+  return short.replaceAll("_", " ").replaceAll(".", " › ");
 }

@@ -33,29 +33,10 @@ state.exported = valuesOf(state.model);
 state.trainer = newTrainer();
 // for whoever opens the browser's console
 globalThis.npbert = {state, explain, run, slope: complexStepIn, goToStep, choose, compareWith};
-for (const show of [
-  showTools,
-  showTabs,
-  showSentence,
-  showCompare,
-  showNotes,
-  showTransport,
-  showStage,
-  showRoads,
-  showFollowed,
-  showPaths,
-  showSource,
-  showTape,
-  showMove,
-  showStepSize,
-  showBreak,
-  showTrain,
-  showGuide,
-  showQuiz,
-  showTour,
-  showAddress,
-  showToolbars,
-]) {
-  show();
-}
+const shown = [
+  showTools, showTabs, showSentence, showCompare, showNotes, showTransport, showStage, showRoads, showFollowed,
+  showPaths, showSource, showTape, showMove, showStepSize, showBreak, showTrain, showGuide, showQuiz, showTour,
+  showAddress, showToolbars,
+];
+shown.forEach((show) => show());
 showProof();

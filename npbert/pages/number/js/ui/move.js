@@ -11,11 +11,11 @@ import {chosenValue, derivativeAt, titleOf, valueAt} from "./place.js";
 import {state, watch} from "./state.js";
 
 const POINTS = 61;
-let now = null; // {place, value, slope, reach, low, high, curve, moved, lossThere, h}
+let now = null; // {place, value, slope, low, high, curve, moved, lossThere}
 
 // Listen to the slider and the buttons; draw when the tab is opened, or when the model changes under it.
 export function showMove() {
-  byId("move-slider").addEventListener("input", (event) => moveTo(valueOnSlider(Number(event.target.value))));
+  byId("move-slider").addEventListener("input", (event) => moveTo(Number(event.target.value)));
   nudges().forEach((button) => button.addEventListener("click", () => nudge(Number(button.dataset.by))));
   byId("move-zoom").addEventListener("change", begin);
   byId("move-back").addEventListener("click", () => leaveAt(() => moveTo(now.value)));
@@ -40,13 +40,14 @@ function begin() {
   const reach = Math.max(1, 2 * Math.abs(value)) / Number(byId("move-zoom").value);
   const [least, most] = limitsOf(array);
   const [low, high] = [Math.max(least, value - reach), Math.min(most, value + reach)];
-  now = {place, value, slope: derivativeAt(place), reach, low, high, moved: value, h: now?.h};
+  now = {place, value, slope: derivativeAt(place), low, high, moved: value};
   const places = Array.from({length: POINTS}, (_, index) => low + ((high - low) * index) / (POINTS - 1));
   now.curve = places.map((x) => [x, lossIfMoved(x)]).filter(([, loss]) => Number.isFinite(loss));
   byId("move-name").textContent = titleOf(place);
   byId("move-meaning").textContent = `${array.meaning}${aloneNote(array)}`;
   byId("move-keep").hidden = !array.parameter;
-  setSlider();
+  byId("move-slider").min = low;
+  byId("move-slider").max = high;
   moveTo(value);
 }
 
@@ -60,22 +61,6 @@ function aloneNote(array) {
   const why = array.gradient ? ""
     : " Backward goes past it in one formula and never computes its gradient, so it has no slope here.";
   return note + why;
-}
-
-function setSlider() {
-  const {low, high, value, reach} = now;
-  const isWhole = low === value - reach && high === value + reach;
-  const slider = byId("move-slider");
-  slider.step = isWhole ? 0.005 : "any";
-  slider.min = isWhole ? -1 : (low - value) / reach;
-  slider.max = isWhole ? 1 : (high - value) / reach;
-}
-
-// The value where the slider stands: at its ends exactly the least and the largest.
-function valueOnSlider(share) {
-  const value = now.value + now.reach * share;
-  const end = [now.low, now.high].find((limit) => Math.abs(value - limit) < 1e-9 * now.reach);
-  return end ?? value;
 }
 
 function nudges() {
@@ -98,7 +83,7 @@ function moveTo(value) {
   const {slope, place} = now;
   const moved = value - now.value;
   const slider = byId("move-slider");
-  slider.value = moved / now.reach;
+  slider.value = value;
   slider.setAttribute("aria-valuetext", `${titleOf(place)} is ${plainNumber(value)}`);
   const there = moved === 0 ? state.trace.loss : lossIfMoved(value);
   now.lossThere = there;

@@ -30,7 +30,7 @@ export function placeNamed(text, step) {
   const [, role, symbol] = text.match(/^(answer|hidden|word|largest):(.+)$/) ?? [];
   const names = step === null ? [...arrays.keys()] : namesAt(steps[step]);
   const named = names.map((name) => arrays.get(name)).filter((array) => withoutHeads(array) === symbol);
-  return role ? largestPlace(named, role) : placeIn(arrays, text);
+  return role ? largestPlace(named, thereFor(role)) : placeIn(arrays, text);
 }
 
 // The place NAME[row,column] in one of these arrays, by name; or null.
@@ -49,26 +49,30 @@ function withoutHeads({symbol, head}) {
   return head === null ? symbol : symbol.replace(/[₀-₉]+/, "");
 }
 
-function largestPlace(arrays, role) {
+// By the kind of row or column, which of them are there for a role: all, where nothing is said.
+function thereFor(role) {
+  const {input_ids: ids, labels} = state.example;
+  const [hidden] = maskedPositions();
+  return {
+    answer: {tokens: [hidden], masked: [0], vocabulary: [labels[hidden]]},
+    hidden: {tokens: [hidden], masked: [0], vocabulary: [ids[hidden]]},
+    word: {masked: [0], vocabulary: ids.filter((id) => id !== ids[hidden])},
+    largest: {},
+  }[role];
+}
+
+// The place of the largest number in these arrays, of what is there; or null.
+export function largestPlace(arrays, there = {}) {
+  const isThere = (kind, index) => there[kind]?.includes(index) ?? true;
   let largest = {size: -1, place: null};
   for (const {name, shape, rows, columns, values} of arrays) {
     values.forEach((value, index) => {
       const [row, column] = [Math.floor(index / shape[1]), index % shape[1]];
-      const isThere = isOf(role, rows, row) && (columns === "tokens" || isOf(role, columns, column));
-      if (isThere && Math.abs(value) > largest.size) {
+      const isIt = isThere(rows, row) && (columns === "tokens" || isThere(columns, column));
+      if (isIt && Math.abs(value) > largest.size) {
         largest = {size: Math.abs(value), place: {name, row, column}};
       }
     });
   }
   return largest.place;
-}
-
-// Is this row, or column, there for the role?
-function isOf(role, axis, index) {
-  const {input_ids: ids, labels} = state.example;
-  const [hidden] = maskedPositions();
-  const isMask = index === ids[hidden];
-  const isWord = {answer: index === labels[hidden], hidden: isMask, word: !isMask && ids.includes(index)};
-  const isThere = {tokens: role === "word" || index === hidden, masked: index === 0, vocabulary: isWord[role]};
-  return role === "largest" || (isThere[axis] ?? true);
 }

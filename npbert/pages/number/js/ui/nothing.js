@@ -5,8 +5,6 @@ import {state} from "./state.js";
 const ROUNDING = 1e-13; // a derivative that is smaller than this share of the largest of all is 0, but for rounding
 const LEAST_CHANGE = 1e-12; // a loss that changes by less than this share of it has not moved
 
-const largestSizes = new WeakMap(); // by trace: of all its gradients of parameters, the largest number
-
 // Is this derivative 0, if float64 had all digits?
 export function isRounding(slope) {
   return Math.abs(slope) <= ROUNDING * largestGradient();
@@ -22,10 +20,8 @@ export function whyNothing(array) {
   if (!isNearlyNothing(array)) {
     return "";
   }
-  const isKey = array.gradientOf.endsWith("key.bias");
-  const why = isKey
-    ? " A bias of K adds the same to a whole row of scores, and softmax does not notice."
-    : "";
+  const why = array.gradientOf.endsWith("key.bias")
+    ? " A bias of K adds the same to a whole row of scores, and softmax does not notice." : "";
   return `All of ${array.symbol} is 0, but for rounding: the ${state.trace.goal} does not move with it.${why}`;
 }
 
@@ -38,11 +34,11 @@ export function largestOf(values) {
   return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
+// Of all gradients of parameters the largest number: sought once in each trace.
 function largestGradient() {
   const {trace} = state;
-  if (!largestSizes.has(trace)) {
-    const parameters = [...trace.arrays.values()].filter(({parameter, gradient}) => parameter && gradient);
-    largestSizes.set(trace, Math.max(...parameters.map(({gradient}) => largestOf(trace.arrays.get(gradient).values))));
-  }
-  return largestSizes.get(trace);
+  const sizes = () => [...trace.arrays.values()].filter(({parameter, gradient}) => parameter && gradient)
+    .map(({gradient}) => largestOf(trace.arrays.get(gradient).values));
+  trace.largestGradient ??= Math.max(...sizes());
+  return trace.largestGradient;
 }

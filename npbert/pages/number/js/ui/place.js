@@ -35,9 +35,8 @@ export function chosenValue() {
 
 // What backward says of a value: its derivative, or null for what has none (an array on the way that is not kept).
 export function derivativeAt({name, row, column}) {
-  const {arrays} = state.trace;
-  const gradient = arrays.get(arrays.get(name).gradient);
-  return gradient ? gradient.values[row * gradient.shape[1] + column] : null;
+  const {gradient} = state.trace.arrays.get(name);
+  return gradient ? valueAt({name: gradient, row, column}) : null;
 }
 
 // How the loss really moves with a value, whatever backward says: by the complex step, which asks forward alone.

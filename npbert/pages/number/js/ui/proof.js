@@ -1,83 +1,69 @@
-// The page checks its own backward: every derivative of every parameter, against a finite difference. It does so a
-// little at a time, beside the reader: when it opens, and again when the model or the sentence is another.
+// The page checks its own backward: every derivative of every parameter, against a finite difference. It does so beside
+// the reader: when it opens, and again when the model, the sentence or the bug is another.
 
 import {checking} from "../math/index.js";
+import {workBeside} from "./beside.js";
 import {byId} from "./dom.js";
 import {counted, smallNumber} from "./format.js";
-import {state, watch} from "./state.js";
+import {change, state, watch} from "./state.js";
 
-const WORK_AT_ONCE = 12; // milliseconds, so that the page never stands still
 const MOST = 2000; // derivatives to check; of a model with more, some of each parameter
-const QUIET_FOR = 400; // milliseconds without a change, before it is checked again
 let stopProof = () => {};
 
-// Check the model as it is, and again whenever it has changed; not while a bug is planted, which is checked elsewhere.
+// Check the model as it is, and again whenever it has changed.
 export function showProof() {
   prove();
-  watch(["trace"], () => {
-    stopProof();
-    byId("proof").hidden = Boolean(state.bug);
-    if (state.bug) {
-      return;
+  watch(["trace"], prove);
+}
+
+// Above all tabs, and where bugs are planted: while one is, there alone.
+function say(text, look = "") {
+  for (const place of [byId("proof"), byId("check-said")]) {
+    place.textContent = text;
+    place.className = `proof ${look}`;
+  }
+  byId("proof").hidden = Boolean(state.bug);
+}
+
+// A bug is looked for in the arrays on the way, too: in the first that is wrong.
+function prove() {
+  stopProof();
+  change({report: null});
+  say("Checking this page’s own derivatives …");
+  const options = state.bug ? {method: "complex", activations: true} : {};
+  const work = checking(state.trace, {sample: numbersOfEach(state.trace), ...options});
+  stopProof = workBeside(work, ({done, value}) => {
+    if (done) {
+      report(value);
+    } else {
+      say(`Checking this page’s own derivatives … ${Math.round(100 * value)} %`);
     }
-    globalThis.npbert.proof = null;
-    say("The numbers have changed: their derivatives will be checked again …", "");
-    const timer = setTimeout(prove, QUIET_FOR);
-    stopProof = () => clearTimeout(timer);
   });
 }
 
-function say(text, look) {
-  byId("proof").textContent = text;
-  byId("proof").className = `proof ${look}`;
+function report(found) {
+  const perParameter = found.perParameter.filter(({parameter}) => parameter);
+  const [count, all] = [perParameter.reduce((sum, one) => sum + one.count, 0), derivativesIn(state.trace)];
+  const wrong = perParameter.filter(({ok}) => !ok).length;
+  const method = found.method === "complex" ? "the complex step" : "finite differences";
+  const which = `${count === all ? "all " : `${counted(count)} of `}${counted(all, "derivative")} of this model and `
+    + `sentence against ${method} just now, in this page`;
+  const good = `✓ Checked: ${which}; the worst is off by ${smallNumber(found.worst.error)} of its size`;
+  say(wrong ? `✗ The gradient of ${counted(wrong, "array")} is wrong (${which}).` : good, wrong ? "bad" : "good");
+  globalThis.npbert.proof = found;
+  change({report: {...found, perParameter}});
 }
 
-function prove() {
-  stopProof = checkBesides(
-    state.trace,
-    (share) => say(`Checking this page’s own derivatives … ${Math.round(100 * share)} %`, ""),
-    (report) => {
-      const {count, worst, ok} = report;
-      const method = "of this model and sentence against finite differences just now, in this page";
-      const off = `the worst is off by ${smallNumber(worst.error)} of its size`;
-      const all = numbersIn(state.trace);
-      const which = count === all ? "all " : `${counted(count)} of `;
-      const figures = `${which}${counted(all, "derivative")} ${method}; ${off}`;
-      say(ok ? `✓ Checked: ${figures}` : `✗ ${figures}`, ok ? "good" : "bad");
-      globalThis.npbert.proof = report;
-    },
-  );
-}
-
-// A check beside the reader: `progress(share)` on the way, `done(report)` at the end. Returns what stops it.
-export function checkBesides(trace, progress, done, options = {sample: numbersOfEach(trace)}) {
-  const check = checking(trace, options);
-  let timer = setTimeout(work, 0);
-  function work() {
-    const until = performance.now() + WORK_AT_ONCE;
-    let next = check.next();
-    while (!next.done && performance.now() < until) {
-      next = check.next();
-    }
-    if (next.done) {
-      done(next.value);
-    } else {
-      progress(next.value);
-      timer = setTimeout(work, 0);
-    }
-  }
-  return () => clearTimeout(timer);
-}
-
-function numbersIn(trace) {
-  return [...trace.arrays.values()].reduce((sum, {parameter, values}) => sum + (parameter ? values.length : 0), 0);
+// How many derivatives by parameters there are; or are checked, when it is at most so many of each.
+function derivativesIn(trace, ofEach = Infinity) {
+  const sizes = [...trace.arrays.values()].filter(({parameter}) => parameter).map(({values}) => values.length);
+  return sizes.reduce((sum, size) => sum + Math.min(size, ofEach), 0);
 }
 
 // How many numbers of each parameter are checked, so that there are not too many in all.
 function numbersOfEach(trace) {
-  const sizes = [...trace.arrays.values()].filter(({parameter}) => parameter).map(({values}) => values.length);
-  let sample = Math.max(...sizes);
-  while (sizes.reduce((sum, size) => sum + Math.min(size, sample), 0) > MOST && sample > 4) {
+  let sample = MOST;
+  while (derivativesIn(trace, sample) > MOST && sample > 4) {
     sample = Math.floor(0.9 * sample);
   }
   return sample;

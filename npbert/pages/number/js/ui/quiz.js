@@ -1,13 +1,15 @@
-// A quiz: a number to be guessed from its sum, or a bug to be found. The questions are drawn from the trace, by rule.
+// A quiz: a number to be guessed from its sum, or a bug to be found. The questions are drawn from the trace, by rule. A
+// wrong try is told what it is and counted; at the end the answer is explained.
 
 import {BUGS, explain, run, uniformNumbers} from "../math/index.js";
 import {choose, goToStep, plantBug} from "./actions.js";
 import {barsOf} from "./bars.js";
-import {changesSomething} from "./break.js";
+import {changesSomething, linesOfBug} from "./break.js";
 import {byId, make, makeButton} from "./dom.js";
-import {signedNumber} from "./format.js";
+import {counted, signedNumber} from "./format.js";
 import {pointAt, sayInGuide} from "./guide.js";
 import {cellOfPlace} from "./heatmap.js";
+import {largestPlace} from "./named.js";
 import {bugAt} from "./notes.js";
 import {titleOf} from "./place.js";
 import {change, state, watch} from "./state.js";
@@ -15,7 +17,10 @@ import {lossStep} from "./transport.js";
 
 const DRAWN = 400; // numbers, until one makes a fair question
 const MOST_TERMS = 6;
-let question = null; // what is asked: {step, title, text, choices}, and the place of the number that is hidden
+// what is asked: {title, text, choices, begin: the step to begin at}; where the answer is: {step, place}; and what is
+// said of it: {answer, why}
+let question = null;
+let mistakes = 0;
 
 // Ask, when there is a quiz.
 export function showQuiz() {
@@ -23,39 +28,54 @@ export function showQuiz() {
   watch(["trace", "step", "allWords", "quiz"], hideNumber);
 }
 
-// A quiz of this kind, "bug" or "number"; each seed has its own question.
-export function newQuiz(kind, seed = Math.floor(1e4 * Math.random())) {
-  return {kind, seed};
+// The quiz KIND or KIND:SEED, of the kind "bug" or "number"; each seed has its own question. null for none.
+export function quizNamed(text) {
+  const [, kind, seed = Math.floor(1e4 * Math.random())] = text.match(/^(bug|number)(?::(\d{1,6}))?$/) ?? [];
+  return kind ? {kind, seed: Number(seed)} : null;
 }
 
 function ask({kind, seed}) {
   const random = uniformNumbers(seed);
   const pick = (list) => list[Math.ceil(list.length * random()) - 1];
+  mistakes = 0;
   question = kind === "bug" ? bugQuestion(pick) : numberQuestion(pick);
   if (state.step === 0) {
-    goToStep(question.step);
+    goToStep(question.begin);
   }
-  putQuestion(question);
+  sayQuestion(question.text, [...question.choices, makeButton("Show me", () => explainAnswer("Shown"))]);
   pointAt(hideNumber() ?? byId("stage-head"));
 }
 
-function putQuestion({title, text, choices, said}) {
+function sayQuestion(text, choices, said) {
   const another = make("a", {href: `#quiz=${state.quiz.kind}`}, "Another question");
-  sayInGuide({title: [title], text, choices: [...choices, another], said});
+  sayInGuide({title: [question.title], text, choices: [...choices, another], said});
 }
 
-// The question is closed, and what was hidden can be seen.
-function answered(said) {
+// A choice. Where it is wrong, `not` says why, and it costs a mistake.
+function judge(isRight, not) {
+  if (isRight) {
+    explainAnswer("Yes");
+    return;
+  }
+  mistakes += 1;
+  byId("guide-said").textContent = `${not} (${counted(mistakes, "mistake")})`;
+}
+
+// The question is closed, what was hidden can be seen, and the number that shows it is followed.
+function explainAnswer(begin) {
+  const {step, place, answer, why} = question;
   change({quiz: {...state.quiz, isAnswered: true}, bug: state.bug, trace: state.trace});
-  putQuestion({...question, choices: [], said});
+  goToStep(step);
+  choose(place);
+  sayQuestion(why(), [], `${begin}${mistakes ? `, after ${counted(mistakes, "mistake")}` : ""}: ${answer}`);
 }
 
 // Returns the cell that is asked for, where it is on the stage.
 function hideNumber() {
   const isAsked = state.quiz?.kind === "number" && !state.quiz.isAnswered;
-  const cell = question?.place ? cellOfPlace(byId("stage"), question.place) : null;
+  const cell = question ? cellOfPlace(byId("stage"), question.place) : null;
   cell?.classList.toggle("asked", isAsked);
-  return cell;
+  return isAsked ? cell : null;
 }
 
 // A number with few terms, of which the usual mistakes give others.
@@ -64,61 +84,73 @@ function numberQuestion(pick) {
     const step = pick(state.trace.steps.filter(({writes}) => writes.length));
     const {name, shape} = state.trace.arrays.get(pick(step.writes));
     const [row, column] = shape.map((count) => pick([...Array(count).keys()]));
-    const explained = explain(state.trace, name, row, column);
-    return {step: step.index, place: {name, row, column}, explained, guesses: guessesOf(explained)};
+    return {step: step.index, place: {name, row, column}, explained: explain(state.trace, name, row, column)};
   });
-  const isFair = ({explained: {terms}, guesses}) => terms.length <= MOST_TERMS
-    && terms.some(({factors}) => factors.length > 1) && new Set(guesses).size === guesses.length;
-  const {step, place, explained, guesses} = drawn.find(isFair) ?? drawn[0];
+  const isFair = ({explained}) => {
+    const {length} = explained.terms.filter(({factors}) => factors.length);
+    return 0 < length && length <= MOST_TERMS && guessesOf(explained).length > 3;
+  };
+  const {step, place, explained} = drawn.find(isFair);
+  const formula = make("p", {class: "formula"}, explained.formula);
   const bars = barsOf(explained);
   bars.classList.toggle("one", explained.terms.length === 1); // the only bar would show the number
   bars.querySelector(".total strong, .one .bar-value").textContent = "?";
-  const right = signedNumber(explained.value);
-  const judge = (guess) => {
-    answered(`${guess === right ? "Yes" : `No, not ${guess}`}: it is ${right}. Its sum is shown where it is followed.`);
-    choose(place);
-  };
+  const choices = guessesOf(explained).sort((a, b) => a.value - b.value).map(({text, mistake}) =>
+    makeButton(text, () => judge(!mistake, `Not ${text}: that is the number ${mistake}.`)));
   return {
+    begin: step,
     step,
     place,
     title: `How large is ${titleOf(place)}?`,
-    text: [make("p", {class: "formula"}, explained.formula), bars],
-    choices: guesses.toSorted().map((guess) => makeButton(guess, () => judge(guess))),
+    text: [formula, bars],
+    choices,
+    answer: `it is ${signedNumber(explained.value)}.`,
+    why: () => [formula, barsOf(explained)],
   };
 }
 
-// The number itself; with the other sign; and, of a sum, with the sign of its largest term wrong.
+// What comes out by a mistake, and the number itself: {value, text, mistake}.
 function guessesOf({value, terms}) {
-  const sizes = terms.map((term) => term.value).sort((a, b) => Math.abs(b) - Math.abs(a));
-  const guesses = [value, -value, value - 2 * sizes[0]];
-  return guesses.slice(0, terms.length > 1 ? 3 : 2).map(signedNumber);
+  const [most] = terms.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  const rest = value - most.value;
+  const factor = most.factors.at(-1);
+  const others = most.factors.length > 1 ? most.value / factor.value : NaN;
+  const guesses = [
+    [`without ${factor.label ?? titleOf(factor)} in its largest part`, rest + others],
+    ["with the sign of its largest part wrong", rest - most.value],
+    ["without its largest part", rest],
+    ["with the wrong sign", -value],
+    ["", value],
+  ];
+  const byText = new Map(guesses.map(([mistake, guess]) => [signedNumber(guess), {value: guess, mistake}]));
+  return [...byText].map(([text, guess]) => ({text, ...guess})).filter((guess) => Number.isFinite(guess.value));
 }
 
 // A bug that changes something in this sentence. It is planted, and not named.
 function bugQuestion(pick) {
-  const {model, example, trace} = state;
-  const right = run(model, example);
-  const bug = pick(BUGS.filter(({id}) => changesSomething(right, run(model, example, {bug: id}))));
+  const bug = pick(BUGS.filter(({id}) => changesSomething(id, state.example)));
+  const right = run(state.model, state.example);
   plantBug(bug.id);
-  const named = `${bug.name}. Right: ${bug.right}. Planted: ${bug.line}. ${bug.text}`;
-  const judge = () => {
-    if (bugAt(state.trace.steps[state.step], bug)) {
-      answered(`Yes, it is here: ${named}`);
-    } else {
-      const not = `Not in step ${state.step + 1}: it does what it should with the numbers that it is given.`;
-      byId("guide-said").textContent = not;
-    }
-  };
-  const show = () => {
-    goToStep(trace.steps.find((step) => bugAt(step, bug)).index);
-    answered(`It is here: ${named}`);
-  };
+  const step = state.trace.steps.find((one) => bugAt(one, bug));
+  const place = largestPlace(step.writes.map((name) => {
+    const array = state.trace.arrays.get(name);
+    return {...array, values: array.values.map((value, at) => value - right.arrays.get(name).values[at])};
+  }));
+  const check = () => judge(bugAt(state.trace.steps[state.step], bug),
+    `Not in step ${state.step + 1}: it does what it should with the numbers that it is given.`);
   const rule = "Somewhere in the backward a line is wrong. Click numbers: one that a right step makes is the sum that "
     + "is shown beside it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)";
+  const {value, total} = explain(state.trace, place.name, place.row, place.column);
+  const sums = `So in step ${step.index + 1}, ${titleOf(place)} is ${signedNumber(value)}, and not its sum, `
+    + `${signedNumber(total)}.`;
   return {
-    step: lossStep() + 1,
+    begin: lossStep() + 1,
+    step: step.index,
+    place,
     title: "Find the bug",
     text: [make("p", {}, rule)],
-    choices: [makeButton("It is in this step", judge, {class: "main"}), makeButton("Show me", show)],
+    choices: [makeButton("It is in this step", check, {class: "main"})],
+    answer: `it is “${bug.name}”.`,
+    why: () => [...linesOfBug(bug), make("p", {}, sums)],
   };
 }

@@ -12,26 +12,27 @@ export function showSource() {
 
 function drawSource() {
   const frames = linesOf(state.data, state.trace.steps[state.step]);
-  if (!frames.length) {
-    byId("source").replaceChildren(make("p", {class: "quiet"}, "No lines of npbert were recorded for this step."));
-    return;
-  }
-  const names = namesHere(frames[0]);
+  const names = frames.slice(0, 1).flatMap(namesHere);
+  const isBug = frames.length && bugAt(state.trace.steps[state.step]);
   const said = [
-    bugAt(state.trace.steps[state.step]) ? "These are the right lines: the bug is planted in this page alone." : null,
-    names.length ? `In these lines ${names.join(", ")}.` : null,
-  ].filter(Boolean);
-  const notes = said.map((text) => make("p", {class: "quiet"}, text));
+    frames.length ? "" : "No lines of npbert were recorded for this step.",
+    isBug ? "These are the right lines: the bug is planted in this page alone." : "",
+    names.length ? `In these lines ${names.join(", ")}.` : "",
+  ];
+  const notes = said.filter(Boolean).map((text) => make("p", {class: "quiet"}, text));
   byId("source").replaceChildren(...notes, ...frames.map((frame, depth) => shownFrame(frame, depth)));
-  for (const box of byId("source").querySelectorAll("details[open] pre")) {
-    const lit = [...box.querySelectorAll(".lit")];
-    box.scrollTop = lit.length ? topFor(lit[0].offsetTop, lit.at(-1).offsetTop + lit.at(-1).offsetHeight, box) : 0;
-  }
+  requestAnimationFrame(scrollToLit); // when all is drawn: to ask where something stands means to lay out the page
 }
 
-// How far to scroll so that all from top to bottom is seen: in the middle, or from its top on where it is too high.
-function topFor(top, bottom, {clientHeight}) {
-  return Math.min((top + bottom - clientHeight) / 2, top - 8);
+// So that all that is lit is seen: in the middle, or from its top on where it is too high.
+function scrollToLit() {
+  const box = byId("source").querySelector("details[open] pre");
+  const lit = box?.querySelectorAll(".lit") ?? [];
+  if (lit.length) {
+    const [first, last] = [lit[0], lit[lit.length - 1]];
+    const middle = (first.offsetTop + last.offsetTop + last.offsetHeight - box.clientHeight) / 2;
+    box.scrollTop = Math.min(middle, first.offsetTop - 8);
+  }
 }
 
 // What a layer calls its arrays, where the page has other symbols for them: x is r, dy is dt.

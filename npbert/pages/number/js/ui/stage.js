@@ -3,7 +3,7 @@
 import {goToStep, isKnown, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
 import {shortNumber} from "./format.js";
-import {cellOfPlace, heatMap, strongestOf} from "./heatmap.js";
+import {cellOfPlace, heatMap, placeOfCell, strongestOf} from "./heatmap.js";
 import {partInWords, shapeInWords} from "./labels.js";
 import {bugAt} from "./notes.js";
 import {largestOf, whyNothing} from "./nothing.js";
@@ -18,7 +18,7 @@ const BACKWARD = "This step in reverse: given the gradients of its outputs, it c
 export function showStage() {
   watch(["trace", "step", "allWords", "rate"], drawStage);
   watch(["chosen", "parameter"], () => {
-    (needsMoreWords() || isOtherUpdate() ? drawStage : markChosen)();
+    (isOutdated() ? drawStage : markChosen)();
     const showChosen = () => byId("stage").querySelector("td.chosen")?.scrollIntoView({block: "nearest"});
     requestAnimationFrame(showChosen); // when the sheet that may cover it is there
   });
@@ -28,8 +28,7 @@ function drawStage() {
   const {trace, step} = state;
   const now = trace.steps[step];
   const isBackward = now.phase === "backward";
-  const focused = focusedPlace();
-  const forward = isBackward && now.undoes !== null && now.undoes !== undefined ? trace.steps[now.undoes] : now;
+  const focused = byId("stage").contains(document.activeElement) && placeOfCell(document.activeElement);
   const title = make("h2", {id: "step-title"}, now.title);
   const how = isBackward ? `. ${BACKWARD}` : "";
   const count = make("span", {class: "print-only"}, ` step ${step + 1} of ${trace.steps.length} ·`);
@@ -40,7 +39,7 @@ function drawStage() {
   const planted = bug && make("p", {class: "formula wrong"}, `with the bug: ${bug.line}`);
   const [head, groups, tables] = now.phase === "update"
     ? [headOfUpdate(), groupsOfUpdate(), tablesOfUpdate()]
-    : [[], groupsOf(now, forward), []];
+    : [[], groupsOf(now), []];
   byId("stage-head").replaceChildren(...[where, title, formula, planted, ...head].filter(Boolean));
   byId("stage").replaceChildren(...groups.map((group) => drawnGroup(group, now)), ...tables);
   markChosen();
@@ -51,7 +50,9 @@ function drawStage() {
 
 // What goes in, the parameters, what comes out: the same places forward and backward. What backward makes stands under
 // what goes in and under the parameters.
-function groupsOf(now, forward) {
+function groupsOf(now) {
+  const isBack = now.phase === "backward";
+  const forward = isBack ? state.trace.steps[now.undoes] : now;
   const array = (name) => state.trace.arrays.get(name);
   const isParameter = (name) => array(name).parameter;
   const isValue = (name) => array(name).gradientOf === null;
@@ -61,7 +62,6 @@ function groupsOf(now, forward) {
   const shown = new Set([...inputs, ...parameters, ...outputs]);
   const isShown = (name) => shown.has(name) || shown.has(array(name).gradientOf);
   const others = [...now.reads, ...now.writes, ...(now.adds ?? [])].filter((name) => !isShown(name));
-  const isBack = now.phase === "backward";
   return [
     [isBack ? "went in" : "goes in", inputs],
     ["parameters", parameters],
@@ -72,12 +72,8 @@ function groupsOf(now, forward) {
 
 function drawnGroup([title, names], now) {
   const figures = names.map((name) => figure(state.trace.arrays.get(name), now));
-  return make(
-    "section",
-    {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
-    make("h3", {}, title),
-    make("div", {class: "figures"}, ...figures),
-  );
+  return make("section", {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
+    make("h3", {}, title), make("div", {class: "figures"}, ...figures));
 }
 
 // One array, and its gradient under it: those parts of it that this step reads or makes, or else the whole.
@@ -85,11 +81,11 @@ function figure(array, now) {
   const parts = [captioned(array, now)];
   if (now.phase === "backward") {
     const {arrays} = state.trace;
-    const atWork = [...now.reads, ...now.writes].filter((name) => arrays.get(name).gradientOf === array.name);
-    if (atWork.length) {
-      parts.push(...[...new Set(atWork)].map((name) => captioned(arrays.get(name), now)));
-    } else if (array.gradient) {
-      const gradient = arrays.get(array.gradient);
+    const named = [...new Set([...now.reads, ...now.writes])].map((name) => arrays.get(name));
+    const atWork = named.filter(({gradientOf}) => gradientOf === array.name);
+    const gradient = arrays.get(array.gradient);
+    parts.push(...atWork.map((one) => captioned(one, now)));
+    if (!atWork.length && gradient) {
       parts.push(isKnown(gradient.name, state.step) ? captioned(gradient, now) : notYet(gradient));
     }
   }
@@ -99,58 +95,36 @@ function figure(array, now) {
 // An array under its symbol. What a gradient is need not be said under each: it is that of the array above it.
 function captioned(array, now) {
   const role = roleOf(array.name, now);
-  const caption = make("figcaption", {title: array.meaning}, make("strong", {}, array.symbol), " ");
-  if (role) {
-    caption.append(make("span", {class: "role"}, role), " ");
-  }
-  if (!array.gradientOf) {
-    const words = [
-      make("span", {class: "shape"}, shapeInWords(array)),
-      make("span", {class: "meaning"}, array.meaning),
-    ];
-    caption.append(...words);
-  }
-  const nothing = whyNothing(array);
   const values = valuesAfter(array, state.step);
-  if (nothing) {
-    caption.append(make("span", {class: "meaning"}, nothing));
-  } else if (values.length > 1) {
-    caption.append(make("span", {class: "meaning"}, largestInWords({...array, values})));
-  }
-  if (values !== array.values) {
-    caption.append(make("span", {class: "meaning"}, "So far: more is added to it later."));
-  }
-  const look = role === LEFT_OUT ? "unused" : role;
-  return make("figure", {class: `captioned ${look}`}, caption, heatMap({...array, values}));
+  const said = [
+    array.gradientOf ? "" : array.meaning,
+    whyNothing(array) || (values.length > 1 ? largestInWords({...array, values}) : ""),
+    values === array.values ? "" : "So far: more is added to it later.",
+  ].filter(Boolean);
+  const caption = make("figcaption", {title: array.meaning}, make("strong", {}, array.symbol), " ",
+    role ? make("span", {class: "role"}, role) : null, " ",
+    array.gradientOf ? null : make("span", {class: "shape"}, shapeInWords(array)),
+    ...said.map((text) => make("span", {class: "meaning"}, text)));
+  return make("figure", {class: `captioned ${role === LEFT_OUT ? "unused" : role}`}, caption, heatMap({...array, values}));
 }
 
 // The largest number, and what it is measured by where that is another array's.
 function largestInWords(array) {
-  const [largest, scale] = [largestOf(array.values), strongestOf(array)].map((size) => shortNumber(size).replace("+", ""));
+  const sizes = [largestOf(array.values), strongestOf(array)];
+  const [largest, scale] = sizes.map((size) => shortNumber(size).replace("+", ""));
   return `largest ${largest}${largest === scale ? "" : ` (full colour: ${scale})`}`;
 }
 
 function roleOf(name, now) {
-  if (bugAt(now) && now.leftOut.includes(name)) {
-    return LEFT_OUT;
-  }
-  if (now.adds?.includes(name)) {
-    return "added to";
-  }
-  if (now.writes.includes(name)) {
-    return "made now";
-  }
-  return now.reads.includes(name) ? "read" : "";
+  const {leftOut, adds = [], writes, reads} = now;
+  const roles = [[bugAt(now) ? leftOut : [], LEFT_OUT], [adds, "added to"], [writes, "made now"], [reads, "read"]];
+  return roles.find(([names]) => names.includes(name))?.[1] ?? "";
 }
 
 function notYet(gradient) {
   const step = stepThatMakes(gradient.name);
   const text = `${gradient.symbol} is known after step ${step + 1}`;
-  return make(
-    "p",
-    {class: "not-yet"},
-    makeButton(text, () => goToStep(step)),
-  );
+  return make("p", {class: "not-yet"}, makeButton(text, () => goToStep(step)));
 }
 
 // Mark the chosen number, and its value or gradient beside it.
@@ -168,26 +142,13 @@ function markChosen() {
   const cell = cellOfPlace(stage, chosen);
   cell?.classList.add("chosen");
   cell?.setAttribute("aria-selected", "true");
-  const twin = gradient ?? gradientOf;
-  if (twin) {
-    cellOfPlace(stage, {...chosen, name: twin})?.classList.add("twin");
-  }
+  cellOfPlace(stage, {...chosen, name: gradient ?? gradientOf})?.classList.add("twin");
 }
 
-// Is the update of another parameter on the stage?
-function isOtherUpdate() {
-  const isUpdate = state.trace.steps[state.step].phase === "update";
-  return isUpdate && !byId("stage").querySelector(`table[data-array="${CSS.escape(`new(${updatedParameter()})`)}"]`);
-}
-
-// Is the chosen number in an array of the stage, but its word left out?
-function needsMoreWords() {
-  const {chosen} = state;
-  const isThere = chosen && byId("stage").querySelector(`table[data-array="${CSS.escape(chosen.name)}"]`);
-  return Boolean(isThere) && !cellOfPlace(byId("stage"), chosen);
-}
-
-function focusedPlace() {
-  const cell = document.activeElement?.closest?.("#stage td[data-row]");
-  return cell && {name: cell.closest("table").dataset.array, row: cell.dataset.row, column: cell.dataset.column};
+// Is the update of another parameter on the stage, or the array of the chosen number without its word?
+function isOutdated() {
+  const {chosen, step, trace} = state;
+  const isThere = (name) => byId("stage").querySelector(`table[data-array="${CSS.escape(name)}"]`) !== null;
+  const isOtherUpdate = trace.steps[step].phase === "update" && !isThere(`new(${updatedParameter()})`);
+  return isOtherUpdate || (chosen && isThere(chosen.name) && !cellOfPlace(byId("stage"), chosen));
 }

@@ -13,6 +13,7 @@ export const state = {
   sentence: 0, // which of the data's examples is shown
   example: null, // a copy of it: input_ids, token_type_ids, labels, which the reader may choose anew
   trace: null, // one forward and backward of the model on it
+  report: null, // what the check of the trace has found, once it is done
   step: 0, // which of trace.steps is on the stage
   chosen: null, // {name, row, column}: the number that is followed
   trail: [], // the numbers chosen on the way to it, itself the last
@@ -23,6 +24,7 @@ export const state = {
   isPlaying: false,
   tour: null, // where on a guided tour: its name, and the stop's number, "table:2"
   quiz: null, // {kind, seed}, and once it is answered, isAnswered
+  outside: "", // the address before the tour or the quiz: who leaves it is there again
   allWords: false, // show every word of the vocabulary, or only those that matter here
 };
 

@@ -1,53 +1,41 @@
 // All steps at a glance: a strip with a button for every part of the model, and a list to choose a step by name.
 
 import {goToStep} from "./actions.js";
-import {byId, make} from "./dom.js";
+import {byId, make, makeButton} from "./dom.js";
 import {partInWords} from "./labels.js";
 import {state, watch} from "./state.js";
 
-// Draw both, and again for another sentence; `andThen` is called when a step was chosen.
-export function showStrip(andThen) {
-  byId("steps").addEventListener("change", () => {
-    goToStep(Number(byId("steps").value));
-    andThen();
-  });
-  watch(["trace"], () => drawStrip(andThen));
+// Draw both, and again for another sentence.
+export function showStrip() {
+  byId("steps").addEventListener("change", () => stepTo(Number(byId("steps").value)));
+  watch(["trace"], drawStrip);
   watch(["trace", "step"], markStrip);
 }
 
-// A button for every part of the model, as wide as it has steps: forward, and the same ones backward.
-function drawStrip(andThen) {
-  const stretches = stretchesOf(state.trace.steps);
-  const buttons = stretches.map(({name, phase, from, to}) => {
-    const place = {"data-from": from, "data-to": to, style: `--steps: ${to - from + 1}`};
-    const title = `${phase}: ${name}`;
-    const onclick = () => {
-      goToStep(from);
-      andThen();
-    };
-    const label = make("span", {}, name);
-    return make("button", {type: "button", class: phase, title, "aria-label": title, onclick, ...place}, label);
-  });
-  byId("map").replaceChildren(...buttons);
-  const groups = stretches.map(({name, phase, steps}) =>
-    make("optgroup", {label: `${phase}: ${name}`}, ...steps.map(({index, title}) =>
-      make("option", {value: index}, `${index + 1}. ${title}`))));
-  byId("steps").replaceChildren(...groups);
+// Show step `number`, and what it is, where the reader has scrolled past that; the bar lies above it.
+export function stepTo(number) {
+  goToStep(number);
+  const above = byId("stage-head").getBoundingClientRect().top - byId("bar").getBoundingClientRect().bottom;
+  if (above < 0) {
+    scrollBy(0, above - 8);
+  }
 }
 
-function stretchesOf(steps) {
-  const stretches = [];
-  for (const step of steps) {
-    const [name, phase] = [stretchOf(step), step.phase];
-    const last = stretches.at(-1);
-    if (last && last.name === name && last.phase === phase) {
-      last.to = step.index;
-      last.steps.push(step);
-    } else {
-      stretches.push({name, phase, from: step.index, to: step.index, steps: [step]});
-    }
+// A button for every part of the model, as wide as it has steps: forward, and the same ones backward.
+function drawStrip() {
+  const stretches = new Map(); // the steps of each, by "forward: layer 0 attention"
+  for (const step of state.trace.steps) {
+    const title = `${step.phase}: ${stretchOf(step)}`;
+    stretches.set(title, [...(stretches.get(title) ?? []), step]);
   }
-  return stretches;
+  byId("map").replaceChildren(...[...stretches].map(([title, steps]) => {
+    const [{index: from, phase}, {index: to}] = [steps[0], steps.at(-1)];
+    const place = {"data-from": from, "data-to": to, style: `--steps: ${steps.length}`};
+    const name = stretchOf(steps[0]).replace("difference", "δ"); // which has little room
+    return makeButton(name, () => stepTo(from), {class: phase, title, "aria-label": title, ...place});
+  }));
+  byId("steps").replaceChildren(...[...stretches].map(([label, steps]) => make("optgroup", {label},
+    ...steps.map(({index, title}) => make("option", {value: index}, `${index + 1}. ${title}`)))));
 }
 
 function markStrip() {

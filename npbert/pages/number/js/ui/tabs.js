@@ -20,10 +20,7 @@ export function openView(view, changes = {}) {
   const heading = byId(`view-${view}`).querySelector("h2");
   heading.tabIndex = -1;
   heading.focus({preventScroll: true});
-  const {top, bottom} = heading.getBoundingClientRect();
-  if (top < 0 || bottom > innerHeight) {
-    heading.scrollIntoView({block: "start"});
-  }
+  heading.scrollIntoView({block: "nearest"});
 }
 
 function drawTabs() {

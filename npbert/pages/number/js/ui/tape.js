@@ -11,57 +11,38 @@ export function showTape() {
   watch(["trace", "step"], drawTape);
 }
 
-// What is on the tape after step `last`, the top last: {index, part, names, ids} each, index that of the step that put it
-// there; ids: how many whole numbers say which rows were read.
-export function tapeAfter(steps, last) {
-  const stack = [];
-  for (const {index, part, phase, tape} of steps.slice(0, last + 1)) {
-    if (!isUsed(tape)) {
-      continue;
-    }
-    if (phase === "forward") {
-      stack.push({index, part, names: tape.keeps, ids: tape.ids});
-    } else {
-      stack.pop();
-    }
-  }
-  return stack;
-}
-
-function isUsed({keeps, takes, ids}) {
-  return (keeps ?? takes).length > 0 || ids > 0;
-}
-
 function drawTape() {
   const {trace, step} = state;
   const {tape, phase} = trace.steps[step];
-  const stack = tapeAfter(trace.steps, step);
-  const count = ({names, ids}) => names.reduce((sum, name) => sum + trace.arrays.get(name).values.length, ids);
-  const what = listed({names: tape.keeps ?? tape.takes, ids: tape.ids});
   const isForward = phase === "forward";
-  let news = isForward ? "This step kept nothing." : "This step took nothing.";
-  if (isUsed(tape)) {
-    news = isForward ? `This step put ${what} on top.` : `This step took ${what} off.`;
-  }
+  const countOf = (name) => trace.arrays.get(name).values.length;
+  // what forward put on it, until the step comes that takes it off; the top first
+  const takerOf = (entry) => trace.steps.find(({undoes}) => undoes === entry.index);
+  const isThere = (entry) => entry.phase === "forward" && held(entry.tape).length > 0 && step < takerOf(entry).index;
+  const stack = trace.steps.slice(0, step + 1).filter(isThere).reverse();
+  const what = held(tape).join(", ");
+  const [did, place] = isForward ? ["put", "on top"] : ["took", "off"];
+  const nothing = `This step ${isForward ? "kept" : "took"} nothing.`;
   const isDone = !isForward && stack.length === 0;
-  byId("tape-news").textContent = isDone ? `${news} The tape is empty again: all of forward is undone.` : news;
-  const total = stack.reduce((sum, entry) => sum + count(entry), 0);
+  byId("tape-news").textContent = (what ? `This step ${did} ${what} ${place}.` : nothing)
+    + (isDone ? " The tape is empty again: all of forward is undone." : "");
+  const counts = stack.flatMap((entry) => [entry.tape.ids, ...entry.tape.keeps.map((name) => countOf(name))]);
+  const total = counts.reduce((sum, count) => sum + count, 0);
   const size = `${counted(stack.length)} kept, ${counted(total, "number")}`;
   byId("tape-size").textContent = `after this step: ${size}`;
   byId("go-tape").textContent = `tape: ${size}`;
-  const isNew = isForward && isUsed(tape);
-  const entries = stack.toReversed().map((entry, depth) => {
-    const taker = trace.steps.find(({undoes}) => undoes === entry.index);
-    const why = make("span", {class: "quiet"}, `step ${taker.index + 1} needs it: ${taker.formula}`);
-    const text = `${listed(entry)} · ${partInWords(entry.part)}`;
+  const entries = stack.map((entry, depth) => {
+    const taker = takerOf(entry);
+    const text = `${held(entry.tape).join(", ")} · ${partInWords(entry.part)}`;
     const go = makeButton(text, () => goToStep(taker.index), {title: "go to the step that takes it off"});
-    return make("li", {class: isNew && depth === 0 ? "new" : ""}, go, why);
+    const why = make("span", {class: "quiet"}, `step ${taker.index + 1} needs it: ${taker.formula}`);
+    return make("li", {class: isForward && what && depth === 0 ? "new" : ""}, go, why);
   });
   byId("tape-stack").replaceChildren(...entries);
 }
 
-// What an entry holds: the symbols of its arrays, and ids.
-function listed({names, ids}) {
-  const symbols = names.map((name) => state.trace.arrays.get(name).symbol);
-  return [...symbols, ...(ids ? [counted(ids, "id")] : [])].join(", ");
+// What a step keeps on the tape, or takes from it: the symbols of its arrays, and ids, which say what rows were read.
+function held({keeps, takes, ids}) {
+  const symbols = (keeps ?? takes).map((name) => state.trace.arrays.get(name).symbol);
+  return [...symbols, ...(ids ? [counted(ids, "id")] : [])];
 }

@@ -4,14 +4,7 @@
 const TOOLBARS = "[role=toolbar], [role=tablist]";
 const CONTROLS = "a[href], button, input, select";
 const BEST_STOPS = ["[aria-selected=true]", "[tabindex='0']", ".main", "*"]; // the open tab; where the focus was last
-const NEXT = {
-  ArrowRight: (index) => index + 1,
-  ArrowDown: (index) => index + 1,
-  ArrowLeft: (index) => index - 1,
-  ArrowUp: (index) => index - 1,
-  Home: () => 0,
-  End: () => -1,
-};
+const MOVES = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: 0, End: 0};
 const OWN_KEYS = {INPUT: ["ArrowLeft", "ArrowRight", "Home", "End"], SELECT: ["ArrowUp", "ArrowDown", "Home", "End"]};
 let clicked = null; // the control that has the focus because it was clicked
 
@@ -49,12 +42,13 @@ export function moveInToolbar(event) {
   const {target, key, altKey, ctrlKey, metaKey} = event;
   const group = target.closest?.(TOOLBARS);
   const isTabs = group?.role === "tablist";
-  const isMeant = isTabs || target !== clicked;
-  if (!group || !NEXT[key] || OWN_KEYS[target.tagName]?.includes(key) || altKey || ctrlKey || metaKey || !isMeant) {
+  const isMeant = (isTabs || target !== clicked) && !OWN_KEYS[target.tagName]?.includes(key);
+  if (!group || !(key in MOVES) || altKey || ctrlKey || metaKey || !isMeant) {
     return false;
   }
   const controls = controlsIn(group);
-  const there = controls.at(NEXT[key](controls.indexOf(target)) % controls.length);
+  const next = {Home: 0, End: -1}[key] ?? (controls.indexOf(target) + MOVES[key]) % controls.length;
+  const there = controls.at(next);
   there.focus();
   if (isTabs) {
     there.click();

@@ -1,6 +1,6 @@
 // Guided tours: each stop of tours.html is an address, and a sentence or two on what is there.
 
-import {make} from "./dom.js";
+import {byId, make} from "./dom.js";
 import {signedNumber} from "./format.js";
 import {pointAt, sayInGuide} from "./guide.js";
 import {indexLabel, maskedPositions} from "./labels.js";
@@ -14,8 +14,9 @@ const SLOTS = {
   value: () => signedNumber(valueAt(state.chosen)),
 };
 
-// Draw the stop that the reader is at.
+// Draw the stop that the reader is at; and beside a step of which a tour tells why, a sentence on it.
 export function showTour() {
+  watch(["trace", "step"], drawWhy);
   watch(["tour"], () => state.tour && drawStop(stopNamed(state.tour)));
 }
 
@@ -28,16 +29,24 @@ export function stopNamed(text) {
 function drawStop(stop) {
   const tour = stop.closest("section");
   const stops = [...stop.parentElement.children];
-  const at = stops.indexOf(stop);
-  const link = (text, index, look) =>
-    (index in stops ? make("a", {href: `#tour=${tour.dataset.tour}:${index + 1}`, class: look}, text) : "");
+  const number = stops.indexOf(stop) + 1;
+  const link = (text, to, look) => make("a", {href: `#tour=${tour.dataset.tour}:${to}`, class: look}, text);
+  const back = number === 1 ? "" : link("← Previous stop", number - 1, "");
+  const isLast = number === stops.length;
+  const done = make("a", {href: `#${state.outside}`, class: "main"}, "Done");
   sayInGuide({
-    title: [...filled(tour.querySelector("h2")), ` · stop ${at + 1} of ${stops.length}`],
+    title: [...filled(tour.querySelector("h2")), ` · stop ${number} of ${stops.length}`],
     text: filled(stop),
-    choices: [link("← Previous stop", at - 1, ""), link("Next stop →", at + 1, "main")],
+    choices: [back, isLast ? done : link("Next stop →", number + 1, "main")],
   });
-  const usual = state.chosen ? "#follow" : "#stage-head";
+  const usual = state.chosen ? "#followed .bars" : "#stage-head";
   pointAt(document.querySelector(stop.dataset.mark ?? usual) ?? document.querySelector(usual));
+}
+
+function drawWhy() {
+  const {phase, kind} = state.trace.steps[state.step];
+  const why = document.querySelector(`[data-why="${phase} ${kind}"]`);
+  byId("why").replaceChildren(...(why ? filled(why) : []));
 }
 
 function filled(element) {

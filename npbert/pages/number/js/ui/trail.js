@@ -2,9 +2,10 @@
 // multiplied with in the one before it, and the product of all these factors so far.
 
 import {chainOf} from "../math/index.js";
-import {goBackTo} from "./actions.js";
-import {make, makeButton} from "./dom.js";
-import {plainNumber, signedNumber} from "./format.js";
+import {forget, goBackTo} from "./actions.js";
+import {byId, make, makeButton} from "./dom.js";
+import {percent, plainNumber, signedNumber} from "./format.js";
+import {cellOfPlace} from "./heatmap.js";
 import {partInWords} from "./labels.js";
 import {isRounding} from "./nothing.js";
 import {titleOf, valueAt} from "./place.js";
@@ -12,22 +13,49 @@ import {state} from "./state.js";
 
 const [FIRST, LAST] = [2, 2]; // shown of a long trail; those between are folded
 
-// The trail as it is now. `andThen` is called when a number of it was chosen, `forgetIt` to follow none.
-export function trailOf(andThen, forgetIt) {
+// Bring the sum before the reader's eyes, and the keyboard to it.
+export function showSum() {
+  byId("followed-title").focus({preventScroll: true});
+  byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
+  const {top, bottom} = byId("follow").getBoundingClientRect();
+  if (top < 0 || Math.min(bottom, top + 200) > innerHeight) {
+    byId("follow").scrollIntoView({block: "start"});
+  }
+}
+
+// One back on the trail.
+export function goBackOnTrail() {
+  if (state.trail.length > 1) {
+    backOnTrailTo(state.trail.length - 2);
+  }
+}
+
+function backOnTrailTo(index) {
+  goBackTo(index);
+  showSum();
+}
+
+// Follow no number. The keyboard returns to its cell; or, where there is none or from the cell itself, to stepping.
+export function leaveNumber({toCell = true} = {}) {
+  const place = state.chosen;
+  forget();
+  const cell = toCell && place ? cellOfPlace(byId("stage"), place) : null;
+  (cell ?? byId("scrubber")).focus({preventScroll: !cell});
+}
+
+// The trail as it is now.
+export function trailOf() {
   const {trail, trace} = state;
   const chain = chainOf(trace, trail);
-  const items = trail.map((place, index) => trailItem(place, index, chain[index], andThen));
+  const items = trail.map((place, index) => trailItem(place, index, chain[index]));
   const folded = items.length > FIRST + LAST + 1 ? items.splice(FIRST, items.length - FIRST - LAST) : [];
   if (folded.length) {
     const unfold = makeButton(`… ${folded.length} more`, () => fold.replaceWith(...folded), {class: "fold"});
     const fold = make("li", {}, unfold, ...factorsOf({...chain.at(-LAST - 1), factor: null}));
     items.splice(FIRST, 0, fold);
   }
-  const leave = makeButton("✕", () => forgetIt(), {
-    class: "leave screen-only",
-    "aria-label": "follow no number",
-    title: "follow no number (Esc)",
-  });
+  const title = {"aria-label": "follow no number", title: "follow no number (Esc)"};
+  const leave = makeButton("✕", () => leaveNumber(), {class: "leave screen-only", ...title});
   const isChain = chain.some(({factor}) => factor !== null);
   const head = make("p", {class: "chain-head"}, ...["", "× factor", "= product"].map((text) => make("span", {}, text)));
   const list = make("ol", {class: isChain ? "chain" : null}, ...items);
@@ -35,18 +63,12 @@ export function trailOf(andThen, forgetIt) {
   return make("div", {class: "trail"}, nav, leave);
 }
 
-function trailItem(place, index, link, andThen) {
+function trailItem(place, index, link) {
   const isHere = index === state.trail.length - 1;
   const attributes = {"aria-current": isHere ? "true" : null, disabled: isHere};
-  const goBack = () => {
-    goBackTo(index);
-    andThen();
-  };
-  const name = [makeButton(trailTitle(place), goBack, attributes)];
-  if (state.trail.length > 1) {
-    name.push(make("span", {class: "quiet"}, ` = ${signedNumber(valueAt(place))}`));
-  }
-  return make("li", {}, make("span", {}, ...name), ...factorsOf(link));
+  const value = state.trail.length > 1 ? make("span", {class: "quiet"}, ` = ${signedNumber(valueAt(place))}`) : null;
+  const button = makeButton(trailTitle(place), () => backOnTrailTo(index), attributes);
+  return make("li", {}, make("span", {}, button, value), ...factorsOf(link));
 }
 
 function factorsOf({factor, product}) {
@@ -55,7 +77,7 @@ function factorsOf({factor, product}) {
   return text.map((number) => make("span", {class: "number"}, number));
 }
 
-// How much of the number where the chain begins comes along it.
+// How much of the number where the chain begins comes along it, and what share of it that is.
 function said(chain) {
   const begin = chain.findLastIndex(({factor}) => factor === null);
   if (begin === chain.length - 1) {
@@ -64,11 +86,14 @@ function said(chain) {
   const [whole, end] = [valueAt(state.trail[begin]), valueAt(state.trail.at(-1))];
   const {product} = chain.at(-1);
   const how = end === 1 ? "the product of all factors" : `${plainNumber(end)} × ${plainNumber(product)}`;
-  const rest = whole - end * product;
+  const brought = end * product, rest = whole - brought, share = Math.abs(brought / (whole || 1));
+  const size = brought * whole < 0 ? `${percent(share)} of its size, but against it` : `${percent(share)} of it`;
   const others = isRounding(rest) ? "No other path brings anything."
     : `All others together bring the rest: ${signedNumber(rest)}.`;
-  const text = `This one path brings ${signedNumber(end * product)}, ${how}, of the ${signedNumber(whole)} that `
-    + `${titleOf(state.trail[begin])} is. ${others}`;
+  const few = share >= 0.5 ? "" : ` So this path explains little: “All its paths to the ${state.trace.goal}”, under the `
+    + "first number of this chain, shows where the most flows.";
+  const text = `This one path brings ${signedNumber(brought)}, ${how}, of the ${signedNumber(whole)} that `
+    + `${titleOf(state.trail[begin])} is: ${size}. ${others}${few}`;
   return make("p", {class: "chain-said"}, text);
 }
 

@@ -4,21 +4,20 @@ import {resetParameters} from "../math/index.js";
 import {newTrainer, nextBatch, runAgain, setRate, takeModelBack} from "./actions.js";
 import {attentionMap, sharesOfAttention} from "./attention_maps.js";
 import {asItWas, beginHere, drawWords} from "./before.js";
-import {axisFor, chart} from "./chart.js";
+import {workBeside} from "./beside.js";
 import {byId} from "./dom.js";
 import {counted, plainNumber, roundedNumber} from "./format.js";
-import {smoothed} from "./smoothed.js";
+import {chartOfLosses, SMOOTHED, smoothed} from "./losses.js";
 import {change, state, watch} from "./state.js";
 
-const TRAIN_AT_ONCE = 60; // of training between two pictures
-const SMOOTH_OVER = 10; // steps
+const BETWEEN_PICTURES = 60; // milliseconds of training
 let losses = [];
-let isRunning = false;
+let stopTraining = null; // while it runs
 
 // Listen to the buttons; draw when the tab is open.
 export function showTrain() {
-  byId("train-one").addEventListener("click", () => trainSteps(1));
-  byId("train-ten").addEventListener("click", () => trainSteps(10));
+  byId("train-one").addEventListener("click", () => train(1));
+  byId("train-ten").addEventListener("click", () => train(10));
   byId("train-run").addEventListener("click", toggleRunning);
   byId("train-fresh").addEventListener("click", () => startOver(beFresh));
   byId("train-trained").addEventListener("click", () => startOver(takeModelBack));
@@ -30,7 +29,7 @@ export function showTrain() {
   byId("train-rate").value = Math.log10(state.trainer.lr);
   watch(["rate"], drawRate);
   watch(["view", "trace"], () => state.view === "train" && drawTrain());
-  watch(["view"], () => state.view !== "train" && isRunning && toggleRunning());
+  watch(["view"], () => state.view !== "train" && stopTraining && toggleRunning());
   drawRate();
 }
 
@@ -45,26 +44,33 @@ function beFresh() {
   runAgain({trainer: newTrainer(), changed: [], isFresh: true, stepsTrained: 0, trainedWith: new Set()});
 }
 
-function trainSteps(count) {
-  const until = performance.now() + (count === Infinity ? TRAIN_AT_ONCE : Infinity);
-  for (let done = 0; done < count && performance.now() < until; done += 1) {
-    losses.push(state.trainer.step(nextBatch(), {bug: state.bug}).loss);
+function trainStep() {
+  losses.push(state.trainer.step(nextBatch(), {bug: state.bug}).loss);
+}
+
+function train(steps) {
+  for (let done = 0; done < steps; done += 1) {
+    trainStep();
   }
+  showTrained();
+}
+
+function* endlessly() {
+  while (true) {
+    yield trainStep();
+  }
+}
+
+function showTrained() {
   const trainedWith = new Set(state.bug ? [...state.trainedWith, state.bug] : state.trainedWith);
   runAgain({stepsTrained: losses.length, trainedWith, changed: []});
 }
 
 function toggleRunning() {
-  isRunning = !isRunning;
-  byId("train-run").textContent = isRunning ? "❚❚ Stop" : "▶ Train";
-  byId("train-run").setAttribute("aria-pressed", String(isRunning));
-  const again = () => {
-    if (isRunning) {
-      trainSteps(Infinity);
-      setTimeout(again, 0);
-    }
-  };
-  again();
+  stopTraining?.();
+  stopTraining = stopTraining ? null : workBeside(endlessly(), showTrained, BETWEEN_PICTURES);
+  byId("train-run").textContent = stopTraining ? "❚❚ Stop" : "▶ Train";
+  byId("train-run").setAttribute("aria-pressed", String(Boolean(stopTraining)));
 }
 
 function drawRate() {
@@ -90,17 +96,11 @@ function drawTrain() {
 }
 
 function lossChart() {
-  const pointsOf = (values) => values.map((loss, index) => [index + 1, loss]);
-  const mean = smoothed(losses, SMOOTH_OVER);
-  return chart({
-    title: "the loss of each step of training",
-    lines: [
-      {label: "loss of each batch", look: "faint", points: pointsOf(losses)},
-      {label: `smoothed, over about ${SMOOTH_OVER} steps`, look: "solid", points: pointsOf(mean)},
-    ],
-    x: {label: "step", from: 1, to: Math.max(10, losses.length)},
-    y: {...axisFor([...losses, 0], "loss"), from: 0},
-  });
+  const lines = [
+    {label: "loss of each batch", look: "faint", losses},
+    {label: SMOOTHED, look: "solid", losses: smoothed(losses)},
+  ];
+  return chartOfLosses("the loss of each step of training", lines, 10);
 }
 
 // How far from looking everywhere alike.

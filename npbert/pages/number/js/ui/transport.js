@@ -1,34 +1,41 @@
 // Stepping: buttons, a scrubber, the keys, and playing.
 
-import {goToStep} from "./actions.js";
 import {byId} from "./dom.js";
-import {goBackOnTrail, leaveNumber} from "./follow.js";
 import {moveInHeatMap} from "./heatmap.js";
 import {change, state, watch} from "./state.js";
-import {showStrip} from "./strip.js";
+import {showStrip, stepTo} from "./strip.js";
 import {moveInToolbar} from "./toolbar.js";
+import {goBackOnTrail, leaveNumber} from "./trail.js";
 
 const SECONDS_PER_STEP = 0.9;
+const BUTTONS = { // where each button goes
+  first: () => stepTo(0),
+  back: () => stepTo(state.step - 1),
+  play: togglePlay,
+  forward: () => stepTo(state.step + 1),
+  loss: () => stepTo(lossStep()),
+  last: () => stepTo(lastStep()),
+};
+const STEP_KEYS = {
+  Home: BUTTONS.first,
+  ArrowLeft: BUTTONS.back,
+  ArrowRight: BUTTONS.forward,
+  End: BUTTONS.last,
+  " ": togglePlay,
+  Backspace: goBackOnTrail,
+};
 let timer = null;
 
 // Listen to its buttons and to the keyboard.
 export function showTransport() {
-  const clicks = {
-    first: () => stepTo(0),
-    back: () => stepTo(state.step - 1),
-    play: togglePlay,
-    forward: () => stepTo(state.step + 1),
-    loss: () => stepTo(lossStep()),
-    last: () => stepTo(state.trace.steps.length - 1),
-  };
-  for (const [name, onclick] of Object.entries(clicks)) {
-    byId(`go-${name}`).addEventListener("click", onclick);
+  for (const [name, go] of Object.entries(BUTTONS)) {
+    byId(`go-${name}`).addEventListener("click", go);
   }
   byId("scrubber").addEventListener("input", (event) => stepTo(Number(event.target.value)));
   byId("skip").addEventListener("click", skipToNumbers);
   byId("go-tape").addEventListener("click", () => byId("tape-part").scrollIntoView({block: "nearest"}));
   document.addEventListener("keydown", keyPressed);
-  showStrip(showHead);
+  showStrip();
   watch(["trace", "step", "isPlaying"], drawTransport);
   watch(["view"], () => state.isPlaying && togglePlay());
 }
@@ -38,9 +45,8 @@ export function lossStep() {
   return state.trace.steps.findLastIndex((step) => step.phase === "forward");
 }
 
-function stepTo(number) {
-  goToStep(number);
-  showHead();
+function lastStep() {
+  return state.trace.steps.length - 1;
 }
 
 // The keyboard past all that stands above the numbers.
@@ -49,19 +55,10 @@ function skipToNumbers() {
   byId("stage").querySelector("td[tabindex='0']").focus();
 }
 
-// What the step is, where the reader has scrolled past it; the bar lies above it.
-function showHead() {
-  const above = byId("stage-head").getBoundingClientRect().top - byId("bar").getBoundingClientRect().bottom;
-  if (above < 0) {
-    scrollBy(0, above - 8);
-  }
-}
-
 function drawTransport() {
   const {step, isPlaying, trace} = state;
-  const {steps} = trace;
-  const now = steps[step];
-  byId("scrubber").max = steps.length - 1;
+  const {steps} = trace, now = steps[step];
+  byId("scrubber").max = lastStep();
   byId("scrubber").value = step;
   const text = `step ${step + 1} of ${steps.length}, ${now.phase}: ${now.title.replace(/^back: /, "")}`;
   byId("scrubber").setAttribute("aria-valuetext", text);
@@ -69,7 +66,7 @@ function drawTransport() {
   byId("step-count").textContent = `${step + 1} / ${steps.length}`;
   const focused = document.activeElement;
   byId("go-first").disabled = byId("go-back").disabled = step === 0;
-  byId("go-last").disabled = byId("go-forward").disabled = step === steps.length - 1;
+  byId("go-last").disabled = byId("go-forward").disabled = step === lastStep();
   if (focused?.disabled) {
     byId("scrubber").focus({preventScroll: true}); // a dead button would lose the keyboard's place
   }
@@ -82,20 +79,17 @@ function drawTransport() {
 function togglePlay() {
   clearInterval(timer);
   const isPlaying = !state.isPlaying;
-  const isAtEnd = state.step === state.trace.steps.length - 1;
-  if (isPlaying && isAtEnd) {
+  if (isPlaying && state.step === lastStep()) {
     stepTo(0);
   }
   change({isPlaying});
   if (isPlaying) {
-    timer = setInterval(playOn, 1000 * SECONDS_PER_STEP);
-  }
-}
-
-function playOn() {
-  stepTo(state.step + 1);
-  if (state.step === state.trace.steps.length - 1) {
-    togglePlay();
+    timer = setInterval(() => {
+      stepTo(state.step + 1);
+      if (state.step === lastStep()) {
+        togglePlay();
+      }
+    }, 1000 * SECONDS_PER_STEP);
   }
 }
 
@@ -115,16 +109,9 @@ function keyPressed(event) {
   }
   const takesKeys = event.target.closest?.("input, select, textarea, [role=tab]");
   const isPressedBySpace = event.target.closest?.("button, a, summary") || isInCell;
-  const go = {
-    ArrowRight: () => stepTo(state.step + 1),
-    ArrowLeft: () => stepTo(state.step - 1),
-    Home: () => stepTo(0),
-    End: () => stepTo(state.trace.steps.length - 1),
-    Backspace: goBackOnTrail,
-    " ": isPressedBySpace ? null : togglePlay,
-  }[event.key];
-  if (go && !takesKeys && (!isInCell || event.key === "Backspace")) {
+  const isElsewhere = takesKeys || (isInCell && event.key !== "Backspace") || (isPressedBySpace && event.key === " ");
+  if (Object.hasOwn(STEP_KEYS, event.key) && !isElsewhere) {
     event.preventDefault();
-    go();
+    STEP_KEYS[event.key]();
   }
 }

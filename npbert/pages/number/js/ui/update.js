@@ -1,7 +1,6 @@
 // The update on the stage: the arrays of one parameter, and what the whole step does to the losses and to all of them.
 
 import {chooseParameter, parameterOf} from "./actions.js";
-import {lengthOf} from "./before.js";
 import {make, makeButton} from "./dom.js";
 import {exactNumber, plainNumber, roundedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
@@ -16,7 +15,7 @@ const GROUPS = [ // what comes out first: it is made of those below it
   ["the gradient of the batch", ["g"], ["norm", "clip"]],
 ];
 
-// Whose update it is: that of the chosen number, or the one that was chosen last, by name or by a number, or the steepest.
+// Whose update it is: that of the chosen number, or the last one that was chosen, by name or by a number; or the steepest.
 export function updatedParameter() {
   return (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;
 }
@@ -43,8 +42,8 @@ export function headOfUpdate() {
     ? "This is the first step: nothing is remembered yet, so m̂/√v̂ is +1 or −1, and every number moves by about the "
       + `learning rate, ${rate}, whether its gradient is large or small: even a model that guesses well may get worse.`
     : `This is step ${t} of the training under “Train it”: “1 step” there makes exactly this one.`;
-  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${exactNumber(eps)}, λ = ${decay}, `
-    + `max_grad_norm = ${most}`;
+  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${exactNumber(eps)}, `
+    + `λ = ${decay}, max_grad_norm = ${most}`;
   return [
     make("p", {class: "formula"}, constants),
     make("p", {}, `${said} Click a number under “before and after” to see what makes it.`),
@@ -61,39 +60,32 @@ export function tablesOfUpdate() {
 }
 
 function rowsOfLosses() {
-  const {trace, example} = state;
-  const {batch, next, lossAfter} = trace.update;
-  const sentences = batch().map((one) => ({...one, before: one.trace.loss, after: lossAfter(one.example)}));
-  const after = sentences.reduce((sum, one) => sum + one.share * one.after, 0);
-  const own = ["on top, not in the batch", "–", ...[trace.loss, lossAfter(example)].map(plainNumber)];
-  const outside = sentences.some(({isShown}) => isShown) ? [] : [own];
-  return [
-    ...sentences.map((one) => [
-      make("bdi", {}, one.isShown ? `${one.example.text} (on top)` : one.example.text),
-      ...[one.share, one.before, one.after].map((value) => plainNumber(roundedNumber(value, 4))),
-    ]),
-    [make("strong", {}, "the whole batch"), "1", ...[next().loss, after].map((value) => plainNumber(value))],
-    ...outside,
-  ];
+  const {trace: {loss, update}, example} = state;
+  const {batch, next, lossAfter} = update;
+  update.after ??= batch().map((one) => lossAfter(one.example)); // once, however often the step is shown
+  const rows = batch().map(({isShown, example: {text}, share, trace: {loss: before}}, index) =>
+    [isShown ? `${text} (on top)` : text, share, before, update.after[index]]);
+  const whole = ["the whole batch", 1, next().loss, rows.reduce((sum, [, share, , after]) => sum + share * after, 0)];
+  const isIn = batch().some(({isShown}) => isShown);
+  return [...rows, whole, ...(isIn ? [] : [["on top, not in the batch", 0, loss, lossAfter(example)]])];
 }
 
 function rowsOfMoves() {
-  const moves = [...state.trace.update.next().made].map(([name, {w, delta}]) =>
-    ({name, share: lengthOf(delta.re) / lengthOf(w.re), largest: largestOf(delta.re)}));
-  return moves.sort((a, b) => b.share - a.share).map(({name, share, largest}) => [
+  const moves = [...state.trace.update.next().made].map(([name, {w, delta}]) => [
     makeButton(titleOfParameter(name), () => chooseParameter(name)),
-    ...[share, largest].map((value) => plainNumber(roundedNumber(value, 3))),
+    ...[Math.hypot(...delta.re) / Math.hypot(...w.re), largestOf(delta.re)].map((value) => roundedNumber(value, 3)),
   ]);
+  return moves.sort(([, a], [, b]) => b - a);
 }
 
 function tableOf(title, heads, rows) {
   const head = heads.map((text, index) => make("th", {scope: "col", class: index ? "number" : ""}, text));
-  const body = rows.map(([name, ...figures]) =>
-    make("tr", {}, make("th", {scope: "row"}, name), ...figures.map((text) => make("td", {class: "number"}, text))));
-  const parts = [make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body)];
-  const box = {class: "scrolls heat-box", tabindex: 0, role: "group", "aria-label": title};
-  const table = make("div", box, make("table", {class: "words-table"}, ...parts));
-  return make("section", {class: "group", "aria-label": title}, make("h3", {}, title), table);
+  const body = rows.map(([name, ...figures]) => make("tr", {}, make("th", {scope: "row"}, make("bdi", {}, name)),
+    ...figures.map((value) => make("td", {class: "number"}, plainNumber(value)))));
+  const table = make("table", {class: "words-table"},
+    make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
+  return make("section", {class: "group", "aria-label": title}, make("h3", {}, title),
+    make("div", {class: "scrolls heat-box", tabindex: 0, role: "group", "aria-label": title}, table));
 }
 
 function titleOfParameter(name) {

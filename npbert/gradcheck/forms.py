@@ -1,0 +1,158 @@
+"""Form: what others write, as a layer. Whatever form it has, it comes to two things: forward values, and a vjp.
+
+What checks, proves and explains a layer then serves what others wrote, as it is. `others.py` has the forms.
+"""
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from npbert.core import NO_TAPE, Layer, Tape
+from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like, is_exact
+from npbert.gradcheck.exact.number import NoRuleError, Number
+from npbert.gradcheck.exact.run import UNKNOWN
+from npbert.gradcheck.inputs import is_float_array
+
+Function = Callable[..., Any]
+
+
+class Form(Layer):
+    """theirs: the author's functions by name: forward, and backward where it is another one.
+
+    run(f, inputs): y, and what backward will need.   back(b, dy, kept): what the author's backward says.
+    input_names: of what forward is given.   moved: the positions of those inputs that have a gradient; None for all
+    arrays of floats.   pick: which of the gradients that come back are theirs; None for all.   edited: functions that
+    stand in the place of the author's, by name; the helpers that these call have names, too.
+    """
+
+    def __init__(self, theirs: dict[str, Function], names: Sequence[str], run: Function, back: Function) -> None:
+        self.theirs, self.input_names, self._run, self._back = theirs, list(names), run, back
+        self.moved: list[int] | None = None
+        self.pick: list[Any] | None = None
+        self.edited: dict[str, Function] = {}
+        self.helpers = list(_helpers_of(list(theirs.values())))
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return copy.copy(self)
+
+    def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
+        """The author's, on copies."""
+        y, kept = self._ran([_own(value, position in (self.moved or ())) for position, value in enumerate(inputs)])
+        tape.keep(self, kept)
+        return each(plain, y)
+
+    def backward(self, dy: Any, tape: Tape) -> Any:
+        """The author's, on copies; the gradients of those inputs that have one."""
+        found = each(plain, self._returned(each(_own, dy), tape.take(self)))
+        found = found if isinstance(found, tuple | dict) else (found,)
+        return found if self.pick is None else tuple(found[key] for key in self.pick)
+
+    def once(self, inputs: Sequence[Any]) -> tuple[Any, Callable[[], Any]]:
+        """What the author's forward gives, and a function for what backward returns then, for a dy of ones."""
+        y, kept = self._ran(list(map(_own, inputs)))
+        return y, lambda: self._returned(each(lambda part: np.ones(np.shape(plain(part))), y), kept)
+
+    def _ran(self, inputs: list[Any]) -> tuple[Any, Any]:
+        with self._as_written(0):
+            return self._run(self.edited.get("forward", self.theirs["forward"]), inputs)
+
+    def _returned(self, dy: Any, kept: Any) -> Any:
+        with self._as_written(1):
+            return self._back(self.edited.get("backward", self.theirs.get("backward")), dy, kept)
+
+    @contextmanager
+    def _as_written(self, seed: int) -> Iterator[None]:
+        """The same draws from NumPy's global generator in each forward, and others in backward; and what was edited.
+
+        Raises: NoRuleError for whatever the author's code raises on exact numbers.
+        """
+        state, edited = np.random.get_state(), [helper for helper in self.helpers if helper[0] in self.edited]
+        np.random.seed(seed)
+        try:
+            for name, _, (where, key) in edited:
+                where[key] = self.edited[name]
+            yield
+        except Exception as error:
+            if is_exact() and not isinstance(error, UNKNOWN):
+                raise NoRuleError(f"{type(error).__name__}: {error}").with_traceback(error.__traceback__) from error
+            raise
+        finally:
+            np.random.set_state(state)
+            for _, now, (where, key) in edited:
+                where[key] = now
+
+
+class _Cell(dict[str, Any]):
+    """A variable of the function around, as a scope of its own."""
+
+    def __init__(self, name: str, cell: Any) -> None:
+        super().__init__({name: cell.cell_contents})
+        self._cell = cell
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._cell.cell_contents = value
+
+
+def function_of(value: Any) -> Any:
+    """The function itself; of a jax.custom_vjp, the one that it is made of."""
+    return getattr(value, "fun", value)
+
+
+def _helpers_of(waiting: list[Any]) -> Iterator[tuple[str, Any, tuple[dict[str, Any], str]]]:
+    """The functions of the author's that these call, and what those call: name, what it stands for, and where."""
+    seen: set[int] = set()
+    waiting = [function for function in waiting if isinstance(function, FunctionType)]
+    top = set(map(_package, waiting))
+    while waiting:
+        for scope, name in _names_in(waiting.pop(0)):
+            helper = function_of(scope[name])
+            if isinstance(helper, FunctionType) and _package(helper) in top and id(helper) not in seen:
+                seen.add(id(helper))
+                waiting.append(helper)
+                yield name, scope[name], (scope, name)
+
+
+def _package(function: Any) -> str:
+    return str(function.__module__).partition(".")[0]
+
+
+def _names_in(function: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """What a function finds in its module, in modules there and in the function around it."""
+    code, scope = function.__code__, function.__globals__
+    modules = [vars(scope[name]) for name in code.co_names if isinstance(scope.get(name), ModuleType)]
+    yield from ((where, name) for where in (scope, *modules) for name in code.co_names if name in where)
+    yield from ((_Cell(*pair), pair[0]) for pair in zip(code.co_freevars, function.__closure__ or (), strict=True))
+
+
+def each(change: Function, value: Any) -> Any:
+    """The change made to a value, or to each in a tuple, list or dict."""
+    if isinstance(value, dict):
+        return {key: change(part) for key, part in value.items()}
+    return tuple(map(change, value)) if isinstance(value, tuple | list) else change(value)
+
+
+def _own(value: Any, is_moved: bool = False) -> Any:
+    """A copy; of an array without axes that is moved, its number. Floats that stay where they are become exact ones
+    among such, or their sums would be rounded."""
+    if isinstance(value, np.ndarray):
+        value = value[()] if is_moved and not value.ndim else value.copy()
+        return constants_like(value) if is_exact() and is_float_array(value) else value
+    return {key: _own(part) for key, part in value.items()} if type(value) is dict else copy.deepcopy(value)
+
+
+def plain(value: Any) -> Any:
+    """An array of float64, of complex numbers or of exact ones, for whatever tensor or number it is."""
+    if value is None or isinstance(value, Number | Numbers):
+        return value
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    elif not isinstance(value, np.ndarray | np.generic) and isinstance(getattr(value, "data", None), np.ndarray):
+        return plain(value.data)
+    array = np.asarray(value)
+    if array.dtype == object:
+        return as_numbers(array)
+    return array.astype(complex if array.dtype.kind == "c" else float)

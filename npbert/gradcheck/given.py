@@ -1,0 +1,129 @@
+"""as_layer: a layer for what is to be checked, whoever wrote it; and which of its inputs have a gradient."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npbert.gradcheck.forms import Form, plain
+from npbert.gradcheck.inputs import is_float_array
+from npbert.gradcheck.others import applied, asked, cached, loss, names_given, residuals, vjp, with_context
+from npbert.messages import counted
+
+_HOW = (
+    "wanted a layer with forward and backward; two functions, (forward, backward) or (f, vjp); a class with "
+    "forward(ctx, …) and backward(ctx, …); a function and a class with apply(grad); a jax.custom_vjp; or a function "
+    "that returns (loss, gradients)"
+)
+
+
+def as_layer(given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None) -> tuple[Any, tuple[Any, ...]]:
+    """A layer for what is given, and its inputs as float64 arrays; an npbert layer as it is.
+
+    given: see `check_gradients`. Two functions may also come as two arguments. wrt: the names of the inputs that have a
+    gradient; without it, they are found by what backward returns: one gradient for each input (None for none), or for
+    each array of floats, or for each array and float; after a loss, for the first inputs that have these shapes.
+
+    Raises: TypeError for what has none of the forms; ValueError where it cannot be told whose the gradients are.
+    """
+    if hasattr(given, "forward") and not isinstance(given, type):
+        return given, tuple(inputs)
+    parts = list(given) if isinstance(given, tuple | list) else [given]
+    rest = list(inputs)
+    while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
+        parts.append(rest.pop(0))
+    tensor = next((type(value) for value in rest if _is_tensor(value)), None)
+    values = [plain(value) if _is_tensor(value) else value for value in rest]
+    form = _form_of(parts, values, tensor)
+    _find_moved(form, values, wrt)
+    for position in form.moved or ():
+        values[position] = np.array(values[position], dtype=float)
+    return form, tuple(values)
+
+
+def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
+    first, last = parts[0], parts[-1]
+    if len(parts) == 1 and hasattr(first, "fwd") and hasattr(first, "bwd"):
+        return residuals(first, names_given(first.fun, inputs))
+    if len(parts) == 1 and isinstance(first, type) and hasattr(first, "forward") and hasattr(first, "backward"):
+        has_ctx = "setup_context" not in vars(first)
+        return with_context(first, names_given(first.forward, inputs, skip=has_ctx))
+    if len(parts) == 2 and callable(first) and isinstance(last, type) and hasattr(last, "apply"):
+        return applied(first, last, names_given(first, inputs), tensor)
+    if not all(map(callable, parts)) or len(parts) > 2:
+        raise TypeError(f"{parts[0] if len(parts) == 1 else parts!r} is no form that is known: {_HOW}")
+    names = names_given(first, inputs)
+    y, wanted = vjp(first, last, names).once(inputs)[0], asked(last)
+    is_tuple = isinstance(y, tuple) and len(y) > 1
+    if len(parts) == 1:
+        if not is_tuple or np.size(plain(y[0])) != 1:
+            raise TypeError(f"{getattr(first, '__name__', first)} alone gives no gradients: {_HOW}")
+        return loss(first, names)
+    if is_tuple and len(wanted) == len(y):
+        return cached(first, last, names, len(y) - 1)
+    if is_tuple and wanted[-len(names) :] != names:
+        outs = len(wanted) - len(last.__defaults__ or ()) - sum(name in names for name in wanted[1:]) - 1
+        if 0 < outs < len(y):
+            return cached(first, last, names, outs)
+    return vjp(first, last, names)
+
+
+def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> None:
+    """Say which inputs have a gradient, and which of those that come back it is; by running it once."""
+    arrays = [position for position, value in enumerate(inputs) if is_float_array(value)]
+    numbers = [
+        position
+        for position, value in enumerate(inputs)
+        if is_float_array(value) or isinstance(value, float | np.floating)
+    ]
+    form.moved = arrays
+    if unknown := set(wrt or ()) - set(form.input_names):
+        raise ValueError(f"wrt names {', '.join(sorted(unknown))}, and the inputs are {', '.join(form.input_names)}")
+    if wrt is not None:
+        form.moved = [form.input_names.index(name) for name in wrt]
+    try:
+        y, then = form.once(inputs)
+        found = then()
+    except Exception:  # the author's own, which the check will tell
+        return
+    if isinstance(found, dict):
+        _by_name(form, found)
+        return
+    returned = list(found) if isinstance(found, tuple | list) else [found]
+    for count, positions in ((len(inputs), range(len(inputs))), (len(arrays), arrays), (len(numbers), numbers)):
+        told = [(p, key) for key, p in enumerate(positions) if key < len(returned) and returned[key] is not None]
+        if len(returned) == count and all(p in numbers for p, _ in told):
+            told = [(p, key) for p, key in told if wrt is None or form.input_names[p] in wrt]
+            form.moved, form.pick = [p for p, _ in told], [key for _, key in told]
+            return
+    is_loss = bool(arrays) and not isinstance(y, tuple | list) and np.ndim(plain(y)) == 0
+    if is_loss and wrt is None:
+        form.moved = _of_these_shapes(returned, numbers, inputs)
+
+
+def _by_name(form: Form, found: dict[str, Any]) -> None:
+    """Gradients in a dict, as `W` or `dW`."""
+    keys = [next((key for key in (name, f"d{name}", f"grad_{name}") if key in found), "") for name in form.input_names]
+    form.moved = [position for position, key in enumerate(keys) if key]
+    form.pick = [key for key in keys if key]
+
+
+def _of_these_shapes(returned: list[Any], numbers: list[int], inputs: list[Any]) -> list[int]:
+    """The first inputs, in order, that have the shapes of these gradients."""
+    moved: list[int] = []
+    for gradient in returned:
+        after = (p for p in numbers if not moved or p > moved[-1])
+        position = next((p for p in after if np.shape(inputs[p]) == np.shape(gradient)), None)
+        if position is None:
+            raise ValueError(
+                f"{counted(len(returned), 'gradient')} come back, one of shape {np.shape(gradient)}, which none of the "
+                f"inputs has that are left: say whose they are, as wrt=('x',)"
+            )
+        moved.append(position)
+    return moved
+
+
+def _is_tensor(value: Any) -> bool:
+    """True for a tensor of whatever library, but for NumPy's own arrays."""
+    is_numpy = isinstance(value, np.ndarray | np.generic)
+    return not is_numpy and (hasattr(value, "__array__") or isinstance(getattr(value, "data", None), np.ndarray))

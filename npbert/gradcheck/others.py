@@ -1,0 +1,148 @@
+"""The forms that others write in, each as a Form: how its functions are called, and what they return."""
+
+import inspect
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from npbert.gradcheck.exact.arrays import Held, Numbers
+from npbert.gradcheck.forms import Form, Function, each, function_of
+
+
+def vjp(f: Function, backward: Function, names: list[str]) -> Form:
+    """`y = f(…)`, and backward(dy, …) with the same inputs; for several y a tuple dy, or as many."""
+
+    def back(b: Function, dy: Any, inputs: list[Any]) -> Any:
+        is_each = isinstance(dy, tuple) and len(asked(backward)) == len(dy) + len(inputs)
+        return b(*(dy if is_each else [dy]), *inputs)
+
+    return Form({"backward": backward, "forward": f}, names, lambda f, inputs: (f(*inputs), inputs), back)
+
+
+def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form:
+    """CS231n's: `out, cache = f(…)` and backward(dout, cache), or more of them: as many as backward has a dout for.
+    What it asks for after the cache is what f was given under that name."""
+    more = asked(backward)[outs + 1 :]
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        *y, cache = f(*inputs)
+        again = {name: value for name, value in zip(names, inputs, strict=True) if name in more}
+        return (y[0] if outs == 1 else tuple(y[:outs])), (cache, again)
+
+    return Form(
+        {"backward": backward, "forward": f}, names, run, lambda b, dy, kept: b(*_tuple(dy), kept[0], **kept[1])
+    )
+
+
+def loss(f: Function, names: list[str]) -> Form:
+    """CS231n's losses: `loss, dx = f(x, …)`, all in one call."""
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        loss, *found = f(*inputs)
+        return loss, found[0] if len(found) == 1 else tuple(found)
+
+    return Form({"forward": f}, names, run, lambda _, dy, kept: each(lambda gradient: dy * gradient, kept))
+
+
+def with_context(owner: Any, names: list[str]) -> Form:
+    """PyTorch's and minitorch's: forward(ctx, …) and backward(ctx, d). Of PyTorch, they are given tensors."""
+    torch: Any = sys.modules.get("torch")
+    is_torch = torch is not None and issubclass(owner, torch.autograd.Function)
+    setup = owner.setup_context if "setup_context" in vars(owner) else None
+
+    def tensor(value: Any) -> Any:
+        is_array = isinstance(value, np.ndarray | np.floating) and not isinstance(value, Numbers)
+        return torch.from_numpy(np.array(value)) if is_torch and is_array else value
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        given, ctx = each(tensor, inputs), _Context(needs_input_grad=(True,) * len(inputs))
+        y = f(*given) if setup else f(ctx, *given)
+        if setup:
+            setup(ctx, given, y)
+        return y, ctx
+
+    theirs = {"backward": owner.backward, "forward": owner.forward}
+    return Form(theirs, names, run, lambda b, dy, ctx: b(ctx, *_tuple(each(tensor, dy))))
+
+
+class _Context(SimpleNamespace):
+    """ctx: what forward keeps for backward, under the names of PyTorch and of minitorch. The rest is PyTorch's."""
+
+    saved_tensors = saved_values = ()
+
+    def save_for_backward(self, *values: Any) -> None:
+        self.saved_tensors = self.saved_values = values
+
+    def mark_dirty(self, *values: Any) -> None:
+        pass
+
+    mark_non_differentiable = set_materialize_grads = mark_dirty
+
+
+def applied(f: Function, owner: Any, names: list[str], given: Any) -> Form:
+    """TinyTorch's: f, and a class that is made of the inputs (and perhaps of y), with apply(grad). Where its module has
+    a Tensor, it is given Tensors; f is, too, where the inputs are."""
+    tensor = owner.apply.__globals__.get("Tensor", given)
+
+    def held(value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return value
+        made = tensor(np.zeros(value.shape)) if tensor else SimpleNamespace(shape=value.shape)
+        made.data, made.requires_grad = value, True
+        return made
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        tensors = list(map(held, inputs))
+        y = f(*(tensors if given else inputs))
+        takes_y = len(asked(owner)) == len(inputs) + 1
+        return y, owner(*tensors, *map(held, _tuple(y) if takes_y else ()))
+
+    def back(b: Function, dy: Any, kept: Any) -> Any:
+        return b(kept, dy.view(Held) if type(dy) is np.ndarray else dy)
+
+    return Form({"backward": owner.apply, "forward": f}, names, run, back)
+
+
+def residuals(owner: Any, names: list[str]) -> Form:
+    """jax.custom_vjp: `y, residuals = fwd(…)` and bwd(residuals, dy)."""
+    constant = [range(len(names))[position] for position in getattr(owner, "nondiff_argnums", ())]
+
+    def in_64_bits() -> Any:
+        jax: Any = sys.modules.get("jax")
+        return jax.enable_x64(True) if hasattr(jax, "enable_x64") else nullcontext()
+
+    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+        with in_64_bits():
+            y, residuals = f(*inputs)
+        return y, (*(inputs[position] for position in constant), residuals)
+
+    def back(b: Function, dy: Any, kept: Any) -> Any:
+        with in_64_bits():
+            return b(*kept, dy)
+
+    form = Form({"backward": owner.bwd, "forward": owner.fwd}, names, run, back)
+    form.edited = {name: function_of(now) for name, now, _ in form.helpers if now is owner}
+    return form
+
+
+def names_given(function: Any, inputs: Sequence[Any], *, skip: int = 0) -> list[str]:
+    """The names that a function gives to what it is given."""
+    names = asked(function)[skip:]
+    return [names[position] if position < len(names) else f"input {position}" for position in range(len(inputs))]
+
+
+def asked(function: Any) -> list[str]:
+    """The names of what a function asks for."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a ufunc has no signature
+        return []
+    return [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (value,)

@@ -1,0 +1,99 @@
+"""`%load_ext npbert.learn`: in a notebook, a cell is an answer to an exercise, and the verdict stands below it."""
+
+import ast
+import atexit
+import re
+import shutil
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from npbert.learn import printing
+from npbert.learn.attempt import sentence
+from npbert.learn.exercise import Exercise
+from npbert.learn.exercises import EXERCISES
+from npbert.learn.folder import exercise_of
+from npbert.learn.process import check
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
+from npbert.shown import Row, Sheet
+
+_PROGRAM = "%exercise"
+_HOW = "%exercise 02 says what to do, and puts a cell below for the answer; %exercise hint 02 helps."
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """What `%load_ext npbert.learn` calls: from then on there is %exercise, for a line, and %%exercise, for a cell."""
+    ipython.register_magic_function(Answers(ipython).exercise, "line_cell", "exercise")
+
+
+class Answers:
+    """The last answer to each exercise and its verdict, as long as the notebook runs."""
+
+    def __init__(self, ipython: Any) -> None:
+        self._ipython, self._folder = ipython, Path(tempfile.mkdtemp())
+        self._verdicts: defaultdict[int, Verdict] = defaultdict(lambda: Verdict(NOT_BEGUN))
+        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+
+    def exercise(self, line: str, cell: str | None = None) -> Sheet:
+        """Exercises in backpropagation. A cell that begins with %%exercise 02 is the answer to exercise 02, and is
+        checked in a process of its own.
+
+        %exercise             lists the exercises
+        %exercise 02          says what to do, and puts a cell below for the answer
+        %exercise hint 02 2   the second of three hints; the fourth is the change that makes the answer right
+        %exercise show 02     once it is right: your answer, and the library's
+        """
+        try:
+            words = line.split()
+            if not words and cell is None:
+                return Sheet(f"{len(EXERCISES)} exercises", _HOW, [Row(e.code, (e.title,)) for e in EXERCISES.values()])
+            if words[:1] == ["hint"] and len(words) in (2, 3):
+                return self._hint(exercise_of(words[1]), (*words, "1")[2])
+            if words[:1] == ["show"] and len(words) == 2:
+                return self._show(exercise_of(words[1]))
+            exercise = exercise_of(line.strip())
+        except ValueError as error:
+            return Sheet(sentence(str(error)), _HOW, is_right=False)
+        return self._ask(exercise) if cell is None else self._check(exercise, cell)
+
+    def _ask(self, exercise: Exercise) -> Sheet:
+        tree, lines = ast.parse(exercise.source()), exercise.source().splitlines()
+        first = next(node for node in tree.body[1:] if not isinstance(node, ast.Import | ast.ImportFrom))
+        self._ipython.set_next_input("\n".join([f"%%exercise {exercise.code}", *lines[first.lineno - 1 :]]))
+        text = printing.indented(f"{exercise.text.strip()}\n\nTo read: {exercise.chapter}")
+        return Sheet.of(f"Exercise {exercise.number}: {exercise.title}\n{text}")
+
+    def _check(self, exercise: Exercise, cell: str) -> Sheet:
+        path = self._folder / exercise.file_name
+        path.write_text(file_with(exercise, cell), encoding="utf-8")
+        verdict = self._verdicts[exercise.number] = check(exercise, path)
+        is_right = None if verdict.status == NOT_BEGUN else verdict.status == RIGHT
+        return Sheet.of(printing.answer(exercise, verdict, program=_PROGRAM), is_right=is_right)
+
+    def _hint(self, exercise: Exercise, number: str) -> Sheet:
+        verdict = self._verdicts[exercise.number]
+        if number not in ("1", "2", "3", "4"):
+            raise ValueError(f"there is no hint {number}: there are three, and the change itself")
+        if number == "4":
+            return Sheet.of(printing.edits(exercise, verdict))
+        return Sheet.of(printing.hint(exercise, int(number), verdict.part, program=_PROGRAM))
+
+    def _show(self, exercise: Exercise) -> Sheet:
+        if self._verdicts[exercise.number].status != RIGHT:
+            return Sheet("The library has its answer ready for you once yours is right.")
+        shown = printing.show(exercise, self._folder / exercise.file_name, place="your cell")
+        return Sheet(f"{exercise.code} {exercise.title}", indent(shown, "  "))
+
+
+def file_with(exercise: Exercise, cell: str) -> str:
+    """The exercise's file with what the cell defines in place of its own. Its imports stand in one line, where the cell
+    has %%exercise: so a line has the number that it has in the cell. (A cell may be a whole file, too.)"""
+    text, head, below = exercise.source(), [], []
+    for node in ast.parse(text).body[1:] if "from __future__" not in cell else []:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+            head.append(ast.unparse(node))
+        elif not re.search(rf"^(class|def) {node.name}\b", cell, re.MULTILINE):
+            below.append(ast.get_source_segment(text, node) or "")
+    return "\n".join(["; ".join(head), cell.rstrip("\n"), *below, ""])

@@ -1,0 +1,18 @@
+// Long work, done a little at a time beside the reader, so that the page never stands still.
+
+const AT_ONCE = 12; // milliseconds
+
+// Run a generator to its end; `tell({done, value})` after each while. Returns what stops it.
+export function workBeside(work, tell, atOnce = AT_ONCE) {
+  let timer = setTimeout(goOn, 0);
+  function goOn() {
+    const until = performance.now() + atOnce;
+    let next = work.next();
+    while (!next.done && performance.now() < until) {
+      next = work.next();
+    }
+    timer = next.done ? null : setTimeout(goOn, 0);
+    tell(next);
+  }
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,25 @@
+"""The fixture `assert_proved` for pytest, which loads this file in each run, and the rest when it is used."""
+
+from collections.abc import Callable
+from typing import Any
+
+from npbert.extras import import_extra
+
+pytest = import_extra("pytest", extra="test")
+
+
+@pytest.fixture
+def assert_proved() -> Callable[..., Any]:
+    """`npbert.gradcheck.assert_proved`, whose failure is the report alone: the wrong line, and no traceback."""
+
+    def check(given: Any, *inputs: Any, **options: Any) -> Any:
+        __tracebackhide__ = True
+        from npbert import gradcheck
+
+        try:
+            return gradcheck.assert_proved(given, *inputs, **options)
+        except gradcheck.GradientError as error:
+            failed = str(error)
+        return pytest.fail(failed, pytrace=False)
+
+    return check

@@ -1,0 +1,5 @@
+"""What an object says of itself: one plain Sheet, which is written as text, and in a notebook as HTML."""
+
+from npbert.shown.sheet import Curve, Row, Sheet, Shown, Token
+
+__all__ = ["Shown", "Sheet", "Row", "Token", "Curve"]

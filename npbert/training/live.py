@@ -1,0 +1,73 @@
+"""What there is to be seen of a run: its step, the best so far, and the curves of the numbers that count."""
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from npbert.files import FileError
+from npbert.json_lines import METRICS_FILE, MOST_ROWS, read_json_lines
+from npbert.messages import is_quiet
+from npbert.shown import Curve, Row, Sheet, Shown
+from npbert.training.log import Bar
+
+_EVERY = 0.5  # seconds
+
+
+def sheet_of(trainer: Any) -> Sheet:
+    """Of a Trainer, up to its step."""
+    rows, curves, best = [], [], []
+    with suppress(FileError, OSError):
+        rows = read_json_lines(trainer.folder / METRICS_FILE, at_most=MOST_ROWS)
+    for name in dict.fromkeys(["loss", "eval_loss", f"eval_{trainer.goal.name}" if trainer.goal else "loss"]):
+        points = [(row["step"], row[name]) for row in rows if row.get(name) is not None and row["step"] <= trainer.step]
+        curves += [Curve(name.replace("eval_", "held-out "), points)] if points else []
+    for name, value in trainer.progress.best_evaluation.items():
+        best.append(f"{name.replace('_', ' ')} {value:.3g}")
+    told = [Row("best", (f"step {trainer.progress.best_step}: {', '.join(best)}",))] if best else []
+    where = f"step {trainer.step} of {trainer.settings.steps}"
+    return Sheet(f"{type(trainer).__name__} of {type(trainer.model).__name__}: {where}", rows=told, curves=curves)
+
+
+class ShownRun(Shown):
+    """Something with a `trainer` and a `summary()`."""
+
+    def _sheet(self: Any) -> Sheet:
+        return Sheet(type(self).__name__, self.summary(), parts=[sheet_of(self.trainer)])
+
+
+class Live(Bar):
+    """The progress of a run in a notebook: in place of a bar, the trainer's sheet, which changes as it goes on."""
+
+    def __init__(self, trainer: Any, display: Callable[..., Any]) -> None:
+        self._trainer, self._said, self.is_closed = trainer, "", False
+        self._first, self._start = trainer.step, time.perf_counter()
+        self._shown = self._start
+        self._handle = display(sheet_of(trainer), display_id=True)
+
+    def update(self) -> None:
+        trainer, now = self._trainer, time.perf_counter()
+        if now - self._shown >= _EVERY:  # a quick run does not wait for it
+            left = (now - self._start) / max(1, trainer.step - self._first) * (trainer.settings.steps - trainer.step)
+            self._handle.update(replace(sheet_of(trainer), says=f"{self._said}\nabout {left:.0f} s left"))
+            self._shown = now
+
+    def show(self, numbers: dict[str, float], tokens_per_second: float) -> None:
+        self._said = f"loss {numbers['loss']:.3f}, {tokens_per_second:,.0f} tok/s"
+
+    def say(self, line: str) -> None:
+        self._said = line
+
+    def __exit__(self, *_: object) -> None:
+        has_gone_on = self._trainer.step > self._first
+        self._handle.update(replace(sheet_of(self._trainer), says="" if has_gone_on else self._said))
+
+
+def progress_of(trainer: Any) -> Bar:
+    """The curves where a notebook shows them, and else a bar."""
+    ipython = sys.modules.get("IPython")
+    if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():
+        return Live(trainer, sys.modules["IPython.display"].display)
+    return Bar(trainer.settings.steps, done=trainer.step)

@@ -1,0 +1,39 @@
+"""%%exercise: a cell is an answer, and what is said of it is what `npbert learn check` says of the same file."""
+
+import re
+from unittest.mock import Mock
+
+from npbert.learn import check, exercise_of, load_ipython_extension, printing
+from npbert.learn.notebook import file_with
+
+LINEAR = exercise_of("2")
+HEAD, BLANK = re.fullmatch(r".*?(class .*?)( *raise [^\n]*\n)", LINEAR.source(), re.DOTALL).groups()
+WRONG = "        self.bias.add_grad(dy.mean(axis=0))"
+ANSWER = f"        self.weight.add_grad(x.T @ dy)\n{WRONG}\n        return dy @ self.weight.value.T\n"
+load_ipython_extension(SHELL := Mock())
+((exercise, *_), _) = SHELL.register_magic_function.call_args
+
+
+def test_a_cell_gets_the_sentences_of_the_command_with_its_own_line_numbers(tmp_path):
+    sheet, path = exercise("02", HEAD + ANSWER), tmp_path / LINEAR.file_name
+    path.write_text(LINEAR.source().replace(BLANK, ANSWER))
+    said = printing.answer(LINEAR, check(LINEAR, path)).replace("npbert learn", "%exercise")
+    assert re.sub(r"\d+", "n", str(sheet)) == re.sub(r"\d+", "n", said)
+    line = 2 + (HEAD + ANSWER).splitlines().index(WRONG)  # the first is that of %%exercise
+    assert sheet.is_right is False and f"line {line} (sum or mean)" in str(sheet)
+    assert "self.bias.add_grad(dy.sum(axis=0))" in str(exercise("hint 02 4"))
+    assert str(exercise("hint 02 2")).startswith("02 Linear, hint 2 of 3")
+    assert "once yours is right" in str(exercise("show 02"))
+    assert exercise("02", HEAD + ANSWER.replace("mean", "sum")).is_right
+    shown = str(exercise("show 02"))
+    assert "Linear.backward, yours (your cell)" in shown and "npbert/layers/linear.py" in shown
+
+
+def test_the_task_comes_with_a_cell_for_the_answer():
+    assert "01: the numerical derivative" in str(exercise(""))
+    assert str(exercise("2")).startswith("Exercise 2: Linear\n  Most of what BERT computes")
+    SHELL.set_next_input.assert_called_once_with(f"%%exercise 02\n{HEAD}{BLANK}".rstrip("\n"))
+    assert file_with(LINEAR, LINEAR.source()) == f"\n{LINEAR.source()}"
+    assert "def softmax(x: Array)" in file_with(exercise_of("4"), "class Softmax: pass")
+    assert str(exercise("frog")).startswith("There is no exercise 'frog'")
+    assert str(exercise("hint 02 5")).startswith("There is no hint 5")

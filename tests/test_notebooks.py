@@ -1,0 +1,60 @@
+"""The notebooks of docs/notebooks run from the top to the end, and are checked in with what they say.
+
+`python -m tests.test_notebooks` writes their outputs anew.
+"""
+
+import json
+import re
+import socket
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+NEEDED = ("nbclient", "nbformat", "ipykernel", "matplotlib", "tokenizers", "tensorboard", "tomlkit", "filelock")
+nbclient, nbformat, *_ = (pytest.importorskip(name, reason="pip install -e '.[notebook]'") for name in NEEDED)
+
+NOTEBOOKS = sorted(Path(__file__).parent.parent.glob("docs/notebooks/*.ipynb"))
+OF_THIS_MACHINE = re.compile(
+    r"/(home|root|tmp|work|Users|usr)/|at 0x|\b\d\d:\d\d:\d\d\b|<Figure|" + socket.gethostname()
+)
+
+
+def executed(path):
+    """The notebook with new outputs, run in a new kernel and in an empty folder, without the time of each cell."""
+    notebook = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        where = {"metadata": {"path": folder}}
+        nbclient.NotebookClient(notebook, timeout=120, record_timing=False, resources=where).execute()
+    del notebook.metadata.language_info["version"]
+    return notebook
+
+
+def kinds(notebook):
+    """Of each cell of code, the kinds of its outputs."""
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    return [[sorted(out.get("data", [out.get("name")])) for out in cell["outputs"]] for cell in cells]
+
+
+def test_each_notebook_runs_and_gives_outputs_of_the_kinds_that_are_checked_in():
+    with ThreadPoolExecutor(2) as pool:  # a kernel is a process of its own
+        for path, notebook in zip(NOTEBOOKS, pool.map(executed, NOTEBOOKS), strict=True):
+            assert kinds(notebook) == kinds(json.loads(path.read_text("utf-8"))), path.name
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_outputs_checked_in_are_whole_and_of_no_machine(path):
+    text = path.read_text("utf-8")
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    assert len(text) < 150_000 and f"notebooks/{path.name}" in (path.parents[1] / "README.md").read_text("utf-8")
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    for output in [output for cell in cells for output in cell["outputs"] or [None]]:
+        assert output and output["output_type"] != "error" and output.get("name") != "stderr"
+        said = {"text": output.get("text"), **output.get("data", {})}
+        assert "image/png" in said or not OF_THIS_MACHINE.search(json.dumps(said))
+
+
+if __name__ == "__main__":
+    for path in NOTEBOOKS:
+        nbformat.write(executed(path), path)

@@ -7,7 +7,7 @@ import {barsOf} from "./bars.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, exactNumber, plainNumber, signedNumber} from "./format.js";
 import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
-import {knownBug} from "./notes.js";
+import {isSecret, knownBug} from "./notes.js";
 import {isRounding, whyNothing} from "./nothing.js";
 import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
 import {said} from "./said.js";
@@ -19,7 +19,7 @@ const TO_TRY = 5;
 // Draw it, and again when another number is chosen or the numbers change.
 export function showFollowed() {
   watch(["trace", "chosen"], drawFollowed);
-  watch(["trace"], drawTries);
+  watch(["trace", "quiz"], drawTries);
   watch(["step"], () => state.chosen && byId("ways").replaceChildren(...waysOn()));
 }
 
@@ -50,7 +50,7 @@ function drawTries() {
     const button = makeButton(`${titleOf(place)}${part}`, () => followTo(gradient));
     return make("li", {}, button, ` ${signedNumber(valueAt(gradient))}`);
   });
-  byId("tries").replaceChildren(...tries);
+  byId("tries").replaceChildren(...(isSecret() ? [] : tries)); // the bug's own numbers would tell where it is
 }
 
 function drawFollowed() {

@@ -21,6 +21,9 @@ export function whyNothing(array) {
   if (!isNearlyNothing(array)) {
     return "";
   }
+  if (state.bug) {
+    return `All of ${array.symbol} is 0, says backward, in which a bug is planted.`;
+  }
   const why = array.gradientOf.endsWith("key.bias")
     ? " A bias of K adds the same to a whole row of scores, and softmax does not notice." : "";
   return `All of ${array.symbol} is 0, but for rounding: the ${state.trace.goal} does not move with it.${why}`;

@@ -18,6 +18,7 @@ import {lossStep} from "./transport.js";
 
 const DRAWN = 400; // numbers, until one makes a fair question
 const MOST_TERMS = 6;
+const LEAST_GUESS = 1e-12; // a guess that is smaller than this share of the largest part is 0
 // what is asked: {title, text, choices, begin: the step to begin at}; where the answer is: {step, place}; and what is
 // said of it: {answer, why}
 let question = null;
@@ -123,7 +124,8 @@ function guessesOf({value, terms}) {
     ["with the wrong sign", -value],
     ["", value],
   ];
-  const byText = new Map(guesses.map(([mistake, guess]) => [signedNumber(guess), {value: guess, mistake}]));
+  const known = (guess) => (Math.abs(guess) < LEAST_GUESS * Math.abs(most.value) ? 0 : guess);
+  const byText = new Map(guesses.map(([mistake, guess]) => [signedNumber(known(guess)), {value: guess, mistake}]));
   return [...byText].map(([text, guess]) => ({text, ...guess})).filter((guess) => Number.isFinite(guess.value));
 }
 

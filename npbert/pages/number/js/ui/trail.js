@@ -8,7 +8,7 @@ import {percent, plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {partInWords} from "./labels.js";
 import {isRounding} from "./nothing.js";
-import {titleOf, valueAt} from "./place.js";
+import {isMovable, titleOf, valueAt} from "./place.js";
 import {said} from "./said.js";
 import {state} from "./state.js";
 
@@ -91,7 +91,7 @@ function chainInWords(chain) {
   const size = brought * whole < 0 ? `${percent(share)} of its size, but against it` : `${percent(share)} of it`;
   const others = isRounding(rest) ? "No other path brings anything."
     : `All others together bring the rest: ${signedNumber(rest)}.`;
-  const few = share >= 0.5 ? "" : ` ${said("chain.little", state.trace)}`;
+  const few = share >= 0.5 || !isMovable(state.trail[begin]) ? "" : ` ${said("chain.little", state.trace)}`;
   const title = titleOf(state.trail[begin]);
   const path = said("chain.brings", {brought: signedNumber(brought), how, whole: signedNumber(whole), title, size});
   return make("p", {class: "chain-said"}, `${path} ${others}${few}`);

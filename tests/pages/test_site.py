@@ -187,6 +187,10 @@ def test_an_error_stands_below_what_explains_it_and_the_search_knows_it(fails, e
     assert json.dumps(text, ensure_ascii=False) in built()["search.js"].decode()
 
 
+def test_a_warning_stands_there_too():
+    assert "longer than the … tokens that …, and … cut;" in unescape(page("errors.html"))
+
+
 def test_it_is_the_same_whenever_it_is_built():
     """In another process, whose sets have another order."""
     code = "import json; from tests.pages.built_site import some_pages; print(json.dumps(some_pages()))"

@@ -58,7 +58,7 @@ def as_labels(y: Any) -> Array:
         if not isinstance(label, str | Number | np.generic) or label != label:
             raise ValueError(f"row {place} of y is {label!r:.60}, wanted a label: a text or a number")
     labels: Array = np.asarray(y).ravel()
-    _checks.check_classification_targets(labels)
+    _checks.check_classification_targets(y)
     return labels
 
 

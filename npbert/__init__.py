@@ -16,6 +16,16 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # for editors and mypy; when it runs, each name of `__all__` is imported at its first use
+    from npbert import blocks as blocks
+    from npbert import compute as compute
+    from npbert import core as core
+    from npbert import data as data
+    from npbert import gradcheck as gradcheck
+    from npbert import inference as inference
+    from npbert import layers as layers
+    from npbert import models as models
+    from npbert import optim as optim
+    from npbert import training as training
     from npbert.blocks import *
     from npbert.compute import num_threads, set_num_threads
     from npbert.core import *

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import npbert
+from npbert.cli import main
 
 DEMO = Path(__file__).parent.parent / "demo.py"
 
@@ -204,3 +205,13 @@ def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):
     both, mask = data["examples"][-1], data["vocabulary"].index("[MASK]")
     assert [label >= 0 for label in both["labels"]] == [index == mask for index in both["input_ids"]]
     assert len(data["examples"][0]["input_ids"]) == 7, "five words, [CLS] and [SEP]"
+
+
+def test_the_command_is_the_same_program(demo, monkeypatch, capsys):
+    options = ["--dialogue", "6", "--epochs", "1"]
+    monkeypatch.setattr("npbert.compute.keep_freed_memory", lambda: None)
+    assert main(["demo", *options]) == 0
+    assert re.sub(r" +\d+ s", "", capsys.readouterr().out) == re.sub(r" +\d+ s", "", demo(*options))
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo", "--epochs", "0"])
+    assert "npbert demo: error: --epochs is 0, wanted at least 1" in capsys.readouterr().err

@@ -30,7 +30,8 @@ COMMANDS = {
     "report": ("pages", "train", "make a page of pictures of a run"),
     "plot": ("plot", "plot", "draw attention, gradients, vectors or a run"),
     "params": ("params", "hf", "list every tensor of a model, with its shape and count"),
-    "page": ("pages", "hf", "a page on which each number of a small model can be followed back"),
+    "demo": ("demo", "", "watch a BERT learn a toy dialogue, then try it"),
+    "page": ("pages", "", "a page on which each number of a small model can be followed back"),
     "learn": ("learn", "", "learn backpropagation by writing it"),
     "site": ("pages", "site", "make a web site to read npbert on"),
     "gradcheck": ("gradcheck", "", "prove every derivative of every block"),
@@ -58,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             arguments = sys.argv[1:] if arguments is None else list(arguments)
             if arguments[:1] == ["help"]:  # npbert help, npbert help embed
                 arguments = [*arguments[1:], "--help"]
+            if arguments[:1] == ["demo"]:  # a program with options of its own, which NumPy must not be loaded before
+                return import_module("npbert.cli.demo").run_demo(arguments[1:])
             parser = _parser(next((argument for argument in arguments if not argument.startswith("-")), ""))
             args = parser.parse_args(arguments)
             check_shared(parser, args.command)

@@ -9,7 +9,7 @@ from npbert.cli.text import check_output, note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
 from npbert.messages import LOGGER
-from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page
+from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page, write_page
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
 
 
@@ -47,17 +47,19 @@ def _report(args: argparse.Namespace) -> int:
 
 def add_page_command(command: Parser) -> Run:
     """Write a page, one HTML file for a browser, that shows a small model whole: forward and
-    backward step by step, and where each number comes from. It needs no network.
+    backward step by step, and where each number comes from. It needs no network. Without a
+    folder, a model is trained for it, which takes ten seconds.
 
     examples:
+      npbert page --output page.html
       npbert page folder "how are [MASK]" "i am [MASK]" --output page.html
       npbert page folder "how are [MASK]" --answer you --output page.html
 
     The model has to be small enough to be seen: up to 32 wide, 4 layers, 16 tokens, and
-    30,000 numbers in all. `python demo.py --size page --save toy` trains one."""
-    command.add_argument("folder", metavar="FOLDER", help="the folder of a run, or of a checkpoint, of a model "
-                         "with a masked-LM head")  # fmt: skip
-    command.add_argument("texts", metavar="TEXT", nargs="+", help="a line with [MASK]; the first is shown when the "
+    30,000 numbers in all. `npbert demo --size page --save toy` trains one."""
+    command.add_argument("folder", metavar="FOLDER", nargs="?", help="the folder of a run, or of a checkpoint, of a "
+                         "model with a masked-LM head; without it, one that has learned a toy dialogue")  # fmt: skip
+    command.add_argument("texts", metavar="TEXT", nargs="*", help="a line with [MASK]; the first is shown when the "
                          "page opens, the others can be chosen, and it trains on all")  # fmt: skip
     command.add_argument("--output", metavar="FILE", required=True, help="the page that is written")
     command.add_argument("--answer", metavar="WORD", nargs="+", default=[], help="what is right at each [MASK], in the "
@@ -67,9 +69,16 @@ def add_page_command(command: Parser) -> Run:
 
 def _page(args: argparse.Namespace) -> int:
     check_output(args.output)
-    task = FillMask.from_pretrained(args.folder)
-    examples = masked_sentences(task, args.texts, args.answer)
-    write_number_page(task.model, examples, vocabulary_of(task.tokenizer), args.output)
+    if args.folder is None:
+        from npbert.pages.site.number import number_data  # the site's files are read for nothing else here
+
+        write_page(number_data(), args.output)
+    else:
+        if not args.texts:
+            raise ValueError('say what the page shows, a line with [MASK]: npbert page FOLDER "how are [MASK]"')
+        task = FillMask.from_pretrained(args.folder)
+        examples = masked_sentences(task, args.texts, args.answer)
+        write_number_page(task.model, examples, vocabulary_of(task.tokenizer), args.output)
     note(f"{args.output} is written; open it in a browser")
     return 0
 

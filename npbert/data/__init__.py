@@ -26,7 +26,8 @@ from npbert.data.example import (
 from npbert.data.masking import mask_words
 from npbert.data.tables import Row, read_table
 from npbert.data.task_data import TaskData
-from npbert.data.tokenizer import Encoding, Text, Tokenizer
+from npbert.data.tokenizer import Text, Tokenizer
+from npbert.data.tokenizer_files import Encoding
 
 __all__ = ["DIALOGUES", "Dialogue", "load_dialogue", "split_words", "SPECIAL_TOKENS", "Vocabulary"]
 __all__ += ["IS_NEXT", "NOT_NEXT", "Pair", "all_pairs", "draw_pairs", "join_pair", "mask_words"]

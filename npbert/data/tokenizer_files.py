@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from npbert.extras import import_extra
 from npbert.files import HOW_TO_DOWNLOAD, FileError, atomic_write, model_folder, read_json_object, read_text, write_json
@@ -24,6 +24,23 @@ _SETTINGS = {
     "strip_accents": "strip_accents",
     "handle_chinese_chars": "tokenize_chinese_chars",
 }
+
+
+class Encoding(Protocol):
+    """A text as tokens: a `tokenizers.Encoding`.
+
+    ids, type_ids, attention_mask, tokens: of each token. offsets: from and to which character of its text it comes.
+    word_ids, and sequence_ids (0 or 1: of which text of a pair): None for [CLS] and [SEP]. overflowing: what was cut.
+    """
+
+    ids: list[int]
+    type_ids: list[int]
+    attention_mask: list[int]
+    tokens: list[str]
+    offsets: list[tuple[int, int]]
+    word_ids: list[int | None]
+    sequence_ids: list[int | None]
+    overflowing: "list[Encoding]"
 
 
 def find_tokenizer(folder: Path) -> Path:

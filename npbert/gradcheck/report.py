@@ -17,7 +17,6 @@ FINITE_DIFFERENCES = "finite differences"
 COMPLEX_STEP = "complex step"
 TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
 """The estimates, and the relative error up to which each believes a derivative."""
-
 IN_FLOAT32 = "finite differences of float32"
 ROUGHLY = {IN_FLOAT32: 2e-3}
 """The same for code that casts to float32, where three digits are left of a difference."""
@@ -26,13 +25,11 @@ ROUNDING = 1e-12
 """The relative error of a backward in floats, beside exact arithmetic, that may be rounding."""
 
 PROVED, REFUTED, NOT_PROVED = "proved", "refuted", "not proved"
-
 _MOST_NAMES = 8
 _HINTS = {
     FINITE_DIFFERENCES: "The methods disagree: is a kink near, or a number so large that a step of 0.001 is small?",
     COMPLEX_STEP: "The methods disagree: does forward use what complex numbers do not flow through, abs, var or norm?",
 }
-
 _VALUES = (
     "Proved, and yet wrong: the formulas are right, but what floats make of them is not. Does a number overflow, do "
     "two that are nearly equal cancel, or is a constant or a function only nearly what it is called?"
@@ -216,8 +213,8 @@ class Report(Shown):
         """The words for what the verdict rests on, which come first where it is right."""
         if not self.ok:
             return "" if self.proof is None or self.proof.verdict == REFUTED else f"{self.proof.verdict}: "
-        by_estimates = "right by estimates: " if self.proof is None else "right by estimates, not proved: "
-        return "right, proved: " if self.proof else by_estimates
+        how = "" if self.proof is None else ", not proved"
+        return "right, proved: " if self.proof else f"right by estimates{how}: "
 
     def _hints(self) -> list[str]:
         """Why a method may disagree with others that agree, and why nothing is proved."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import Encoding, Tokenizer
+from npbert.data.tokenizer import Tokenizer
+from npbert.data.tokenizer_files import Encoding
 from npbert.inference.task import Task
 from npbert.models import BertForQuestionAnswering
 
@@ -38,6 +39,7 @@ class Answer(Task):
     """
 
     model_class = BertForQuestionAnswering
+    model: BertForQuestionAnswering
 
     def __init__(
         self,
@@ -127,7 +129,7 @@ class Answer(Task):
         spans, log_total = best_spans(
             start_logits[first:last], end_logits[first:last], max_length=self.max_answer_length, n_best=count
         )
-        edges: dict[int, tuple[int, int]] = {}  # where each word of the window starts and ends
+        edges: dict[int | None, tuple[int, int]] = {}  # where each word of the window starts and ends
         for index in tokens:
             word, (start, end) = window.word_ids[index], window.offsets[index]
             edges[word] = (edges.get(word, (start, end))[0], end)

@@ -24,6 +24,7 @@ class Classify(Task):
     """
 
     model_class = BertForSequenceClassification
+    model: BertForSequenceClassification
 
     @overload
     def __call__(self, texts: str | tuple[str, str]) -> Label | float: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too

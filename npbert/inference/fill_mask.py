@@ -29,6 +29,7 @@ class FillMask(Task):
     """
 
     model_class = BertForMaskedLM
+    model: BertForMaskedLM
 
     @overload
     def __call__(self, texts: str, *, top_k: int = 5) -> list[list[Prediction]]: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, overload
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import Encoding
+from npbert.data.tokenizer_files import Encoding
 from npbert.inference.task import Task
 from npbert.layers import Softmax
 from npbert.models import BertForTokenClassification
@@ -54,6 +54,7 @@ class Tag(Task):
     """
 
     model_class = BertForTokenClassification
+    model: BertForTokenClassification
 
     @overload
     def __call__(self, texts: str) -> TaggedText: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too

@@ -1,7 +1,5 @@
 """SoftmaxCrossEntropy: the surprise of the model at the right answers, on average."""
 
-from typing import Any
-
 import numpy as np
 
 from npbert.compute import Array, rowwise
@@ -23,7 +21,7 @@ class SoftmaxCrossEntropy(Loss):
     integers; IndexError for a label outside 0 to C − 1 that is not IGNORED.
     """
 
-    def forward(self, logits: Array, labels: Array, tape: Tape = NO_TAPE) -> Any:
+    def forward(self, logits: Array, labels: Array, tape: Tape = NO_TAPE) -> float:
         if labels.shape != logits.shape[:-1] or logits.ndim != 2:
             raise ValueError(f"logits are {logits.shape} and labels {labels.shape}, wanted (N, C) and (N,)")
         check_labels(labels, logits.shape[1], limit_name="the number of classes")

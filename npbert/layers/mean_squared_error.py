@@ -1,7 +1,5 @@
 """MeanSquaredError: the loss of a regression."""
 
-from typing import Any
-
 from npbert.compute import Array
 from npbert.core.tape import NO_TAPE, Tape
 from npbert.layers.loss import Loss
@@ -15,7 +13,7 @@ class MeanSquaredError(Loss):
     Raises: ValueError when the shapes differ, or when there are no elements.
     """
 
-    def forward(self, prediction: Array, target: Array, tape: Tape = NO_TAPE) -> Any:
+    def forward(self, prediction: Array, target: Array, tape: Tape = NO_TAPE) -> float:
         if prediction.shape != target.shape:
             raise ValueError(f"prediction has shape {prediction.shape}, but target {target.shape}")
         if prediction.size == 0:

@@ -19,7 +19,7 @@ class BertOutput(NamedTuple):
     sequence, or None from a model without a pooler."""
 
     last_hidden_state: Array
-    pooler_output: Any
+    pooler_output: Array | None
 
 
 class BertModel(PreTrainedModel):

@@ -1,6 +1,6 @@
 """BertForPreTraining: BERT with the two tasks that it learns from plain text. BertForMaskedLM: with the first alone."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -85,14 +85,14 @@ class PreTrainingLosses(NamedTuple):
     mlm_right, nsp_right: for how many masked words, and sentence pairs, the right answer was the most probable.
     """
 
-    loss: Any
-    mlm_loss: Any
-    nsp_loss: Any
+    loss: float
+    mlm_loss: float
+    nsp_loss: float
     mlm_right: int
     nsp_right: int
 
     @property
-    def means(self) -> tuple[Any, ...]:
+    def means(self) -> tuple[float, ...]:
         """Both losses."""
         return self.mlm_loss, self.nsp_loss
 

@@ -1,6 +1,6 @@
 """TaskModel: a BERT with a head and a loss."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,11 @@ class TaskLoss(NamedTuple):
     """loss: the mean over the targets. right: for how many of them the label was the most probable; None in a
     regression, where nothing is right or wrong."""
 
-    loss: Any
+    loss: float
     right: int | None
 
     @property
-    def means(self) -> tuple[Any, ...]:
+    def means(self) -> tuple[float, ...]:
         """The loss, alone: pre-training has two."""
         return (self.loss,)
 

@@ -1,7 +1,10 @@
 """finetune: teach a BERT to label texts that are lists in a program, and not files."""
 
 import json
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +31,9 @@ def finetune(
     other texts with their labels, to judge the model by. settings: of FinetuneSettings, as `epochs` or `learning_rate`.
     The run is kept in `folder`, with its examples, for `npbert report`; a run that was stopped goes on. (Extra: train.)
 
-    Raises: ValueError for lists of different lengths, or none; FileError where `folder` has a run with other examples;
-    what FinetuneSettings and Finetuning raise.
+    Raises: ValueError for lists of different lengths, or none, and for labels that cannot be learned, with the number
+    of the row, from 0; FileError where `folder` has a run with other examples; what FinetuneSettings and Finetuning
+    raise.
     """
     examples = {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
@@ -40,8 +44,36 @@ def finetune(
     if all(isinstance(label, float) for label in labels):
         settings.setdefault("task", "regression")
     settings.update(files, model=model, text="text", label="label")
-    Finetuning(FinetuneSettings(**settings), folder).trainer.train()
+    with _said_of_lists(files):
+        run = Finetuning(FinetuneSettings(**settings), folder)
+    run.trainer.train()
     return Classify.from_pretrained(folder)
+
+
+@contextmanager
+def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
+    """Errors and warnings about the files name the lists that were written into them, and no option of a command."""
+
+    names = {"train": "the training list", "held_out": "the held-out list"}
+    words = {str(path): names[name] for name, path in files.items()} | {"--task regression": "task='regression'"}
+    words |= {name.replace("list", "file"): name for name in names.values()}
+
+    def said(message: str) -> str:
+        for there, here in words.items():
+            message = message.replace(there, here)
+        message = re.sub(r"; [^;]*--(?:text|label) says which column.*", "", message)
+        return re.sub(r", line (\d+)", lambda line: f", row {int(line[1]) - 1}", message)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except FileError as error:
+            if not any(str(path) in str(error) for path in files.values()):
+                raise  # of the checkpoint
+            raise ValueError(said(str(error))) from None
+    for warning in caught:
+        warnings.warn(said(str(warning.message)), warning.category, stacklevel=4)
 
 
 def _write(path: Path, texts: list[Text], labels: list[Any]) -> None:

@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -61,6 +62,13 @@ def test_a_page_is_written(npbert, folder, tmp_path):
     model = BertForMaskedLM.from_pretrained(folder)
     stored = np.array(data["parameters"]["predictions.dense.weight"]["values"])
     np.testing.assert_array_equal(stored, model.predictions.dense.weight.value.ravel())
+
+
+def test_a_page_from_nothing_trains_a_model_for_it(npbert, tmp_path, monkeypatch):
+    number_data = import_module("npbert.pages.site.number").number_data
+    monkeypatch.setattr("npbert.pages.site.number.number_data", lambda: number_data(steps=1))
+    assert npbert("page", "--output", tmp_path / "page.html").status == 0
+    assert "[MASK]" in data_of(tmp_path / "page.html")["examples"][0]["text"]
 
 
 def test_the_answer_is_the_best_guess_unless_it_is_given(npbert, folder, tmp_path):
@@ -134,6 +142,7 @@ NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for
             "page {folder} '[mask]' --output a",
             "text 1 has no [MASK] (in capitals: [MASK]), or it was cut off: '[mask]'",
         ),
+        ("page {folder} --output a", "say what the page shows, a line with [MASK]: npbert page FOLDER"),
         ("page {folder} [MASK] --answer zebra --output a", f"the answer 'zebra' {NO_TOKEN}"),
         ("page {folder} [MASK] --answer cats --output a", f"the answer 'cats' {NO_TOKEN}; did you mean cat?"),
         ("page {folder} [MASK] --answer cat dog --output a", f"2 answers for 1 [MASK]: {ONE_EACH}"),

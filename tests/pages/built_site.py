@@ -13,6 +13,7 @@ from npbert.pages.number.export import export
 from npbert.pages.site.build import site_files
 from npbert.pages.site.chapters import chapter_page
 from npbert.pages.site.contents import contents_page, reference_pages, search_index
+from npbert.pages.site.errors import errors_in
 from npbert.pages.site.library import Library
 from npbert.pages.site.panels import Panels, Proof, _called, read_bugs
 from npbert.pages.site.source_page import source_page
@@ -55,11 +56,13 @@ def some_pages():
     """By path, what stands on some pages of each kind; and what the search knows of the whole site."""
     bugs = read_bugs(ROOT)
     panels = Panels(library(), made_up_proofs(), bugs)
-    found = [contents_page(library(), made_up_proofs(), len(bugs)), *reference_pages(library())]
+    found = [contents_page(library(), made_up_proofs(), len(bugs)), *reference_pages(library(), errors_in(library()))]
     found += [chapter_page(library(), chapter) for chapter in library().chapters]
     followed, layers = made_up_number()["source"]["files"], library().sources
     found += [source_page(library(), each, panels, each.path in followed) for each in layers if each.room == "layers"]
-    return {page.path: page.body for page in found} | {"search.js": search_index(library(), found)}
+    return {page.path: page.body for page in found} | {
+        "search.js": search_index(library(), found, errors_in(library()))
+    }
 
 
 @cache

@@ -9,8 +9,10 @@ import runpy
 import subprocess
 import sys
 from copy import copy
+from html import unescape
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 import npbert
@@ -20,6 +22,7 @@ from npbert.pages.number.page import number_page
 from npbert.pages.site import build, build_site
 from npbert.pages.site.build import broken_links
 from npbert.pages.site.contents import contents_page, public_names
+from npbert.pages.site.examples import example_of, examples_in
 from npbert.pages.site.library import read_chapters
 from npbert.pages.site.number import NUMBER_PAGE, number_data
 from npbert.pages.site.panels import Panels
@@ -75,7 +78,7 @@ def test_a_broken_link_anywhere_stops_the_build(tmp_path, monkeypatch):
     alone.sources = [library().by_path[path] for path in ("npbert/__init__.py", "npbert/layers/linear.py")]
     alone.root, alone.chapters = tmp_path, []
     monkeypatch.setattr(build, "Library", lambda root: alone)
-    monkeypatch.setattr(build, "reference_pages", lambda library: [])
+    monkeypatch.setattr(build, "reference_pages", lambda *_: [])
     with pytest.raises(FileError, match=r"^\d+ links of the site are broken; the first: .*\.html: .* leads nowhere$"):
         build_site(tmp_path / "site", root=tmp_path, proofs=made_up_proofs(), number=made_up_number())
     assert list(tmp_path.iterdir()) == []
@@ -153,6 +156,35 @@ def test_the_reference_has_every_public_name_and_says_how_a_thing_is_called_and_
     entry = page("api/npbert.html").partition('id="Linear"')[2].partition("<section")[0]
     assert "__init__(in_features: int, out_features: int, init: Init)" in re.sub("<[^>]*>", "", entry)
     assert "y = x W + b" in entry and "Linear.backward" in entry and "dW = xᵀ dy" in entry
+
+
+def test_each_public_name_has_an_example_that_the_tests_run():
+    examples = examples_in(library())
+    assert [name for name in npbert.__all__ if not example_of(name, examples)] == ["__version__"]
+    entry = page("api/npbert.html").partition('id="Pooler"')[2].partition("<section")[0]
+    assert ">Pooler</a>" in entry and 'href="../docs/in_short.html#the-parts-of-an-encoder"' in entry
+
+
+@pytest.mark.parametrize(
+    ("fails", "explains"),
+    [
+        (lambda: npbert.Dropout(2), "Raises: ValueError unless 0 ≤ p < 1."),
+        (lambda: npbert.BertConfig(vocab_size=9, hidden_size=9), "names the field, its value and what was wanted"),
+        (lambda: npbert.Embedding(3, 2, npbert.Init(None))(np.array([7])), "IndexError for an id"),
+        (lambda: npbert.Linear(2, 3, npbert.Init(None))(np.ones((4, 5))), "ValueError when x is not (N, I)"),
+        (lambda: npbert.Tape().take(None), "TapeError when something else is on top, or nothing."),
+    ],
+)
+def test_an_error_stands_below_what_explains_it_and_the_search_knows_it(fails, explains):
+    with pytest.raises(Exception, match=r"\w") as stopped:
+        fails()
+    printed, found = str(stopped.value.args[-1]), page("errors.html")
+    texts = map(unescape, re.findall(r'<li><a href="npbert/[^"]*">([^<]*)</a></li>', found))
+    fit = [text for text in texts if re.fullmatch(".*".join(map(re.escape, text.split("…"))), printed, re.DOTALL)]
+    text = max(fit, key=len)
+    parts = [unescape(re.sub("<[^>]*>", "", part)).replace("\n", " ") for part in found.split("<section")]
+    assert any(explains in part and text in part for part in parts)
+    assert json.dumps(text, ensure_ascii=False) in built()["search.js"].decode()
 
 
 def test_it_is_the_same_whenever_it_is_built():

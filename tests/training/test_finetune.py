@@ -1,5 +1,6 @@
 """Fine-tuning: every setting arrives where it acts; and a finished model is judged by the labels that it knows."""
 
+import shutil
 import warnings
 from dataclasses import replace
 
@@ -71,7 +72,7 @@ def test_held_out_rows_that_it_learns_from_are_said(make, tmp_path):
         assert [str(warning.message)[: len(said)] for warning in caught] == [said] * bool(known)
 
 
-@pytest.mark.filterwarnings("ignore:the training file has .* rows of the held-out file")
+@pytest.mark.filterwarnings("ignore:the training (file|list) has .* rows of the held-out")
 def test_f1_needs_a_label_that_it_is_about(make, tmp_path):
     (tmp_path / "three.tsv").write_text("a cat .\tx\na dog .\ty\na cow .\tz\n" * 5, encoding="utf-8")
     options = {"train": str(tmp_path / "three.tsv"), "held_out": str(tmp_path / "three.tsv"), "new_head": True}
@@ -186,7 +187,7 @@ def test_a_head_of_another_size_is_refused(evaluate):
         evaluate(content, settings={"task": "regression", **columns}, id2label=("good", "bad"))
 
 
-@pytest.mark.filterwarnings("ignore:the training file has .* rows of the held-out file")
+@pytest.mark.filterwarnings("ignore:the training (file|list) has .* rows of the held-out")
 def test_from_lists(tmp_path):
     """As from a file; pairs and numbers, too. A run goes on, and takes no other examples."""
     checkpoint, rows = write_checkpoint(tmp_path / "checkpoint"), write_labelled(tmp_path / "train.tsv")
@@ -204,3 +205,26 @@ def test_from_lists(tmp_path):
     pairs = [(text, "a dog .") for text in texts]
     score = npbert.finetune(pairs, [float(len(text)) for text in texts], folder=tmp_path / "pairs", **options)
     assert isinstance(score(pairs[0]), float)
+
+
+def test_from_lists_speaks_of_lists(tmp_path):
+    """Of no file that nobody has written, and of no option of a command."""
+    options = {
+        "model": write_checkpoint(tmp_path / "checkpoint"),
+        "steps": 1,
+        "max_length": 20,
+        "folder": tmp_path / "run",
+    }
+    texts = [f"a dog {number}" for number in range(12)]
+    for given, labels, said in (
+        (texts[:2], ["no", ""], "the training list, row 1: the label is empty"),
+        (texts[:2], ["no", "no"], "the training list: all labels are 'no', so there is nothing to learn"),
+        (texts, [f"{number}.5" for number in range(12)], "task='regression' learns them as numbers"),
+        (["a dog"] * 100, ["no", "yes"] * 50, "the training list: only 1 of 100 texts differ, the first is 'a dog'"),
+    ):
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises((ValueError, UserWarning)) as stopped:
+                npbert.finetune(given, labels, **options)
+        assert str(stopped.value).endswith(said)

@@ -31,7 +31,10 @@ STYLES = (
     *("paths", "compare", "curves", "sheet", "fit", "guide", "print"),
 )
 TITLE = "Follow one number back"
-PARTS = ("guide", "tours", "compare", "paths", "move", "break", "train", "glossary")
+PARTS = (
+    *("guide", "tours", "notes", "said", "compare", "update"),
+    *("paths", "move", "break", "train", "glossary"),
+)
 """Each stands in page.html where a comment names it."""
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 _CHAPTER = re.compile(r'href="(docs/[\w-]+)\.md"')
@@ -62,10 +65,11 @@ def write_number_page(
     Raises: TypeError for a model without a masked-LM head; ValueError for one that is too large for a page, and for
     examples that do not fit it; OSError when the file cannot be written.
     """
-    _write(export(model, examples, vocabulary, title=title, optimizer=optimizer), path)
+    write_page(export(model, examples, vocabulary, title=title, optimizer=optimizer), path)
 
 
-def _write(data: dict[str, Any], path: str | Path) -> None:
+def write_page(data: dict[str, Any], path: str | Path) -> None:
+    """Write the page of what `export` gives. Raises: OSError when the file cannot be written."""
     text = number_page(data)
     with write_where_asked(Path(path)) as file:
         file.write_text(text, encoding="utf-8")
@@ -146,7 +150,7 @@ def write_dialogue_page(
 
     Raises: what write_number_page raises.
     """
-    _write(dialogue_data(model, dialogue, rng), path)
+    write_page(dialogue_data(model, dialogue, rng), path)
 
 
 def dialogue_data(

@@ -16,10 +16,11 @@ from urllib.parse import unquote
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.messages import LOGGER
-from npbert.pages.html import resource
+from npbert.pages.html import joined, resource
 from npbert.pages.number.page import number_page
 from npbert.pages.site.chapters import chapter_page, pictures_of
 from npbert.pages.site.contents import contents_page, reference_pages, search_index
+from npbert.pages.site.errors import errors_in, errors_page
 from npbert.pages.site.library import Library
 from npbert.pages.site.number import NUMBER_PAGE, number_data
 from npbert.pages.site.panels import Panels, Proof, prove, read_bugs
@@ -74,13 +75,14 @@ def site_files(library: Library, proofs: list[Proof], number: dict[str, Any]) ->
     pages = [contents_page(library, proofs, len(bugs))]
     pages += [chapter_page(library, chapter) for chapter in library.chapters]
     pages += [source_page(library, source, panels, source.path in followed) for source in library.sources]
-    pages += reference_pages(library)
+    errors = errors_in(library)
+    pages += [*reference_pages(library, errors), errors_page(library, errors)]
     around = zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True)
     html = {page.path: render("frame", page.path, page=page, before=a, after=b) for a, page, b in around}
     shared = {
         "site.css": "\n".join(map(resource, _STYLE)),
-        "site.js": resource("site/site.js"),
-        "search.js": search_index(library, pages),
+        "site.js": f'"use strict";\n{joined(["theme.js", "site/site.js"])}',
+        "search.js": search_index(library, pages, errors),
         NUMBER_PAGE: number_page({**number, "site": ""}),
     }
     files = {path: text.encode() for path, text in {**html, **shared}.items()} | pictures_of(library)

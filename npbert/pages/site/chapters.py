@@ -52,7 +52,7 @@ class _Renderer:
         if kind == "diff":
             code = diff_html((line[:1] if line[:1] in "+-" else " ", line[1:]) for line in text.split("\n"))
         elif kind == "python":
-            names = {} if file.endswith(".py") else _public_names(text, self.library)
+            names = {} if file.endswith(".py") else public_names_in(text, self.library)
             code = "\n".join(highlighted(text, self._to, names))
             code = f'<pre class="python" translate="no">{code}</pre>'
         else:
@@ -119,11 +119,7 @@ class _Renderer:
         return self._link(NUMBER_PAGE, image + caption) if _OF_NUMBER_PAGE.fullmatch(path) else image
 
     def _heading_open(self, token: Any, tokens: list[Any], index: int) -> str:
-        anchor = re.sub(r"[^\w-]+", "-", tokens[index + 1].content.lower()).strip("-") or "part"
-        while anchor in self.headings:
-            anchor += "-"
-        self.headings.add(anchor)
-        return f'<{token.tag} id="{escape(anchor)}">'
+        return f'<{token.tag} id="{escape(anchor_of(tokens[index + 1].content, self.headings))}">'
 
     def _to(self, address: str) -> str:
         return relative(self.chapter.page, address)
@@ -134,6 +130,15 @@ class _Renderer:
     def _broken(self, token: Any, why: str) -> FileError:
         line = f", line {token.map[0] + 1}" if token.map else ""
         return FileError(f"{self.chapter.path}{line}: {why}")
+
+
+def anchor_of(heading: str, known: set[str]) -> str:
+    """The name of a heading's place, another one than the places that are known, to which it is added."""
+    anchor = re.sub(r"[^\w-]+", "-", heading.lower()).strip("-") or "part"
+    while anchor in known:
+        anchor += "-"
+    known.add(anchor)
+    return anchor
 
 
 def _rule(method: Any) -> Any:
@@ -148,7 +153,7 @@ def pictures_of(library: Library) -> dict[str, bytes]:
     return {f"docs/pictures/{path.name}": path.read_bytes() for path in paths}
 
 
-def _public_names(text: str, library: Library) -> Mapping[Place, Name]:
+def public_names_in(text: str, library: Library) -> Mapping[Place, Name]:
     """The names of npbert in an example, by their places."""
     found = {}
     for number, line in enumerate(text.split("\n"), 1):

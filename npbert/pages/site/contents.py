@@ -8,8 +8,11 @@ from html import unescape
 from itertools import groupby
 from typing import Any
 
+from npbert.pages.site.chapters import public_names_in
 from npbert.pages.site.definitions import Definition
 from npbert.pages.site.docstring import Texts
+from npbert.pages.site.errors import ERRORS_PAGE, Explained
+from npbert.pages.site.examples import Example, example_of, examples_in
 from npbert.pages.site.library import Library, relative
 from npbert.pages.site.number import NUMBER_PAGE
 from npbert.pages.site.panels import Proof, in_words
@@ -33,6 +36,7 @@ def contents_page(library: Library, proofs: list[Proof], num_bugs: int) -> Page:
         checked=in_words(proofs) if proofs else "",
         num_bugs=num_bugs,
         number=NUMBER_PAGE,
+        errors=ERRORS_PAGE,
         picture=_PICTURE if (library.root / _PICTURE).is_file() else "",
         first=library.chapters[0] if library.chapters else None,
         chapters=_chapters(library),
@@ -65,17 +69,20 @@ def _file(library: Library, source: Source, room: str) -> tuple[str, str, str]:
     return name, source.page, Texts(library, source, _PATH).inline(source.summary, 1)
 
 
-def search_index(library: Library, pages: list[Page]) -> str:
+def search_index(library: Library, pages: list[Page], errors: list[Explained]) -> str:
     """search.js: [name, kind, page and place, first sentence] of each chapter, heading, room, file, class and function;
     all but the last two have the other words of their text, too, each once.
 
     They stand in the order to read them in: first the chapters, then the rooms and what is in them; the exercises, the
-    tests and BERT in one file come last.
+    tests and BERT in one file come late, and last each text of an error, with what explains it.
     """
     sources = sorted(library.sources, key=lambda each: (each.stem != "__init__", each.room.count("/")))
     late = [each for each in sources if each.room == "learn/exercises" or not each.path.startswith("npbert/")]
     early = [*_headings(pages), *(entry for each in sources if each not in late for entry in _names(library, each))]
     entries = [*early, *(entry for each in late for entry in _names(library, each))]
+    said = [(text, f"error of {each.definition.name}", each) for each in errors for text, _ in each.texts]
+    said.sort(key=lambda entry: -len(entry[0]))  # of those that fit what was printed, the one with the most words first
+    entries += [(text, kind, each.address, each.paragraph) for text, kind, each in said]
     listed = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
     return f"const ENTRIES = {listed};\nconst FIRST_LATE = {len(early)};\n"
 
@@ -131,13 +138,16 @@ def reference_path(source: Source) -> str:
     return f"api/{source.module}.html"
 
 
-def reference_pages(library: Library) -> list[Page]:
+def reference_pages(library: Library, errors: list[Explained]) -> list[Page]:
     """A page for each room. A name that is public in several is described in the first, and linked from the others."""
     described: dict[int, str] = {}
-    return [_reference_page(library, room, described) for room in rooms_with_names(library)]
+    examples = examples_in(library)
+    return [_reference_page(library, room, described, examples, errors) for room in rooms_with_names(library)]
 
 
-def _reference_page(library: Library, room: Source, described: dict[int, str]) -> Page:
+def _reference_page(
+    library: Library, room: Source, described: dict[int, str], examples: list[Example], errors: list[Explained]
+) -> Page:
     """The page of a room. described: the address of each description by the id of its node; those here are added."""
     path = reference_path(room)
     entries = []
@@ -145,6 +155,14 @@ def _reference_page(library: Library, room: Source, described: dict[int, str]) -
         definition, here = library.definitions.find(room.module, name), f"{path}#{name}"
         address = described.setdefault(id(definition.node), here) if definition else here
         entry = _entry(library, path, definition) if definition and address == here else {}
+        if entry and definition:
+            near = (each for each in errors if each.definition.source is definition.source and definition.name)
+            said = (each.address for each in near if f"{each.definition.name}.".startswith(f"{definition.name}."))
+            entry["errors"] = next(said, "")
+            entry["example"] = example = example_of(name, examples)
+            if example:
+                names = public_names_in(example.code, library)
+                entry["code"] = "\n".join(highlighted(example.code, lambda place: relative(path, place), names))
         entries.append({"name": name, "elsewhere": address if address != here else "", **entry})
     text = Texts(library, room, path).docstring(room.tree)
     body = render("reference", path, module=room.module, text=text, entries=entries)

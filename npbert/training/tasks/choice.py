@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import Encoding
+from npbert.data.tokenizer_files import Encoding
 from npbert.files import FileError
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import BertForMultipleChoice

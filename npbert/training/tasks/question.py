@@ -9,7 +9,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.squad import GoldAnswer, Question, read_squad
-from npbert.data.tokenizer import Encoding
+from npbert.data.tokenizer_files import Encoding
 from npbert.inference import Answer, AnswerSpan
 from npbert.training.log import short
 from npbert.training.span_metrics import exact_match, squad_scores

@@ -1,0 +1,196 @@
+"""Twenty programs as users write them, with the types that they count on. They are checked, by mypy and pyright, both
+strict, and never run: each `assert_type` fails for another type than this, and so for Any."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import npbert
+from npbert.compute import Array
+from npbert.data import Dialogue, Example, Vocabulary, collate, draw_pairs, load_dialogue, make_example, mask_words
+from npbert.gradcheck import Proof, Report, prove_vjp
+from npbert.inference import AnswerSpan, Hit, Label, Prediction, TaggedText, semantic_search
+from npbert.models import BertOutput, PreTrainingLosses, PreTrainingOutput
+from npbert.models.task_model import TaskLoss
+from npbert.training import FinetuneSettings, Finetuning, Pretraining, PretrainSettings, accuracy
+
+if TYPE_CHECKING:
+    from typing_extensions import assert_type
+
+rng = np.random.default_rng(0)
+config = npbert.BertConfig.preset("bert-tiny", vocab_size=100)
+batch = npbert.Batch(np.ones((2, 3), int), labels=np.array([0, 1]))
+
+
+def fill_a_mask(texts: list[str]) -> None:
+    fill = npbert.FillMask.from_pretrained("folder")
+    assert_type(fill("a [MASK]", top_k=3), list[list[Prediction]])
+    assert_type(fill(texts)[0][0][0].token, str)
+    assert_type(fill.model, npbert.BertForMaskedLM)
+
+
+def embed_and_compare(texts: list[str]) -> None:
+    embed = npbert.Embed.from_pretrained(Path("folder"), pooling="cls")
+    assert_type(embed(texts), Array)
+    assert_type(embed.similarity(texts, "another"), Array)
+    assert_type(embed.model.config.hidden_size, int)
+
+
+def search(texts: list[str]) -> None:
+    embed = npbert.Embed.from_pretrained("folder")
+    assert_type(embed.semantic_search("a query", texts, top_k=2)[0], list[Hit])
+    assert_type(semantic_search(embed(["a query"]), embed(texts))[0][0].corpus_id, int)
+
+
+def classify(texts: list[str | tuple[str, str]]) -> None:
+    classify = npbert.Classify.from_pretrained("folder")
+    assert_type(classify("a text"), Label | float)
+    found = classify(texts)
+    assert_type(found, list[Label] | list[float])
+
+
+def tag() -> None:
+    tagged = npbert.Tag.from_pretrained("folder")("Ada wrote it.")
+    assert_type(tagged, TaggedText)
+    assert_type([(word.word, word.tag) for word in tagged.words], list[tuple[str, str]])
+
+
+def answer() -> None:
+    found = npbert.Answer.from_pretrained("folder")("Who wrote it?", "Ada wrote it.")
+    assert_type(found, AnswerSpan)
+    assert_type(found.text, str)
+
+
+def tokenize(texts: list[str]) -> None:
+    tokenizer = npbert.Tokenizer.from_pretrained("folder")
+    encodings = tokenizer.encode(texts, max_length=16)
+    assert_type(encodings[0].ids, list[int])
+    assert_type(encodings[0].tokens, list[str])
+    assert_type(tokenizer.batch(encodings), npbert.Batch)
+    assert_type(tokenizer.decode([1, 2]), list[str])
+
+
+def learn_a_vocabulary() -> None:
+    tokenizer = npbert.Tokenizer.train(["texts.txt"], vocab_size=1000)
+    assert_type(tokenizer, npbert.Tokenizer)
+    assert_type(len(tokenizer), int)
+
+
+def read_hidden_states() -> None:
+    output = npbert.BertModel.from_pretrained("folder", dtype=np.float64)(batch)
+    assert_type(output, BertOutput)
+    assert_type(output.last_hidden_state, Array)
+    assert_type(output.pooler_output, Array | None)
+
+
+def load_with_a_new_head() -> None:
+    model = npbert.BertForSequenceClassification.from_pretrained("folder", num_labels=3)
+    assert_type(model, npbert.BertForSequenceClassification)
+    assert_type(model(batch), Array)
+    model.save_pretrained("other")
+
+
+def finetune(texts: list[str], labels: list[str]) -> None:
+    classify = npbert.finetune(texts, labels, model="folder", folder="run", held_out=(texts, labels), epochs=2)
+    assert_type(classify, npbert.Classify)
+
+
+def finetune_from_files() -> None:
+    settings = FinetuneSettings(model="folder", train="train.tsv", held_out="dev.tsv", text="1", label="0")
+    run = Finetuning(settings, "run")
+    assert_type(run.trainer.train(), dict[str, float])
+
+
+def pretrain() -> None:
+    settings = PretrainSettings(corpus=("books",), vocabulary="vocabulary", steps=10)
+    assert_type(Pretraining(settings, "run").trainer.train(), dict[str, float])
+
+
+def train_by_hand() -> None:
+    model = npbert.BertForSequenceClassification(config, rng=rng)
+    optimizer = npbert.AdamW(model.parameters(), lr=1e-3)
+    tape = npbert.Tape(rng)
+    losses = model.loss(batch, tape)
+    assert_type(losses, TaskLoss)
+    assert_type(losses.loss, float)
+    model.loss_backward(1.0, tape)
+    assert_type(npbert.clip_by_global_norm(model.parameters(), 1.0), float)
+    optimizer.lr = npbert.linear_warmup_decay(0, lr=1e-3, warmup_steps=1, total_steps=2)
+    optimizer.step()
+
+
+def train_on_the_dialogue() -> None:
+    dialogue = load_dialogue(9)
+    assert_type(dialogue, Dialogue)
+    assert_type(dialogue.vocabulary, Vocabulary)
+    examples = [make_example(dialogue, pair, rng) for pair in draw_pairs(len(dialogue.lines), 4, rng)]
+    assert_type(examples, list[Example])
+    model = npbert.BertForPreTraining(config, rng=rng)
+    made = collate(examples, pad_id=dialogue.vocabulary.pad_id)
+    assert_type(model.loss(made), PreTrainingLosses)
+    assert_type(model.loss(made).mlm_loss, float)
+    assert_type(model(made), PreTrainingOutput)
+    assert_type(mask_words([5, 6], dialogue.vocabulary, rng), tuple[list[int], list[int]])
+
+
+class Scale(npbert.Layer):
+    """y = a x"""
+
+    def __init__(self, features: int, init: npbert.Init) -> None:
+        self.a = init.ones(features)
+
+    def forward(self, x: Array, tape: npbert.Tape = npbert.NO_TAPE) -> Array:
+        tape.keep(self, x)
+        return self.a.value * x
+
+    def backward(self, dy: Array, tape: npbert.Tape) -> Array:
+        x: Array = tape.take(self)
+        self.a.add_grad((dy * x).sum(axis=0))
+        return self.a.value * dy
+
+
+def write_a_layer_and_check_it() -> None:
+    layer = Scale(4, npbert.Init(rng, dtype=np.float64))
+    npbert.randomize(layer, rng)
+    assert_type(layer.a, npbert.Parameter)
+    assert_type(layer(np.ones((2, 4))), Array)
+    report = npbert.check_gradients(layer, np.ones((2, 4)))
+    assert_type(report, Report)
+    assert_type(report.ok, bool)
+
+
+def prove_a_function() -> None:
+    def f(x: Array) -> Array:
+        return x * x
+
+    def vjp(x: Array, dy: Array) -> Array:
+        return 2 * x * dy
+
+    assert_type(prove_vjp(f, vjp, np.ones((2, 3))), Proof)
+
+
+def put_layers_together() -> None:
+    init = npbert.Init(rng)
+    x, texts = np.ones((7, 8), np.float32), npbert.Sequences(np.array([4, 3]))
+    encoder = npbert.Encoder([npbert.EncoderLayer(8, 2, 32, init) for _ in range(2)])
+    assert_type(encoder(x, texts), Array)
+    assert_type(npbert.GELU()(npbert.Linear(8, 3, init)(x)), Array)
+    assert_type(npbert.SoftmaxCrossEntropy()(x, np.zeros(7, int)), float)
+
+
+def look_at_parameters(layers: Iterable[npbert.Layer]) -> None:
+    for layer in layers:
+        assert_type(layer.parameters(), list[npbert.Parameter])
+        assert_type(sum(each.value.size for each in layer.parameters()), int)
+        for name, parameter in npbert.core.named_parameters(layer):
+            assert_type(name, str)
+            assert_type(parameter, npbert.Parameter)
+
+
+def measure() -> None:
+    npbert.set_num_threads(2)
+    assert_type(npbert.num_threads(), int)
+    assert_type(npbert.global_norm([]), float)
+    assert_type(accuracy(np.array([0, 1]), np.array([0, 1])), float)

@@ -83,7 +83,7 @@ def go(page):
 
 
 def test_what_is_shown_has_an_address_that_leads_back_to_it(page):
-    assert page.evaluate(ROUND_TRIPS, [100, SEEN]) == []
+    assert page.evaluate(ROUND_TRIPS, [200, SEEN]) == []
 
 
 def test_the_browsers_own_keys_go_back_and_forward(page):

@@ -12,8 +12,10 @@ from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
+from npbert.shown import shown_in_short
 
 
+@shown_in_short
 class BertOutput(NamedTuple):
     """last_hidden_state (B, T, D): a vector for every token, 0 for padding; pooler_output (B, D): one for the whole
     sequence, or None from a model without a pooler."""

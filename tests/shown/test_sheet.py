@@ -8,7 +8,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from npbert import NO_TAPE, BertConfig, BertForPreTraining, Embed, Init, Linear, Tape, check_gradients
+from npbert import (
+    NO_TAPE,
+    BertConfig,
+    BertForPreTraining,
+    BertForSequenceClassification,
+    Embed,
+    Init,
+    Linear,
+    Tape,
+    check_gradients,
+)
 from npbert.data import Batch, collate, draw_pairs, load_dialogue, make_example
 from npbert.data.dialogue import word_tokenizer
 from npbert.gradcheck import prove
@@ -42,6 +52,7 @@ def objects():
     embed = Embed(MODEL.bert, word_tokenizer(DIALOGUE.vocabulary))
     yield from (MODEL, tape, NO_TAPE, batch_of(10), Batch([[1, 2]]), DIALOGUE, DIALOGUE.vocabulary, embed.tokenizer)
     yield from (check_gradients(layer, x), prove(layer, x), semantic_search(x, x))
+    yield from (MODEL.config, MODEL.parameters(), MODEL.bert(batch_of(2)), MODEL(batch_of(2)))
     yield from (embed, embed.semantic_search(["romeo", "juliet"], DIALOGUE.text, top_k=2))
 
 
@@ -78,6 +89,23 @@ def test_a_batch_shows_tokens_masks_and_labels():
     assert repr(batch).splitlines()[-1] == "  [CLS] am [MASK]→are [SEP]"
     kinds = re.findall(r'class="token (\w+)"', batch._repr_html_())
     assert kinds == ["special", "first", "masked", "special", "padding"]
+
+
+def test_what_a_model_returns_and_its_parameters_take_a_few_lines():
+    shown = repr(MODEL.bert(batch_of(10)))
+    assert len(shown) < 800 and "last_hidden_state: (10, " in shown and "pooler_output: (10, 128)" in shown
+    assert "  bert.embeddings.word_embeddings.weight: (41, 128)" in repr(MODEL.parameters())
+    assert "\n  vocab_size: 41\n" in repr(MODEL.config)
+
+
+def test_a_head_that_is_new_is_told_as_long_as_it_is_not_trained(tmp_path):
+    MODEL.save_pretrained(tmp_path)
+    model = BertForSequenceClassification.from_pretrained(tmp_path, num_labels=3)
+    assert "new, and not trained yet: classifier.weight, classifier.bias" in repr(model)
+    assert "new" not in repr(BertForPreTraining.from_pretrained(tmp_path))
+    for parameter in model.classifier.parameters():
+        parameter.value += 1
+    assert "new" not in repr(model)
 
 
 def test_everything_that_a_user_holds_says_what_it_is():

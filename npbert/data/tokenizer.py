@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -222,8 +222,16 @@ class Tokenizer(Shown):
         """The token of each id."""
         return [self._tokenizer.id_to_token(int(index)) for index in ids]
 
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        """Raises: TypeError; other libraries' tokenizers are called."""
+        raise TypeError("a Tokenizer is not called: tokenizer.batch(tokenizer.encode([text])) makes a Batch of texts")
+
     def batch(self, encodings: Sequence[Encoding]) -> Batch:
-        """The encodings as one Batch, padded at the end to the longest."""
+        """The encodings as one Batch, padded at the end to the longest. Raises: TypeError for what is no Encoding."""
+        for index, encoding in enumerate(encodings):
+            if not hasattr(encoding, "ids"):
+                given = f"encoding {index} is {encoding!r:.40}"
+                raise TypeError(f"{given}, wanted an Encoding: tokenizer.batch(tokenizer.encode(texts))")
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0),

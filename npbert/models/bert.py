@@ -88,6 +88,8 @@ class BertModel(PreTrainedModel):
 
     def encode(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """The last hidden state (N, D) of the rows, or (M, D) of those that are read: what a head starts from."""
+        if tape is None:
+            raise TypeError("tape is None, wanted a Tape, or NO_TAPE where no backward will follow")
         h = self.embeddings.forward(packed.input_ids, packed.token_type_ids, packed.positions, tape)
         return self.encoder.forward(h, packed.sequences, packed.read_rows, tape)
 

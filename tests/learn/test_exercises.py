@@ -72,8 +72,10 @@ def test_a_wrong_answer_is_told_by_its_line_and_kind(number, name, kind, subject
 
 def test_one_mistake_that_no_edit_mends_is_told_as_one_in_the_place_that_gives_it(judge):
     """The density stands nowhere in the answer. Where x is 0 its term is 0, too, which is no reason to doubt it."""
-    (finding,) = judge(3, answered(3, "return self.value(x), _cdf(x)")).findings
+    verdict = judge(3, answered(3, "return x * _cdf(x), _cdf(x)"))
+    (finding,) = verdict.findings
     assert (finding.kind, finding.subject, finding.marked) == ("missing term", "dx", "_cdf(x)")
+    assert f"  return x * _cdf(x), _cdf(x)\n{' ' * 29}^^^^^^^\n" in verdict.because
 
 
 def test_what_an_edit_leaves_is_told_as_an_edit_of_a_right_answer(judge):

@@ -20,7 +20,10 @@ def growth_table(rows: Iterable[Row]) -> str:
         if name.startswith("g-") and all(side in sides for side in SIDES):
             runs = [sides[side] for side in SIDES]
             cells = [WORKLOADS[name].title, *(show(middle(measured, "median")) for measured in runs)]
-            cells += [spread_of_ratios(*runs), *(f"{middle(measured, 'peak_mib'):,.0f} MiB" for measured in runs)]
+            cells += [
+                spread_of_ratios(runs[0], runs[1]),
+                *(f"{middle(measured, 'peak_mib'):,.0f} MiB" for measured in runs),
+            ]
             lines.append(f"| {' | '.join(cells)} |")
     if not lines:
         return ""

@@ -1,4 +1,4 @@
-"""One side at one task, in a process of its own: `python measure.py SIDE FOLDER`, started by speed.py.
+"""One side at one task, in a process of its own: `python measure.py SIDE FOLDER`, started by speed.py and whole.py.
 
 Prints the seconds of each pass, the peak memory and the versions as JSON. `--outputs FILE` writes what the side
 computes instead, `--prepare` lets it get ready.
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from task import Arrays, Task
+from task import WHOLE, Arrays, Task
 
-LIBRARIES = ("numpy", "torch", "transformers", "onnxruntime")
+LIBRARIES = ("numpy", "torch", "transformers", "sentence_transformers", "onnxruntime")
 
 
 def seconds_of_passes(run: Any, batches: list[Arrays], task: Task) -> list[float]:
@@ -59,12 +59,15 @@ def main() -> None:
     parser.add_argument("--outputs")
     args = parser.parse_args()
     task = Task.load(args.folder)
-    side = import_module(f"sides.{args.side}_side")
+    is_whole = task.kind in WHOLE
+    side = import_module(f"sides.{args.side}_{'runs' if is_whole else 'side'}")
     seconds: list[float] = []
     if args.prepare:
         side.prepare(task)
     elif args.outputs:
         np.savez(args.outputs, *outputs(side, task))
+    elif is_whole:
+        getattr(side, task.kind)(task)
     elif task.kind == "start":
         side.first_vector(task)
     else:

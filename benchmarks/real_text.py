@@ -19,11 +19,15 @@ BATCHES, BATCH_SIZE, MAX_LENGTH = 4, 32, 128
 
 def books(data: Path) -> tuple[Corpus, Tokenizer]:
     """The books, and a tokenizer with the vocabulary beside them."""
-    (vocabulary,) = sorted((data / "vocab").glob("*.txt"))
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(vocabulary, Path(folder, "vocab.txt"))
-        tokenizer = Tokenizer.from_pretrained(folder)
-    return Corpus([data / "gutenberg"], document_per_file=True), tokenizer
+        return Corpus([data / "gutenberg"], document_per_file=True), vocabulary(data, Path(folder))
+
+
+def vocabulary(data: Path, folder: Path) -> Tokenizer:
+    """The tokenizer with the vocabulary in the data, which is copied into `folder`."""
+    (file,) = sorted((data / "vocab").glob("*.txt"))
+    shutil.copy(file, folder / "vocab.txt")
+    return Tokenizer.from_pretrained(folder)
 
 
 def arrays(batch: Batch) -> Arrays:

@@ -12,15 +12,15 @@ from workloads import WORKLOADS
 Row = dict[str, Any]
 
 
-def last_runs(rows: Iterable[Row]) -> dict[str, dict[str, list[Row]]]:
-    """By workload and side, the rows of the last run of each workload, a round each."""
+def last_runs(rows: Iterable[Row], names: Iterable[str] = WORKLOADS) -> dict[str, dict[str, list[Row]]]:
+    """By workload and side, the rows of the last run of each workload of these names, a round each."""
     rows = list(rows)
     last: dict[str, float] = {}
     for row in rows:
         last[row["workload"]] = max(row["run"], last.get(row["workload"], 0))
-    grouped: dict[str, dict[str, list[Row]]] = {name: defaultdict(list) for name in WORKLOADS if name in last}
+    grouped: dict[str, dict[str, list[Row]]] = {name: defaultdict(list) for name in names if name in last}
     for row in rows:
-        if row["run"] == last[row["workload"]]:
+        if row["run"] == last[row["workload"]] and row["workload"] in grouped:
             grouped[row["workload"]][row["side"]].append(row)
     return grouped
 
@@ -58,14 +58,14 @@ def middle(rows: Iterable[Row], name: str) -> float:
     return statistics.median(row[name] for row in rows)
 
 
-def ratios(ours: Sequence[Row], theirs: Sequence[Row]) -> list[float]:
-    """Our time to theirs, round by round."""
-    other = {row["round"]: row["median"] for row in theirs}
-    return [row["median"] / other[row["round"]] for row in ours if row["round"] in other]
+def ratios(ours: Sequence[Row], theirs: Sequence[Row], name: str = "median") -> list[float]:
+    """Our number of that name to theirs, round by round."""
+    other = {row["round"]: row[name] for row in theirs}
+    return [row[name] / other[row["round"]] for row in ours if row["round"] in other]
 
 
-def spread_of_ratios(ours: Sequence[Row], theirs: Sequence[Row]) -> str:
-    values = ratios(ours, theirs)
+def spread_of_ratios(ours: Sequence[Row], theirs: Sequence[Row], name: str = "median") -> str:
+    values = ratios(ours, theirs, name)
     return f"**{statistics.median(values):.2f}** ({min(values):.2f} – {max(values):.2f})"
 
 
@@ -76,9 +76,9 @@ def show(seconds: float) -> str:
     return f"{seconds * 1e3:,.0f} ms" if seconds >= 0.1 else f"{seconds * 1e3:.2f} ms"
 
 
-def circumstances(rows: Iterable[Row]) -> str:
+def circumstances(rows: Iterable[Row], names: Iterable[str] = WORKLOADS) -> str:
     """How many threads and rounds, which versions, and how busy the machine was with something else."""
-    runs = [row for sides in last_runs(rows).values() for runs in sides.values() for row in runs]
+    runs = [row for sides in last_runs(rows, names).values() for runs in sides.values() for row in runs]
     versions = {library: version for row in runs for library, version in row["versions"].items()}
     listed = ", ".join(f"{library} {version}" for library, version in versions.items())
     threads = ", ".join(map(str, sorted({row["threads"] for row in runs})))

@@ -20,8 +20,8 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 def run_side(side: str, task: Task, threads: int, *options: str) -> dict[str, Any]:
-    """What measure.py prints for a side; `wall` is how long its process took from before its start to its end, `others`
-    the share of the machine that other processes had meanwhile.
+    """What measure.py prints for a side; `wall` is how long its process took from before its start to its end, `cpu`
+    how long all of its threads were at work, `others` the share of the machine that other processes had meanwhile.
 
     Raises: RuntimeError with what the process complained of.
     """
@@ -29,11 +29,11 @@ def run_side(side: str, task: Task, threads: int, *options: str) -> dict[str, An
     command = [sys.executable, str(MEASURE), side, task.folder, *options]
     start, busy, own = time.perf_counter(), busy_seconds(), child_seconds()
     process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    wall = time.perf_counter() - start
-    others = (busy_seconds() - busy - (child_seconds() - own)) / wall / (os.cpu_count() or 1)
+    wall, cpu = time.perf_counter() - start, child_seconds() - own
+    others = (busy_seconds() - busy - cpu) / wall / (os.cpu_count() or 1)
     if process.returncode:
         raise RuntimeError(f"{side} failed:\n{process.stderr}")
-    return {**json.loads(process.stdout.splitlines()[-1]), "wall": wall, "others": max(0.0, others)}
+    return {**json.loads(process.stdout.splitlines()[-1]), "wall": wall, "cpu": cpu, "others": max(0.0, others)}
 
 
 def wait_for_quiet(patience: float) -> None:
@@ -79,6 +79,7 @@ def alternate(
                 "round": number,
                 "seconds": seconds,
                 "median": statistics.median(seconds),
+                "cpu": result["cpu"],
                 "tokens": tokens / parts,
                 "peak_mib": result["peak_mib"],
                 "others": result["others"],

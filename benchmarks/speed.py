@@ -27,6 +27,8 @@ from rounds import alternate
 from sides import PACKAGES, SIDES
 from workloads import WORKLOADS, chosen
 
+KNOWN = [side for side in PACKAGES if any(side in SIDES[workload.kind] for workload in WORKLOADS.values())]
+
 
 def available(side: str) -> bool:
     """Whether what a side needs is installed; says what is not."""
@@ -92,7 +94,7 @@ def show_results(args: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(WORKLOADS))
-    parser.add_argument("--sides", nargs="+", choices=PACKAGES, default=list(PACKAGES))
+    parser.add_argument("--sides", nargs="+", choices=KNOWN, default=KNOWN)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--wait", type=float, default=0.0, help="seconds to wait for a quiet machine, before a process")

@@ -21,6 +21,9 @@ Step: TypeAlias = Callable[[Arrays], float]
 Encode: TypeAlias = Callable[[Arrays], Array]
 """The last hidden state (B, T, D) of a batch."""
 
+WHOLE = ("pretrain", "finetune", "embed")
+"""The kinds of tasks that are whole runs, from files to files: each has a function of its name in sides/*_runs.py."""
+
 MAX_NORM = 1.0
 SENTENCE = "A plane is taking off."
 
@@ -29,8 +32,9 @@ SENTENCE = "A plane is taking off."
 class Task:
     """A workload as it is measured: passes over all its batches, or for `start` a process from beginning to end.
 
-    kind: `train` for whole training steps, `encode` for inference, `start` for a first sentence vector.
-    config: the sizes and choices of the model, by Hugging Face's names. checkpoint: where `encode` and `start` find it.
+    kind: `train` for whole training steps, `encode` for inference, `start` for a first sentence vector; or of WHOLE.
+    config: the sizes and choices of the model, by Hugging Face's names; of a whole run, what whole.py says.
+    checkpoint: where all but `train` and `pretrain` find the model.
     weights: a folder with weights to train from; without one, each side draws its own.
     """
 

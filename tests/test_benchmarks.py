@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from npbert.data.tokenizer import SPECIAL
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
@@ -16,8 +18,8 @@ def importable(monkeypatch):
     monkeypatch.syspath_prepend(BENCHMARKS)
 
 
-def speed(*arguments):
-    command = [sys.executable, BENCHMARKS / "speed.py", *map(str, arguments)]
+def speed(*arguments, file="speed.py"):
+    command = [sys.executable, BENCHMARKS / file, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -70,6 +72,25 @@ def test_a_workload_runs_from_the_command_line(tmp_path):
         ("npbert", 1, 128, 5),
     ]
     assert all(row["median"] > 0 and 50 < row["peak_mib"] < 2000 for row in rows)
+
+
+def test_a_whole_run_from_files_to_files(tmp_path):
+    path, (books, vocabulary) = tmp_path / "whole.jsonl", (tmp_path / name for name in ("gutenberg", "vocab"))
+    for folder, text in ((books, "a b c\n" * 50), (vocabulary, "\n".join([*SPECIAL.values(), *"abc"]))):
+        folder.mkdir()
+        (folder / "one.txt").write_text(text)
+    options = ["--data", tmp_path, "--sides", "npbert", "--rounds", 1, "--threads", 1, "--steps", 2]
+    result = speed("pretrain", *options, "--output", path, file="whole.py")
+    assert result.returncode == 0, result.stderr
+    row = json.loads(path.read_text())
+    assert row["tokens"] == 2 * (150 + 2 * 2), "two sequences in each step, with [CLS] and [SEP]"
+    assert 0.1 < row["cpu"] < 1.1 * row["median"] and not list(tmp_path.glob("**/run"))
+    twice = {name: 2 * row[name] for name in ("median", "cpu")}
+    path.write_text("\n".join(json.dumps(each) for each in (row, {**row, "side": "transformers", **twice})))
+    ratio = "**0.50** (0.50 – 0.50)"
+    last = speed("--table", "--output", path, file="whole.py").stdout.splitlines()[3]
+    assert last.startswith("| pretrain | transformers | ") and last.endswith(f"| {ratio} | {ratio} |")
+    assert "wanted --checkpoint" in speed("embed", *options, file="whole.py").stderr
 
 
 def test_what_is_missing_is_said_and_left_out(tmp_path):

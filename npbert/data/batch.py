@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -133,7 +133,29 @@ class Batch(_Named):
         return Token(text, next((name for name, holds in known.items() if holds), "first"), label)
 
 
-def pad_rows(rows: Sequence[Sequence[int]], padding: int, *, length: int | None = None, name: str = "a row") -> Array:
+class Ids(NamedTuple):
+    """What a model reads of a text, as arrays (T,), and whether some of it was cut off.
+
+    The library's encoding of a text holds far more, and takes five kilobytes and more.
+    """
+
+    ids: Array
+    type_ids: Array
+    attention_mask: Array
+    overflowing: bool
+
+
+def ids_of(encoding: Any) -> Ids:
+    """The Ids of an encoding of the library."""
+    ids, types, mask = (
+        np.array(values, np.int32) for values in (encoding.ids, encoding.type_ids, encoding.attention_mask)
+    )
+    return Ids(ids, types, mask, bool(encoding.overflowing))
+
+
+def pad_rows(
+    rows: Sequence[Sequence[int] | Array], padding: int, *, length: int | None = None, name: str = "a row"
+) -> Array:
     """The N rows as an array (N, T) of integers, filled up at the end with `padding` to the longest, or to `length`.
 
     Raises: TypeError, calling it `name`, for a row of other things than integers.

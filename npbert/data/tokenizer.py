@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch, pad_rows
+from npbert.data.batch import Batch, Ids, ids_of, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.tokenizer_files import (
     Encoding,
+    check_room,
     cutting_tokenizer,
     encodings_of,
     find_tokenizer,
@@ -32,6 +33,9 @@ SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[
 
 CHARACTERS = 64
 """From so many characters for each token that is wanted on, a text is not read to its end."""
+
+AT_ONCE = 1024
+"""Texts that are Encodings at a time, where only their ids are wanted."""
 
 
 class Tokenizer(Shown):
@@ -168,20 +172,26 @@ class Tokenizer(Shown):
         with no room for a token of each text, and for half of a character; FileError where the file of the tokenizer
         cannot be used on a text.
         """
+        return self._encodings(self._read_texts(texts, max_length), max_length)
+
+    def encode_ids(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Ids]:
+        """As encode, of many texts: of each only what a model reads."""
+        read = self._read_texts(texts, max_length)
+        parts = (read[start : start + AT_ONCE] for start in range(0, len(read), AT_ONCE))
+        return [ids_of(each) for part in parts for each in self._encodings(part, max_length)]
+
+    def _read_texts(self, texts: Sequence[Text], max_length: int | None) -> Sequence[Text]:
+        """The texts, checked, and of very long ones the beginnings."""
         if isinstance(texts, str):
             raise TypeError(f"texts is one string, wanted a list of them: [{texts[:40]!r}]")
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
-        _check_room(max_length)
-        if max_length is not None:
-            texts = [
-                self._beginning(text, max_length)
-                if isinstance(text, str)
-                else (self._beginning(text[0], max_length), self._beginning(text[1], max_length))
-                for text in texts
-            ]
-        return self._encodings(texts, max_length)
+        check_room(max_length)
+        if max_length is None:
+            return texts
+        cut = partial(self._beginning, max_length=max_length)
+        return [cut(text) if isinstance(text, str) else (cut(text[0]), cut(text[1])) for text in texts]
 
     def _beginning(self, text: str, max_length: int) -> str:
         """So much of a very long text that it has more than max_length tokens: the rest would be cut off anyway."""
@@ -195,7 +205,7 @@ class Tokenizer(Shown):
 
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
         """Sentences that are cut into words already, as tokens whose `word_ids` say of which word each is a piece."""
-        _check_room(max_length)
+        check_room(max_length)
         return self._encodings(list(map(list, sentences)), max_length, is_pretokenized=True)
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
@@ -226,12 +236,10 @@ class Tokenizer(Shown):
         """Raises: TypeError; other libraries' tokenizers are called."""
         raise TypeError("a Tokenizer is not called: tokenizer.batch(tokenizer.encode([text])) makes a Batch of texts")
 
-    def batch(self, encodings: Sequence[Encoding]) -> Batch:
+    def batch(self, encodings: Sequence[Encoding | Ids]) -> Batch:
         """The encodings as one Batch, padded at the end to the longest. Raises: TypeError for what is no Encoding."""
-        for index, encoding in enumerate(encodings):
-            if not hasattr(encoding, "ids"):
-                given = f"encoding {index} is {encoding!r:.40}"
-                raise TypeError(f"{given}, wanted an Encoding: tokenizer.batch(tokenizer.encode(texts))")
+        if texts := [each for each in encodings if not hasattr(each, "ids")]:
+            raise TypeError(f"got {texts[0]!r:.40}, wanted an Encoding: tokenizer.batch(tokenizer.encode(texts))")
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0),
@@ -239,8 +247,3 @@ class Tokenizer(Shown):
         )
         batch.names = {"input_ids": self.decode}
         return batch
-
-
-def _check_room(max_length: int | None) -> None:
-    if max_length is not None and max_length < 5:
-        raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")

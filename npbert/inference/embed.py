@@ -17,7 +17,7 @@ from npbert.data.tokenizer import Text, Tokenizer
 from npbert.files import FileError, model_folder
 from npbert.inference.search import SIMILARITIES, Hits, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
-from npbert.inference.task import Task
+from npbert.inference.task import Task, check_finite
 from npbert.models import BertModel
 from npbert.models.packed_batch import PackedBatch, Reads
 
@@ -137,9 +137,17 @@ class Embed(Task):
         if isinstance(texts, str):
             vector: Array = self([texts])[0]
             return vector
-        vectors = self.run(self.encode(texts), self._pool, batch_size=batch_size, show_progress_bar=show_progress_bar)
-        stacked = np.stack(vectors) if vectors else np.empty((0, self.model.config.hidden_size), np.float32)
-        return unit_vectors(stacked) if self.normalize else stacked
+        ids = self.encode_ids(texts)
+        vectors = np.empty((len(ids), self.model.config.hidden_size), self.model.parameters()[0].value.dtype)
+
+        def compute(batch: Batch, numbers: Sequence[int]) -> Sequence[int]:
+            pooled = self._pool(batch)
+            check_finite(pooled)
+            vectors[numbers] = unit_vectors(pooled) if self.normalize else pooled
+            return numbers
+
+        self.run(ids, compute, batch_size=batch_size, show_progress_bar=show_progress_bar)
+        return vectors
 
     def similarity(self, a: Any, b: Any) -> Array:
         """The function `similarity` of a and b, each a text, several texts, or vectors made before, (D,) or (N, D)."""
@@ -170,7 +178,7 @@ class Embed(Task):
         is_text = isinstance(first, str) or (isinstance(first, tuple | list) and str in map(type, first))
         return self(items) if is_text else items
 
-    def _pool(self, batch: Batch, _: Sequence[int]) -> Array:
+    def _pool(self, batch: Batch) -> Array:
         only_first = self.pooling in ("cls", "pooler") and self._is_last
         packed = PackedBatch(batch, self.model.config, Reads("first" if only_first else "all"))
         h = self.model.encode(packed) if self._is_last else self.model.hidden_rows(packed, {self._number})[self._number]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
+from npbert.data.batch import Batch, Ids
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_files import Encoding
 from npbert.extras import import_extra
@@ -85,13 +85,19 @@ class Task(Shown):
         self._warn_of_cuts(encodings, path)
         return encodings
 
+    def encode_ids(self, texts: Iterable[Text]) -> list[Ids]:
+        """As encode, of many texts: of each only what the model reads, which takes little memory."""
+        found = self.tokenizer.encode_ids(list(texts), max_length=self.max_length)
+        self._warn_of_cuts(found, "")
+        return found
+
     def logits(self, encodings: Sequence[Any]) -> list[Array]:
         """An array for each encoding: what the model says of it."""
         return self.run(encodings, lambda batch, _: self.model(batch))
 
     def run(
         self,
-        encodings: Sequence[Encoding],
+        encodings: Sequence[Encoding | Ids],
         compute: Callable[[Batch, Sequence[int]], Iterable[Any]],
         *,
         batch_size: int | None = None,
@@ -121,7 +127,7 @@ class Task(Shown):
                     progress.update(len(numbers))
         return results
 
-    def _warn_of_cuts(self, encodings: Sequence[Encoding], path: str) -> None:
+    def _warn_of_cuts(self, encodings: Sequence[Encoding | Ids], path: str) -> None:
         cut = [number for number, encoding in enumerate(encodings, start=1) if encoding.overflowing]
         if not cut:
             return

@@ -69,9 +69,13 @@ def module_script(paths: Iterable[str]) -> str:
     The modules are joined as they are, but for their imports and the word `export`: so an import stands on one line and
     renames nothing, there is no default export, and what is named at the top of a module is named once in all.
     """
-    joined = "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
-    joined = joined.replace("</script", "<\\/script")  # in a string, both say the same
-    return f'<script>\n(() => {{\n"use strict";\n{joined}\n}})();\n</script>'
+    inside = joined(paths).replace("</script", "<\\/script")  # in a string, both say the same
+    return f'<script>\n(() => {{\n"use strict";\n{inside}\n}})();\n</script>'
+
+
+def joined(paths: Iterable[str]) -> str:
+    """The text of such modules alone, without their imports and the word `export`."""
+    return "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
 
 
 _IMPORT_OR_EXPORT = re.compile(r"^import .*;\n|^export (?:\{.*\}.*;\n)?(?=\S|$)", re.MULTILINE)

@@ -15,7 +15,7 @@ from npbert.plots.attention import attention_figure
 from npbert.plots.drawing import as_bytes
 
 PLOT_FILE = "curves.png"
-_SHARE, _FIRST = 0.02, 0.5
+_SHARE, _FIRST = 0.02, 3.0  # of the time, and seconds, with the import of matplotlib
 _TOKENS, _HEADS = 24, 4
 
 

@@ -107,6 +107,18 @@ def test_threads_that_share_a_tokenizer_have_lengths_of_their_own(tokenizer):
         sys.setswitchinterval(interval)
 
 
+def test_ids_are_what_a_model_reads_of_an_encoding(tokenizer, monkeypatch):
+    monkeypatch.setattr("npbert.data.tokenizer.AT_ONCE", 2)
+    texts = ["the cat", ("the cat ran", "the cat"), "", "the the the the the the", "ran"]
+    encodings, ids = (encode(texts, max_length=6) for encode in (tokenizer.encode, tokenizer.encode_ids))
+    assert [each.overflowing for each in ids] == [bool(each.overflowing) for each in encodings]
+    assert {each.overflowing for each in ids} == {True, False}
+    for theirs, ours in zip(vars(tokenizer.batch(encodings)).items(), vars(tokenizer.batch(ids)).items(), strict=True):
+        np.testing.assert_equal(ours, theirs)
+    with pytest.raises(TypeError, match="text 3 is 5"):
+        tokenizer.encode_ids([*texts[:3], 5])
+
+
 def test_batch(tokenizer):
     batch = tokenizer.batch(tokenizer.encode([("the", "cat sat"), "cat", ""]))
     rows = ["[CLS] the [SEP] cat sat [SEP]", "[CLS] cat [SEP] [PAD] [PAD] [PAD]", "[CLS] [SEP]" + " [PAD]" * 4]

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import npbert
 from npbert.data import collate
+from npbert.pages.html import resource
 from npbert.pages.number.export import export
 from tests.pages import models
 from tests.pages.shared import once
@@ -48,6 +50,11 @@ FORMULAS = {  # of the numbers [1, 2]
     " + Σ dword[n, 2] over all n with id 1",
     "d(bert.encoder.layers.1.y)": "dy[1, 2] = dr[0, 2]",
 }
+NOTES = {
+    name: text
+    for names, text in re.findall('data-note="(.*?)">(.*?)</p>', resource("number/notes.html"), re.DOTALL)
+    for name in names.split()
+}
 MODELS = range(3)
 RIVAL = models.VOCABULARY.index("are")
 CASES = [(model, example) for model in MODELS for example in range(len(models.EXAMPLES))]
@@ -68,6 +75,7 @@ def all_answers():
         "followed": models.FOLLOWED,
         "rival": {"masked": 1, "word": RIVAL},
         "formulas": list(FORMULAS),
+        "notes": NOTES,
         "erf": ERF_AT,
         "complexErf": list(COMPLEX_ERF),
     }
@@ -106,6 +114,7 @@ def test_every_number_is_the_sum_that_its_explanation_says_unless_a_bug_is_plant
     for explained in (one for model in answers["models"] for one in model["explained"]):
         assert explained["count"] > 1000
         assert explained["wrong"] == []
+    assert set(answers["said"]) == set(NOTES), "none is missing, and none is never said"
     wrong = {line.split()[0] for line in answers["explainedWrong"]}
     assert "d(bert.encoder.layers.1.feed_forward.s)" in wrong
     assert not any(name.endswith((".Q", ".K)", ".weight)")) for name in wrong)
@@ -152,12 +161,13 @@ FIRST_WRONG = {
 
 def test_a_planted_bug_is_found_where_it_is_and_the_loss_still_falls(answers):
     assert {bug: broken["check"]["first"] for bug, broken in answers["broken"].items()} == FIRST_WRONG
+    page = resource("number/break.html")
+    assert set(re.findall('data-bug="(.+?)"', page)) == set(re.findall('value="(.+?)"', page)) == set(FIRST_WRONG)
     for broken in answers["broken"].values():
         assert not broken["check"]["ok"]
         first, *_, last = broken["losses"]
         assert last < 0.8 * first
         assert broken["losses"] != answers["right"]
-        assert {type(broken[words]) for words in ("name", "text", "right", "line")} == {str}
 
 
 def test_moving_a_number_moves_the_loss_as_npbert_says(answers):

@@ -36,10 +36,16 @@ def test_it_asks_for_nothing_and_is_small(text):
 
 def test_all_modules_are_in_it_once():
     """And no name is twice at the top of them: they become one program, which the browser runs."""
-    names = [name for path in FOLDER.rglob("*.js") for name in TOP_LEVEL.findall(path.read_text(encoding="utf-8"))]
+    scripts = [*FOLDER.rglob("*.js"), FOLDER.parent / "theme.js"]
+    names = [name for path in scripts for name in TOP_LEVEL.findall(path.read_text(encoding="utf-8"))]
     assert sorted(names) == sorted(set(names))
-    paths = [f"number/{path.relative_to(FOLDER).as_posix()}" for path in FOLDER.rglob("*.js")]
-    assert sorted(modules(START)) == sorted(paths)
+    assert sorted(modules(START)) == sorted(path.relative_to(FOLDER.parent).as_posix() for path in scripts)
+
+
+def test_every_sentence_that_is_said_by_name_is_there_and_none_is_left_over():
+    scripts = "".join(path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.js"))
+    there = set(re.findall('data-note="(.*?)"', html.resource("number/said.html")))
+    assert set(re.findall(r'said\("(.+?)"', scripts)) <= there <= set(re.findall(r'"(\w+\.\w+)"', scripts))
 
 
 def test_it_is_written_whole_or_not_at_all(tmp_path):

@@ -102,8 +102,8 @@ def test_arrays_have_their_own_symbols_letters_in_the_sums_and_the_largest_logit
         assert words in page.inner_text("#followed .note")
         assert letter in page.inner_text("#followed .formula")
     go_to(page, "s.part === 'predictions.dense'", "Last")
-    assert "x is r" in page.inner_text("#source")
-    assert "dy is dt" in page.inner_text("#source")
+    assert "x is r" in page.inner_text("#source-names")
+    assert "dy is dt" in page.inner_text("#source-names")
     choose(page, "p", 0, 6)
     assert "e^(logit − max)" in page.inner_text("#followed .factors")
 

@@ -66,6 +66,7 @@ def test_the_update_is_that_of_npbert_and_every_number_of_it_is_its_sum(answers,
                 same(f"{key}({name})", value)
     for sums in (updates[0]["sums"], updates[-1]["sums"]):
         assert sums["wrong"] == [] and sums["count"] > 4000
+    assert updates[1]["sums"]["wrong"] == []
 
 
 def assert_update(arrays, name, wanted):

@@ -87,8 +87,8 @@ def test_the_text_for_it_is_the_longest_that_a_picture_has_room_for():
 
 
 def test_pictures_take_a_fiftieth_of_the_time_at_most(tmp_path, monkeypatch):
-    """The first is expected to take half a second; it takes three, so the next waits until 50 · 3.5 s."""
-    clock = iter([0, 24, 26, 29, 174, 176, 179])
+    """The first is expected to take three seconds, so it waits until 50 · 3 s; it takes three, and the next 50 · 6."""
+    clock = iter([0, 149, 151, 154, 299, 301, 304])
     monkeypatch.setattr("npbert.training.plot.as_bytes", lambda _: b"png")
     monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
     (tmp_path / LAYERS_FILE).write_text(NORMS, encoding="utf-8")

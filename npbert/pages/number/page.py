@@ -31,7 +31,10 @@ STYLES = (
     *("paths", "compare", "curves", "sheet", "fit", "guide", "print"),
 )
 TITLE = "Follow one number back"
-PARTS = ("guide", "tours", "compare", "paths", "move", "break", "train", "glossary")
+PARTS = (
+    *("guide", "tours", "notes", "said", "compare", "update"),
+    *("paths", "move", "break", "train", "glossary"),
+)
 """Each stands in page.html where a comment names it."""
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 _CHAPTER = re.compile(r'href="(docs/[\w-]+)\.md"')

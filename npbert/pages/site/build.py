@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.messages import LOGGER
-from npbert.pages.html import resource
+from npbert.pages.html import joined, resource
 from npbert.pages.number.page import number_page
 from npbert.pages.site.chapters import chapter_page, pictures_of
 from npbert.pages.site.contents import contents_page, reference_pages, search_index
@@ -81,7 +81,7 @@ def site_files(library: Library, proofs: list[Proof], number: dict[str, Any]) ->
     html = {page.path: render("frame", page.path, page=page, before=a, after=b) for a, page, b in around}
     shared = {
         "site.css": "\n".join(map(resource, _STYLE)),
-        "site.js": resource("site/site.js"),
+        "site.js": f'"use strict";\n{joined(["theme.js", "site/site.js"])}',
         "search.js": search_index(library, pages, errors),
         NUMBER_PAGE: number_page({**number, "site": ""}),
     }

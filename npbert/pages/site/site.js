@@ -1,15 +1,11 @@
 // What the pages do beside being read: shapes at the pointer, partners that light up, the search, light and dark.
-"use strict";
+
+import {listenToTheme} from "../theme.js";
 
 const root = document.body.dataset.root;
 
 // ---- the shape of a variable, where the pointer or the keyboard is
-const hint = document.createElement("div");
-hint.id = "page-hint";
-hint.hidden = true;
-hint.setAttribute("role", "status");
-document.body.append(hint);
-
+const hint = document.getElementById("page-hint");
 let pointed = null;
 
 function showShape(link) {
@@ -176,26 +172,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// ---- light and dark; a page from disk may have no memory: then it looks as the system says
-const look = document.documentElement.dataset;
-
-function remembered(use) {
-  try {
-    return use(localStorage);
-  } catch {
-    return null;
-  }
-}
-
-const kept = remembered((memory) => memory.getItem("npbert-theme"));
-if (kept === "light" || kept === "dark") {
-  look.theme = kept;
-}
-document.getElementById("page-theme").addEventListener("click", () => {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  look.theme = (look.theme ?? (dark ? "dark" : "light")) === "dark" ? "light" : "dark";
-  remembered((memory) => memory.setItem("npbert-theme", look.theme));
-});
+listenToTheme(document.getElementById("page-theme"));
 
 // ---- what can be scrolled sideways can be reached with the tab key, too
 const watchWidth = new ResizeObserver((boxes) => {

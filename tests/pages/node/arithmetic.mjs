@@ -10,6 +10,7 @@ const {complexErf} = await load("erf");
 const {shortNumber, percent} = await load("../ui/format");
 const asked = JSON.parse(readFileSync(questions));
 const [first] = asked.models;
+const said = new Set(); // the names of all notes that were needed
 
 // A trace as JSON: arrays by name, steps as they are
 function written(trace) {
@@ -33,11 +34,11 @@ function explained(trace, names = trace.arrays.keys()) {
   return {count, wrong};
 }
 
-function faultOf({formula, terms, total, value, note}, number, trace) {
+function faultOf({formula, terms, total, value, notes}, number, trace) {
   const size = terms.reduce((sum, term) => sum + Math.abs(term.value), 0);
   if (value !== number || !(Math.abs(total - number) <= 1e-12 * size)) return `${total} is not ${number}`;
   if (!formula.includes("=") && terms.length !== 1) return `no formula: ${formula}`;
-  if (note.length < 5 || terms.some(({label}) => label.length === 0)) return "no words";
+  if (!notes.length || !notes.every(isSaid) || terms.some(({label}) => label.length === 0)) return "no words";
   for (const {factors, value: product, goes} of terms) {
     const made = factors.reduce((result, factor) => result * factor.value, 1);
     if (factors.length && !(Math.abs(made - product) <= 1e-15 * Math.abs(product))) return "no product of its factors";
@@ -46,6 +47,11 @@ function faultOf({formula, terms, total, value, note}, number, trace) {
     }
   }
   return null;
+}
+
+function isSaid({name, of}) {
+  said.add(name);
+  return name in asked.notes && !/undefined|\[object|[{}]/.test(math.noteWith(asked.notes[name], of));
 }
 
 function isThere(trace, name, row, column) {
@@ -127,7 +133,10 @@ function updated(model, trainer, examples) {
   const trace = math.run(model, examples[0]);
   math.addUpdate(trace, trainer, examples.slice(0, 4));
   const shown = trace.steps.at(-1), names = [...shown.reads, ...shown.writes];
-  const sums = trainer.steps % 2 ? null : explained(trace, names); // of the first and the last step
+  const elsewhere = math.run(model, examples.at(-1)); // a sentence that is not in the batch
+  math.addUpdate(elsewhere, trainer, examples.slice(0, 4));
+  // of the first and the last step all numbers, of the other an array
+  const sums = trainer.steps % 2 ? explained(elsewhere, ["g(predictions.bias)"]) : explained(trace, names);
   const arrays = Object.fromEntries(names.map((name) => [name, [...trace.arrays.get(name).values]]));
   const losses = [trace.update.next().loss, trace.update.lossAfter(examples[0])];
   const made = trainer.step(examples.slice(0, 4));
@@ -228,4 +237,5 @@ writeFileSync(answers, JSON.stringify({
   percent: [0.0002, 0.5, 0.9999].map(percent),
   erf: asked.erf.map((x) => complexErf(x, 0)[0]),
   complexErf: asked.complexErf.map(([re, im]) => complexErf(re, im)),
+  said: [...said],
 }));

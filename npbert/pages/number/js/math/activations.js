@@ -38,24 +38,14 @@ function elementwise(kind, formula, slope) {
       return {y: times(x, passed), slope: rest.reduce(add, passed)};
     },
 
-    backward({dy}, {slope: steepness}) {
-      return {dx: times(dy, steepness)};
-    },
+    backward: ({dy}, {slope: steepness}) => ({dx: times(dy, steepness)}),
 
     explain: {
-      y: ({x}, n, f) => ({
-        terms: [term(`${x.symbol} · ${label}`, x.at(n, f), partAt(x.at(n, f), label, share))],
-        note: "How much of the number is let through: all of a large one, and next to nothing of one below zero.",
-      }),
-      slope: ({x}, n, f) => ({
-        terms: slope.map(([name, of]) => term(name, partAt(x.at(n, f), name, of))),
-        note: "The slope of the curve at this x. It is computed on the way forward, for the way back.",
-      }),
+      y: ({x}, n, f) => ({terms: [term(`${x.symbol} · ${label}`, x.at(n, f), partAt(x.at(n, f), label, share))]}),
+      slope: ({x}, n, f) => ({terms: slope.map(([name, of]) => term(name, partAt(x.at(n, f), name, of)))}),
       dx: ({x, y, dy, slope: steepness}, n, f) => ({
         right: `${dy.symbol}[${n}, ${f}] · f′[${n}, ${f}]`,
         terms: [term(`${dy.symbol} · f′`, steepness.at(n, f), dy.at(n, f))],
-        note: `Each ${x.symbol} moves its own ${y.symbol} alone, by as much as the curve is steep (f′). Where it is flat, `
-          + "nothing comes back.",
       }),
     },
   };

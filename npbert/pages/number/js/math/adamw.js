@@ -30,45 +30,38 @@ export const AdamW = {
     g: ({dw, settings: {batch}}, row, column) => ({
       right: `Σ share · ${dw.symbol} over the sentences of the batch`,
       terms: batch().map((sentence) => ofSentence(sentence, dw, row, column)),
-      note: "The gradient of the batch, and not of the sentence on top alone: each sentence has a gradient of its own, "
-        + "and counts by its share of the hidden words."
-        + (batch().some(({isShown}) => isShown) ? "" : " The sentence on top is not in this batch."),
+      special: batch().some(({isShown}) => isShown) ? null : "elsewhere",
     }),
     m_before: ({m_before, settings}, ...place) => remembered(m_before.at(...place), settings),
     v_before: ({v_before, settings}, ...place) => remembered(v_before.at(...place), settings),
     m: ({g, m_before, clip, settings: {betas: [beta]}}, ...place) => ({
       right: "β₁ · m before + (1 − β₁) · clip · g",
       terms: mixed("β₁", beta, m_before.at(...place), g.at(...place), clip.at(0, 0)),
-      note: "The mean of the gradients so far, the last ones counting most: large where they agree in sign.",
     }),
     v: ({g, v_before, clip, settings: {betas: [, beta]}}, ...place) => ({
       right: "β₂ · v before + (1 − β₂) · (clip · g)²",
       terms: mixed("β₂", beta, v_before.at(...place), squareOf(g.at(...place), "g²"), squareOf(clip.at(0, 0), "clip²")),
-      note: "The mean of their squares: its root is how large this gradient usually is, whatever its sign.",
     }),
     m_hat: ({m, settings}, ...place) => corrected(m, m.at(...place), "β₁", settings.betas[0], settings.t),
     v_hat: ({v, settings}, ...place) => corrected(v, v.at(...place), "β₂", settings.betas[1], settings.t),
     decay: ({w, settings: {lr, lambda}}, ...place) => ({
       right: `−lr · λ · ${w.symbol}`,
       terms: [term("a pull towards 0", constant("−lr", -lr), constant("λ", lambda), w.at(...place))],
-      note: lambda ? "Weight decay: each weight loses a small share of itself. m and v do not see it."
-        : "For biases, γ and β λ is 0: only the weights in matrices decay.",
+      special: lambda ? null : "none",
     }),
     delta: (arrays, ...place) => ({
       right: "decay − lr · m̂ / (√v̂ + eps)",
       terms: moves(arrays, place),
-      note: sizeOfMove(arrays.settings),
+      special: atFirst(arrays.settings),
     }),
     new: (arrays, ...place) => ({
       right: `${arrays.w.symbol} + decay − lr · m̂ / (√v̂ + eps)`,
       terms: [term("old", arrays.w.at(...place)), ...moves(arrays, place)],
-      note: sizeOfMove(arrays.settings),
+      special: atFirst(arrays.settings),
     }),
     norm: ({norm, settings: {next}}) => ({
       right: "Σ g² / ‖g‖",
       terms: [...next().made].map(([name, {g}]) => ofParameter(name, g, norm.at(0, 0))),
-      note: "How long the gradient is: the root of the squares of all its numbers, in all parameters. A root is what "
-        + "stands under it, over itself; so each bar is what one parameter brings, and leads to its largest number.",
     }),
     clip: ({norm, clip, settings: {max_grad_norm: most}}) => {
       const length = norm.at(0, 0), isClipped = clip.at(0, 0).value < 1;
@@ -77,9 +70,7 @@ export const AdamW = {
         right: "min(1, max_grad_norm / (‖g‖ + 1e−6))",
         terms: [isClipped ? term("scaled down", constant("max_grad_norm", most), share)
           : term("left as it is", functionOf(length, "1", 1))],
-        note: isClipped
-          ? `The gradient is longer than ${most}: all of it is scaled down alike, and keeps its direction.`
-          : `The gradient is no longer than ${most}, so it is not clipped.`,
+        special: isClipped ? "less" : null,
       };
     },
   },
@@ -114,18 +105,18 @@ function ofParameter(name, {re, columns}, length) {
   return {...term(name, constant("Σ g²", sumOfSquares(re)), share), goes};
 }
 
+const atFirst = ({t}) => (t === 1 ? "first" : null);
+
 const remembered = ({value}, {t}) => ({
   right: t === 1 ? "0" : `what step ${t - 1} left`,
   terms: [term("remembered", constant(t === 1 ? "nothing yet" : `of ${t - 1} steps`, value))],
-  note: t === 1 ? "This is the first step of training: there is nothing to remember yet."
-    : "Each step of training hands it on to the next.",
+  special: atFirst({t}),
 });
 
 const corrected = ({symbol}, cell, power, beta, t) => ({
   right: `${symbol} / (1 − ${power}ᵗ)`,
   terms: [term("made up for the start", cell, constant(`1/(1 − ${power}^${t})`, 1 / (1 - beta ** t)))],
-  note: `${symbol} began as 0, and is too small at first: this makes up for it. `
-    + (t === 1 ? "At the first step it gives back what is new, whole." : "It matters less with every step."),
+  special: atFirst({t}),
 });
 
 const moves = ({m_hat, v_hat, decay, settings: {lr, eps}}, place) => [
@@ -133,9 +124,3 @@ const moves = ({m_hat, v_hat, decay, settings: {lr, eps}}, place) => [
   term("against the gradient", constant("−lr", -lr), m_hat.at(...place),
     functionOf(v_hat.at(...place), "1/(√v̂ + eps)", 1 / (Math.sqrt(v_hat.at(...place).value) + eps))),
 ];
-
-const sizeOfMove = ({t}) => (t === 1
-  ? "At the first step m̂ is clip · g and √v̂ its size, so m̂/√v̂ is +1 or −1: the weight moves by lr, however "
-    + "large or small its gradient is, but for one as small as eps."
-  : "m̂/√v̂ is about +1 or −1 where the last gradients agreed, and near 0 where they did not: so a weight hardly ever "
-    + "moves by more than lr.");

@@ -11,9 +11,7 @@ export const Add = {
   keeps: [],
   undoing: (arrays) => addends(arrays).map(({gradientSymbol}) => gradientSymbol).join(" = ") + ` = d${arrays.y.symbol}`,
 
-  forward(inputs) {
-    return {y: Object.values(inputs).reduce(add)};
-  },
+  forward: (inputs) => ({y: Object.values(inputs).reduce(add)}),
 
   backward({dy}, inputs) {
     return Object.fromEntries(addendKeys(inputs).map((key) => [`d${key}`, dy]));
@@ -23,12 +21,8 @@ export const Add = {
     y: (arrays, n, i) => ({
       terms: addends(arrays).map((array) => term(array.meaning, array.at(n, i))),
       roads: true,
-      note: "A plain sum.",
     }),
-    dx: ({dy}, n, i) => ({
-      terms: [term("handed on unchanged", dy.at(n, i))],
-      note: "Each term of a sum moves the sum by as much as itself: so each of them gets the gradient unchanged.",
-    }),
+    dx: ({dy}, n, i) => ({terms: [term("handed on unchanged", dy.at(n, i))]}),
   },
 };
 
@@ -45,15 +39,12 @@ export const Fork = {
     return Object.fromEntries(roads.map((name, road) => [`y${road}`, x]));
   },
 
-  backward(dys) {
-    return {dx: Object.values(dys).reduce(add)};
-  },
+  backward: (dys) => ({dx: Object.values(dys).reduce(add)}),
 
   explain: {
     dx: (arrays, n, i) => ({
       terms: arrays.settings.roads.map((road, number) => term(road, arrays[`dy${number}`].at(n, i))),
       roads: true,
-      note: "It was used in several places, and moves what comes after through all: so what comes back is added.",
     }),
   },
 };

@@ -24,18 +24,9 @@ export const Scores = {
   }),
 
   explain: {
-    s: ({q, k, own}, n, m) => ({
-      terms: forEachColumn(q, (i) => [q.at(n, i), k.at(m, i), overRoot(own.length)], own),
-      note: "How well the key of one token fits the query of another: their dot product, within this head.",
-    }),
-    dq: ({ds, k, own}, n, i) => ({
-      terms: forEachColumn(ds, (m) => [ds.at(n, m), k.at(m, i), overRoot(own.length)]),
-      note: "A query meets the key of every token: so every score of its row comes back, times that key.",
-    }),
-    dk: ({ds, q, own}, m, i) => ({
-      terms: forEachRow(ds, (n) => [ds.at(n, m), q.at(n, i), overRoot(own.length)]),
-      note: "A key meets the query of every token: so every score of its column comes back, times that query.",
-    }),
+    s: ({q, k, own}, n, m) => ({terms: forEachColumn(q, (i) => [q.at(n, i), k.at(m, i), overRoot(own.length)], own)}),
+    dq: ({ds, k, own}, n, i) => ({terms: forEachColumn(ds, (m) => [ds.at(n, m), k.at(m, i), overRoot(own.length)])}),
+    dk: ({ds, q, own}, m, i) => ({terms: forEachRow(ds, (n) => [ds.at(n, m), q.at(n, i), overRoot(own.length)])}),
   },
 };
 
@@ -57,11 +48,8 @@ export const Softmax = {
   }),
 
   explain: {
-    p: ({s}, n, m) => shareOf(s, n, m, "S", "S", "Its share of the row’s exponentials: the row adds up to 1."),
-    lean: ({p, dp}, n) => ({
-      terms: forEachColumn(p, (k) => [dp.at(n, k), p.at(n, k)]),
-      note: "What all shares of the row would gain on average: a score that is raised takes this from them.",
-    }),
+    p: ({s}, n, m) => shareOf(s, n, m, "S", "S"),
+    lean: ({p, dp}, n) => ({terms: forEachColumn(p, (k) => [dp.at(n, k), p.at(n, k)])}),
     ds: ({p, dp, lean}, n, m) => ({
       right: `${p.symbol}[${n}, ${m}] · (${dp.symbol}[${n}, ${m}] − Σₖ ${dp.symbol}[${n}, k] ${p.symbol}[${n}, k])`,
       terms: [
@@ -69,7 +57,6 @@ export const Softmax = {
         term("all shares of the row shrink", MINUS_ONE, p.at(n, m), lean.at(n, 0)),
       ],
       roads: true,
-      note: "Two roads: a higher score raises its own share, and takes from all shares of its row.",
     }),
   },
 };
@@ -80,7 +67,7 @@ export function softmaxOf(x) {
 }
 
 // One number of softmax(scores). The largest score is why e^0 = 1 stands where a reader expects e^S.
-export function shareOf(scores, n, m, name, symbol, note) {
+export function shareOf(scores, n, m, name, symbol) {
   const row = range(scores.tensor.columns, (k) => scores.tensor.at(n, k));
   const largest = Math.max(...row);
   const total = row.reduce((sum, score) => sum + Math.exp(score - largest), 0);
@@ -88,8 +75,7 @@ export function shareOf(scores, n, m, name, symbol, note) {
   return {
     right: `e^(${name}[${n}, ${m}] − max) / Σₖ e^(${name}[${n}, k] − max)`,
     terms: [term(scores.columnLabel(m), raised, constant(`1/Σ e^(${symbol} − max)`, 1 / total))],
-    note: `${note} (The largest ${symbol} of the row, ${largest.toPrecision(5)}, is subtracted from all of them first: that `
-      + "changes no share, and no exponential can overflow.)",
+    largest: largest.toPrecision(5),
   };
 }
 
@@ -106,16 +92,8 @@ export const WeightedMean = {
     c: ({p, v}, n, i) => ({
       right: `Σₙ ${p.symbol}[${n}, n] · V[n, ${i}]`,
       terms: forEachColumn(p, (m) => [v.at(m, i), p.at(n, m)]),
-      note: "A mean of what all tokens offer, weighted by how much this token looks at each.",
     }),
-    dv: ({p, dc}, m, i) => ({
-      terms: forEachRow(dc, (n) => [p.at(n, m), dc.at(n, i)]),
-      note: "What a token offers is taken by every token that looks at it: each brings back its dC, times how much it "
-        + "looked.",
-    }),
-    dp: ({v, dc, own}, n, m) => ({
-      terms: forEachColumn(v, (i) => [dc.at(n, i), v.at(m, i)], own),
-      note: "Looking a little more at a token would bring in more of its V: how much that is worth, dC says.",
-    }),
+    dv: ({p, dc}, m, i) => ({terms: forEachRow(dc, (n) => [p.at(n, m), dc.at(n, i)])}),
+    dp: ({v, dc, own}, n, m) => ({terms: forEachColumn(v, (i) => [dc.at(n, i), v.at(m, i)], own)}),
   },
 };

@@ -1,7 +1,7 @@
 // The check: every derivative that backward found, beside what forward alone says.
 
 import {complexStepIn, sixPointsIn} from "./differences.js";
-import {sumOfSquares} from "./tensor.js";
+import {largestIn, sumOfSquares} from "./tensor.js";
 
 // A step is small beside the numbers of its array: in a fresh model, where these are about 0.02, the loss bends sooner.
 const METHODS = {
@@ -13,7 +13,8 @@ const SMALLEST = 1e-4; // or with this, where all are small: of a smaller one, a
 
 // The check, number by number: yields the share that is done, so that a page can do it a little at a time, and returns
 // {count, ok, worst, first, perParameter: [{name, parameter, count, worst, ok}], method, tolerance}. An error is
-// relative to the derivative. `first` is the first array, on the way back, of which the gradient is wrong.
+// relative to the derivative. The arrays are in the order in which backward completes their gradients; `first` is the
+// first of which it is wrong.
 //
 // sample: of each array at most so many numbers, spread over it. activations: the arrays on the way, too, so that
 // `first` is where a bug is. method: differences or complex.
@@ -39,14 +40,14 @@ export function* checking(trace, {sample = Infinity, activations = false, method
     }
     perParameter.push({name, parameter, count, worst, ok: worst.error <= tolerance});
   }
-  return {count: total, method, tolerance, ...verdict(trace, perParameter), perParameter};
+  perParameter.sort((a, b) => completeAt(trace, a.name) - completeAt(trace, b.name));
+  return {count: total, method, tolerance, ...verdict(perParameter), perParameter};
 }
 
-function verdict(trace, perParameter) {
+function verdict(perParameter) {
   const worst = perParameter.map((one) => one.worst).reduce((a, b) => (b.error <= a.error ? a : b)); // NaN is worst
-  const wrong = perParameter.filter(({ok}) => !ok);
-  wrong.sort((a, b) => completeAt(trace, a.name) - completeAt(trace, b.name));
-  return {ok: wrong.length === 0, worst, first: wrong[0]?.name ?? null};
+  const first = perParameter.find(({ok}) => !ok);
+  return {ok: !first, worst, first: first?.name ?? null};
 }
 
 // After which step an array's gradient has all that is added to it
@@ -56,4 +57,3 @@ function completeAt(trace, name) {
 }
 
 const usualSize = (values) => Math.sqrt(sumOfSquares(values) / values.length);
-const largestIn = (values) => values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);

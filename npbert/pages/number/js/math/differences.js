@@ -35,16 +35,23 @@ export function sixPointsIn(trace, where, h) {
 // For steps h from 1 down to 1e-30, how far each estimate lies from what backward says, relative to it. Below 1e-16 a
 // difference is lost altogether, and null; the complex step is not.
 export function errorsByStep(trace, where) {
-  const x = numberOf(trace, where);
   const derivative = numberOf(trace, {...where, name: trace.arrays.get(where.name).gradient});
-  const error = (estimate) => Math.abs(estimate - derivative) / (Math.abs(derivative) || 1);
-  return STEPS.map((h) => ({
-    h,
-    forward: h < 0.9e-16 ? null : error((lossWith(trace, where, x + h) - trace.loss) / h),
-    central: h < 0.9e-16 ? null : error(differenceIn(trace, where, h)),
-    complex: error(complexStepIn(trace, where, h)),
-  }));
+  return STEPS.map((h) => {
+    const errors = Object.entries(estimatesIn(trace, where, h)).map(([way, found]) =>
+      [way, h < 0.9e-16 && way !== "complex" ? null : errorOf(found, derivative)]);
+    return {h, ...Object.fromEntries(errors)};
+  });
 }
+
+// The three ways to a slope
+export const estimatesIn = (trace, where, h) => ({
+  forward: (lossWith(trace, where, numberOf(trace, where) + h) - trace.loss) / h,
+  central: differenceIn(trace, where, h),
+  complex: complexStepIn(trace, where, h),
+});
+
+// How far from the derivative, relative to it
+export const errorOf = (found, derivative) => Math.abs(found - derivative) / (Math.abs(derivative) || 1);
 
 const STEPS = [];
 for (let power = 0; power <= 30; power += power < 16 ? 0.5 : 1) STEPS.push(10 ** -power);

@@ -1,5 +1,6 @@
 // explain: any number of a trace as the sum that it is. `value` is the number itself, `total` what the terms add up to:
 // the same but for rounding, unless a bug is planted. In `roads` the terms are ways that lead from it to the loss.
+// `notes` name what is said of it, and what these sentences speak `of`: the words are in notes.html.
 
 import {atHead, withoutHead} from "./heads.js";
 import {totalOf} from "./terms.js";
@@ -18,7 +19,7 @@ export function explain(trace, name, row, column) {
     formula: `${left} = ${parts.map(rightOf).join(" + ")}`,
     terms,
     total: totalOf(terms),
-    note: parts.map((part) => part.note).join(" "),
+    notes: parts.map((part) => part.note),
     roads: parts.length > 1 || parts.some((part) => part.roads ?? false),
   };
 }
@@ -35,14 +36,23 @@ export function partOf({record, key}) {
   const {operation, inputs, outputs, settings, back} = record;
   const arrays = {settings, ...inputs, ...outputs, ...back?.dys, ...back?.found};
   const said = operation.explain[withoutHead(key)];
-  return (row, column) => said(settings.heads ? atHead(arrays, key, column) : arrays, row, column);
+  return (row, column) => {
+    const part = said(settings.heads ? atHead(arrays, key, column) : arrays, row, column);
+    const name = [operation.kind, withoutHead(key), part.special].filter(Boolean).join(".");
+    return {...part, note: {name, of: {...settings, ...arrays, ...part}}};
+  };
 }
 
 function withoutOrigin(array, value) {
-  const note = array.isGradient
-    ? `You have arrived at the ${array.gradientOf}: here backward begins, and it moves by as much as itself.`
-    : array.parameter ? "A number that is learned: training moves it a little against its gradient, step by step."
-      : "A fixed number: it is not learned.";
-  const label = array.isGradient ? array.symbol.replace(/^d(.*)/, "∂$1/∂$1") : array.parameter ? "learned" : "fixed";
-  return {terms: [{label, value, factors: [], goes: null}], total: value, note};
+  const name = array.isGradient ? "start" : array.parameter ? "learned" : "fixed";
+  const label = array.isGradient ? array.symbol.replace(/^d(.*)/, "∂$1/∂$1") : name;
+  return {terms: [{label, value, factors: [], goes: null}], total: value, notes: [{name, of: array}]};
+}
+
+// A note's text, where {x} stands for the symbol of x, and any other name for what it is in what the note speaks `of`.
+export function noteWith(text, of) {
+  return text.replace(/\s+/g, " ").replace(/\{([\w.]+)\}/g, (_, path) => {
+    const found = path.split(".").reduce((one, key) => one[key], of);
+    return found.symbol ?? found;
+  });
 }

@@ -42,17 +42,13 @@ export const LayerNorm = {
   },
 
   explain: {
-    mu: ({x}, n) => ({
-      terms: forEachColumn(x, (i) => [x.at(n, i), overD(x)]),
-      note: `The mean of the row. D = ${x.tensor.columns} is how many features it has.`,
-    }),
+    mu: ({x}, n) => ({terms: forEachColumn(x, (i) => [x.at(n, i), overD(x)])}),
     sigma: ({x, mu, sigma, settings: {eps}}, n) => ({
       right: `(Σᵢ (${x.symbol}[${n}, i] − μ[${n}])² / D + eps) / σ[${n}]`,
       terms: [
         ...forEachColumn(x, (i) => [squareOff(x.at(n, i), mu.at(n, 0)), overD(x), overSigma(sigma.at(n, 0))]),
         term("eps", constant("eps", eps), overSigma(sigma.at(n, 0))),
       ],
-      note: "σ is a root, and no sum; but σ = σ²/σ, so each bar is a feature’s share of the variance, over σ.",
     }),
     xHat: ({x, mu, sigma}, n, i) => ({
       right: `(${x.symbol}[${n}, ${i}] − μ[${n}]) / σ[${n}]`,
@@ -60,33 +56,16 @@ export const LayerNorm = {
         term("its own x", x.at(n, i), overSigma(sigma.at(n, 0))),
         term("the row’s mean", MINUS_ONE, mu.at(n, 0), overSigma(sigma.at(n, 0))),
       ],
-      note: "How far the number lies above the mean of its row, counted in σ.",
     }),
     y: ({gamma, xHat, beta}, n, i) => ({
       right: `${gamma.symbol}[${i}] · x̂[${n}, ${i}] + ${beta.symbol}[${i}]`,
       terms: [term("γ · x̂", xHat.at(n, i), gamma.at(0, i)), term("β", beta.at(0, i))],
-      note: "Every feature is stretched by its γ and shifted by its β, both of them learned.",
     }),
-    dgamma: ({dy, xHat, y}, _, i) => ({
-      terms: forEachRow(xHat, (n) => [xHat.at(n, i), dy.at(n, i)]),
-      note: `γ stretches this feature in every row, and moves ${y.symbol} there by x̂ times as much.`,
-    }),
-    dbeta: ({dy, y}, _, i) => ({
-      terms: forEachRow(dy, (n) => [dy.at(n, i)]),
-      note: `β is added to this feature in every row, and moves ${y.symbol} there by as much.`,
-    }),
-    dxHat: ({dy, gamma, y}, n, i) => ({
-      terms: [term(`γ · ${dy.symbol}`, gamma.at(0, i), dy.at(n, i))],
-      note: `As ${y.symbol} = γ x̂ + β, x̂ moves its own ${y.symbol} by γ times as much.`,
-    }),
-    shift: ({dxHat}, n) => ({
-      terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), overD(dxHat)]),
-      note: "The mean of dx̂: the road through μ brings it back to every x of the row.",
-    }),
-    stretch: ({dxHat, xHat}, n) => ({
-      terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), xHat.at(n, i), overD(xHat)]),
-      note: "The mean of dx̂ · x̂: the road through σ brings it back to every x of the row, in proportion to its x̂.",
-    }),
+    dgamma: ({dy, xHat, y}, _, i) => ({terms: forEachRow(xHat, (n) => [xHat.at(n, i), dy.at(n, i)])}),
+    dbeta: ({dy, y}, _, i) => ({terms: forEachRow(dy, (n) => [dy.at(n, i)])}),
+    dxHat: ({dy, gamma, y}, n, i) => ({terms: [term(`γ · ${dy.symbol}`, gamma.at(0, i), dy.at(n, i))]}),
+    shift: ({dxHat}, n) => ({terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), overD(dxHat)])}),
+    stretch: ({dxHat, xHat}, n) => ({terms: forEachColumn(dxHat, (i) => [dxHat.at(n, i), xHat.at(n, i), overD(xHat)])}),
     dx: ({dxHat, shift, stretch, xHat, sigma}, n, i) => ({
       right: `(dx̂[${n}, ${i}] − mean(dx̂)[${n}] − x̂[${n}, ${i}] · mean(dx̂ · x̂)[${n}]) / σ[${n}]`,
       terms: [
@@ -95,8 +74,6 @@ export const LayerNorm = {
         term("through the spread σ", MINUS_ONE, stretch.at(n, 0), xHat.at(n, i), overSigma(sigma.at(n, 0))),
       ],
       roads: true,
-      note: "Three roads: its own x̂ moves with it; and so do μ and σ, and with them all the row. As one of "
-        + `D = ${dxHat.tensor.columns} features, it moves μ by 1/D times its own move, and σ by x̂/D times.`,
     }),
   },
 };

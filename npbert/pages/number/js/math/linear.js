@@ -13,9 +13,7 @@ export const Linear = {
   undoing: ({y, x, weight: {symbol: W}, bias}) =>
     `d${W} = ${x.symbol}ᵀ d${y.symbol},  d${bias.symbol} = Σₙ d${y.symbol}ₙ,  ${x.gradientSymbol} = d${y.symbol} ${W}ᵀ`,
 
-  forward({x, weight, bias}) {
-    return {y: add(product(x, weight), bias)};
-  },
+  forward: ({x, weight, bias}) => ({y: add(product(x, weight), bias)}),
 
   backward({dy}, {x, weight}) {
     return {dweight: product(transposed(x), dy), dbias: sumOverRows(dy), dx: product(dy, transposed(weight))};
@@ -27,22 +25,9 @@ export const Linear = {
         ...forEachColumn(x, (i) => [x.at(n, i), weight.at(i, o)]),
         term(`the bias, ${bias.symbol}`, bias.at(0, o)),
       ],
-      note: `Every feature of the row votes, and ${weight.symbol} says how much each vote counts; the bias comes on top.`,
     }),
-    dweight: ({x, dy}, i, o) => ({
-      terms: forEachRow(x, (n) => [x.at(n, i), dy.at(n, o)]),
-      note: `This weight is used once in every row, and moves each row’s output by ${x.symbol} times as much: so it `
-        + `collects ${x.symbol} · ${dy.symbol} from every row.`,
-    }),
-    dbias: ({dy}, _, o) => ({
-      terms: forEachRow(dy, (n) => [dy.at(n, o)]),
-      note: "The bias is added to every row, and moves each output by as much as itself: it collects "
-        + `${dy.symbol} from every row.`,
-    }),
-    dx: ({dy, weight}, n, i) => ({
-      terms: forEachColumn(dy, (o) => [dy.at(n, o), weight.at(i, o)]),
-      note: `This number votes in every output of its row, and moves it by ${weight.symbol} times as much: so every `
-        + `${dy.symbol} of the row comes back, times ${weight.symbol}.`,
-    }),
+    dweight: ({x, dy}, i, o) => ({terms: forEachRow(x, (n) => [x.at(n, i), dy.at(n, o)])}),
+    dbias: ({dy}, _, o) => ({terms: forEachRow(dy, (n) => [dy.at(n, o)])}),
+    dx: ({dy, weight}, n, i) => ({terms: forEachColumn(dy, (o) => [dy.at(n, o), weight.at(i, o)])}),
   },
 };

@@ -13,9 +13,7 @@ export const Decoder = {
   undoing: ({h, table: {symbol: E}, bias}) =>
     `d${E} += dlogitsᵀ ${h.symbol},  d${bias.symbol} = Σₘ dlogitsₘ,  d${h.symbol} = dlogits ${E}`,
 
-  forward({h, table, bias}) {
-    return {logits: add(product(h, transposed(table)), bias)};
-  },
+  forward: ({h, table, bias}) => ({logits: add(product(h, transposed(table)), bias)}),
 
   backward({dlogits}, {h, table}) {
     return {dtable: product(transposed(dlogits), h), dbias: sumOverRows(dlogits), dh: product(dlogits, table)};
@@ -27,22 +25,13 @@ export const Decoder = {
         ...forEachColumn(h, (i) => [h.at(m, i), table.at(v, i)]),
         term(`the bias, ${bias.symbol}`, bias.at(0, v)),
       ],
-      note: "How well the row fits the word’s own vector, the one by which the word comes in.",
     }),
     dtable: ({h, dlogits}, v, i) => ({
       terms: forEachRow(h, (m) => [h.at(m, i), dlogits.at(m, v)]),
       road: "as an answer",
-      note: "The table is used twice, and collects from both uses. As the answers that a masked word is compared with, every "
-        + "row gets something.",
     }),
-    dbias: ({dlogits}, _, v) => ({
-      terms: forEachRow(dlogits, (m) => [dlogits.at(m, v)]),
-      note: "The bias of a word is added to its score at every masked word.",
-    }),
-    dh: ({dlogits, table}, m, i) => ({
-      terms: forEachColumn(dlogits, (v) => [dlogits.at(m, v), table.at(v, i)]),
-      note: "The row is compared with every word: the right one pulls, every other pushes, as much as it is believed.",
-    }),
+    dbias: ({dlogits}, _, v) => ({terms: forEachRow(dlogits, (m) => [dlogits.at(m, v)])}),
+    dh: ({dlogits, table}, m, i) => ({terms: forEachColumn(dlogits, (v) => [dlogits.at(m, v), table.at(v, i)])}),
   },
 };
 
@@ -66,8 +55,7 @@ export const CrossEntropy = {
   },
 
   explain: {
-    p: ({logits}, m, v) => shareOf(logits, m, v, "logits", "logit",
-      "Its share of the row’s exponentials: how probable the model finds this word here."),
+    p: ({logits}, m, v) => shareOf(logits, m, v, "logits", "logit"),
     loss: ({p, settings}) => ({
       right: "Σₘ −ln p[m, label] / M",
       terms: settings.labels.map((label, m) => {
@@ -75,7 +63,6 @@ export const CrossEntropy = {
         const surprise = functionOf(right, "−ln p", -Math.log(right.value));
         return term(p.rowLabel(m), surprise, constant("1/M", 1 / settings.labels.length));
       }),
-      note: "How surprised the model is by the right words, on average: 0 if it was certain of each of them.",
     }),
     dlogits: ({p, dloss, settings}, m, v) => {
       const M = settings.labels.length, isLabel = settings.labels[m] === v;
@@ -87,8 +74,6 @@ export const CrossEntropy = {
           term("what the model believes", p.at(m, v), constant("1/M", 1 / M), start),
           term("what is right", pulls, constant("1/M", 1 / M), start),
         ],
-        note: "A step against it pulls up the right word by 1 minus its probability, and pushes down every other by its "
-          + "own probability.",
       };
     },
   },

@@ -2,7 +2,7 @@
 // compared, backward begins from their difference: what is said here of the loss is then said of it; `goal` names it.
 
 import {maskedWordLoss} from "./bert.js";
-import {backwardWith, isLeftOut} from "./bugs.js";
+import {backwardWith, isBroken, isLeftOut} from "./bugs.js";
 import {headIn, withoutHead} from "./heads.js";
 import {NamedArray, Recorder, tensorsOf} from "./recorder.js";
 import {add, tensorOf} from "./tensor.js";
@@ -137,7 +137,7 @@ function backwardStep(record) {
     reads: [...namesOf(dys), ...kept, ...namesOf(Object.fromEntries(weights))], writes: namesOf(found),
     adds: weights.filter(([key]) => found[`d${key}`]).map(([key]) => found[`d${key}`].name),
     leftOut: Object.keys(found).filter((key) => isLeftOut(bug, record, key)).map((key) => found[key].name),
-    tape: {takes: kept, ids},
+    tape: {takes: kept, ids}, isBroken: isBroken(bug, record),
   };
 }
 

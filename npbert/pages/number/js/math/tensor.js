@@ -194,3 +194,4 @@ export function largestOfEachRow(x) {
 }
 
 export const sumOfSquares = (values) => values.reduce((sum, value) => sum + value * value, 0);
+export const largestIn = (values) => values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);

@@ -16,27 +16,20 @@ export const Difference = {
   keeps: [],
   undoing: () => "dlogits = +1 at the one guess, −1 at the other, 0 elsewhere",
 
-  forward({logits}, _, {signs}) {
-    return {p: softmaxOf(logits), loss: sumOverRows(sumOfEachRow(times(logits, signs)))};
-  },
-
-  backward({dloss}, _, {signs}) {
-    return {dlogits: times(signs, dloss)};
-  },
+  forward: ({logits}, _, {signs}) => ({p: softmaxOf(logits), loss: sumOverRows(sumOfEachRow(times(logits, signs)))}),
+  backward: ({dloss}, _, {signs}) => ({dlogits: times(signs, dloss)}),
 
   explain: {
     p: CrossEntropy.explain.p,
     loss: ({logits, settings: {m, a, b}}) => ({
       right: `logits[${m}, ${a}] − logits[${m}, ${b}]`,
       terms: [term(logits.columnLabel(a), logits.at(m, a)), term(logits.columnLabel(b), MINUS_ONE, logits.at(m, b))],
-      note: "By how much the one guess is ahead of the other: e^δ times as probable the model finds it.",
     }),
     dlogits: ({dloss, settings: {signs}}, ...place) => {
       const sign = signs.at(...place);
       return {
         right: `${sign} · ${dloss.symbol}`,
         terms: [term("its part in the difference", constant(SIGNS[sign], sign), dloss.at(0, 0))],
-        note: "The difference hangs on the scores of two words alone, at one hidden place.",
       };
     },
   },
@@ -55,24 +48,20 @@ export function byFeature({recorder, arrays}) {
 const slopeAt = (x, dx, n) => forEachColumn(x, (i) => [x.at(n, i), dx.at(n, i)]);
 
 const ByWord = {
+  kind: "ByWord",
   meanings: {
     slope: "What each word brings to the difference, to first order.",
     hiding: "What the difference loses when the word is hidden.",
   },
 
   explain: {
-    slope: ({x, dx}, n) => ({
-      terms: slopeAt(x, dx, n),
-      note: "What this word would bring to the difference if the model went straight on from here. It bends: so this "
-        + "is a slope, and not the whole story.",
-    }),
+    slope: ({x, dx}, n) => ({terms: slopeAt(x, dx, n)}),
     hiding: ({loss, settings: {without, mask}}, n) => ({
       right: `δ − δ with ${mask} at ${n}`,
       terms: [
         term("the difference as it is", loss.at(0, 0)),
         term(`with ${mask} in its place`, MINUS_ONE, constant("by forward, once more", without[n])),
       ],
-      note: `Forward was computed once more, with ${mask} in place of this word: so much less was the difference then.`,
     }),
   },
 };

@@ -1,12 +1,12 @@
 // Break it: plant a bug in the backward. The check turns red at once; training hardly shows it.
 
-import {BUGS, run} from "../math/index.js";
-import {chooseSentence, plantBug, stepThatMakes} from "./actions.js";
+import {run} from "../math/index.js";
+import {chooseSentence, plantBug} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
 import {beginAt} from "./follow.js";
 import {signedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
-import {isSecret, knownBug} from "./notes.js";
+import {isSecret, knownBug, linesOfBug} from "./notes.js";
 import {titleOf} from "./place.js";
 import {clearRace, race} from "./race.js";
 import {state, watch} from "./state.js";
@@ -16,11 +16,7 @@ const ROWS = 4; // of wrong arrays that are shown at once
 
 // Draw the list of bugs, and what the check says where one is planted.
 export function showBreak() {
-  const choices = [{id: null, name: "none: the backward as it should be"}, ...BUGS].map(({id, name}) => {
-    const radio = make("input", {type: "radio", name: "bug", value: id ?? "", onchange: () => plantBug(id)});
-    return make("label", {}, radio, make("span", {}, name));
-  });
-  byId("bugs").append(...choices);
+  byId("bugs").addEventListener("change", ({target}) => plantBug(target.value || null));
   byId("race").addEventListener("click", race);
   byId("bug-out").addEventListener("click", () => {
     plantBug(null);
@@ -33,20 +29,9 @@ export function showBreak() {
 
 function drawBug() {
   const bug = knownBug();
-  for (const radio of byId("bugs").querySelectorAll("input")) {
-    radio.checked = radio.value === (bug?.id ?? "");
-  }
+  byId("bugs").querySelector(`[value="${bug ?? ""}"]`).checked = true;
   byId("bug-lines").replaceChildren(...(bug ? linesOfBug(bug) : []));
   clearRace();
-}
-
-// What is wrong with it, its right line and the planted one.
-export function linesOfBug({text, right, line}) {
-  return [
-    make("p", {}, text),
-    make("p", {class: "formula"}, "right: ", right),
-    make("p", {class: "formula wrong"}, "planted: ", line),
-  ];
 }
 
 // What the check says of each array, while the tab is open.
@@ -54,7 +39,7 @@ function drawCheck() {
   const {view, report, bug} = state;
   const found = view === "break" && report ? report.perParameter : [];
   const [right, wrong] = [true, false].map((is) => found.filter(({ok}) => ok === is));
-  const parts = foldedRows(backwardsOrder(wrong).map(wrongRow));
+  const parts = foldedRows(wrong.map(wrongRow));
   if (wrong.length && !isSecret()) {
     parts.unshift(make("p", {class: "first-wrong"}, ...whereToLook(report.first)));
   }
@@ -81,12 +66,6 @@ export function changesSomething(bug, example) {
   const isMoved = (name) =>
     right.get(name).values.some((value, index) => Math.abs(value - broken.get(name).values[index]) > 1e-5);
   return [...right.values()].some(({parameter, gradient}) => parameter && isMoved(gradient));
-}
-
-// In the order in which backward makes them.
-function backwardsOrder(entries) {
-  const madeAt = ({name}) => stepThatMakes(state.trace.arrays.get(name).gradient);
-  return entries.toSorted((a, b) => madeAt(a) - madeAt(b));
 }
 
 function foldedRows(rows) {

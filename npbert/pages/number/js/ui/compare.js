@@ -9,6 +9,7 @@ import {beginAt} from "./follow.js";
 import {plainNumber, roundedNumber, signedNumber} from "./format.js";
 import {bestOf, indexLabel, maskedPositions} from "./labels.js";
 import {valueAt} from "./place.js";
+import {said} from "./said.js";
 import {change, state, watch} from "./state.js";
 
 // Draw it while two guesses are compared, and name what backward begins from wherever the page does.
@@ -92,18 +93,18 @@ function byWord() {
 function strongest(answer) {
   const {model, trace, rival, example} = state;
   const hiding = Array.from(trace.arrays.get("words.hiding").values);
-  const said = [[answer, 1], [rival.word, -1]].flatMap(([guessed, sign]) => {
-    const [most] = bestOf(hiding.map((value) => sign * value), 1);
-    const then = signedNumber(trace.loss - hiding[most]);
-    return sign * hiding[most] > 0
-      ? [make("strong", {}, quoted(example.input_ids[most])),
+  const most = [[answer, 1], [rival.word, -1]].flatMap(([guessed, sign]) => {
+    const [word] = bestOf(hiding.map((value) => sign * value), 1);
+    const then = signedNumber(trace.loss - hiding[word]);
+    return sign * hiding[word] > 0
+      ? [make("strong", {}, quoted(example.input_ids[word])),
         ` speaks most for ${quoted(guessed)}: were it hidden, δ would be ${then}. `]
       : [`No word speaks for ${quoted(guessed)} when it is hidden alone. `];
   });
   const mask = example.input_ids[maskedPositions()[rival.masked]];
   const nothing = {...example, input_ids: example.input_ids.map(() => mask)};
   const without = run(model, nothing, {backward: false, rival}).loss;
-  return [...said, `Were all words hidden at once, δ would be ${signedNumber(without)}: so far is `
-    + `${quoted(without < 0 ? rival.word : answer)} ahead before the model reads any word, and the words together `
-    + `bring it to ${signedNumber(trace.loss)}.`];
+  const ahead = quoted(without < 0 ? rival.word : answer);
+  const numbers = {without: signedNumber(without), difference: signedNumber(trace.loss)};
+  return [...most, said("compare.nothing", {ahead, ...numbers})];
 }

@@ -7,9 +7,10 @@ import {barsOf} from "./bars.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, exactNumber, plainNumber, signedNumber} from "./format.js";
 import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
-import {knownBug} from "./notes.js";
+import {isSecret, knownBug} from "./notes.js";
 import {isRounding, whyNothing} from "./nothing.js";
 import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
+import {said} from "./said.js";
 import {openView} from "./tabs.js";
 import {goBackOnTrail, showSum, trailOf} from "./trail.js";
 
@@ -18,7 +19,7 @@ const TO_TRY = 5;
 // Draw it, and again when another number is chosen or the numbers change.
 export function showFollowed() {
   watch(["trace", "chosen"], drawFollowed);
-  watch(["trace"], drawTries);
+  watch(["trace", "quiz"], drawTries);
   watch(["step"], () => state.chosen && byId("ways").replaceChildren(...waysOn()));
 }
 
@@ -49,7 +50,7 @@ function drawTries() {
     const button = makeButton(`${titleOf(place)}${part}`, () => followTo(gradient));
     return make("li", {}, button, ` ${signedNumber(valueAt(gradient))}`);
   });
-  byId("tries").replaceChildren(...tries);
+  byId("tries").replaceChildren(...(isSecret() ? [] : tries)); // the bug's own numbers would tell where it is
 }
 
 function drawFollowed() {
@@ -74,7 +75,7 @@ function drawFollowed() {
     make("p", {class: "formula"}, formula, words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null),
     barsOf(explained),
     ...spoiledSum(explained),
-    make("p", {class: "note"}, explained.note),
+    make("p", {class: "note"}, explained.notes.map(({name, of}) => said(name, of)).join(" ")),
     make("div", {id: "ways", class: "ways screen-only"}, ...waysOn()),
   );
 }
@@ -85,9 +86,8 @@ function spoiledSum({value, total, terms}) {
   if (!knownBug() || Math.abs(value - total) <= 1e-9 * size) {
     return [];
   }
-  const text = `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, `
-    + `${signedNumber(total)}, would come out of the same numbers.`;
-  return [make("p", {class: "proof bad"}, text)];
+  const numbers = {value: signedNumber(value), total: signedNumber(total)};
+  return [make("p", {class: "proof bad"}, said("followed.spoiled", numbers))];
 }
 
 function titleBox() {

@@ -1,10 +1,11 @@
 // An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or − (by css/heat.css).
 // Every cell can be pointed at, reached with the arrow keys, and chosen.
 
+import {largestIn} from "../math/index.js";
 import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
 import {indexLabel, shownOf} from "./labels.js";
-import {isNearlyNothing, largestOf} from "./nothing.js";
+import {isNearlyNothing} from "./nothing.js";
 import {state} from "./state.js";
 
 const MANY_ROWS = 22; // more of them do not fit: the array scrolls
@@ -60,7 +61,7 @@ export function strongestOf(array) {
   const {name, head, gradientOf} = array;
   const begin = head !== null ? name.replace(/\d+\)?$/, "") : gradientOf && `d(${gradientOf})`;
   const siblings = begin ? [...state.trace.arrays.values()].filter((other) => other.name.startsWith(begin)) : [];
-  return Math.max(...[array, ...siblings].map(({values}) => largestOf(values)));
+  return Math.max(...[array, ...siblings].map(({values}) => largestIn(values)));
 }
 
 // Shares and probabilities go from 0 to 1, whichever is the largest.

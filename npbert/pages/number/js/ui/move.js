@@ -23,11 +23,6 @@ export function showMove() {
   watch(["view", "trace", "chosen"], () => state.view === "move" && begin());
 }
 
-// The loss, were this number another.
-export function lossIfMoved(value) {
-  return lossWith(state.trace, now.place, value);
-}
-
 // The number that the slider moves, its value and what backward says of it.
 export function movedNumber() {
   return now;
@@ -42,7 +37,7 @@ function begin() {
   const [low, high] = [Math.max(least, value - reach), Math.min(most, value + reach)];
   now = {place, value, slope: derivativeAt(place), low, high, moved: value};
   const places = Array.from({length: POINTS}, (_, index) => low + ((high - low) * index) / (POINTS - 1));
-  now.curve = places.map((x) => [x, lossIfMoved(x)]).filter(([, loss]) => Number.isFinite(loss));
+  now.curve = places.map((x) => [x, lossWith(state.trace, place, x)]).filter(([, loss]) => Number.isFinite(loss));
   byId("move-name").textContent = titleOf(place);
   byId("move-meaning").textContent = `${array.meaning}${aloneNote(array)}`;
   byId("move-keep").hidden = !array.parameter;
@@ -85,7 +80,7 @@ function moveTo(value) {
   const slider = byId("move-slider");
   slider.value = value;
   slider.setAttribute("aria-valuetext", `${titleOf(place)} is ${plainNumber(value)}`);
-  const there = moved === 0 ? state.trace.loss : lossIfMoved(value);
+  const there = moved === 0 ? state.trace.loss : lossWith(state.trace, place, value);
   now.lossThere = there;
   byId("move-value").textContent = plainNumber(value);
   byId("move-value").title = exactNumber(value);

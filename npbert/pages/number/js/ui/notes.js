@@ -1,6 +1,5 @@
 // Notes that stand above all tabs: that a bug is planted, and that the model is no longer the one that came.
 
-import {BUGS} from "../math/index.js";
 import {byId} from "./dom.js";
 import {counted, plainNumber} from "./format.js";
 import {titleOf, valueAt} from "./place.js";
@@ -17,28 +16,41 @@ export function isSecret(quiz = state.quiz) {
   return quiz?.kind === "bug" && !quiz.isAnswered;
 }
 
-// The bug that is planted, unless it is to be found; or null.
-export function knownBug() {
-  return isSecret() ? null : BUGS.find(({id}) => id === state.bug) ?? null;
+// What a bug is called, and the line that it plants.
+export function nameOfBug(id) {
+  return byId("bugs").querySelector(`[value="${id}"]`).labels[0].textContent;
 }
 
-// The known bug, where it is at this step; or null.
-export function bugAt({phase, kind, part}, bug = knownBug()) {
-  const isHere = phase === "backward" && bug?.kinds.includes(kind) && (bug.isAt?.(part) ?? true);
-  return isHere ? bug : null;
+export function lineOfBug(id) {
+  return document.querySelector(`[data-bug="${id}"] .wrong span`).textContent;
+}
+
+// What is wrong with it, its right line and the planted one.
+export function linesOfBug(id) {
+  return document.querySelector(`[data-bug="${id}"]`).cloneNode(true).children;
+}
+
+// The id of the planted bug, unless it is to be found; or null.
+export function knownBug() {
+  return isSecret() ? null : state.bug;
+}
+
+// The same, where it is at this step; or null.
+export function bugAt({isBroken}) {
+  return isBroken ? knownBug() : null;
 }
 
 function drawBugNote() {
   const bug = knownBug();
   byId("bug-note").hidden = !bug;
-  byId("bug-name").textContent = bug ? bug.name : "";
+  byId("bug-name").textContent = bug ? nameOfBug(bug) : "";
 }
 
 function drawModelNote() {
   const {changed, isFresh, stepsTrained, trainedWith} = state;
   const put = changed.map((place) => `you put ${titleOf(place)} at ${plainNumber(valueAt(place))}`);
   const begun = isFresh ? ["it began anew from random numbers"] : [];
-  const bugs = BUGS.filter(({id}) => trainedWith.has(id) && !isSecret()).map(({name}) => `“${name}”`);
+  const bugs = isSecret() ? [] : [...trainedWith].map((id) => `“${nameOfBug(id)}”`);
   const ill = bugs.length ? `, with a bug in its backward (${bugs.join(", ")})` : "";
   const trained = stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}${ill}`] : [];
   const all = [...begun, ...trained, ...put];

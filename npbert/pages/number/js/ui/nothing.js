@@ -1,5 +1,6 @@
 // What is 0 but for rounding: a float64 has some sixteen digits, so what should be 0 comes out as a tiny number.
 
+import {largestIn} from "../math/index.js";
 import {state} from "./state.js";
 
 const ROUNDING = 1e-13; // a derivative that is smaller than this share of the largest of all is 0, but for rounding
@@ -12,13 +13,16 @@ export function isRounding(slope) {
 
 // Is this array a gradient that is 0 all over, but for rounding?
 export function isNearlyNothing(array) {
-  return Boolean(array.gradientOf) && !array.soFar && isRounding(largestOf(array.values));
+  return Boolean(array.gradientOf) && !array.soFar && isRounding(largestIn(array.values));
 }
 
 // Why a gradient is 0 all over, where it is; "" where it is not.
 export function whyNothing(array) {
   if (!isNearlyNothing(array)) {
     return "";
+  }
+  if (state.bug) {
+    return `All of ${array.symbol} is 0, says backward, in which a bug is planted.`;
   }
   const why = array.gradientOf.endsWith("key.bias")
     ? " A bias of K adds the same to a whole row of scores, and softmax does not notice." : "";
@@ -30,15 +34,11 @@ export function isNoChange(change) {
   return Math.abs(change) <= LEAST_CHANGE * Math.max(1, Math.abs(state.trace.loss));
 }
 
-export function largestOf(values) {
-  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-}
-
 // Of all gradients of parameters the largest number: sought once in each trace.
 function largestGradient() {
   const {trace} = state;
   const sizes = () => [...trace.arrays.values()].filter(({parameter, gradient}) => parameter && gradient)
-    .map(({gradient}) => largestOf(trace.arrays.get(gradient).values));
+    .map(({gradient}) => largestIn(trace.arrays.get(gradient).values));
   trace.largestGradient ??= Math.max(...sizes());
   return trace.largestGradient;
 }

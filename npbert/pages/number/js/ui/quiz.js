@@ -4,19 +4,21 @@
 import {BUGS, explain, run, uniformNumbers} from "../math/index.js";
 import {choose, goToStep, plantBug} from "./actions.js";
 import {barsOf} from "./bars.js";
-import {changesSomething, linesOfBug} from "./break.js";
+import {changesSomething} from "./break.js";
 import {byId, make, makeButton} from "./dom.js";
 import {counted, signedNumber} from "./format.js";
 import {pointAt, sayInGuide} from "./guide.js";
 import {cellOfPlace} from "./heatmap.js";
 import {largestPlace} from "./named.js";
-import {bugAt} from "./notes.js";
+import {linesOfBug, nameOfBug} from "./notes.js";
 import {titleOf} from "./place.js";
+import {said} from "./said.js";
 import {change, state, watch} from "./state.js";
 import {lossStep} from "./transport.js";
 
 const DRAWN = 400; // numbers, until one makes a fair question
 const MOST_TERMS = 6;
+const LEAST_GUESS = 1e-12; // a guess that is smaller than this share of the largest part is 0
 // what is asked: {title, text, choices, begin: the step to begin at}; where the answer is: {step, place}; and what is
 // said of it: {answer, why}
 let question = null;
@@ -122,7 +124,8 @@ function guessesOf({value, terms}) {
     ["with the wrong sign", -value],
     ["", value],
   ];
-  const byText = new Map(guesses.map(([mistake, guess]) => [signedNumber(guess), {value: guess, mistake}]));
+  const known = (guess) => (Math.abs(guess) < LEAST_GUESS * Math.abs(most.value) ? 0 : guess);
+  const byText = new Map(guesses.map(([mistake, guess]) => [signedNumber(known(guess)), {value: guess, mistake}]));
   return [...byText].map(([text, guess]) => ({text, ...guess})).filter((guess) => Number.isFinite(guess.value));
 }
 
@@ -131,26 +134,24 @@ function bugQuestion(pick) {
   const bug = pick(BUGS.filter(({id}) => changesSomething(id, state.example)));
   const right = run(state.model, state.example);
   plantBug(bug.id);
-  const step = state.trace.steps.find((one) => bugAt(one, bug));
+  const step = state.trace.steps.find(({isBroken}) => isBroken);
   const place = largestPlace(step.writes.map((name) => {
     const array = state.trace.arrays.get(name);
     return {...array, values: array.values.map((value, at) => value - right.arrays.get(name).values[at])};
   }));
-  const check = () => judge(bugAt(state.trace.steps[state.step], bug),
-    `Not in step ${state.step + 1}: it does what it should with the numbers that it is given.`);
-  const rule = "Somewhere in the backward a line is wrong. Click numbers: one that a right step makes is the sum that "
-    + "is shown beside it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)";
+  const check = () =>
+    judge(state.trace.steps[state.step].isBroken, said("quiz.not", {step: state.step + 1}));
   const {value, total} = explain(state.trace, place.name, place.row, place.column);
-  const sums = `So in step ${step.index + 1}, ${titleOf(place)} is ${signedNumber(value)}, and not its sum, `
-    + `${signedNumber(total)}.`;
+  const [is, sum] = [value, total].map(signedNumber);
+  const sums = said("quiz.sums", {step: step.index + 1, title: titleOf(place), is, sum});
   return {
     begin: lossStep() + 1,
     step: step.index,
     place,
     title: "Find the bug",
-    text: [make("p", {}, rule)],
+    text: [make("p", {}, said("quiz.bug"))],
     choices: [makeButton("It is in this step", check, {class: "main"})],
-    answer: `it is “${bug.name}”.`,
-    why: () => [...linesOfBug(bug), make("p", {}, sums)],
+    answer: `it is “${nameOfBug(bug.id)}”.`,
+    why: () => [...linesOfBug(bug.id), make("p", {}, sums)],
   };
 }

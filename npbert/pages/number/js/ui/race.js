@@ -5,6 +5,7 @@ import {workBeside} from "./beside.js";
 import {byId} from "./dom.js";
 import {plainNumber, roundedNumber} from "./format.js";
 import {chartOfLosses, smoothed} from "./losses.js";
+import {said} from "./said.js";
 import {state} from "./state.js";
 
 const STEPS_OF_RACE = 150;
@@ -54,9 +55,8 @@ function drawRace(right, broken, isOver) {
 function howItEnded(first, ...lines) {
   const [well, ill] = lines.map(({losses}) => losses.at(-1));
   const [begun, right, broken] = [first, well, ill].map((loss) => plainNumber(roundedNumber(loss, 3)));
-  const figures = `After ${STEPS_OF_RACE} steps the loss is ${right} with the right backward, and ${broken} with the `
-    + `bug; both began at ${begun}.`;
   const fell = ill < 0.9 * first ? "It fell in spite of the bug" : "With the bug it hardly fell";
-  const isEven = ill < 0.9 * well ? ", and this time even further" : ", and as far as with the right backward";
-  return `${figures} ${fell}${ill > 1.1 * well ? ", but less far" : isEven}.`;
+  const isEven = ill < 0.9 * well ? "and this time even further" : "and as far as with the right backward";
+  const far = ill > 1.1 * well ? "but less far" : isEven;
+  return said("race.over", {steps: STEPS_OF_RACE, right, broken, begun, fell, far});
 }

@@ -8,6 +8,7 @@ import {byId, make, makeButton} from "./dom.js";
 import {percent, plainNumber, roundedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
 import {bugAt} from "./notes.js";
+import {said} from "./said.js";
 import {state, watch} from "./state.js";
 import {stepTo} from "./strip.js";
 
@@ -29,18 +30,17 @@ function roadsBox({name, symbol, values}, roads) {
   const [first, second] = roads.toSorted((a, b) => b.size - a.size);
   const times = plainNumber(roundedNumber(first.size / second.size, 3));
   const fork = forks().find(({gradient, through}) => gradient === name && through.length > 1);
-  const said = [
-    `Most comes back “${first.road}”: ${times} times as much as “${second.road}”, by √Σ² over all numbers.`,
-    fork ? `All roads through the block together bring ${plainNumber(fork.sizes[1])}; the road past it, `
-      + `${plainNumber(fork.sizes[0])}.` : "",
-    `Added up, ${symbol} has ${plainNumber(Math.hypot(...values))}: not the sum of these sizes, as what comes back on `
-      + "several roads may point different ways.",
-    bugAt(state.trace.steps[state.step]) ? "With the bug planted here, these are the roads of the right formula." : "",
+  const [past, through] = (fork?.sizes ?? []).map(plainNumber);
+  const sentences = [
+    said("roads.most", {first, second, times}),
+    fork ? said("roads.block", {past, through}) : "",
+    said("roads.sum", {symbol, size: plainNumber(Math.hypot(...values))}),
+    bugAt(state.trace.steps[state.step]) ? said("roads.bug") : "",
   ];
   return make("section", {"aria-label": `the roads of ${symbol}`},
     make("h3", {}, `${symbol}: which road is the larger?`),
     barsOf({terms: shares(roads), total: null, roads: true}),
-    make("p", {class: "quiet"}, said.filter(Boolean).join(" ")),
+    make("p", {class: "quiet"}, sentences.filter(Boolean).join(" ")),
   );
 }
 

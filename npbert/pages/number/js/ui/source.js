@@ -13,14 +13,11 @@ export function showSource() {
 function drawSource() {
   const frames = linesOf(state.data, state.trace.steps[state.step]);
   const names = frames.slice(0, 1).flatMap(namesHere);
-  const isBug = frames.length && bugAt(state.trace.steps[state.step]);
-  const said = [
-    frames.length ? "" : "No lines of npbert were recorded for this step.",
-    isBug ? "These are the right lines: the bug is planted in this page alone." : "",
-    names.length ? `In these lines ${names.join(", ")}.` : "",
-  ];
-  const notes = said.filter(Boolean).map((text) => make("p", {class: "quiet"}, text));
-  byId("source").replaceChildren(...notes, ...frames.map((frame, depth) => shownFrame(frame, depth)));
+  byId("source-none").hidden = frames.length > 0;
+  byId("source-bug").hidden = !frames.length || !bugAt(state.trace.steps[state.step]);
+  byId("source-names").hidden = !names.length;
+  byId("source-names").textContent = `In these lines ${names.join(", ")}.`;
+  byId("source").replaceChildren(...frames.map(shownFrame));
   requestAnimationFrame(scrollToLit); // when all is drawn: to ask where something stands means to lay out the page
 }
 

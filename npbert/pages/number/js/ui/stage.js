@@ -1,21 +1,22 @@
 // The stage: one step, the arrays that it reads and writes, each with its gradient under it.
 
-import {goToStep, isKnown, stepThatMakes} from "./actions.js";
+import {largestIn} from "../math/index.js";
+import {chooseParameter, goToStep, isKnown, stepThatMakes} from "./actions.js";
 import {byId, make, makeButton} from "./dom.js";
 import {shortNumber} from "./format.js";
 import {cellOfPlace, heatMap, placeOfCell, strongestOf} from "./heatmap.js";
 import {partInWords, shapeInWords} from "./labels.js";
-import {bugAt} from "./notes.js";
-import {largestOf, whyNothing} from "./nothing.js";
+import {bugAt, lineOfBug} from "./notes.js";
+import {whyNothing} from "./nothing.js";
 import {valuesAfter} from "./place.js";
 import {state, watch} from "./state.js";
-import {groupsOfUpdate, headOfUpdate, tablesOfUpdate, updatedParameter} from "./update.js";
+import {drawUpdate, groupsOfUpdate, updatedParameter} from "./update.js";
 
 const LEFT_OUT = "left out by the bug";
-const BACKWARD = "This step in reverse: given the gradients of its outputs, it computes those of its inputs.";
 
 // Draw it, and again with every step.
 export function showStage() {
+  byId("parameter").addEventListener("change", ({target}) => chooseParameter(target.value));
   watch(["trace", "step", "allWords", "rate"], drawStage);
   watch(["chosen", "parameter"], () => {
     (isOutdated() ? drawStage : markChosen)();
@@ -27,21 +28,23 @@ export function showStage() {
 function drawStage() {
   const {trace, step} = state;
   const now = trace.steps[step];
-  const isBackward = now.phase === "backward";
+  const {phase, title, formula, part, kind} = now;
   const focused = byId("stage").contains(document.activeElement) && placeOfCell(document.activeElement);
-  const title = make("h2", {id: "step-title"}, now.title);
-  const how = isBackward ? `. ${BACKWARD}` : "";
-  const count = make("span", {class: "print-only"}, ` step ${step + 1} of ${trace.steps.length} ·`);
-  const place = make("span", {class: "quiet"}, count, ` ${partInWords(now.part)} · ${now.kind}${how}`);
-  const where = make("p", {class: "where"}, make("span", {class: `phase ${now.phase}`}, now.phase), place);
-  const formula = now.title.includes(now.formula) ? null : make("p", {class: "formula"}, now.formula);
-  const bug = bugAt(now);
-  const planted = bug && make("p", {class: "formula wrong"}, `with the bug: ${bug.line}`);
-  const [head, groups, tables] = now.phase === "update"
-    ? [headOfUpdate(), groupsOfUpdate(), tablesOfUpdate()]
-    : [[], groupsOf(now), []];
-  byId("stage-head").replaceChildren(...[where, title, formula, planted, ...head].filter(Boolean));
-  byId("stage").replaceChildren(...groups.map((group) => drawnGroup(group, now)), ...tables);
+  byId("step-phase").textContent = phase;
+  byId("step-phase").className = `phase ${phase}`;
+  byId("step-printed").textContent = `step ${step + 1} of ${trace.steps.length} ·`;
+  byId("step-where").textContent = `${partInWords(part)} · ${kind}`;
+  byId("step-reverse").hidden = phase !== "backward";
+  byId("step-title").textContent = title;
+  byId("step-formula").textContent = title.includes(formula) ? "" : formula;
+  byId("step-bug").textContent = bugAt(now) ? `with the bug: ${lineOfBug(bugAt(now))}` : "";
+  const isUpdate = phase === "update";
+  byId("update-head").hidden = !isUpdate;
+  const groups = isUpdate ? groupsOfUpdate() : groupsOf(now);
+  byId("stage").replaceChildren(...groups.map((group) => drawnGroup(group, now)));
+  if (isUpdate) {
+    drawUpdate();
+  }
   markChosen();
   if (focused) {
     cellOfPlace(byId("stage"), focused)?.focus();
@@ -110,7 +113,7 @@ function captioned(array, now) {
 
 // The largest number, and what it is measured by where that is another array's.
 function largestInWords(array) {
-  const sizes = [largestOf(array.values), strongestOf(array)];
+  const sizes = [largestIn(array.values), strongestOf(array)];
   const [largest, scale] = sizes.map((size) => shortNumber(size).replace("+", ""));
   return `largest ${largest}${largest === scale ? "" : ` (full colour: ${scale})`}`;
 }

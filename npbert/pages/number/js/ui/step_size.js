@@ -1,26 +1,19 @@
 // The step h of a finite difference: too large and the curve bends within it, too small and rounding is all there is.
 
-import {complexStepIn, differenceIn, errorsByStep} from "../math/index.js";
+import {errorOf, errorsByStep, estimatesIn} from "../math/index.js";
 import {chart} from "./chart.js";
 import {drawCurve, stepOfDifference} from "./curve.js";
-import {byId, makeRow} from "./dom.js";
+import {byId} from "./dom.js";
 import {longNumber, plainNumber, roundedNumber, smallNumber} from "./format.js";
-import {lossIfMoved, movedNumber} from "./move.js";
+import {movedNumber} from "./move.js";
 import {isRounding} from "./nothing.js";
 import {isSlope, trueSlopeAt} from "./place.js";
+import {said} from "./said.js";
 import {state, watch} from "./state.js";
 
 const LOWEST_ERROR = 1e-17; // an error of 0 is drawn here, since a logarithm has no place for it
 const HIGHEST_ERROR = 100;
 const LOWEST_STEP = 1e-20;
-const WAYS = {
-  forward: "(loss(w + h) − loss(w)) / h",
-  central: "(loss(w + h) − loss(w − h)) / 2h",
-  complex: "Im loss(w + ih) / h",
-  backward: "the chain rule, no h at all",
-};
-const NOTHING_TO_FIND = "The slope is 0, but for rounding. So there is nothing here for an h to find, and no error "
-  + "that could be counted in parts of it.";
 
 // Listen to the slider of h; draw when another number is moved.
 export function showStepSize() {
@@ -32,29 +25,26 @@ export function showStepSize() {
 }
 
 function drawStepSize() {
-  const {place, slope, value} = movedNumber();
+  const {place, slope} = movedNumber();
   byId("h-part").hidden = slope === null;
   if (slope === null) {
     return;
   }
   const {trace} = state;
   const h = stepOfDifference();
-  const said = plainNumber(roundedNumber(h, 2));
-  byId("h-slider").setAttribute("aria-valuetext", `h is ${said}`);
-  byId("h-value").textContent = said;
-  const forward = (lossIfMoved(value + h) - trace.loss) / h;
-  const ways = {forward, central: differenceIn(trace, place, h), complex: complexStepIn(trace, place, h)};
+  byId("h-value").textContent = plainNumber(roundedNumber(h, 2));
+  byId("h-slider").setAttribute("aria-valuetext", `h is ${byId("h-value").textContent}`);
+  const ways = estimatesIn(trace, place, h);
   const truth = trueSlopeAt(place);
   const isNothing = isRounding(truth) && isRounding(slope);
-  const rows = Object.entries({...ways, backward: slope}).map(([name, found]) => {
-    const error = name === "backward" || isNothing ? "" : smallNumber(errorOf(found, slope));
-    const formula = WAYS[name].replaceAll("loss", trace.goal);
-    return makeRow(name, ["formula", formula], ["number", longNumber(found)], ["number", error]);
-  });
-  byId("h-table").replaceChildren(...rows);
+  for (const [way, found] of Object.entries({...ways, backward: slope})) {
+    const [number, error] = byId("h-table").querySelectorAll(`[data-way=${way}] .number`);
+    number.textContent = longNumber(found);
+    error.textContent = way === "backward" || isNothing ? "" : smallNumber(errorOf(found, slope));
+  }
   const errors = isNothing ? [] : errorsByStep(trace, place);
   const verdict = isSlope(slope, truth) ? bestSteps : whoIsWrong;
-  byId("h-said").textContent = isNothing ? NOTHING_TO_FIND : verdict(errors, truth);
+  byId("h-said").textContent = isNothing ? said("h.nothing") : verdict(errors, truth);
   byId("h-chart").replaceChildren(...(isNothing ? [] : [chartOfErrors(errors, h, errorOf(ways.central, slope))]));
 }
 
@@ -64,19 +54,12 @@ function bestSteps(errors) {
     const best = errors.filter((entry) => Number.isFinite(entry[way])).reduce((a, b) => (b[way] < a[way] ? b : a));
     return `h = ${plainNumber(roundedNumber(best.h, 2))} (error ${smallNumber(best[way])})`;
   };
-  return `Best h here: for the forward difference ${at("forward")}, for the central one ${at("central")}; for the `
-    + "complex step any small one.";
+  return said("h.best", {forward: at("forward"), central: at("central")});
 }
 
 function whoIsWrong(errors, truth) {
   const agree = isRounding(truth) ? `that the ${state.trace.goal} does not move with it` : `on ${plainNumber(truth)}`;
-  return `With a good h all three ways agree ${agree}, and however small h is, they stay away from backward: so it is `
-    + "backward that is wrong here.";
-}
-
-// How far from backward, relative to it.
-function errorOf(found, slope) {
-  return Math.abs(found - slope) / (Math.abs(slope) || 1);
+  return said("h.wrong", {agree});
 }
 
 function chartOfErrors(errors, h, error) {

@@ -1,5 +1,6 @@
 // Pointing at numbers, and how they are shown: light or dark, with or without digits, few words or all.
 
+import {listenToTheme} from "../../../theme.js";
 import {choose} from "./actions.js";
 import {byId, make} from "./dom.js";
 import {beginAt} from "./follow.js";
@@ -9,7 +10,6 @@ import {titleOf, valueAt, valuesAfter} from "./place.js";
 import {change, state, watch} from "./state.js";
 import {leaveNumber, showSum} from "./trail.js";
 
-const THEME = "npbert-theme";
 const PHONE = "(max-width: 40rem)"; // as in css/fit.css
 
 // Listen to the buttons, and to pointer and focus over all heat maps.
@@ -18,7 +18,7 @@ export function showTools() {
   byId("digits").addEventListener("click", () => showPressed("digits", document.body.classList.toggle("digits")));
   byId("sheet-larger").addEventListener("click", () =>
     showPressed("sheet-larger", byId("follow").classList.toggle("larger")));
-  byId("theme").addEventListener("click", changeTheme);
+  listenToTheme(byId("theme"));
   byId("all-words").addEventListener("click", () => change({allWords: !state.allWords}));
   watch(["allWords"], () => showPressed("all-words", state.allWords));
   byId("sheet-close").addEventListener("click", () => leaveNumber());
@@ -30,10 +30,6 @@ export function showTools() {
   document.addEventListener("scroll", () => showReadout(null), {capture: true, passive: true});
   for (const [id, act] of [["stage", chooseAt], ["train-attention", beginAt], ["compare-attention", beginAt]]) {
     listenToCells(byId(id), act);
-  }
-  const theme = kept((storage) => storage.getItem(THEME));
-  if (theme) {
-    setTheme(theme);
   }
 }
 
@@ -57,27 +53,6 @@ function showPressed(id, isOn) {
 function chooseAt(place) {
   choose(place);
   byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
-}
-
-function changeTheme() {
-  const {theme} = document.documentElement.dataset;
-  const isDark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  setTheme(isDark ? "light" : "dark");
-}
-
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  showPressed("theme", theme === "dark");
-  kept((storage) => storage.setItem(THEME, theme));
-}
-
-// A browser may keep nothing for a page: then light or dark is as the system has it, the next time.
-function kept(act) {
-  try {
-    return act(localStorage);
-  } catch {
-    return null;
-  }
 }
 
 // The number under the pointer, or that has the focus, with every digit, beside it.

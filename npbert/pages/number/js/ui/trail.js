@@ -8,7 +8,8 @@ import {percent, plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {partInWords} from "./labels.js";
 import {isRounding} from "./nothing.js";
-import {titleOf, valueAt} from "./place.js";
+import {isMovable, titleOf, valueAt} from "./place.js";
+import {said} from "./said.js";
 import {state} from "./state.js";
 
 const [FIRST, LAST] = [2, 2]; // shown of a long trail; those between are folded
@@ -59,7 +60,7 @@ export function trailOf() {
   const isChain = chain.some(({factor}) => factor !== null);
   const head = make("p", {class: "chain-head"}, ...["", "× factor", "= product"].map((text) => make("span", {}, text)));
   const list = make("ol", {class: isChain ? "chain" : null}, ...items);
-  const nav = make("nav", {"aria-label": "the way here"}, isChain ? head : null, list, said(chain));
+  const nav = make("nav", {"aria-label": "the way here"}, isChain ? head : null, list, chainInWords(chain));
   return make("div", {class: "trail"}, nav, leave);
 }
 
@@ -78,7 +79,7 @@ function factorsOf({factor, product}) {
 }
 
 // How much of the number where the chain begins comes along it, and what share of it that is.
-function said(chain) {
+function chainInWords(chain) {
   const begin = chain.findLastIndex(({factor}) => factor === null);
   if (begin === chain.length - 1) {
     return null;
@@ -90,11 +91,10 @@ function said(chain) {
   const size = brought * whole < 0 ? `${percent(share)} of its size, but against it` : `${percent(share)} of it`;
   const others = isRounding(rest) ? "No other path brings anything."
     : `All others together bring the rest: ${signedNumber(rest)}.`;
-  const few = share >= 0.5 ? "" : ` So this path explains little: “All its paths to the ${state.trace.goal}”, under the `
-    + "first number of this chain, shows where the most flows.";
-  const text = `This one path brings ${signedNumber(brought)}, ${how}, of the ${signedNumber(whole)} that `
-    + `${titleOf(state.trail[begin])} is: ${size}. ${others}${few}`;
-  return make("p", {class: "chain-said"}, text);
+  const few = share >= 0.5 || !isMovable(state.trail[begin]) ? "" : ` ${said("chain.little", state.trace)}`;
+  const title = titleOf(state.trail[begin]);
+  const path = said("chain.brings", {brought: signedNumber(brought), how, whole: signedNumber(whole), title, size});
+  return make("p", {class: "chain-said"}, `${path} ${others}${few}`);
 }
 
 // Where two numbers of the trail are called alike, or their arrays are, the part of the model tells them apart.

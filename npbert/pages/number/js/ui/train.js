@@ -69,7 +69,6 @@ function showTrained() {
 function toggleRunning() {
   stopTraining?.();
   stopTraining = stopTraining ? null : workBeside(endlessly(), showTrained, BETWEEN_PICTURES);
-  byId("train-run").textContent = stopTraining ? "❚❚ Stop" : "▶ Train";
   byId("train-run").setAttribute("aria-pressed", String(Boolean(stopTraining)));
 }
 

@@ -1,11 +1,12 @@
 // The update on the stage: the arrays of one parameter, and what the whole step does to the losses and to all of them.
 
+import {largestIn} from "../math/index.js";
 import {chooseParameter, parameterOf} from "./actions.js";
-import {make, makeButton} from "./dom.js";
+import {byId, make, makeButton, makeRow} from "./dom.js";
 import {exactNumber, plainNumber, roundedNumber} from "./format.js";
 import {partInWords} from "./labels.js";
-import {largestOf} from "./nothing.js";
 import {steepestWeights} from "./place.js";
+import {said} from "./said.js";
 import {state} from "./state.js";
 
 const GROUPS = [ // what comes out first: it is made of those below it
@@ -29,34 +30,21 @@ export function groupsOfUpdate() {
     [title, [...own.map((key) => (key ? `${key}(${name})` : name)), ...ofAll]]);
 }
 
-// What is said above them.
-export function headOfUpdate() {
+// What is said above them; and below them the losses before and after the step, and how far each parameter moves.
+export function drawUpdate() {
   const {t, lr, parameters} = state.trace.update;
-  const {betas, eps, weight_decay: decay, max_grad_norm: most} = state.data.optimizer;
-  const here = updatedParameter();
-  const options = parameters.map((name) =>
-    make("option", {value: name, selected: name === here}, titleOfParameter(name)));
-  const select = make("select", {id: "parameter", onchange: () => chooseParameter(select.value)}, ...options);
+  const {optimizer} = state.data;
   const rate = plainNumber(roundedNumber(lr, 2));
-  const said = t === 1
-    ? "This is the first step: nothing is remembered yet, so m̂/√v̂ is +1 or −1, and every number moves by about the "
-      + `learning rate, ${rate}, whether its gradient is large or small: even a model that guesses well may get worse.`
-    : `This is step ${t} of the training under “Train it”: “1 step” there makes exactly this one.`;
-  const constants = `t = ${t}, lr = ${rate}, β₁ = ${betas[0]}, β₂ = ${betas[1]}, eps = ${exactNumber(eps)}, `
-    + `λ = ${decay}, max_grad_norm = ${most}`;
-  return [
-    make("p", {class: "formula"}, constants),
-    make("p", {}, `${said} Click a number under “before and after” to see what makes it.`),
-    make("label", {}, "Every parameter does the same. Here: ", select),
-  ];
-}
-
-// Below them: the losses before and after the step, and how far each parameter moves.
-export function tablesOfUpdate() {
-  return [
-    tableOf("The losses before and after", ["sentence", "its share", "before", "after"], rowsOfLosses()),
-    tableOf("Which parameters move most", ["parameter", "‖Δ‖/‖w‖", "largest |Δ|"], rowsOfMoves()),
-  ];
+  byId("update-constants").textContent =
+    said("update.constants", {...optimizer, t, rate, eps: exactNumber(optimizer.eps)});
+  byId("update-said").textContent = said(t === 1 ? "update.first" : "update.later", {t, rate});
+  byId("parameter").replaceChildren(...parameters.map((name) => make("option", {value: name}, titleOfParameter(name))));
+  byId("parameter").value = updatedParameter();
+  const tables = byId("update-tables").content.cloneNode(true);
+  const bodies = tables.querySelectorAll("tbody");
+  [rowsOfLosses(), rowsOfMoves()].forEach((rows, index) => bodies[index].append(...rows.map(([name, ...figures]) =>
+    makeRow(make("bdi", {}, name), ...figures.map((value) => ["number", plainNumber(value)])))));
+  byId("stage").append(tables);
 }
 
 function rowsOfLosses() {
@@ -73,19 +61,9 @@ function rowsOfLosses() {
 function rowsOfMoves() {
   const moves = [...state.trace.update.next().made].map(([name, {w, delta}]) => [
     makeButton(titleOfParameter(name), () => chooseParameter(name)),
-    ...[Math.hypot(...delta.re) / Math.hypot(...w.re), largestOf(delta.re)].map((value) => roundedNumber(value, 3)),
+    ...[Math.hypot(...delta.re) / Math.hypot(...w.re), largestIn(delta.re)].map((value) => roundedNumber(value, 3)),
   ]);
   return moves.sort(([, a], [, b]) => b - a);
-}
-
-function tableOf(title, heads, rows) {
-  const head = heads.map((text, index) => make("th", {scope: "col", class: index ? "number" : ""}, text));
-  const body = rows.map(([name, ...figures]) => make("tr", {}, make("th", {scope: "row"}, make("bdi", {}, name)),
-    ...figures.map((value) => make("td", {class: "number"}, plainNumber(value)))));
-  const table = make("table", {class: "words-table"},
-    make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
-  return make("section", {class: "group", "aria-label": title}, make("h3", {}, title),
-    make("div", {class: "scrolls heat-box", tabindex: 0, role: "group", "aria-label": title}, table));
 }
 
 function titleOfParameter(name) {

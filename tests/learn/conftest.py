@@ -1,16 +1,25 @@
 """`npbert learn`, as a learner types it, in an empty folder; and what is the same for all tests, made once."""
 
-from functools import cache
-
 import pytest
 
 from npbert.cli import learn as learn_command
 from npbert.cli import learn_watch, main
 from npbert.learn import judge_file
+from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
 
-for exercise in EXERCISES.values():  # a learner's process asks for it once, the tests ask 2,000 times
-    object.__setattr__(exercise, "source", cache(exercise.source))
+MADE, made_anew = {}, Exercise.source
+
+
+def source(exercise):
+    """The same text, made once: a learner's process asks for it once, the tests ask 2,000 times."""
+    key = exercise.number, exercise.title
+    if key not in MADE:
+        MADE[key] = made_anew(exercise)
+    return MADE[key]
+
+
+Exercise.source = source
 
 
 @pytest.fixture

@@ -41,8 +41,9 @@ def test_no_known_wrong_answer_is_accepted(exercise, tmp_path):
     for answer in wrong_answers(exercise.number):
         path.write_text(answer.text, encoding="utf-8")
         thing = getattr(load(path, answer.text), answer.part)
-        parts = parts_named(exercise, answer.part).parts
-        if not any(replace(part, mends=False).judge(thing) for part in parts):
+        parts = [replace(part, mends=False) for part in parts_named(exercise, answer.part).parts]
+        at_one_seed = [replace(part, seeds=part.seeds[:1]) if isinstance(part, NumbersPart) else part for part in parts]
+        if not any(part.judge(thing) for part in [*at_one_seed, *parts]):  # of several seeds where one is not enough
             accepted.append(answer.name)
     assert accepted == []
 

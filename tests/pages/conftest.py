@@ -10,6 +10,9 @@ from npbert.pages.number.page import write_number_page
 from tests.pages import shared
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 
+LEAN = ["--no-sandbox", "--disable-gpu", "--js-flags=--single-threaded"]
+"""No process of its own for graphics, and no threads that make ready for a page that stays open for long."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def home(tmp_path_factory):
@@ -28,7 +31,7 @@ def tab():
     if path is None:
         pytest.skip("there is no chromium: apt-get install chromium")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=path, args=LEAN)
         page = browser.new_page()
         page.set_default_timeout(30_000)  # a busy machine has time
         yield page

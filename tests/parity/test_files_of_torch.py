@@ -7,46 +7,53 @@ import shlex
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
 
 from npbert import BertConfig, BertForPreTraining, BertModel
 from npbert.files import FileError
 from npbert.models.hugging_face.checkpoint import hugging_face_tensors
+from tests.later import later
 from tests.models.hugging_face.checkpoints import assert_loads, random_float32, write_checkpoint
 from tests.models.own import Score
 from tests.models.small import fixed_batch, random_model
+from tests.parity import torch
 
-transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
-safetensors = pytest.importorskip("safetensors.torch", reason="safetensors is not installed: pip install -e '.[hf]'")
+transformers = later("transformers", "transformers")
+safetensors = later("safetensors.torch", "-e '.[hf]'")
 
 pytestmark = pytest.mark.torch
 
 
-class TorchScore(nn.Module):
+def torch_score(bert):
     """Score, attribute by attribute, as one would write it in torch."""
+    nn = torch.nn
 
-    def __init__(self, bert):
-        super().__init__()
-        self.bert = bert
-        self.norm = nn.LayerNorm(6, eps=0.01)
-        scale, out = nn.ParameterDict({"gamma": nn.Parameter(torch.zeros(6))}), nn.ModuleList([nn.Linear(6, 1)])
-        self.steps = nn.ModuleDict({"scale": scale, "out": out})
-        self.temperature = nn.Parameter(torch.zeros(()))
-        self.offsets = nn.Embedding(3, 1)
-        self.noise = nn.Parameter(torch.zeros(1, 1))
+    class TorchScore(nn.Module):
+        def __init__(self, bert):
+            super().__init__()
+            self.bert = bert
+            self.norm = nn.LayerNorm(6, eps=0.01)
+            scale, out = (
+                nn.ParameterDict({"gamma": nn.Parameter(torch.zeros(6))}),
+                nn.ModuleList([nn.Linear(6, 1)]),
+            )
+            self.steps = nn.ModuleDict({"scale": scale, "out": out})
+            self.temperature = nn.Parameter(torch.zeros(()))
+            self.offsets = nn.Embedding(3, 1)
+            self.noise = nn.Parameter(torch.zeros(1, 1))
 
-    def forward(self, input_ids, token_type_ids, attention_mask):
-        h = self.bert(input_ids, attention_mask, token_type_ids).last_hidden_state[:, 0]
-        s = self.steps["out"][0](self.norm(h) * self.steps["scale"]["gamma"])
-        return s * self.temperature * self.noise + self.offsets(token_type_ids[:, 0])
+        def forward(self, input_ids, token_type_ids, attention_mask):
+            h = self.bert(input_ids, attention_mask, token_type_ids).last_hidden_state[:, 0]
+            s = self.steps["out"][0](self.norm(h) * self.steps["scale"]["gamma"])
+            return s * self.temperature * self.noise + self.offsets(token_type_ids[:, 0])
+
+    return TorchScore(bert)
 
 
 def test_torch_loads_it_and_computes_the_same(tmp_path):
     ours, batch = random_model(Score), fixed_batch()
     ours.save_pretrained(tmp_path)
     config = transformers.BertConfig.from_pretrained(tmp_path)
-    theirs = TorchScore(transformers.BertModel(config, add_pooling_layer=False)).double().eval()
+    theirs = torch_score(transformers.BertModel(config, add_pooling_layer=False)).double().eval()
     theirs.load_state_dict(safetensors.load_file(tmp_path / "model.safetensors"), strict=True)
     with torch.no_grad():
         wanted = theirs(*map(torch.tensor, (batch.input_ids, batch.token_type_ids, batch.attention_mask)))

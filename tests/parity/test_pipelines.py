@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from npbert.cli import main
+from tests.later import later
+from tests.parity import torch
 from tests.training.tiny import ADJECTIVES, NOUNS, sentence, write_checkpoint, write_labelled
 
-transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
+transformers = later("transformers", "transformers")
 
 pytestmark = pytest.mark.torch
 

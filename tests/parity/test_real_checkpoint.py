@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-import torch
 
 from npbert import BertModel, Tokenizer
 from npbert.cli import main
+from tests.later import later
+from tests.parity import torch
 from tests.parity.real_data import minilm, stsb
 from tests.parity.torch_comparison import as_torch, assert_close, gradients_of_both
 
-transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
+transformers = later("transformers", "transformers")
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 pytestmark = pytest.mark.torch

@@ -7,12 +7,12 @@ import inspect
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import npbert
 from npbert import Parameter, clip_by_global_norm
+from tests.parity import torch
 from tests.parity.torch_comparison import assert_close
 from tests.strategies import rngs
 

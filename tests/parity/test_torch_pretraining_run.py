@@ -6,9 +6,6 @@ from the same weights, and which torch's own means train: its AdamW, its clippin
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
-from torch.nn import functional as F  # noqa: N812
 
 from npbert import BertConfig, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
@@ -17,10 +14,12 @@ from npbert.data.task_data import START
 from npbert.json_lines import METRICS_FILE, read_json_lines
 from npbert.training.settings import TrainerSettings
 from npbert.training.trainer import Trainer
+from tests.later import later
+from tests.parity import torch
 from tests.parity.torch_comparison import as_torch
 from tests.shared_data import shared_file
 
-transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
+transformers = later("transformers", "transformers")
 
 pytestmark = pytest.mark.torch
 
@@ -53,11 +52,11 @@ class BesideTorch:
 
     def step(self, batch):
         output = self.module(**batch)
-        words = F.cross_entropy(output.prediction_logits.flatten(0, 1), batch["labels"].flatten())
-        pairs = F.cross_entropy(output.seq_relationship_logits, batch["next_sentence_label"])
+        words = torch.nn.functional.cross_entropy(output.prediction_logits.flatten(0, 1), batch["labels"].flatten())
+        pairs = torch.nn.functional.cross_entropy(output.seq_relationship_logits, batch["next_sentence_label"])
         self.module.zero_grad()
         output.loss.backward()
-        norm = nn.utils.clip_grad_norm_(self.module.parameters(), MAX_NORM)
+        norm = torch.nn.utils.clip_grad_norm_(self.module.parameters(), MAX_NORM)
         self.optimizer.step()
         self.schedule.step()
         self.curve.append([number.item() for number in (output.loss, words, pairs, norm)])

@@ -7,10 +7,10 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-import torch
-from torch.nn import functional as F  # noqa: N812
 
 from npbert import IGNORED, Batch, BertConfig, Tape, models
+from tests.later import later
+from tests.parity import torch
 from tests.parity.torch_comparison import (
     EXACT,
     as_torch,
@@ -20,10 +20,9 @@ from tests.parity.torch_comparison import (
     gradients_of_both,
 )
 
-transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
+transformers = later("transformers", "transformers")
 pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
-bert = pytest.importorskip("transformers.models.bert.modeling_bert")
-transformers.utils.logging.disable_progress_bar()
+bert = later("transformers.models.bert.modeling_bert", "transformers")
 
 pytestmark = pytest.mark.torch
 
@@ -111,7 +110,7 @@ def loss_of(theirs, arrays):
         return result.loss
     padding = torch.tensor(arrays["attention_mask"] == 0)
     logits = (part.masked_fill(padding, -torch.inf) for part in (result.start_logits, result.end_logits))
-    return sum(map(F.cross_entropy, logits, map(torch.tensor, ANSWERS.values()))) / 2
+    return sum(map(torch.nn.functional.cross_entropy, logits, map(torch.tensor, ANSWERS.values()))) / 2
 
 
 def assert_same_losses(ours, theirs, arrays, their_loss, tolerance):

@@ -7,10 +7,11 @@ from itertools import chain, product
 import pytest
 
 from npbert import Tokenizer
+from tests.later import later
 from tests.parity.real_data import cola, lines_of, minilm, squad, stsb
 from tests.shared_data import shared_file, shared_files
 
-transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
+transformers = later("transformers", "transformers")
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 pytestmark = pytest.mark.torch

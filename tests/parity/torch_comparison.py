@@ -1,15 +1,19 @@
 """How npbert is compared with torch: parameters find each other by their names in a file, and all is the same."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from npbert import Batch, Layer, Tape
 from npbert.compute import Array
 from npbert.models.hugging_face.names import stored_parameters
+from tests.parity import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 EXACT = 1e-10
 """The relative error up to which two float64 results are the same."""

@@ -141,6 +141,7 @@ class _NumPyWithRoom:
 _NUMPY_WITH_ROOM = _NumPyWithRoom()
 _SWAPPED = [(name, np, _NUMPY_WITH_ROOM) for name in ("np", "numpy")]
 _SWAPPED += [(name, getattr(np, name), maker) for name, maker in _MAKERS.items()]
+_SWAPPED_NAMES = {name for name, *_ in _SWAPPED}
 
 
 def _or_of_number(function: Any, rule: Any) -> Any:
@@ -166,9 +167,11 @@ def room_for_numbers() -> Iterator[None]:
     them, for this thread, but for those of NumPy and SciPy, the C of which would break, and the check's own."""
     replaced = []
     for module_name, module in list(sys.modules.items()):
+        names = getattr(module, "__dict__", {})
+        if not names.keys() & _SWAPPED_NAMES:  # as in most of the thousands that a program may have
+            continue
         if module_name.partition(".")[0] in ("numpy", "scipy") or module_name.startswith("npbert.gradcheck."):
             continue
-        names = getattr(module, "__dict__", {})
         for name, original, ours in _SWAPPED:
             if names.get(name) is original:
                 replaced.append((names, name, original))

@@ -1,12 +1,28 @@
 """Layer: the base of all layers. It holds parameters and other layers, and nothing that belongs to one call."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from npbert.compute.array import Forward, Output
 from npbert.core.parameter import Parameter
 from npbert.describe import describe_parts
-from npbert.shown import Sheet, Shown
+from npbert.shown import Row, Sheet, Shown
+
+
+class _Parameters(list[Parameter], Shown):
+    """A list of parameters that knows what they were called."""
+
+    __repr__ = Shown.__repr__
+
+    def __init__(self, named: Iterable[tuple[str, Parameter]]) -> None:
+        named = list(named)
+        super().__init__(parameter for _, parameter in named)
+        self._names = {id(parameter): name for name, parameter in named}
+
+    def _sheet(self) -> Sheet:
+        rows = [Row(self._names.get(id(each), "added later"), (str(each.value.shape),)) for each in self]
+        count = sum(parameter.value.size for parameter in self)
+        return Sheet(f"{len(self)} parameters of {count:,} numbers in all", rows=rows)
 
 
 class Layer(Shown):
@@ -34,8 +50,8 @@ class Layer(Shown):
         return named_parameters(self)
 
     def parameters(self) -> list[Parameter]:
-        """Each parameter once, in the order of definition."""
-        return [parameter for _, parameter in self.named_parameters()]
+        """Each parameter once, in the order of definition. The list prints their names and shapes."""
+        return _Parameters(self.named_parameters())
 
     def zero_grad(self) -> None:
         """Set every gradient to 0."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from npbert.compute.array import Array, DTypeLike
 from npbert.compute.sums import scatter_add
+from npbert.shown import in_short
 
 
 class Parameter:
@@ -59,8 +60,7 @@ class Parameter:
         self._grad, self._place = None, place
 
     def __repr__(self) -> str:
-        few = np.array2string(self.value, threshold=8, edgeitems=2, precision=4, max_line_width=10**6)
-        return f"Parameter {self.value.shape} of {self.value.dtype}: {' '.join(few.split())}"
+        return f"Parameter {in_short(self.value)}"
 
 
 @singledispatch

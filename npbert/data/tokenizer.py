@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from npbert.data.batch import Batch, Ids, ids_of, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.tokenizer_files import (
     Encoding,
+    check_room,
     cutting_tokenizer,
     encodings_of,
     find_tokenizer,
@@ -186,7 +187,7 @@ class Tokenizer(Shown):
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
-        _check_room(max_length)
+        check_room(max_length)
         if max_length is None:
             return texts
         cut = partial(self._beginning, max_length=max_length)
@@ -204,7 +205,7 @@ class Tokenizer(Shown):
 
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
         """Sentences that are cut into words already, as tokens whose `word_ids` say of which word each is a piece."""
-        _check_room(max_length)
+        check_room(max_length)
         return self._encodings(list(map(list, sentences)), max_length, is_pretokenized=True)
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
@@ -231,8 +232,14 @@ class Tokenizer(Shown):
         """The token of each id."""
         return [self._tokenizer.id_to_token(int(index)) for index in ids]
 
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        """Raises: TypeError; other libraries' tokenizers are called."""
+        raise TypeError("a Tokenizer is not called: tokenizer.batch(tokenizer.encode([text])) makes a Batch of texts")
+
     def batch(self, encodings: Sequence[Encoding | Ids]) -> Batch:
-        """The encodings as one Batch, padded at the end to the longest."""
+        """The encodings as one Batch, padded at the end to the longest. Raises: TypeError for what is no Encoding."""
+        if texts := [each for each in encodings if not hasattr(each, "ids")]:
+            raise TypeError(f"got {texts[0]!r:.40}, wanted an Encoding: tokenizer.batch(tokenizer.encode(texts))")
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0),
@@ -240,8 +247,3 @@ class Tokenizer(Shown):
         )
         batch.names = {"input_ids": self.decode}
         return batch
-
-
-def _check_room(max_length: int | None) -> None:
-    if max_length is not None and max_length < 5:
-        raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")

@@ -203,3 +203,9 @@ def _normalizer(folder: Path) -> dict[str, Any]:
         if not (isinstance(value, bool) or (value is None and ours == "strip_accents")):
             raise FileError(f"{path}: {_SETTINGS[ours]} is {value!r}, wanted true or false")
     return settings
+
+
+def check_room(max_length: int | None) -> None:
+    """Raise ValueError for a max_length with no room for a token of each text of a pair."""
+    if max_length is not None and max_length < 5:
+        raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")

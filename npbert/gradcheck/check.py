@@ -11,7 +11,7 @@ from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.explain import explained, gradients_of
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.given import as_layer
+from npbert.gradcheck.given import as_layer, check_is_made
 from npbert.gradcheck.report import EXACT, REFUTED, ROUGHLY, ROUNDING, TOLERANCES, Report
 
 
@@ -94,6 +94,7 @@ def check_directions(
     _check_methods(tolerances)
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
+    check_is_made(layer)
     function = ScalarFunction(layer, inputs, rng, seed)
     gradients, broken = gradients_of(function)
     return explained(function.compared_along(gradients, tolerances, directions, seed + 1), function, broken)

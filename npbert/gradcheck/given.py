@@ -1,5 +1,6 @@
 """as_layer: a layer for what is to be checked, whoever wrote it; and which of its inputs have a gradient."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ def as_layer(given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None
 
     Raises: TypeError for what has none of the forms; ValueError where it cannot be told whose the gradients are.
     """
+    check_is_made(given)
     if hasattr(given, "forward") and not isinstance(given, type):
         return given, tuple(inputs)
     parts = list(given) if isinstance(given, tuple | list) else [given]
@@ -39,6 +41,19 @@ def as_layer(given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None
     for position in form.moved or ():
         values[position] = np.array(values[position], dtype=float)
     return form, tuple(values)
+
+
+def check_is_made(given: Any) -> None:
+    """Raise TypeError for the class of a layer, where a layer is wanted, and for one whose forward has no tape."""
+    forward = getattr(given, "forward", None)
+    if not inspect.isroutine(forward):
+        return
+    parameters, name = inspect.signature(forward).parameters, getattr(given, "__name__", type(given).__name__)
+    if isinstance(given, type) and "tape" in parameters:
+        raise TypeError(f"{name} is the class of a layer, wanted a layer, such as {name}()")
+    takes_more = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    if not (isinstance(given, type) or takes_more or "tape" in parameters):
+        raise TypeError(f"{name}.forward takes no tape: wanted forward(x, tape=NO_TAPE), and backward(dy, tape)")
 
 
 def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:

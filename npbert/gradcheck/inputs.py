@@ -104,6 +104,15 @@ def arrays_in(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
     return [each for field in fields for each in arrays_in(f"{name}.{field.name}", getattr(value, field.name))]
 
 
+def arrays_held_by(layer: Any) -> list[str]:
+    """The names of the float arrays among the attributes of a layer and its parts. They are no Parameters."""
+    layers = {path: part for path, part in named_parts(layer) if hasattr(part, "forward") and hasattr(part, "__dict__")}
+    named = (
+        (f"{path}.{name}".lstrip("."), value) for path, part in layers.items() for name, value in vars(part).items()
+    )
+    return [name for name, value in named if is_float_array(value)]
+
+
 def names_of_inputs(layer: Any, count: int) -> list[str]:
     """The names that forward gives its first inputs."""
     if hasattr(layer, "input_names"):  # a Form

@@ -131,8 +131,8 @@ class Report(Shown):
     """The number of derivatives of each array, the number of wrong ones, and the worst comparison of each
     method; true if all are right.
 
-    proof: what exact arithmetic says; None where it was not asked. Where it proves them, the comparisons are along a
-    few directions, in which all numbers move at once: they look at the values, as of an overflow.
+    proof: what exact arithmetic says; None where it was not asked. Where it proves them, the comparisons look at the
+    values, as of an overflow, along a few directions, in which all numbers move at once. unchecked: a sentence, or "".
 
     The error of an entry is relative to the largest derivative in its array, or to a hundredth of the largest of all
     if that is more: where terms cancel to 0, as in the key bias of attention, the sum is only as exact as its terms.
@@ -143,6 +143,7 @@ class Report(Shown):
     worst: dict[str, Comparison]
     diagnose: Callable[[], list[Finding]] = field(default=list, repr=False, compare=False)
     proof: Proof | None = field(default=None, compare=False)
+    unchecked: str = field(default="", compare=False)
 
     @classmethod
     def compare(
@@ -218,13 +219,12 @@ class Report(Shown):
 
     def _hints(self) -> list[str]:
         """Why a method may disagree with others that agree, and why nothing is proved."""
-        doubted = [method for method in self.worst if method not in self.believed]
-        hints = [_HINTS[method] for method in doubted if method in _HINTS] if self.believed else []
+        hints = [_HINTS[each] for each in self.worst if self.believed and each in _HINTS and each not in self.believed]
         if self.proof is not None and self.proof.verdict == NOT_PROVED:
             hints.append(f"Not proved: {self.proof.reason}.")
         if not self.ok and self.proof:
             hints.append(_VALUES)
-        return hints
+        return [*hints, *filter(None, [self.unchecked])]
 
 
 def compared(

@@ -101,7 +101,7 @@ def damaged(name: str, given: Numbers, right: Numbers) -> Message | None:
         f"forward does not give the right {name.partition(' ')[0]}: it was finished when the file was made.",
         "Something in it, or in what it calls, was changed. Put that right first: backward is compared with the "
         "derivative of the right forward. To see how it was, write the exercises into another folder: "
-        "`npbert learn --folder again`.",
+        "`npbert learn --folder again`; in a notebook, %exercise with its number puts it below.",
     )
 
 

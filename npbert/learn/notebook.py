@@ -48,15 +48,27 @@ class Answers:
         try:
             words = line.split()
             if not words and cell is None:
-                return Sheet(f"{len(EXERCISES)} exercises", _HOW, [Row(e.code, (e.title,)) for e in EXERCISES.values()])
-            if words[:1] == ["hint"] and len(words) in (2, 3):
+                return self._list()
+            if not words or words in (["hint"], ["show"]):
+                asked = " ".join([_PROGRAM if cell is None else f"%{_PROGRAM}", *words, "02"])
+                raise ValueError(f"which exercise? Write its number, as {asked}")
+            if words[0] == "hint" and len(words) in (2, 3):
                 return self._hint(exercise_of(words[1]), (*words, "1")[2])
-            if words[:1] == ["show"] and len(words) == 2:
+            if words[0] == "show" and len(words) == 2:
                 return self._show(exercise_of(words[1]))
             exercise = exercise_of(line.strip())
         except ValueError as error:
             return Sheet(sentence(str(error)), _HOW, is_right=False)
         return self._ask(exercise) if cell is None else self._check(exercise, cell)
+
+    def _list(self) -> Sheet:
+        status = {number: verdict.status for number, verdict in self._verdicts.items()}
+        rows = [Row(e.code, (e.title, status.get(e.number, NOT_BEGUN))) for e in EXERCISES.values()]
+        return Sheet(f"{len(EXERCISES)} exercises", _HOW, rows)
+
+    def _path(self, exercise: Exercise) -> Path:
+        """Where an answer is kept, in a file whose name is what a verdict calls it."""
+        return self._folder / exercise.code / "your cell"
 
     def _ask(self, exercise: Exercise) -> Sheet:
         tree, lines = ast.parse(exercise.source()), exercise.source().splitlines()
@@ -66,7 +78,8 @@ class Answers:
         return Sheet.of(f"Exercise {exercise.number}: {exercise.title}\n{text}")
 
     def _check(self, exercise: Exercise, cell: str) -> Sheet:
-        path = self._folder / exercise.file_name
+        path = self._path(exercise)
+        path.parent.mkdir(exist_ok=True)
         path.write_text(file_with(exercise, cell), encoding="utf-8")
         verdict = self._verdicts[exercise.number] = check(exercise, path)
         is_right = None if verdict.status == NOT_BEGUN else verdict.status == RIGHT
@@ -83,17 +96,24 @@ class Answers:
     def _show(self, exercise: Exercise) -> Sheet:
         if self._verdicts[exercise.number].status != RIGHT:
             return Sheet("The library has its answer ready for you once yours is right.")
-        shown = printing.show(exercise, self._folder / exercise.file_name, place="your cell")
+        shown = printing.show(exercise, self._path(exercise), place="your cell")
         return Sheet(f"{exercise.code} {exercise.title}", indent(shown, "  "))
 
 
 def file_with(exercise: Exercise, cell: str) -> str:
     """The exercise's file with what the cell defines in place of its own. Its imports stand in one line, where the cell
-    has %%exercise: so a line has the number that it has in the cell. (A cell may be a whole file, too.)"""
+    has %%exercise: so a line has the number that it has in the cell. (A cell may be a whole file, too.) Where it has
+    code, but nothing that is asked for, this stays missing."""
     text, head, below = exercise.source(), [], []
+    asked = [part.name for part in exercise.parts]
+    has_answer = any(_defines(cell, name) for name in asked) or not re.search(r"^\s*[^#\s]", cell, re.MULTILINE)
     for node in ast.parse(text).body[1:] if "from __future__" not in cell else []:
         if not isinstance(node, ast.ClassDef | ast.FunctionDef):
             head.append(ast.unparse(node))
-        elif not re.search(rf"^(class|def) {node.name}\b", cell, re.MULTILINE):
+        elif not _defines(cell, node.name) and (has_answer or node.name not in asked):
             below.append(ast.get_source_segment(text, node) or "")
     return "\n".join(["; ".join(head), cell.rstrip("\n"), *below, ""])
+
+
+def _defines(cell: str, name: str) -> bool:
+    return re.search(rf"^(class|def) {name}\b", cell, re.MULTILINE) is not None

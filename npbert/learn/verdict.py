@@ -19,7 +19,8 @@ from npbert.learn.source import definitions
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 MOST_PRINTED = 2000
-_AGAIN = "The file was made with it. To start again, rename the file and run `npbert learn`; in a notebook, %exercise."
+_AGAIN = "The file was made with it. To start again, rename the file and run `npbert learn`."
+_AGAIN_IN_A_CELL = "A cell to begin with is put below by %exercise {}."
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ def _judge(exercise: Exercise, path: Path, mends: bool) -> Verdict:
     for part in exercise.parts:
         thing = getattr(module, part.name, None)
         if lost := _lost(exercise, part, thing, path):
-            return _wrong(Message(lost, _AGAIN), part.name)
+            again = _AGAIN if path.suffix else _AGAIN_IN_A_CELL.format(exercise.code)
+            return _wrong(Message(lost, again), part.name)
         try:
             found = replace(part, mends=mends).judge(thing)
         except NotImplementedError as error:
@@ -170,7 +172,8 @@ def _unfinished(exercise: Exercise, name: str, line: int) -> Message:
 def _syntax(error: SyntaxError, path: Path) -> Message:
     line = (error.text or "").strip().split("\n")[0]  # of a text with three quotes, all its lines would come
     shown = f"{error.lineno or 0:>4}:  {line}" if line else ""
-    return Message(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)
+    name = path.name if path.suffix else path.name.capitalize()
+    return Message(f"{name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)
 
 
 def plain(text: str) -> str:

@@ -12,8 +12,10 @@ from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
+from npbert.shown import shown_in_short
 
 
+@shown_in_short
 class BertOutput(NamedTuple):
     """last_hidden_state (B, T, D): a vector for every token, 0 for padding; pooler_output (B, D): one for the whole
     sequence, or None from a model without a pooler."""
@@ -86,6 +88,8 @@ class BertModel(PreTrainedModel):
 
     def encode(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """The last hidden state (N, D) of the rows, or (M, D) of those that are read: what a head starts from."""
+        if tape is None:
+            raise TypeError("tape is None, wanted a Tape, or NO_TAPE where no backward will follow")
         h = self.embeddings.forward(packed.input_ids, packed.token_type_ids, packed.positions, tape)
         return self.encoder.forward(h, packed.sequences, packed.read_rows, tape)
 

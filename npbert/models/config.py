@@ -11,12 +11,14 @@ from typing import Any
 
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.messages import did_you_mean
+from npbert.shown import shown_in_short
 
 LARGEST = 2**24
 """Of each size: the largest that floats count exactly, and far beyond any BERT. A table of 2⁶⁰ rows is a mistake."""
 
 
-@dataclass(frozen=True)
+@shown_in_short
+@dataclass(frozen=True, repr=False)
 class BertConfig:
     """The configuration of a BERT; the defaults are BERT-base. (Devlin et al. 2018, section 3 and appendix A.2.)
 

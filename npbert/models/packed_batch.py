@@ -76,7 +76,8 @@ class PackedBatch:
 
     def __init__(self, batch: Batch, config: BertConfig, reads: Reads = READS_ALL) -> None:
         if not isinstance(batch, Batch):
-            raise TypeError(f"a model takes a Batch, got {type(batch).__name__}")
+            how = "tokenizer.batch(tokenizer.encode(texts)) makes one of texts"
+            raise TypeError(f"a model takes a Batch, got {type(batch).__name__}: {how}")
         self.batch, self.config, self.reads, self.has_labels = batch, config, reads, batch.labels is not None
         *batch_shape, length = batch.input_ids.shape
         if len(batch_shape) != 1 + reads.grouped:

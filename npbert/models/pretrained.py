@@ -1,19 +1,23 @@
 """PreTrainedModel: what every model shares, the door for its batches and the way from and to a checkpoint."""
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
 
-from npbert.compute import DTypeLike
+from npbert.compute import Array, DTypeLike
 from npbert.core import Layer
 from npbert.files import atomic_write
 from npbert.models.config import BertConfig, num_parameters
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_model
 from npbert.models.hugging_face.config import CONFIG_FILE, load_config, write_config
+from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import write_tensors
 from npbert.models.packed_batch import READS_ALL, AnyBatch, PackedBatch
+from npbert.shown import Sheet
 
 Model = TypeVar("Model", bound="PreTrainedModel")
 
@@ -30,7 +34,15 @@ class PreTrainedModel(Layer):
 
     config: BertConfig
     reads = READS_ALL
+    _new: Mapping[str, Array] = MappingProxyType({})  # by name, what the file did not have, as it was drawn
     _file: tuple[int, int, int] | None = None  # the one that this model was read from, or saved to, last
+
+    def _sheet(self) -> Sheet:
+        """As of a layer; and which parameters of a new head are still as they were drawn."""
+        now = stored_parameters(self) if self._new else {}
+        new = [name for name, drawn in self._new.items() if np.array_equal(now[name].parameter.value, drawn)]
+        says = f"new, and not trained yet: {', '.join(new)}" if new else ""
+        return replace(super()._sheet(), says=says)
 
     def pack(self, batch: AnyBatch) -> PackedBatch:
         """The batch as this model reads it. A PackedBatch stays as it is: what is checked is not checked again.

@@ -11,6 +11,7 @@ from npbert.layers import Gather, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.task_model import TaskModel
+from npbert.shown import shown_in_short
 
 
 class WordModel(TaskModel):
@@ -71,6 +72,7 @@ class BertForMaskedLM(WordModel):
         self.bert.encode_backward(self.predict_backward(dlogits, tape), tape)
 
 
+@shown_in_short
 class PreTrainingOutput(NamedTuple):
     """prediction_logits (n, V) for the n tokens with a label, or (B, T, V) when the batch has no labels;
     seq_relationship_logits (B, 2)."""

@@ -16,7 +16,7 @@ def plot_attention(
     model: Any, text: Text, *, tokenizer: Tokenizer | None = None, layers: Collection[int] | None = None
 ) -> Any:
     """A heat map for each head, a row of them for each layer: a row is a token that looks, a column one that it looks
-    at, brighter is more; each row sums to 1.
+    at, brighter is more; each row sums to 1. layers=[-1] draws the heads of the last layer alone.
 
     model: the folder of a checkpoint, a task such as FillMask or Embed, or a model together with its `tokenizer`.
     text: one, or a pair. layers: their numbers, from 1, or from −1 at the end; all of them, if not given.

@@ -69,10 +69,15 @@ def new_panel(width: float, height: float) -> tuple[Any, Any]:
 
 
 def rows_of(run: Run, file: str) -> tuple[list[dict[str, Any]], str]:
-    """The rows of a run, and the file that they are from for the beginning of an error. Raises: as read_json_lines."""
+    """The rows of a run, and the file that they are from for the beginning of an error. Raises: as read_json_lines;
+    TypeError for rows that are no dicts."""
     if isinstance(run, str | Path):
         return read_json_lines(Path(run) / file, at_most=MOST_ROWS), f"{Path(run) / file}: "
-    return list(run), ""
+    rows = list(run)
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise TypeError(f"row {number} of the run is {row!r:.40}, wanted a dict such as {{'step': 1, 'loss': 0.5}}")
+    return rows, ""
 
 
 def label(text: object, longest: int = _LONGEST) -> str:

@@ -10,6 +10,7 @@ from npbert.shown.sheet import Curve, Row, Sheet, Token
 
 _NOT_SHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _WIDTH, _HEIGHT = 240, 60
+_FEW = 20
 
 
 def escape(text: object) -> str:
@@ -71,12 +72,15 @@ def _text(tokens: Sequence[Token], label: str) -> str:
 
 
 def _curve(curve: Curve) -> str:
-    """A line from the first point to the last, as high as the numbers are far apart; its text stands below."""
+    """A line from the first point to the last, as high as the numbers are far apart; its text stands below. Of a few
+    points each has a dot."""
     (steps, numbers), text = zip(*curve.points, strict=True), escape(curve)
     low, high, start = min(numbers), max(numbers), steps[0]
     across, up = _WIDTH / ((steps[-1] - start) or 1), _HEIGHT / ((high - low) or 1)
     points = " ".join(f"{(x - start) * across:.1f},{(high - y) * up:.1f}" for x, y in curve.points)
     size = f'viewBox="-4 -4 {_WIDTH + 8} {_HEIGHT + 8}" width="{_WIDTH + 8}" height="{_HEIGHT + 8}"'
     line = f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"/>'
-    drawn = f'<svg {size} role="img" aria-label="{text}">{line}</svg>' if len(curve.points) > 1 else ""
+    dots = [f'<circle cx="{(x - start) * across:.1f}" cy="{(high - y) * up:.1f}" r="3"/>' for x, y in curve.points]
+    line += f'<g fill="currentColor">{"".join(dots)}</g>' if len(dots) <= _FEW else ""
+    drawn = f'<svg {size} role="img" aria-label="{text}">{line}</svg>'
     return f"<figure>{drawn}<figcaption>{text}</figcaption></figure>"

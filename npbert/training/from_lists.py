@@ -5,13 +5,14 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer import Text
 from npbert.files import FileError, atomic_write
 from npbert.inference import Classify
-from npbert.messages import warn
+from npbert.messages import did_you_mean, warn
 from npbert.training.finetune import FinetuneSettings, Finetuning
 
 __all__ = ["finetune"]
@@ -32,10 +33,17 @@ def finetune(
     other texts with their labels, to judge the model by. settings: of FinetuneSettings, as `epochs` or `learning_rate`.
     The run is kept in `folder`, with its examples, for `npbert report`; a run that was stopped goes on. (Extra: train.)
 
-    Raises: ValueError for lists of different lengths, or none, and for labels that cannot be learned, with the number
-    of the row, from 0; FileError where `folder` has a run with other examples; what FinetuneSettings and Finetuning
-    raise.
+    Raises: TypeError for a setting that there is not, or a string where a list is wanted; ValueError for lists of
+    different lengths, or none, and for labels that cannot be learned, with the number of the row, from 0; FileError
+    where `folder` has a run with other examples; what FinetuneSettings and Finetuning raise.
     """
+    known = {field.name for field in fields(FinetuneSettings)} - {"model", "train", "held_out", "text", "label"}
+    for name in settings.keys() - known:
+        hint = did_you_mean(name, known)
+        raise TypeError(f"there is no setting {name}{hint}; there are {', '.join(sorted(known))}")
+    for name, given in (("texts", texts), ("labels", labels)):
+        if isinstance(given, str):
+            raise TypeError(f"{name} is one string, wanted a list of them: [{given!r:.40}]")
     examples = {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
     for name, (given, wanted) in examples.items():

@@ -42,7 +42,7 @@ class Live(Bar):
     """The progress of a run in a notebook: in place of a bar, the trainer's sheet, which changes as it goes on."""
 
     def __init__(self, trainer: Any, display: Callable[..., Any]) -> None:
-        self._trainer, self._said, self.is_closed = trainer, "", False
+        self._trainer, self._news, self._said, self.is_closed = trainer, "", "", False
         self._first, self._start = trainer.step, time.perf_counter()
         self._shown = self._start
         self._handle = display(sheet_of(trainer), display_id=True)
@@ -51,18 +51,22 @@ class Live(Bar):
         trainer, now = self._trainer, time.perf_counter()
         if now - self._shown >= _EVERY:  # a quick run does not wait for it
             left = (now - self._start) / max(1, trainer.step - self._first) * (trainer.settings.steps - trainer.step)
-            self._handle.update(replace(sheet_of(trainer), says=f"{self._said}\nabout {left:.0f} s left"))
+            self._handle.update(replace(sheet_of(trainer), says=f"{self._news}{self._said}\nabout {left:.0f} s left"))
             self._shown = now
 
     def show(self, numbers: dict[str, float], tokens_per_second: float) -> None:
         self._said = f"loss {numbers['loss']:.3f}, {tokens_per_second:,.0f} tok/s"
 
     def say(self, line: str) -> None:
-        self._said = line
+        if self._trainer.step == self._first:  # that a run goes on, and from where, stays to be read
+            self._news = f"{line}\n"
+            self._handle.update(replace(sheet_of(self._trainer), says=line))
+        else:
+            self._said = line
 
-    def __exit__(self, *_: object) -> None:
-        has_gone_on = self._trainer.step > self._first
-        self._handle.update(replace(sheet_of(self._trainer), says="" if has_gone_on else self._said))
+    def __exit__(self, *error: object) -> None:
+        end = next((str(each) for each in error if isinstance(each, KeyboardInterrupt)), "")
+        self._handle.update(replace(sheet_of(self._trainer), says=f"{self._news}{end}".strip()))
 
 
 def progress_of(trainer: Any) -> Bar:

@@ -154,7 +154,8 @@ class Saving(Watcher):
                 self.log.sync()  # a state is never ahead of its log
             trainer.saved.save(trainer.progress)
             if self._stops() and not trainer.is_finished:
-                raise KeyboardInterrupt
+                where, kept = f"step {step.number} of {trainer.settings.steps}", f"all is kept in {trainer.folder}"
+                raise KeyboardInterrupt(f"stopped at {where}: {kept}, and the same run, begun again, goes on from here")
 
     def _stops(self) -> bool:
         """True if any process was asked to stop: all decide alike, or one would wait for the others."""

@@ -30,6 +30,14 @@ def test_right_is_believed():
     assert str(report).startswith("right, proved: 9 derivatives of s, x; two directions besides:\n  ")
 
 
+def test_arrays_that_are_no_parameters_are_told_as_unchecked():
+    layer = Scale()
+    assert "Not checked" not in str(check_gradients(layer, X))
+    layer.w, layer.ids = np.ones((3, 2)), np.arange(3)
+    said = "\n  Not checked: self.w is a float array and no Parameter."
+    assert said in str(check_gradients(layer, X)) and said in str(check_directions(layer, X))
+
+
 def unprovable(f, slope, of=np.asarray):
     """A Function that exact numbers do not flow through, as np.arcsinh has no exact rule."""
     return Function(lambda x: f(x) + 0 * np.arcsinh(of(x)), slope)

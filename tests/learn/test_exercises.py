@@ -14,7 +14,7 @@ from npbert.learn.exercises import EXERCISES
 from npbert.learn.exercises.find_the_bug import FINE, _told
 from npbert.learn.numbers import NumbersPart
 from npbert.learn.verdict import load
-from tests.learn.answers import right, right_answer, wrong_answers
+from tests.learn.answers import answered, right, right_answer, wrong_answers
 
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
@@ -69,6 +69,14 @@ def test_a_wrong_answer_is_told_by_its_line_and_kind(number, name, kind, subject
     first, *_ = verdict.findings
     assert (first.kind, first.subject, (first.line,)) == (kind, subject, answer.lines)
     assert f"line {first.line} ({kind})" in verdict.says
+
+
+def test_one_mistake_that_no_edit_mends_is_told_as_one_in_the_place_that_gives_it(judge):
+    """The density stands nowhere in the answer. Where x is 0 its term is 0, too, which is no reason to doubt it."""
+    verdict = judge(3, answered(3, "return x * _cdf(x), _cdf(x)"))
+    (finding,) = verdict.findings
+    assert (finding.kind, finding.subject, finding.marked) == ("missing term", "dx", "_cdf(x)")
+    assert f"  return x * _cdf(x), _cdf(x)\n{' ' * 29}^^^^^^^\n" in verdict.because
 
 
 def test_what_an_edit_leaves_is_told_as_an_edit_of_a_right_answer(judge):

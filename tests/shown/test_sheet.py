@@ -8,11 +8,23 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from npbert import NO_TAPE, BertConfig, BertForPreTraining, Embed, Init, Linear, Tape, check_gradients
+from npbert import (
+    NO_TAPE,
+    BertConfig,
+    BertForPreTraining,
+    BertForSequenceClassification,
+    Embed,
+    Init,
+    Linear,
+    Tape,
+    check_gradients,
+    finetune,
+)
 from npbert.data import Batch, collate, draw_pairs, load_dialogue, make_example
 from npbert.data.dialogue import word_tokenizer
 from npbert.gradcheck import prove
 from npbert.inference import semantic_search
+from npbert.plots.drawing import rows_of
 from npbert.shown import Curve, Row, Sheet, Token
 from npbert.training import live
 from tests.test_package import THINGS
@@ -42,6 +54,7 @@ def objects():
     embed = Embed(MODEL.bert, word_tokenizer(DIALOGUE.vocabulary))
     yield from (MODEL, tape, NO_TAPE, batch_of(10), Batch([[1, 2]]), DIALOGUE, DIALOGUE.vocabulary, embed.tokenizer)
     yield from (check_gradients(layer, x), prove(layer, x), semantic_search(x, x))
+    yield from (MODEL.config, MODEL.parameters(), MODEL.bert(batch_of(2)), MODEL(batch_of(2)))
     yield from (embed, embed.semantic_search(["romeo", "juliet"], DIALOGUE.text, top_k=2))
 
 
@@ -80,6 +93,48 @@ def test_a_batch_shows_tokens_masks_and_labels():
     assert kinds == ["special", "first", "masked", "special", "padding"]
 
 
+def test_what_a_model_returns_and_its_parameters_take_a_few_lines():
+    shown = repr(MODEL.bert(batch_of(10)))
+    assert len(shown) < 800 and "last_hidden_state: (10, " in shown and "pooler_output: (10, 128)" in shown
+    assert "  bert.embeddings.word_embeddings.weight: (41, 128)" in repr(MODEL.parameters())
+    assert "\n  vocab_size: 41\n" in repr(MODEL.config)
+
+
+def test_a_head_that_is_new_is_told_as_long_as_it_is_not_trained(tmp_path):
+    MODEL.save_pretrained(tmp_path)
+    model = BertForSequenceClassification.from_pretrained(tmp_path, num_labels=3)
+    assert "new, and not trained yet: classifier.weight, classifier.bias" in repr(model)
+    assert "new" not in repr(BertForPreTraining.from_pretrained(tmp_path))
+    for parameter in model.classifier.parameters():
+        parameter.value += 1
+    assert "new" not in repr(model)
+
+
+TOKENIZER = word_tokenizer(DIALOGUE.vocabulary)
+WRONG = {
+    "tokenizer.batch(tokenizer.encode(texts))": lambda: TOKENIZER.batch(["hello world"]),
+    "a Tokenizer is not called": lambda: TOKENIZER("hello"),
+    "got str: tokenizer.batch(": lambda: MODEL("hello world"),
+    "tape is None, wanted a Tape": lambda: MODEL.forward(batch_of(2), None),
+    "no setting lr; did you mean learning_rate?; there are batch_size,": lambda: finetune(
+        ["a", "b"], ["x", "y"], model="", folder="", lr=1e-3
+    ),
+    "texts is one string, wanted a list": lambda: finetune("a text", "good", model="", folder=""),
+    "row 0 of the run is 1.0, wanted a dict": lambda: rows_of([1.0, 0.5], ""),
+    "Mean is the class of a layer, wanted a layer, such as Mean()": lambda: check_gradients(Mean, np.ones((2, 3))),
+    "forward takes no tape: wanted forward(x, tape=NO_TAPE)": lambda: check_gradients(
+        SimpleNamespace(forward=lambda x: x), np.ones(3)
+    ),
+    "query 1 is empty": lambda: Embed(MODEL.bert, TOKENIZER).semantic_search(["romeo", " "], ["juliet"]),
+}
+
+
+@pytest.mark.parametrize("wanted", WRONG)
+def test_what_is_typed_in_a_notebook_by_mistake_is_answered_in_a_sentence(wanted):
+    with pytest.raises((TypeError, ValueError), match=re.escape(wanted)):
+        WRONG[wanted]()
+
+
 def test_everything_that_a_user_holds_says_what_it_is():
     inner = {"Oracle", "Shares", "TreeSum", "Encoding", "TensorFile", "Communicator"}
     silent = [name for name, thing in THINGS.items() if getattr(thing, "__repr__", 0) is object.__repr__]
@@ -99,3 +154,8 @@ def test_a_run_in_a_notebook_shows_its_sheet_as_it_goes_on(monkeypatch):
     first, during, last = map(str, shown)
     assert "BertForPreTraining: step 0 of 2" in first and "loss 2.500, 100 tok/s\n  about" in during
     assert last.endswith("BertForPreTraining: step 1 of 2\n  best: step 1: f1 0.5\n  loss: 2.5 at step 1")
+    with pytest.raises(KeyboardInterrupt), live.Live(trainer, lambda *_, **__: of(update=shown.append)) as bar:
+        bar.say("going on from step 1")
+        raise KeyboardInterrupt("stopped at step 1 of 2: all is kept")
+    assert "\n  going on from step 1\n  stopped at step 1 of 2: all is kept\n" in str(shown[-1])
+    assert len(re.findall("<circle ", shown[-1]._repr_html_())) == 1, "a curve of one point has a dot"

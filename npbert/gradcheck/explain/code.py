@@ -162,6 +162,14 @@ class Code:
         lines = self.source.splitlines()[node.lineno - self.first : (node.end_lineno or node.lineno) - self.first + 1]
         return textwrap.dedent("\n".join(lines))
 
+    def column(self, node: Any) -> int:
+        """The place in `lines` where an expression begins; −1 for what was edited."""
+        lines = self.lines(node).splitlines()
+        if not lines:
+            return -1
+        whole = self.source.splitlines()[node.lineno - self.first]
+        return len(whole.encode()[: node.col_offset].decode()) - (len(whole) - len(lines[0]))
+
     def text(self, node: ast.AST) -> str:
         """As the author wrote it; as Python would write it, for what was edited."""
         padded = "\n" * (self.first - 1) + self.source

@@ -22,6 +22,7 @@ from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, explain
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import arrays_held_by
 from npbert.gradcheck.report import (
     NOT_PROVED,
     TOLERANCES,
@@ -32,6 +33,7 @@ from npbert.gradcheck.report import (
     WrongShapeError,
     compared,
 )
+from npbert.messages import listed
 
 _SECONDS = 3.0  # for the search of edits, of all parts together
 _MORE = 3  # times as many for what others wrote: a function of theirs is as long as several layers
@@ -76,6 +78,7 @@ def explained(report: Report, function: ScalarFunction, broken: PromiseError | N
 
     Raises: the broken promise, where that is all that is wrong, with the edit that keeps it.
     """
+    report = replace(report, unchecked=_unchecked(function.layer))
     if report.ok and broken:
         edits = mended(function, _SECONDS)
         raise PromiseError("\n".join([str(broken), *(describe(edit, edit=True) for edit in edits)])) from broken
@@ -83,6 +86,14 @@ def explained(report: Report, function: ScalarFunction, broken: PromiseError | N
         return report
     values = {name: parameter.value.copy() for name, parameter in function.parameters.items()}
     return replace(report, diagnose=partial(_diagnosed, function, values, broken))
+
+
+def _unchecked(layer: Any) -> str:
+    """A sentence on the float arrays among the attributes of a layer, which nobody can tell from constants."""
+    names = [] if isinstance(layer, Form) else [f"self.{name}" for name in arrays_held_by(layer)]
+    is_no = "are float arrays and no Parameters" if len(names) > 1 else "is a float array and no Parameter"
+    what_to_do = "What is to be learned is a Parameter(array), used by its .value."
+    return f"Not checked: {listed(names, quote=str)} {is_no}. {what_to_do}" if names else ""
 
 
 def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError | None) -> list[Finding]:

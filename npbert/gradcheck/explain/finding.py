@@ -27,7 +27,7 @@ class Finding:
     found: the piece of it that is concerned.   wanted: what would stand there.   cause: why, in one or two sentences
     line: in the author's file, 0 where it is not known; file: its name, where there may be several.
     marked: where the numbers begin to be wrong, if `found` and `wanted` are pieces of a right backward, and not of the
-    place
+    place; column: from where on in its first line they stand
     """
 
     kind: str
@@ -39,6 +39,7 @@ class Finding:
     line: int = 0
     marked: str = ""
     file: str = ""
+    column: int = 0
 
     @property
     def is_of_right_code(self) -> bool:
@@ -79,7 +80,7 @@ def _marked(finding: Finding) -> str:
     for number, line in enumerate(lines, finding.line):
         head = f"{number:>6}:  "
         rows.append(head + line)
-        at = line.find(piece)
+        at = line.find(piece, finding.column if number == finding.line else 0)
         if at >= 0 and piece.strip() != line.strip():
             rows.append(" " * (len(head) + at) + "^" * len(piece))
     return "\n".join(rows)
@@ -116,12 +117,18 @@ def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
 
 
 def where(place: Place, code: Code) -> dict[str, Any]:
-    """line, place and marked of a finding: where the place is in the author's file."""
+    """line, place, marked and column of a finding: where the place is in the author's file."""
     node: Any = getattr(place.statement, "value", place.expr) if place.role == WRITTEN else place.expr
     text, road = _standing(node, code)
+    column = -1 if place.role == WRITTEN else code.column(node)
     pieces = [text] if place.role == WRITTEN else map(code.text, reversed(road))
-    marked = next((piece for piece in pieces if text.count(piece) == 1), text)
-    return {"line": node.lineno, "place": text, "marked": marked}
+    marked = next((piece for piece in pieces if _stands_at(column, piece, text)), text)
+    return {"line": node.lineno, "place": text, "marked": marked, "column": max(0, column)}
+
+
+def _stands_at(column: int, piece: str, text: str) -> bool:
+    """True if there is no other place in the text that may be meant by the piece."""
+    return text.startswith(piece, column) if column >= 0 else text.count(piece) == 1
 
 
 def _standing(node: ast.AST, code: Code) -> tuple[str, list[ast.AST]]:

@@ -103,7 +103,8 @@ def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = 2.5)
 
 
 class _Imitated:
-    """An oracle to whom the author's wrong numbers are the right ones; it looks at nothing else."""
+    """An oracle to whom the author's wrong numbers are the right ones; it looks at nothing else. An edit has to explain
+    all calls: while dx is not the author's, `dx of a later call` is not believed to be."""
 
     def __init__(self, oracle: Oracle, looks: Sequence[Outlook]) -> None:
         self.oracle, self.samples = oracle, oracle.samples
@@ -119,6 +120,7 @@ class _Imitated:
             return FAILED
         arrays = {name: (seen.arrays[name][0], wanted[name]) for name in self.names}
         wrong = {name for name, pair in arrays.items() if not is_equal(*pair)}
+        wrong |= {name for name in arrays if any(name.startswith(f"{cause} ") for cause in wrong)}
         return Outlook(wrong, set(self.names) - wrong, arrays)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,12 @@ in no right run, or not by that name."""
 class Run:
     """The numbers that come up in a run of a right code, to be laid beside others."""
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Sequence[Event]) -> None:
         found = [(place, array) for place, value in events for array in telling(value)]
         self._marks = {mark for _, array in found for mark in _marks(array)}
         self._names = {_name_of(place) for place, _ in found} - {""}
         self._named = {(_name_of(place), _size(array)) for place, array in found}
+        self._last = list(telling(events[-1][1])) if events else []
 
     def has(self, array: Array, *, exactly: bool = False) -> bool:
         """True if the array came up: as it is, or in any shape, order of axes and sign."""
@@ -95,7 +96,8 @@ class Run:
 
     def first_of(self, events: list[Event], broken: Run, outputs: list[tuple[Array, Array]]) -> Place:
         """The first place whose numbers a broken run has and this one has not. Else the last that hands on a wrong
-        output, or has a right one that is not handed on; else what the code does last.
+        output, or has a right one that is not handed on, or what only the broken run returns; else what the code does
+        last.
 
         outputs: what the code gave, and what is wanted.
         """
@@ -104,7 +106,8 @@ class Run:
                 if any(broken.has(array, exactly=e) and not self.has(array, exactly=e) for e in (True, False)):
                     return place
         results = [event for event in events if is_result(event[0])]
-        for numbers in zip(*outputs, strict=True):
+        returned = [each for each in broken._last if not any(is_equal(each, right) for right in self._last)]
+        for numbers in [*zip(*outputs, strict=True), returned]:
             for place, value in [*reversed(results), *reversed(events)]:
                 if any(is_equal(array, each) for array in telling(value) for each in numbers):
                     return place

@@ -97,6 +97,8 @@ def load_model(
                 what = f"a number that is not finite, or too large for {values.dtype}"
                 raise FileError(f"{path}: {in_file[name]} holds {what}")
     if new:
+        drawn_as = {name: each.parameter.value.copy() for name, each in stored_parameters(model).items() if name in new}
+        vars(model)["_new"] = drawn_as
         LOGGER.info("the head is new, and has to be trained: %s (not from %s)", ", ".join(new), path)
     return model
 

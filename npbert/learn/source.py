@@ -131,8 +131,9 @@ def _import_line(module: str, names: Iterable[str]) -> str:
 
 def _modules() -> list[ModuleType]:
     """Those of the library that are loaded."""
+    others = ("learn", "cli", "pages", "pytest_plugin", "__main__")
     names = [name for name in sorted(sys.modules) if name.startswith("npbert.")]
-    return [sys.modules[name] for name in names if name.split(".")[1] not in ("learn", "cli", "pages", "__main__")]
+    return [sys.modules[name] for name in names if name.split(".")[1] not in others]
 
 
 @cache

@@ -22,7 +22,7 @@ TABLE = "dW = np.zeros_like(self.weight.value)\n"
 DENSITY = "density = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)\n"
 
 MODULES = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert")]
-NAMES = sorted(name for name in set().union(*MODULES) if not name.startswith("__"))
+NAMES = sorted(name for name in set().union(*MODULES) if name.isidentifier() and not name.startswith("__"))
 P = "p = np.exp(scores - largest) / total\n"
 FITS = "In A @ B the last axis of A and the last but one of B must be equal"
 SAID = [

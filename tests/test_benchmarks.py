@@ -75,6 +75,7 @@ def test_a_workload_runs_from_the_command_line(tmp_path):
 
 
 def test_a_whole_run_from_files_to_files(tmp_path):
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed: pip install -e '.[train]'")
     path, (books, vocabulary) = tmp_path / "whole.jsonl", (tmp_path / name for name in ("gutenberg", "vocab"))
     for folder, text in ((books, "a b c\n" * 50), (vocabulary, "\n".join([*SPECIAL.values(), *"abc"]))):
         folder.mkdir()

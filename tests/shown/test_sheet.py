@@ -29,6 +29,8 @@ from npbert.shown import Curve, Row, Sheet, Token
 from npbert.training import live
 from tests.test_package import THINGS
 
+pytest.importorskip("tensorboard", reason="tensorboard is not installed: pip install -e '.[train]'")
+
 HOSTILE = "<script>alert('x')</script>&amp;\" \x00\x1b[31m"
 RNG = np.random.default_rng(0)
 DIALOGUE = load_dialogue(9)

@@ -93,7 +93,8 @@ def read_source(path: Path) -> str:
 
 def read_package(root: Path) -> list[Source]:
     """Every file of npbert, in the order of `root`'s README; those that it does not name come after, by name."""
-    paths = [path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts]
+    wheels = PACKAGE / "demo.py"  # the program at the top of the repository, which a wheel has inside
+    paths = [path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts and path != wheels]
     sources = [Source(f"npbert/{path.relative_to(PACKAGE).as_posix()}", read_source(path)) for path in paths]
     readme = root / "README.md"
     rooms = dict(_ROOM.findall(read_source(readme))) if readme.is_file() else _order_of_names()

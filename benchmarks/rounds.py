@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -17,6 +18,18 @@ from task import Task
 
 MEASURE = Path(__file__).with_name("measure.py")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPBERT_NUM_THREADS")
+
+
+def add_options(parser: argparse.ArgumentParser, sides: Sequence[str], output: Path) -> None:
+    """The options of every benchmark that takes turns: who takes part, how often, with what, and where it is kept."""
+    parser.add_argument("--sides", nargs="+", choices=sides, default=sides)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--wait", type=float, default=0.0, help="seconds to wait for a quiet machine, before a process")
+    parser.add_argument("--checkpoint")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--output", type=Path, default=output)
+    parser.add_argument("--table", action="store_true", help="print the table of --output at the end")
 
 
 def run_side(side: str, task: Task, threads: int, *options: str) -> dict[str, Any]:

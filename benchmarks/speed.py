@@ -23,7 +23,7 @@ from pathlib import Path
 from agreement import TOLERANCE, differences
 from growth import growth_table, plot
 from report import circumstances, show, table
-from rounds import alternate
+from rounds import add_options, alternate
 from sides import PACKAGES, SIDES
 from workloads import WORKLOADS, chosen
 
@@ -94,14 +94,7 @@ def show_results(args: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(WORKLOADS))
-    parser.add_argument("--sides", nargs="+", choices=KNOWN, default=KNOWN)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--wait", type=float, default=0.0, help="seconds to wait for a quiet machine, before a process")
-    parser.add_argument("--checkpoint")
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--output", type=Path, default=Path("speed.jsonl"))
-    parser.add_argument("--table", action="store_true", help="print the table of --output at the end")
+    add_options(parser, KNOWN, Path("speed.jsonl"))
     parser.add_argument("--plot", type=Path, metavar="PNG", help="draw how time and memory grow, from --output")
     parser.add_argument("--check", action="store_true", help="compare the results instead of the times")
     args = parser.parse_args()

@@ -23,7 +23,7 @@ import numpy as np
 import real_text
 from finetune import TASKS
 from report import Row, circumstances, last_runs, middle, show, spread_of_ratios
-from rounds import alternate
+from rounds import add_options, alternate
 from sides import SIDES
 from speed import available
 from task import Task
@@ -158,14 +158,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=100, help="of pretrain (default: 100)")
     parser.add_argument("--examples", type=int, default=8551, help="of finetune (default: all, 8551)")
     parser.add_argument("--lines", type=int, default=100_000, help="of embed (default: 100000)")
-    parser.add_argument("--sides", nargs="+", choices=SIDES["embed"], default=SIDES["embed"])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--wait", type=float, default=0.0, help="seconds to wait for a quiet machine, before a process")
-    parser.add_argument("--checkpoint")
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--output", type=Path, default=Path("whole.jsonl"))
-    parser.add_argument("--table", action="store_true", help="print the table of --output at the end")
+    add_options(parser, SIDES["embed"], Path("whole.jsonl"))
     args = parser.parse_args()
     try:
         for name in args.runs:

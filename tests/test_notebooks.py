@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 NEEDED = ("nbclient", "nbformat", "ipykernel", "matplotlib", "tokenizers", "tensorboard", "tomlkit", "filelock")
-nbclient, nbformat, *_ = (pytest.importorskip(name, reason="pip install -e '.[notebook]'") for name in NEEDED)
+HOW = "is not installed: pip install -e '.[notebook]'"
+nbclient, nbformat, *_ = (pytest.importorskip(name, reason=f"{name} {HOW}") for name in NEEDED)
 manager = pytest.importorskip("jupyter_client.manager")
 
 NOTEBOOKS = sorted(Path(__file__).parent.parent.glob("docs/notebooks/*.ipynb"))

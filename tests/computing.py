@@ -14,6 +14,7 @@ import numpy as np
 from npbert.compute import Array, num_threads, set_num_threads
 
 BLOCKS = ["compute.rowwise.BLOCK", "compute.pieces.BLOCK"]
+SHARES = ["compute.sequencewise.SHARE", "compute.sequencewise.HALF"]
 PRODUCTS = ["compute.matmul.SMALL", "compute.matmul.TINY"]
 
 BLAS_THREADS = 3
@@ -33,7 +34,7 @@ def on_threads(count: int) -> Iterator[None]:
 @contextmanager
 def in_pieces(block: int, product: int = 1) -> Iterator[None]:
     """Cut what is larger than `block` elements, products of more multiplications than `product`, and all batches."""
-    sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), "compute.sequencewise.SHARE": 1}
+    sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), **dict.fromkeys(SHARES, 1)}
     with ExitStack() as stack:
         for name, size in sizes.items():
             module, _, constant = name.rpartition(".")

@@ -44,8 +44,8 @@ def erf(x: Array, divisor: float = 1.0) -> Array:
 def _erf_by_tanh(x: Array, divisor: float) -> Array:
     powers = range(2 * len(_TANH_FIT) - 1, 0, -2)  # those of x in x P(x²)
     first, *middle, last = (c / divisor**power for c, power in zip(_TANH_FIT, powers, strict=True))
-    square = x * x
-    np.minimum(square, (_TANH_FIT_END * divisor) ** 2, out=square)
+    square = np.square(x)
+    np.clip(square, 0, (_TANH_FIT_END * divisor) ** 2, out=square)
     polynomial = first * square
     for coefficient in middle:
         polynomial += coefficient

@@ -1,19 +1,35 @@
-"""sequencewise: what is computed for each sequence by itself, shared out to the threads."""
+"""sequencewise: what is computed for each sequence by itself, shared out to the threads, forward and backward."""
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute.array import Array
 from npbert.compute.lent import Lending
 from npbert.compute.threads import num_threads, run
+from npbert.compute.turns import Turns
 
 SHARE = 8_000
 """Elements of a batch that are worth a thread: one with fewer would hardly have begun before another has done them."""
 
+HALF = 30_000
+"""Elements of a half batch in training that are worth a thread. (A batch with fewer rows than half its columns is never
+cut: each half adds a gradient of its own to all weights, and that would take longer than what it saves.)"""
+
 _lending = Lending()
+
+
+class Share(NamedTuple):
+    """Some neighbouring sequences of a batch: their rows among all, the places of their output among all that is
+    read, and what is theirs alone: a Sequences, `read` and a Tape."""
+
+    rows: slice
+    places: slice
+    sequences: Any
+    read: Array | None
+    tape: Any
 
 
 def sequencewise(
@@ -22,38 +38,62 @@ def sequencewise(
     sequences: Any,
     read: Array | None,
     tape: Any,
-) -> Array:
-    """expression(x, sequences, read, tape), for an expression that treats every sequence by itself.
+) -> tuple[Array, list[Share]]:
+    """expression(x, sequences, read, tape), for an expression that treats every sequence by itself; and the shares for
+    its backward, none where it was not cut.
 
     x (N, D)   read (M,) rows in ascending order, or None for all   the result (M, D), or (N, D)
     sequences, tape: a Sequences and a Tape of npbert.core.
 
-    In inference each thread takes some neighbouring sequences, about as many rows as the others, through the whole
-    expression; what is too little to be shared is left to BLAS's threads (lent.py). Where a tape keeps something, or
-    dropout is drawn, all is computed in one order on the calling thread.
+    Each thread takes some neighbouring sequences, about as many rows as the others, through the whole expression. In
+    training there are two halves, on any number of threads, so that dropout draws the same on all; each has a tape of
+    its own. Inference of what is too little to be shared is left to BLAS's threads (lent.py).
 
     Raises: TypeError, IndexError or ValueError for `read`, as Sequences.only.
     """
-    if tape.keeps or tape.rng is not None:
-        return expression(x, sequences, read, tape)
+    trains = tape.keeps or tape.rng is not None
     queries = sequences if read is None else sequences.only(read)
-    count = max(1, min(num_threads(), len(sequences.lengths), x.size // SHARE))
+    are_halves_worth_it = x.size >= 2 * HALF and 2 * len(x) >= x.shape[-1]
+    count = 1 + are_halves_worth_it if trains else max(1, min(num_threads(), x.size // SHARE))
     starts = sequences.offsets
     middles = (starts[:-1] + starts[1:]) / 2
-    edges = np.searchsorted(middles, [starts[-1] * i / count for i in range(count + 1)])
-    shares = list(itertools.pairwise(np.unique(edges).tolist()))
-    if len(shares) == 1:
+    edges = np.unique(np.searchsorted(middles, [starts[-1] * i / count for i in range(count + 1)]))
+    if len(edges) == 2:
+        if trains:
+            return expression(x, sequences, read, tape), []
         whose = getattr(expression, "__self__", expression)
-        return _lending(lambda: expression(x, sequences, read, tape), whose, len(x))
+        return _lending(lambda: expression(x, sequences, read, tape), whose, len(x)), []
     y = np.empty((queries.num_queries, *x.shape[1:]), x.dtype)
     ends = np.concatenate([[0], np.cumsum(queries.query_lengths)])
-
-    def work(share: tuple[int, int]) -> None:
-        first, stop = share
+    shares = []
+    for (first, stop), own_tape in zip(itertools.pairwise(edges.tolist()), tape.branches(len(edges) - 1), strict=True):
         rows, places = slice(starts[first], starts[stop]), slice(ends[first], ends[stop])
         own = type(sequences)(sequences.lengths[first:stop])  # a Sequences: this room cannot name a class of core's
         own_read = None if read is None else read[places].astype(np.intp) - starts[first]
-        y[places] = expression(x[rows], own, own_read, tape)
+        shares.append(Share(rows, places, own, own_read, own_tape))
+
+    def work(share: Share) -> None:
+        y[share.places] = expression(x[share.rows], share.sequences, share.read, share.tape)
 
     run(work, shares)
-    return y
+    return y, shares
+
+
+def sequencewise_backward(backward: Callable[[Array, Any], Array], dy: Array, shares: list[Share], tape: Any) -> Array:
+    """dx (N, D) of what `sequencewise` computed, by `backward(dy, tape)` of its expression, for each half by itself.
+
+    dy (M, D), or (N, D)   shares: as `sequencewise` returned them
+    """
+    if not shares:
+        return backward(dy, tape)
+    dx = np.empty((shares[-1].rows.stop, *dy.shape[1:]), dy.dtype)
+    turns = Turns()
+
+    def work(half: int) -> None:
+        share = shares[half]
+        with turns.of(half):
+            dx[share.rows] = backward(dy[share.places], share.tape)
+        share.tape.check_empty()
+
+    run(work, range(len(shares)))
+    return dx

@@ -1,4 +1,4 @@
-"""Sums over rows, along rows and into the rows of a table, each in the quickest way that is exact enough."""
+"""Sums over rows, along rows and into the rows of a table, and the maximum along rows: each in the quickest way."""
 
 import itertools
 
@@ -6,6 +6,9 @@ import numpy as np
 
 from npbert.compute.array import Array
 from npbert.compute.matmul import matmul
+
+LONG = 64
+"""Numbers in a row along which np.max finds the largest quickly enough."""
 
 
 def sum_rows(x: Array) -> Array:
@@ -21,6 +24,23 @@ def dot_rows(a: Array, b: Array) -> Array:
     """
     dots: Array = np.einsum("...i,...i->...", a, b)[..., np.newaxis]
     return dots
+
+
+def row_sums(x: Array) -> Array:
+    """Σᵢ xᵢ along each row of x (..., D), as (..., 1). As a product with a column of ones: for short rows in a tenth of
+    the time of np.sum."""
+    return x @ np.ones((x.shape[-1], 1), x.dtype)
+
+
+def row_maxima(x: Array) -> Array:
+    """The largest xᵢ of each row of x (..., D), as (..., 1).
+
+    Along short rows np.max takes ten times as long as down columns, so they are laid on their side first.
+    """
+    if x.shape[-1] >= LONG:
+        return x.max(axis=-1, keepdims=True)
+    columns = np.ascontiguousarray(x.reshape(-1, x.shape[-1]).T)
+    return columns.max(axis=0).reshape(*x.shape[:-1], 1)
 
 
 def scatter_add(table: Array, ids: Array, y: Array) -> None:

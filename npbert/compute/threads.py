@@ -33,11 +33,11 @@ def num_threads() -> int:
     """The number of threads that npbert computes on, with the calling one.
 
     As `set_num_threads` or the environment variable NPBERT_NUM_THREADS said; otherwise as many as NumPy's BLAS has,
-    which follows OPENBLAS_NUM_THREADS and OMP_NUM_THREADS, or as there are processors for this process. Where the other
-    threads have work already, in a piece of what `run` shares out and in `lend_to_blas`: 1.
+    which follows OPENBLAS_NUM_THREADS and OMP_NUM_THREADS, or as there are processors for this process. In a piece of
+    what `run` shares out: its part of them. In `lend_to_blas`, where BLAS has them all: 1.
     """
-    if _here.is_alone:
-        return 1
+    if _here.count is not None:
+        return _here.count
     if _state.count is None:
         blas = blas_threads()
         with _state.lock:  # or another thread could hold BLAS to one thread between the two questions
@@ -66,13 +66,13 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
     """Call work(item) once for every item, on several threads at a time, and return when all is done.
 
     NumPy lets go of Python's lock inside its loops, so pieces should be large: 10,000 elements and more. `work` may
-    multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread. So it is where `run`
-    is called inside a piece, or in `lend_to_blas`: the other threads have work of their own.
+    multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread. `work` may call `run`
+    itself: of 8 threads, each of 2 pieces has 4, and each of 8 or more has one.
 
     An error of `work` comes out of `run`, a KeyboardInterrupt as well; items that were not begun by then are left, no
     thread is at work on one, and BLAS has its threads again.
     """
-    if _here.is_alone:
+    if _here.count == 1:
         for item in items:
             work(item)
         return
@@ -94,9 +94,10 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
 
 def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helpers: int) -> None:
     futures: list[Future[None]] = []
+    count = num_threads() // (helpers + 1)
 
     def drain() -> None:
-        _here.is_alone = True
+        before, _here.count = _here.count, count
         try:
             while True:
                 try:
@@ -108,7 +109,7 @@ def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helper
             waiting.clear()
             raise
         finally:
-            _here.is_alone = False
+            _here.count = before
 
     def end() -> list[BaseException]:
         waiting.clear()
@@ -130,17 +131,17 @@ def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helper
 def lend_to_blas() -> Iterator[bool]:
     """Within it BLAS splits each product of the calling thread among num_threads() threads of its own, and `run` shares
     nothing out. False, and all as ever, where there is only one thread, or another part of the program computes."""
-    user, count = object(), num_threads()
+    user, count, before = object(), num_threads(), _here.count
     try:
         is_lent = count > 1 and _hold_blas(user, count)
-        _here.is_alone = _here.is_alone or is_lent
+        _here.count = 1 if is_lent else before
         yield is_lent
     finally:
         try:
             _release_blas(user)
         finally:
             _release_blas(user)  # again, as above
-            _here.is_alone = _here.is_alone and not is_lent
+            _here.count = before
 
 
 def slices(length: int, count: int) -> list[slice]:
@@ -187,9 +188,9 @@ class _State:
 
 
 class _Here(threading.local):
-    """The state of one thread alone."""
+    """The state of one thread: on how many it may compute, in a piece of work that is shared out."""
 
-    is_alone = False
+    count: int | None = None
 
 
 def _submit(work: Callable[[], None], times: int, futures: list[Future[None]]) -> None:

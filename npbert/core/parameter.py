@@ -7,6 +7,7 @@ import numpy as np
 
 from npbert.compute.array import Array, DTypeLike
 from npbert.compute.sums import scatter_add
+from npbert.compute.turns import in_turn
 from npbert.shown import in_short
 
 
@@ -44,6 +45,9 @@ class Parameter:
             raise ValueError(f"a gradient of shape {grad.shape} for a parameter of shape {wanted}")
         if grad.dtype != self.value.dtype:
             raise TypeError(f"a gradient of {grad.dtype} for a parameter of {self.value.dtype}")
+        in_turn(lambda: self._add(grad, rows))
+
+    def _add(self, grad: Array, rows: Array | None) -> None:
         if rows is not None:
             scatter_add(self.grad, rows, grad)
         elif self._grad is not None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from npbert.compute import Array, dot_rows
+from npbert.compute import Array, dot_rows, row_maxima, row_sums
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
 from npbert.layers.checks import check_floats, check_like
@@ -35,8 +35,8 @@ class Softmax(Layer):
 
 def softmax(x: Array) -> Array:
     """p. The largest x is subtracted first: p does not change by it, and no exponential overflows."""
-    p = np.exp(x - x.max(axis=-1, keepdims=True))
-    p /= p.sum(axis=-1, keepdims=True)
+    p = np.exp(x - row_maxima(x))
+    p /= row_sums(p)
     return p
 
 

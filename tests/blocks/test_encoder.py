@@ -87,6 +87,40 @@ def test_computing_again_gives_the_same_bits(dtype, dropout, read):
     assert changed > 0.01 if dropout else changed < 1e-5
 
 
+@pytest.mark.parametrize("checkpointing", [False, True])
+@pytest.mark.parametrize("read", [None, np.array([0, 3, 3]), np.array([8])], ids=str)
+def test_halves_give_the_same_bits_on_any_threads(read, checkpointing):
+    """With dropout, and where gradients are added to others; also where nothing is read in one of the halves."""
+    results = []
+    for threads in (1, 2, 3, 5) * 3:
+        encoder, rng = make(3, 0.3, np.float32, checkpointing=checkpointing), np.random.default_rng(2)
+        for parameter in encoder.parameters():
+            parameter.add_grad(rng.standard_normal(parameter.value.shape, np.float32))
+        with on_threads(threads), in_pieces(10**6, 10**9):
+            results.append({**derived(encoder, X.astype(np.float32), RAGGED, read, np.cos, rng), "rng": rng.random()})
+    for result in results:
+        for name, array in result.items():
+            np.testing.assert_array_equal(array, results[0][name], err_msg=name, strict=True)
+
+
+def test_a_batch_is_cut_in_training_where_each_half_is_worth_it():
+    """Not a small one, nor one of few rows for its columns, nor a single sequence."""
+    for rows, features, lengths, is_cut in (
+        (400, 160, [100] * 4, True),
+        (300, 160, [100] * 3, False),
+        (120, 512, [30] * 4, False),
+        (256, 512, [64] * 4, True),
+        (400, 160, [400], False),
+    ):
+        rng = np.random.default_rng(0)
+        encoder = Encoder([EncoderLayer(features, 2, 4, Init(rng))])
+        tape, x = Tape(), rng.standard_normal((rows, features), np.float32)
+        y = encoder.forward(x, Sequences(lengths), None, tape)
+        assert (len(tape) == 1) == is_cut
+        encoder.backward(y, tape)
+        tape.check_empty()
+
+
 def memory_of_a_step(checkpointing, num_layers=6):
     """Bytes that a forward leaves, and at most during forward and backward, in layers' worth of input."""
     rng = np.random.default_rng(0)

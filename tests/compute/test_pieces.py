@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npbert import NO_TAPE, Sequences
-from npbert.compute import attention_pieces, dot_rows, matmul, scatter_add, sequencewise, sum_rows
+from npbert.compute import attention_pieces, dot_rows, matmul, row_maxima, row_sums, scatter_add, sequencewise, sum_rows
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 from tests.strategies import awkward, read_of, rows_of, sequences, sizes
 
@@ -94,6 +94,17 @@ def test_dot_rows_is_the_sum_along_each_row(data, rows, features):
     assert dot_rows(a.astype(np.float32), b.astype(np.float32)).dtype == np.float32
 
 
+@given(st.data(), sizes, st.sampled_from([1, 2, 3, 16, 63, 64, 65, 200]))
+def test_the_sum_and_the_largest_of_each_row(data, rows, features):
+    x = data.draw(awkward(rows, features))
+    for array in (x, x.astype(np.float32), x[None, :, None], x.T.copy().T):
+        largest, sums = row_maxima(array), row_sums(array)
+        np.testing.assert_array_equal(largest, array.max(axis=-1, keepdims=True), strict=True)
+        assert (sums.shape, sums.dtype) == (largest.shape, array.dtype)
+        off = np.abs(sums - array.sum(axis=-1, keepdims=True))
+        assert (off <= features * np.finfo(array.dtype).eps * np.abs(array).sum(axis=-1, keepdims=True)).all()
+
+
 def test_a_row_s_vectors_are_added_in_their_order():
     """So that two runs give the same bits: 1e16 + 1 − 1e16 is 0, in another order 1."""
     table = np.zeros((3, 1))
@@ -147,7 +158,7 @@ def of_each(x, sequences, read, tape):
 def assert_parts_are_the_whole(some, read, threads):
     x = np.random.default_rng(0).standard_normal((some.num_rows, D))
     with on_threads(threads), in_pieces(1), nothing_is_nan():
-        y = sequencewise(of_each, x, some, read, NO_TAPE)
+        y, _ = sequencewise(of_each, x, some, read, NO_TAPE)
     np.testing.assert_allclose(y, of_each(x, some, read, NO_TAPE), rtol=1e-13)
 
 

@@ -92,6 +92,23 @@ def test_work_within_work_is_on_the_thread_that_has_the_piece(count):
     assert seen == [1] * 5
 
 
+@pytest.mark.parametrize(("count", "items", "each"), [(4, 2, 2), (5, 2, 2), (6, 3, 2), (4, 3, 1), (4, 4, 1), (4, 1, 4)])
+def test_threads_that_have_no_item_work_within_those_of_others(count, items, each):
+    """As many as are left for each, all at a time; and errors of work within work come out."""
+    seen = []
+
+    def work(i):
+        seen.append(num_threads())
+        run(Meeting(each) if each > 1 else seen.append, range(each) if each > 1 else ())
+
+    with on_threads(count):
+        soon(lambda: run(work, range(items)))
+        with pytest.raises(ZeroDivisionError):
+            soon(lambda: run(lambda i: run(lambda j: 1 // (i + j), range(2)), range(items)))
+        assert num_threads() == count
+    assert seen == [each] * items
+
+
 def test_helpers_that_are_busy_are_not_waited_for():
     """While one caller's items keep the only helper, another sets the number of threads, and does all items itself."""
     begin, end, ended = threading.Barrier(3), threading.Event(), []

@@ -148,7 +148,7 @@ DOT_PRODUCT = f"{LAYER}.attention.dot_product"
         (f"{LAYER}.attention_norm", "backward", "LayerNorm", "LayerNorm.three_roads", ["stretch = ", "dx /= sigma"]),
         (f"{LAYER}.attention.key", "backward", "Linear", "Linear.backward", ["matmul(x.T, dy)", "return matmul(dy"]),
         (DOT_PRODUCT, "forward", "Scores", "_probabilities", ["_transposed(k)"]),
-        (DOT_PRODUCT, "forward", "Softmax", "softmax", ["np.exp(", "p.sum("]),
+        (DOT_PRODUCT, "forward", "Softmax", "softmax", ["np.exp(", "row_sums("]),
         (DOT_PRODUCT, "backward", "WeightedMean", "DotProductAttention.attend_backward", ["dv = ", "da = dc @ "]),
         (DOT_PRODUCT, "backward", "Softmax", "softmax_backward", ["dp - dot_rows"]),
         (DOT_PRODUCT, "backward", "Scores", "DotProductAttention.attend_backward", ["return dqk @ k"]),

@@ -1,6 +1,7 @@
 """sequencewise: what is computed for each sequence by itself, shared out to the threads, forward and backward."""
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,6 +14,9 @@ from npbert.compute.turns import Turns
 
 SHARE = 8_000
 """Elements of a batch that are worth a thread: one with fewer would hardly have begun before another has done them."""
+
+LARGEST = 400_000
+"""Elements of a share in inference: in larger ones what lies between the layers would only take more memory."""
 
 HALF = 30_000
 """Elements of a half batch in training that are worth a thread. (A batch with fewer rows than half its columns is never
@@ -54,7 +58,7 @@ def sequencewise(
     trains = tape.keeps or tape.rng is not None
     queries = sequences if read is None else sequences.only(read)
     are_halves_worth_it = x.size >= 2 * HALF and 2 * len(x) >= x.shape[-1]
-    count = 1 + are_halves_worth_it if trains else max(1, min(num_threads(), x.size // SHARE))
+    count = 1 + are_halves_worth_it if trains else _inference_shares(x.size)
     starts = sequences.offsets
     middles = (starts[:-1] + starts[1:]) / 2
     edges = np.unique(np.searchsorted(middles, [starts[-1] * i / count for i in range(count + 1)]))
@@ -77,6 +81,12 @@ def sequencewise(
 
     run(work, shares)
     return y, shares
+
+
+def _inference_shares(size: int) -> int:
+    """For each thread one that is worth it, or as many more as the largest share demands."""
+    threads = num_threads()
+    return max(1, min(threads, size // SHARE)) * math.ceil(size / threads / LARGEST)
 
 
 def sequencewise_backward(backward: Callable[[Array, Any], Array], dy: Array, shares: list[Share], tape: Any) -> Array:

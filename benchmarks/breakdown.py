@@ -1,8 +1,8 @@
-"""Where the time of npbert goes, in a training step or a forward: `python benchmarks/breakdown.py a [--threads 2]`.
+"""Where the time of npbert goes, in a training step or a forward: `python benchmarks/breakdown.py a`.
 
-Prints a Markdown table. A line counts what no line inside it counts; the medians of the steps, in milliseconds.
-`--checkpoint` and `--data` are those of speed.py, for the workloads of inference, which are looked at on one thread: on
-several, each takes sentences of its own, and there is no order to count in.
+Prints a Markdown table. A line counts what no line inside it counts; the medians of the steps, in milliseconds. It is one
+thread that is looked at: of several, each takes sequences of its own, and there is no order to count in. `--checkpoint`
+and `--data` are those of speed.py, for the workloads that need them.
 """
 
 from __future__ import annotations
@@ -93,10 +93,9 @@ def main() -> None:
     parser.add_argument("workload", choices=WORKLOADS, metavar="WORKLOAD")
     parser.add_argument("--checkpoint", default="")
     parser.add_argument("--data", type=Path, default=Path())
-    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=5)
     args = parser.parse_args()
-    npbert.set_num_threads(1 if args.checkpoint else args.threads)
+    npbert.set_num_threads(1)
     found = breakdown(args.workload, args.steps, args.checkpoint, args.data)
     print(f"| {args.workload} | ms | share |\n|---|---|---|")
     for part in (*PARTS, "the rest", "the step"):

@@ -1,4 +1,4 @@
-"""How time and memory grow with the length, the batch and the depth: a table and a picture."""
+"""How time and memory grow with the length, the batch, the depth and the width: a table and a picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from report import Row, last_runs, middle, show, spread_of_ratios
 from workloads import GROWTH, WORKLOADS
 
 SIDES = ("npbert", "torch")
-WHAT = {"T": "tokens in a sequence", "B": "sequences", "L": "layers"}
+WHAT = {"T": "tokens in a sequence", "B": "sequences", "L": "layers", "D": "features of a token"}
 
 
 def growth_table(rows: Iterable[Row]) -> str:
@@ -32,11 +32,11 @@ def growth_table(rows: Iterable[Row]) -> str:
 
 
 def plot(rows: Iterable[Row], path: Path) -> None:
-    """Draw the same: a column for each of T, B and L, time above memory. (Needs matplotlib.)"""
+    """Draw the same: a column for each of T, B, L and D, time above memory. (Needs matplotlib.)"""
     from matplotlib.figure import Figure
 
     runs = last_runs(rows)
-    figure = Figure(figsize=(10, 5.5), layout="constrained")
+    figure = Figure(figsize=(12, 5.5), layout="constrained")
     axes: Any = figure.subplots(2, len(GROWTH), sharex="col")
     for column, (grows, sizes) in zip(axes.T, GROWTH.items(), strict=True):
         for side in SIDES:

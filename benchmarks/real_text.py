@@ -10,7 +10,20 @@ from pathlib import Path
 import numpy as np
 from task import Array, Arrays
 
-from npbert.data import IS_NEXT, Batch, Example, Tokenizer, collate, join_pair, mask_words, pad_rows
+from npbert.core import IGNORED
+from npbert.data import (
+    IS_NEXT,
+    Batch,
+    Example,
+    Tokenizer,
+    collate,
+    draw_pairs,
+    join_pair,
+    load_dialogue,
+    make_example,
+    mask_words,
+    pad_rows,
+)
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 
@@ -32,6 +45,22 @@ def vocabulary(data: Path, folder: Path) -> Tokenizer:
 
 def arrays(batch: Batch) -> Arrays:
     return {name: array for name, array in vars(batch).items() if array is not None}
+
+
+def dialogue_padded_to_30() -> list[Arrays]:
+    """Six pairs of the toy dialogue's lines, as the documents train on them: all sequences 30 tokens long."""
+    rng, dialogue = np.random.default_rng(0), load_dialogue(6)
+    pairs = draw_pairs(len(dialogue.lines), 6, rng)
+    batch = collate([make_example(dialogue, pair, rng) for pair in pairs], pad_id=dialogue.vocabulary.pad_id)
+    missing = 30 - batch.input_ids.shape[1]
+    return [
+        {
+            name: np.pad(array, ((0, 0), (0, missing)), constant_values=IGNORED if name == "labels" else 0)
+            if array.ndim == 2
+            else array
+            for name, array in arrays(batch).items()
+        }
+    ]
 
 
 def packed(data: Path) -> list[Arrays]:

@@ -66,6 +66,10 @@ def synthetic(
     return config, [batch]
 
 
+def documents_dialogue(_checkpoint: str, _data: Path) -> tuple[dict[str, Any], list[Arrays]]:
+    return sizes("seed", vocab_size=29), real_text.dialogue_padded_to_30()
+
+
 def from_books(
     make: Callable[[Path], list[Arrays]], _checkpoint: str, data: Path
 ) -> tuple[dict[str, Any], list[Arrays]]:
@@ -81,16 +85,19 @@ def sentences(
 
 def grown(**grows: int) -> Workload:
     """A training step of the size from which growth is measured, with something grown."""
-    size = {"B": 8, "T": 128, "L": 4} | grows
+    size = {"B": 8, "T": 128, "L": 4, "D": 256} | grows
     title = "growth, " + ", ".join(f"{name} = {value}" for name, value in size.items())
-    make = partial(synthetic, "bert-mini", size["B"], size["T"], vocab_size=1000, num_hidden_layers=size["L"])
+    shape = {"hidden_size": size["D"], "intermediate_size": 4 * size["D"], "num_attention_heads": size["D"] // 64}
+    changes = {"vocab_size": 1000, "num_hidden_layers": size["L"], **shape}
+    make = partial(synthetic, "bert-mini", size["B"], size["T"], **changes)
     return Workload(title, "train", make, sides=("npbert", "torch"))
 
 
-GROWTH = {"T": (32, 64, 128, 256, 512), "B": (1, 4, 16), "L": (2, 4, 8)}
+GROWTH = {"T": (32, 64, 128, 256, 512), "B": (1, 4, 16), "L": (2, 4, 8), "D": (128, 256, 512)}
 
 WORKLOADS: dict[str, Workload] = {
     "a": Workload("documents' size, 6 × 30", "train", partial(synthetic, "seed", 6, 30, vocab_size=29), passes=10),
+    "a2": Workload("the documents' dialogue, padded to 30", "train", documents_dialogue, passes=10),
     "b": Workload("BERT-mini, 32 × 128", "train", partial(synthetic, "bert-mini", 32, 128), passes=6),
     "c": Workload("BERT-base, 8 × 128", "train", partial(synthetic, "bert-base", 8, 128), passes=4),
     "d1": Workload("BERT-mini, books, packed", "train", partial(from_books, real_text.packed), ("data",), 3),

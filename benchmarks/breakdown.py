@@ -1,7 +1,7 @@
 """Where the time of npbert goes, in a training step or a forward: `python benchmarks/breakdown.py a`.
 
-Prints a Markdown table. A line counts what no line inside it counts; the medians of the steps, in milliseconds. It is one
-thread that is looked at: of several, each takes sequences of its own, and there is no order to count in. `--checkpoint`
+Prints a Markdown table. A line counts what no line inside it counts; the medians of the steps, in milliseconds. One
+thread is looked at: of several, each takes sequences of its own, and there is no order to count in. `--checkpoint`
 and `--data` are those of speed.py, for the workloads that need them.
 """
 

@@ -88,7 +88,7 @@ def grown(**grows: int) -> Workload:
     size = {"B": 8, "T": 128, "L": 4, "D": 256} | grows
     title = "growth, " + ", ".join(f"{name} = {value}" for name, value in size.items())
     shape = {"hidden_size": size["D"], "intermediate_size": 4 * size["D"], "num_attention_heads": size["D"] // 64}
-    changes = {"vocab_size": 1000, "num_hidden_layers": size["L"], **shape}
+    changes: dict[str, Any] = {"vocab_size": 1000, "num_hidden_layers": size["L"], **shape}
     make = partial(synthetic, "bert-mini", size["B"], size["T"], **changes)
     return Workload(title, "train", make, sides=("npbert", "torch"))
 

@@ -57,7 +57,7 @@ def test_the_table_is_of_the_last_run_and_of_ratios_round_by_round(tmp_path):
     ]
     assert (
         lines[8]
-        == "| growth, B = 8, T = 32, L = 4 | 50.00 ms | 100 ms | **0.50** (0.50 – 0.50) | 1,000 MiB | 1,000 MiB |"
+        == "| growth, B = 8, T = 32, L = 4, D = 256 | 50.00 ms | 100 ms | **0.50** (0.50 – 0.50) | 1,000 MiB | 1,000 MiB |"
     )
     assert lines[-1].startswith("Threads: 2. Rounds: 3. numpy 2.0. Other processes had 25% of the machine")
 
@@ -98,7 +98,7 @@ def test_what_is_missing_is_said_and_left_out(tmp_path):
     result = speed("e1", "d1", "--sides", "npbert", "--output", tmp_path / "speed.jsonl")
     assert result.returncode == 0
     assert result.stderr.splitlines() == ["without d1: it needs --data", "without e1: it needs --checkpoint and --data"]
-    assert "there is no workload 'x', wanted a, b, c" in speed("x").stderr
+    assert "there is no workload 'x', wanted a, a2, b, c" in speed("x").stderr
 
 
 def test_the_products_are_those_of_bert():

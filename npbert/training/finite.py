@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import run
 from npbert.core import Layer, Parameter, Tape, named_parts
 from npbert.data.batch import Batch
 from npbert.training.accumulate import part_rng, split
@@ -58,12 +59,17 @@ class CheckFinite(Watcher):
 
 def parameter_not_finite(model: Layer) -> str | None:
     """The name of the first parameter with a value that is not finite, if there is one."""
-    for name, parameter in model.named_parameters():
+    found = set()
+
+    def look(named: tuple[str, Parameter]) -> None:
+        name, parameter = named
         # A finite sum, which is quickly made, has finite terms; an infinite one may be of terms that are only large.
         with np.errstate(all="ignore"):
             if not (np.isfinite(parameter.value.sum()) or np.isfinite(parameter.value).all()):
-                return name
-    return None
+                found.add(name)
+
+    run(look, model.named_parameters())
+    return next((name for name, _ in model.named_parameters() if name in found), None)
 
 
 def first_not_finite(

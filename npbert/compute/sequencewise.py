@@ -57,8 +57,7 @@ def sequencewise(
     """
     trains = tape.keeps or tape.rng is not None
     queries = sequences if read is None else sequences.only(read)
-    are_halves_worth_it = x.size >= 2 * HALF and 2 * len(x) >= x.shape[-1]
-    count = 1 + are_halves_worth_it if trains else _inference_shares(x.size)
+    count = _training_shares(x) if trains else _inference_shares(x)
     starts = sequences.offsets
     middles = (starts[:-1] + starts[1:]) / 2
     edges = np.unique(np.searchsorted(middles, [starts[-1] * i / count for i in range(count + 1)]))
@@ -83,10 +82,15 @@ def sequencewise(
     return y, shares
 
 
-def _inference_shares(size: int) -> int:
+def _training_shares(x: Array) -> int:
+    """Two halves, where each is worth a thread."""
+    return 2 if x.size >= 2 * HALF and 2 * len(x) >= x.shape[-1] else 1
+
+
+def _inference_shares(x: Array) -> int:
     """For each thread one that is worth it, or as many more as the largest share demands."""
     threads = num_threads()
-    return max(1, min(threads, size // SHARE)) * math.ceil(size / threads / LARGEST)
+    return max(1, min(threads, x.size // SHARE)) * math.ceil(x.size / threads / LARGEST)
 
 
 def sequencewise_backward(backward: Callable[[Array, Any], Array], dy: Array, shares: list[Share], tape: Any) -> Array:

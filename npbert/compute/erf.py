@@ -45,7 +45,7 @@ def _erf_by_tanh(x: Array, divisor: float) -> Array:
     powers = range(2 * len(_TANH_FIT) - 1, 0, -2)  # those of x in x P(x²)
     first, *middle, last = (c / divisor**power for c, power in zip(_TANH_FIT, powers, strict=True))
     square = np.square(x)
-    np.clip(square, 0, (_TANH_FIT_END * divisor) ** 2, out=square)
+    np.clip(square, 0, (_TANH_FIT_END * divisor) ** 2, out=square)  # quicker than np.minimum with a number
     polynomial = first * square
     for coefficient in middle:
         polynomial += coefficient

@@ -4,6 +4,7 @@ sequencewise: parts are the whole."""
 import itertools
 import math
 from collections import Counter
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -182,3 +183,9 @@ def test_each_thread_has_its_share(threads, rows):
     with on_threads(threads), in_pieces(1):
         sequencewise(lambda x, *_: seen.append(len(x)) or x, np.ones((12, D)), Sequences([3, 3, 3, 3]), None, NO_TAPE)
     assert seen == rows
+
+
+@pytest.mark.parametrize(("largest", "rows"), [(6, [6, 6]), (5, [3, 3, 3, 3]), (3, [3, 3, 3, 3]), (1, [3, 3, 3, 3])])
+def test_no_share_is_too_large_but_a_sequence_is_never_cut(largest, rows, monkeypatch):
+    monkeypatch.setattr(import_module("npbert.compute.sequencewise"), "LARGEST", largest * D)
+    test_each_thread_has_its_share(2, rows)

@@ -54,6 +54,7 @@ class Call:
             _name_what_was_refused(function, error)
             raise
         found = gradients_by_name(function.parameters, list(function.float_inputs), dx, self.tape)
+        function.leave_out(set(function.float_inputs) - set(found))
         self.dx = {name: found[name] for name in function.float_inputs}
         self._handed_out += [("dx", part, np.copy(part)) for part in self.dx.values()]
         for name, value in function.variables.items():

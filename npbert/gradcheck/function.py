@@ -3,17 +3,18 @@
 import contextlib
 import functools
 import itertools
+import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, named_parameters
 from npbert.gradcheck.exact.digits import gradients_with_digits
-from npbert.gradcheck.exact.run import UNKNOWN, Part
+from npbert.gradcheck.exact.run import Part
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, names_of_inputs, replaced
 from npbert.gradcheck.report import (
@@ -21,6 +22,7 @@ from npbert.gradcheck.report import (
     FINITE_DIFFERENCES,
     IN_FLOAT32,
     ROUGHLY,
+    TOLERANCES,
     GradientError,
     Gradients,
     Report,
@@ -28,11 +30,14 @@ from npbert.gradcheck.report import (
 
 _STREAM = 20220  # neither dy nor a direction may be what the caller drew from the same seed: it would hide mistakes
 _EXACT, _ESTIMATED = 1e-10, 1e-6
-_NARROW = "narrow finite differences"
-_STEP = {FINITE_DIFFERENCES: 1e-3, IN_FLOAT32: 1e-2, _NARROW: 1e-3, COMPLEX_STEP: 1e-30}
-_NEAR_KINKS = 1e-2  # so much of the step, where nobody has kept the inputs away from kinks
-_STENCIL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}  # dS/dx = Σ weight · (S(x + multiple h) − S(x − multiple h)) / h + O(h⁶)
-_DTYPE = {method: np.complex128 if method == COMPLEX_STEP else np.float64 for method in _STEP}
+_SCALES = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6  # steps of finite differences, relative to the spread of an array
+_IN_FLOAT32 = 1e-2, 1e-3  # the same for code that casts to float32: the second where the first goes over a kink
+_TINY = 1e-30  # the complex step
+_CENTRAL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}  # right to O(h⁶)
+_RIGHT = {0: -11 / 6, 1: 3.0, 2: -1.5, 3: 1 / 3}  # right to O(h³), on one side of a kink
+_LEFT = {-multiple: -weight for multiple, weight in _RIGHT.items()}
+_SURE = 1e-5  # a difference counts that changes by no more than this with a tenth of the step, relative to the largest
+_MOST_LOOKED_AT = 200  # wrong numbers of an array, near each of which a kink is looked for
 _NEARBY, _ROUGH = 1e-6, 1e-9  # a smooth function has bent by the square of the first when it has moved by it
 
 
@@ -47,7 +52,10 @@ class ScalarFunction:
         self.float_inputs = float_inputs_of(layer, inputs, self.parameters)
         self._check_variables()
         drawn = np.random.default_rng([seed, _STREAM])
-        self.dy = tuple(drawn.standard_normal(np.shape(y)) for y in self.outputs())
+        y = self.outputs()
+        if not all(np.isfinite(part).all() for part in y):
+            raise GradientError("forward gives a number that is not finite, where there is no derivative")
+        self.dy = tuple(drawn.standard_normal(np.shape(part)) for part in y)
         self.inputs = list(map(copied, inputs))  # forward may have written into them
 
     @property
@@ -90,6 +98,10 @@ class ScalarFunction:
         with replaced(self.layer, self.inputs, self.float_inputs, np.copy):
             yield values
 
+    def leave_out(self, names: set[str]) -> None:
+        """Take these inputs for constants, as backward returns None for them."""
+        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name not in names}
+
     def zero_grad(self) -> None:
         """Set every gradient to 0."""
         for parameter in self.parameters.values():
@@ -97,9 +109,11 @@ class ScalarFunction:
 
     def exact(self) -> Gradients:
         """∂S/∂value for each number, right to the last digit of a float; {} where exact arithmetic has no rule."""
+        constant = frozenset(float_inputs_of(self.layer, self.inputs, self.parameters)) - frozenset(self.float_inputs)
+        part = Part(self.layer, tuple(self.inputs), self.rng, constant=constant)
         try:
-            _, right = gradients_with_digits(Part(self.layer, tuple(self.inputs), self.rng), self.dy)
-        except (GradientError, *UNKNOWN):
+            _, right = gradients_with_digits(part, self.dy, backward=False)
+        except Exception:  # of what exact numbers do not flow through
             return {}
         return {name: decimals.astype(np.float64) for name, decimals in right.items()}
 
@@ -109,7 +123,9 @@ class ScalarFunction:
         exact = self.exact()
         if exact:
             return exact, _EXACT
-        return self.by_number(self.differences), ROUGHLY.get(self.differences, _ESTIMATED)
+        if self.differences == IN_FLOAT32:
+            return self._by_difference(_IN_FLOAT32[0]), ROUGHLY[IN_FLOAT32]
+        return self._differences()[0], _ESTIMATED
 
     @functools.cached_property
     def differences(self) -> str:
@@ -131,79 +147,158 @@ class ScalarFunction:
                     return IN_FLOAT32
         return FINITE_DIFFERENCES
 
-    def estimated(self, analytic: Gradients, tolerances: dict[str, float]) -> dict[str, Gradients]:
-        """The derivatives by each method. Of what others wrote, by finite differences; and by the complex step if it
-        agrees with them, as nobody knows what complex numbers make of a mask or a maximum there. A step that is wide
-        enough for float32 may go over a kink, so a narrower one is taken where that is nearer to the analytic."""
-        if not isinstance(self.layer, Form):
-            return {method: self.by_number(method) for method in tolerances}
-        found = {self.differences: self.by_number(self.differences)}
+    def estimated(self, analytic: Gradients, tolerances: dict[str, float]) -> tuple[dict[str, Gradients], Gradients]:
+        """The derivatives by each method, and how far the differences may be off: by finite differences, and by the
+        complex step where it agrees with them, as complex numbers may make something else of a mask or a maximum."""
         if self.differences == IN_FLOAT32:
-            for name, narrow in self.by_number(_NARROW).items():
-                wide, said = found[IN_FLOAT32][name], analytic[name]
-                found[IN_FLOAT32][name] = np.where(np.abs(narrow - said) < np.abs(wide - said), narrow, wide)
-            return found
-        with contextlib.suppress(TypeError):
-            by_complex_step = self.by_number(COMPLEX_STEP)
-            if Report.compare(by_complex_step, found, {FINITE_DIFFERENCES: _ESTIMATED}).ok:
-                found[COMPLEX_STEP] = by_complex_step
-        return found
+            wide, narrow = (self._by_difference(scale) for scale in _IN_FLOAT32)
+            closer = {name: np.abs(narrow[name] - said) < np.abs(wide[name] - said) for name, said in analytic.items()}
+            return {IN_FLOAT32: {name: np.where(closer[name], narrow[name], wide[name]) for name in closer}}, {}
+        numeric, doubts = self._differences(analytic)
+        found = {FINITE_DIFFERENCES: numeric}
+        if COMPLEX_STEP in tolerances:
+            with contextlib.suppress(TypeError):
+                by_complex_step = self.by_complex_step()
+                if Report.compare(by_complex_step, found, {FINITE_DIFFERENCES: _ESTIMATED}, doubts=doubts).ok:
+                    found[COMPLEX_STEP] = by_complex_step
+        return found, doubts
 
-    def by_number(self, method: str) -> Gradients:
-        """∂S/∂value for each number, by an estimate."""
-        return {
-            name: self._slopes(
-                method, ({name: _unit(array.shape, index)} for index in np.ndindex(array.shape))
-            ).reshape(array.shape)
-            for name, array in self.variables.items()
-        }
+    def _differences(self, analytic: Gradients | None = None) -> tuple[Gradients, Gradients]:
+        """Finite differences with the step that fits each array, and how far they may be off. Where they are not what
+        backward says, a kink may be near: then smaller steps count as well, and the derivative on either side."""
+        numeric, doubts = {}, {}
+        for name, array in self.variables.items():
+            step = {name: np.random.default_rng(0).standard_normal(array.shape) * self._spread(name)}
+            with self._movable(np.float64) as variables:
+                _, doubt, scale = self._steadiest(variables, step, _CENTRAL)
+            numeric[name] = self._by_difference(scale, name)[name]
+            doubts[name] = np.full(array.shape, doubt / self._spread(name))
+            if analytic is not None:
+                self._look_again(name, analytic[name], numeric[name], doubts[name])
+        return numeric, doubts
+
+    def _look_again(self, name: str, said: Array, numeric: Array, doubts: Array) -> None:
+        """Put the closest of the believable differences where one is not what backward says."""
+        largest = max(float(np.abs(numeric).max(initial=0)), float(np.finfo(float).tiny))
+        spread = self._spread(name)
+        off = np.abs(numeric - said) - doubts > TOLERANCES[FINITE_DIFFERENCES] * largest
+        with self._movable(np.float64) as variables:
+            for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
+                step = {name: spread * _unit(said.shape, index)}
+                each = [self._steadiest(variables, step, stencil)[:2] for stencil in (_CENTRAL, _RIGHT, _LEFT)]
+                sure = [(value / spread, doubt / spread) for value, doubt in each if doubt / spread <= _SURE * largest]
+                if sure:
+                    numeric[index], doubts[index] = min(sure, key=lambda pair: abs(pair[0] - said[index]))
+
+    def _steadiest(
+        self, variables: Gradients, step: Gradients, stencil: dict[int, float]
+    ) -> tuple[float, float, float]:
+        """Of the steps, the one at which the difference changes least to the next: the difference there, how far it may
+        be off (by this change, and by the rounding of y), and the step."""
+        values = [self._difference(variables, step, scale, stencil) for scale in _SCALES]
+        rounding = 4 * np.finfo(float).eps * sum(np.abs(dy * y).sum() for dy, y in zip(self.dy, self.outputs(), strict=True))
+        doubts = np.abs(np.diff(values)) + rounding / np.array(_SCALES[:-1])
+        best = int(np.argmin(doubts))
+        return values[best], float(doubts[best]), _SCALES[best]
+
+    def _by_difference(self, scale: float, *names: str) -> Gradients:
+        """∂S/∂value for each number of these arrays, or of all, by central differences."""
+        with self._movable(np.float64) as variables:
+            return {
+                name: np.array(
+                    [
+                        self._difference(variables, {name: _unit(array.shape, index)}, scale * self._spread(name))
+                        for index in np.ndindex(array.shape)
+                    ]
+                ).reshape(array.shape)
+                for name, array in self.variables.items()
+                if name in (names or self.variables)
+            }
+
+    def by_complex_step(self) -> Gradients:
+        """∂S/∂value for each number. Raises: TypeError where complex numbers do not flow through forward."""
+        with self._movable(np.complex128) as variables:
+            return {
+                name: np.array(
+                    [
+                        self._complex_step(variables, {name: _unit(array.shape, index)})
+                        for index in np.ndindex(array.shape)
+                    ]
+                ).reshape(array.shape)
+                for name, array in self.variables.items()
+            }
+
+    def _spread(self, name: str) -> float:
+        """How far the numbers of an array lie apart, or else how large they are: what a step is small beside."""
+        array = self.variables[name]
+        return float(np.ptp(array)) or float(np.abs(array).max()) or 1.0 if array.size else 1.0
 
     def compared_along(
-        self, analytic: Gradients, tolerances: dict[str, float], count: int, seed: int, *, must_flow: bool = True
+        self,
+        analytic: Gradients,
+        tolerances: dict[str, float],
+        count: int,
+        seed: int,
+        *,
+        must_flow: bool = True,
+        rounding: Mapping[str, Array] | None = None,
     ) -> Report:
-        """The gradients beside estimates along random directions, in each of which all numbers move at once, together
-        by 1. must_flow: False leaves the complex step out where complex numbers do not flow."""
+        """The gradients beside estimates along random directions, in each of which all numbers move at once, each
+        array in proportion to its spread. must_flow: False leaves the complex step out where complex numbers do not
+        flow. rounding: how far each gradient may be off in floats."""
         rng, steps = np.random.default_rng([seed, _STREAM, 1]), []
         for _ in range(count):
-            step = {name: rng.standard_normal(gradient.shape) for name, gradient in analytic.items()}
-            length = np.sqrt(sum((part * part).sum() for part in step.values()))
+            step = {name: self._spread(name) * rng.standard_normal(each.shape) for name, each in analytic.items()}
+            length = math.sqrt(sum(each.size for each in step.values()))
             steps.append({name: part / length for name, part in step.items()})
         terms = [[gradient * step[name] for name, gradient in analytic.items()] for step in steps]
         expected = np.array([sum(term.sum() for term in each) for each in terms])
         # rounding is in proportion to what the sum would be if its terms had signs at random, even where they cancel
         scale = np.sqrt([sum((term**2).sum() for term in each) for each in terms])
-        numeric = {}
+        unsure = [[rounding[name] * step[name] for name in step] if rounding else [] for step in steps]
+        doubt = np.array([math.sqrt(sum((term**2).sum() for term in each)) for each in unsure])
+        report = Report.compare({"direction": expected}, {}, tolerances)
         for method in tolerances:
             with contextlib.nullcontext() if must_flow else contextlib.suppress(TypeError):
-                numeric[method] = {"direction": self._slopes(method, steps)}
-        return Report.compare({"direction": expected}, numeric, tolerances, {"direction": scale})
+                values, changes = self._along(method, steps)
+                numeric, doubts = {method: {"direction": values}}, {"direction": changes + doubt}
+                scales = {"direction": scale}
+                report |= Report.compare({"direction": expected}, numeric, tolerances, scales, doubts)
+        return report
 
-    def _slopes(self, method: str, steps: Iterable[Gradients]) -> Array:
-        """dS/dt at t = 0 for each step, in which the arrays named in it are value + t · step, by an estimate."""
-        with self._movable(method) as variables:
-            return np.array([self._slope(method, variables, step) for step in steps])
-
-    def _slope(self, method: str, variables: Gradients, step: Gradients) -> float:
-        h = _STEP[method] * (_NEAR_KINKS if method == FINITE_DIFFERENCES and isinstance(self.layer, Form) else 1)
+    def _along(self, method: str, steps: list[Gradients]) -> tuple[Array, Array]:
+        """dS/dt at t = 0 for each step, in which the arrays named in it are value + t · step, by an estimate; and how
+        far each may be off."""
         if method == COMPLEX_STEP:
-            y = self._at(variables, step, 1j * h)
-            if not all(map(np.iscomplexobj, y)):
-                raise TypeError("its output is real, whatever goes in")
-            return _inner(self.dy, [part.imag / h for part in y])
+            with self._movable(np.complex128) as variables:
+                return np.array([self._complex_step(variables, step) for step in steps]), np.zeros(len(steps))
+        with self._movable(np.float64) as variables:
+            found = [self._steadiest(variables, step, _CENTRAL) for step in steps]
+        return np.array([value for value, _, _ in found]), np.array([change for _, change, _ in found])
+
+    def _difference(
+        self, variables: Gradients, step: Gradients, h: float, stencil: dict[int, float] = _CENTRAL
+    ) -> float:
+        """dS/dt by a difference of outputs, before they are added up, as some are large."""
         change = [np.zeros(np.shape(dy)) for dy in self.dy]
-        for multiple, weight in _STENCIL.items():
-            both = (self._at(variables, step, t) for t in (multiple * h, -multiple * h))
-            for total, up, down in zip(change, *both, strict=True):
-                total += weight * (up - down) / h
-        return _inner(self.dy, change)
+        for multiple, weight in stencil.items():
+            for total, y in zip(change, self._at(variables, step, multiple * h), strict=True):
+                total += weight * y
+        return _inner(self.dy, change) / h
+
+    def _complex_step(self, variables: Gradients, step: Gradients) -> float:
+        y = self._at(variables, step, 1j * _TINY)
+        if not all(map(np.iscomplexobj, y)):
+            raise TypeError("its output is real, whatever goes in")
+        return _inner(self.dy, [part.imag / _TINY for part in y])
 
     @contextmanager
-    def _movable(self, method: str) -> Iterator[Gradients]:
+    def _movable(self, dtype: Any) -> Iterator[Gradients]:
         """The variables by name as arrays to move, real or complex; the layer's own are put back at the end."""
         inputs = self.inputs
         try:
             with (
-                replaced(self.layer, inputs, self.float_inputs, lambda array: array.astype(_DTYPE[method])) as (
+                replaced(self.layer, inputs, self.float_inputs, lambda array: array.astype(dtype)) as (
                     self.inputs,
                     variables,
                 ),
@@ -213,7 +308,7 @@ class ScalarFunction:
                 yield variables
         except Exception as error:
             of_complex = isinstance(error, TypeError | np.exceptions.ComplexWarning) or isinstance(self.layer, Form)
-            if method != COMPLEX_STEP or not of_complex:
+            if dtype is np.float64 or not of_complex:
                 raise
             wish = "write it without abs, var and the like, or leave the complex step out of `tolerances`"
             raise TypeError(f"complex numbers do not flow through forward ({error}): {wish}") from error

@@ -125,13 +125,14 @@ def names_of_inputs(layer: Any, count: int) -> list[str]:
 
 def float_inputs_of(layer: Any, inputs: Sequence[Any], parameters: Collection[str]) -> dict[str, int]:
     """The positions of the float arrays among the inputs, by the names that forward gives them; with `input` before it
-    where a parameter has that name. Without `target`: what a loss compares with has no gradient. A Form
-    says its own."""
+    where a parameter has that name. Without those that the layer names as `constant_inputs`, such as the target of a
+    loss. A Form says its own."""
     names, moved = names_of_inputs(layer, len(inputs)), getattr(layer, "moved", None)
+    constant = getattr(layer, "constant_inputs", ())
     return {
         f"input {names[position]}" if names[position] in parameters else names[position]: position
         for position, value in enumerate(inputs)
-        if (is_float_array(value) and names[position] != "target" if moved is None else position in moved)
+        if (is_float_array(value) and names[position] not in constant if moved is None else position in moved)
     }
 
 

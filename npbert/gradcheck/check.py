@@ -63,8 +63,9 @@ def check_gradients(
     after what its derivative lacks.)
     """
     _check_methods(tolerances)
-    layer, inputs = as_layer(layer, inputs, wrt)
-    with kept(layer, *inputs):
+    given = layer, *inputs
+    with kept(*given):
+        layer, inputs = as_layer(layer, inputs, wrt)
         function = ScalarFunction(layer, inputs, rng, seed)
         analytic, broken = gradients_of(function)
         proof = prove(layer, *inputs, rng=rng, seed=seed)
@@ -72,7 +73,7 @@ def check_gradients(
     diagnose = report.diagnose
 
     def diagnosed() -> list[Finding]:
-        with kept(layer, *inputs):
+        with kept(*given):
             return diagnose()
 
     return replace(report, diagnose=diagnosed)

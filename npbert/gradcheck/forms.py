@@ -34,6 +34,7 @@ class Form(Layer):
         self.moved: list[int] | None = None
         self.pick: list[Any] | None = None
         self.edited: dict[str, Function] = {}
+        self._draws = 0
         self.helpers = list(_helpers_of(list(theirs.values())))
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -61,7 +62,8 @@ class Form(Layer):
             return self._run(self.edited.get("forward", self.theirs["forward"]), inputs)
 
     def _returned(self, dy: Any, kept: Any) -> Any:
-        with self._as_written(1):
+        self._draws += 1  # so that what backward draws is another one each time
+        with self._as_written(self._draws):
             return self._back(self.edited.get("backward", self.theirs.get("backward")), dy, kept)
 
     @contextmanager
@@ -122,7 +124,7 @@ def _own(value: Any, is_moved: bool = False) -> Any:
     """A copy; of an array without axes that is moved, its number. Floats that stay where they are become exact ones
     among such, or their sums would be rounded."""
     if isinstance(value, np.ndarray):
-        value = value[()] if is_moved and not value.ndim else value.copy()
+        value = value[()] if is_moved and not value.ndim else np.copy(value)
         return constants_like(value) if is_exact() and is_float_array(value) else value
     return {key: _own(part) for key, part in value.items()} if type(value) is dict else copy.deepcopy(value)
 

@@ -1,6 +1,7 @@
 """kept: a program is left as it was, however often its code is run."""
 
 import collections
+import functools
 import gc
 import sys
 from collections.abc import Callable, Iterator
@@ -14,22 +15,36 @@ from npbert.gradcheck.exact.number import NonFinite, Number
 
 _ABSENT = object()
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
-_ATOMS = (int, float, complex, str, bytes, type(None), range, slice, ModuleType, CodeType, BuiltinFunctionType, np.generic)
-_LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}
+_ATOMS = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    range,
+    slice,
+    ModuleType,
+    CodeType,
+    BuiltinFunctionType,
+    np.generic,
+)
+_HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # whose objects hold what others put in
+_LIBRARIES = {*sys.stdlib_module_names - _HOLDERS, "numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}
 
 
 @contextmanager
-def kept(*roots: Any) -> Iterator[None]:
+def kept(*roots: Any) -> Iterator[list[Any]]:
     """While it lasts, whatever can be reached from the roots may change; afterwards it is as before: attributes, slots,
     lists, dicts, sets, arrays in place, generators, variables of closures, and the globals that functions name.
 
-    What `functools.cache` holds cannot be given back. It is cleared, if an exact number is in it.
+    Gives all that can be reached. What `functools.cache` holds cannot be given back. It is cleared, if an exact number is in it.
     """
     things = list(reachable(roots))
     undo = [step for thing in things for step in _to_undo(thing)]
     drawn = np.random.get_state()
     try:
-        yield
+        yield things
     finally:
         np.random.set_state(drawn)
         for step, given in undo:
@@ -63,6 +78,8 @@ def _held_by(thing: Any) -> Iterator[Any]:
         yield None if is_empty(thing) else thing.cell_contents
     elif isinstance(thing, MethodType):
         yield from (thing.__self__, thing.__func__)
+    elif isinstance(thing, functools.partial):
+        yield from (thing.func, thing.args, thing.keywords)
     elif isinstance(thing, property | classmethod | staticmethod):
         yield from (getattr(thing, name, None) for name in ("fget", "fset", "__func__"))
     elif hasattr(thing, "cache_clear") and hasattr(thing, "__wrapped__"):
@@ -73,7 +90,7 @@ def _held_by(thing: Any) -> Iterator[Any]:
     elif isinstance(thing, type) and not _is_ours(thing):
         yield from (*vars(thing).values(), *thing.__mro__[1:])
     elif not isinstance(thing, type | FunctionType) and not _is_of_library(type(thing)):
-        yield from (type(thing), getattr(thing, "__dict__", None), *(value for _, value in _slots(thing)))
+        yield from (type(thing), getattr(thing, "__dict__", None), *_slots(thing).values())
 
 
 def _is_namespace(thing: Any) -> bool:
@@ -106,9 +123,9 @@ def is_empty(cell: CellType) -> bool:
     return False
 
 
-def _slots(thing: Any) -> list[tuple[str, Any]]:
+def _slots(thing: Any) -> dict[str, Any]:
     names = (name for kind in type(thing).__mro__ for name in np.atleast_1d(vars(kind).get("__slots__", ())))
-    return [(str(name), getattr(thing, name)) for name in names if hasattr(thing, name)]
+    return {str(name): getattr(thing, name, _ABSENT) for name in names if name not in ("__dict__", "__weakref__")}
 
 
 def _is_exact(thing: Any) -> bool:
@@ -139,8 +156,16 @@ def _to_undo(thing: Any) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]
     elif isinstance(thing, np.random.RandomState):
         yield thing.set_state, (thing.get_state(),)
     elif not isinstance(thing, type) and not _is_of_library(type(thing)):
-        for name, value in _slots(thing):
-            yield object.__setattr__, (thing, name, value)
+        for name, value in _slots(thing).items():
+            yield _set, (thing, name, value)
+
+
+def _set(thing: Any, name: str, value: Any) -> None:
+    """Give a slot what it had."""
+    if value is not _ABSENT:
+        object.__setattr__(thing, name, value)
+    elif hasattr(thing, name):
+        object.__delattr__(thing, name)
 
 
 def _rebind(scope: dict[str, Any], before: dict[str, Any]) -> None:
@@ -164,7 +189,9 @@ def _reset(kind: type, before: dict[str, Any]) -> None:
 
 def _refill(thing: Any, before: Any, fill: Callable[[Any], Any]) -> None:
     """Give a container what it held, if it holds anything else now."""
-    if len(thing) != len(before) or any(one is not other for one, other in zip(_items(thing), _items(before), strict=True)):
+    if len(thing) != len(before) or any(
+        one is not other for one, other in zip(_items(thing), _items(before), strict=True)
+    ):
         thing.clear()
         fill(before)
 

@@ -175,7 +175,9 @@ def test_a_kink_that_is_near_or_here_does_no_harm(x):
     for layer in (ReLU(), unprovable(lambda x: x * (x.real > 0), lambda x: x > 0)):
         assert check_gradients(layer, np.array([x, 1.0]))
     assert check_gradients(unprovable(lambda x: x * (x.real > 0), lambda x: x >= 0), np.array([x, 1.0]))
-    assert not check_gradients(unprovable(lambda x: x * (x.real > 0), lambda x: 0.3 + 0.7 * (x > 0.1)), np.array([x, 1.0]))
+    assert not check_gradients(
+        unprovable(lambda x: x * (x.real > 0), lambda x: 0.3 + 0.7 * (x > 0.1)), np.array([x, 1.0])
+    )
 
 
 def test_what_is_right_on_exact_numbers_and_wrong_in_floats_is_wrong():

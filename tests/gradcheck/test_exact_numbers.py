@@ -13,7 +13,7 @@ from npbert.gradcheck import COMPLEX_STEP
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.digits import DIGITS, Digits
 from npbert.gradcheck.exact.field import Field, P
-from npbert.gradcheck.exact.number import Number, as_number
+from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import RULES
 from npbert.gradcheck.exact.run import Part, inhabited, run_on_numbers
 from npbert.gradcheck.function import ScalarFunction
@@ -163,7 +163,13 @@ class Degrees(Field):
         return y
 
 
-DEGREES = [("Linear", [3]), ("ReLU", [2]), ("Tanh", range(4, 100)), ("LayerNorm", [34]), ("BertForPreTraining", range(100, 10000))]
+DEGREES = [
+    ("Linear", [3]),
+    ("ReLU", [2]),
+    ("Tanh", range(4, 100)),
+    ("LayerNorm", [34]),
+    ("BertForPreTraining", range(100, 10000)),
+]
 
 
 @pytest.mark.parametrize(("name", "degrees"), DEGREES)

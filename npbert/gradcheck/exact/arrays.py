@@ -161,7 +161,9 @@ def unknowns_like(array: Array, *, moved: bool = True) -> Any:
     """Random Numbers that are seen as those of the array; moved: each with a random tangent."""
     world = Number.world
     make = np.frompyfunc(lambda x: Number(world.draw(x), world.draw_tangent() if moved else 0, x), 1, 1)
-    return as_numbers(np.asarray(make(np.asarray(array, float)), object))
+    made = np.empty_like(array, dtype=object)  # with the axes in the same order in memory
+    made[...] = make(np.asarray(array, float))
+    return as_numbers(made)
 
 
 def constants_like(array: Array) -> Any:

@@ -20,7 +20,7 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.rules import Rule
-from npbert.gradcheck.exact.run import Part, Run, run_on_numbers
+from npbert.gradcheck.exact.run import Ready, Run, run_on_numbers
 
 DIGITS = 50
 _NEAR = 1e-3
@@ -53,7 +53,9 @@ class Digits(World):
         number = constant(x)
         value = Decimal(number.ratio.numerator) / Decimal(number.ratio.denominator)
         value = value.sqrt() if number.is_root else value
-        return number.sign * value * (_pi(getcontext().prec).sqrt() ** number.halves_of_pi if number.halves_of_pi else 1)
+        return (
+            number.sign * value * (_pi(getcontext().prec).sqrt() ** number.halves_of_pi if number.halves_of_pi else 1)
+        )
 
     def inverse(self, value: Decimal) -> Decimal:
         """1/value."""
@@ -92,7 +94,7 @@ class Slope:
 
 
 def gradients_with_digits(
-    part: Part,
+    part: Ready,
     dy: tuple[Any, ...],
     *,
     near: np.random.Generator | None = None,

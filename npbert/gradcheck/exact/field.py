@@ -22,21 +22,19 @@ P = 4 * 708311844473 * math.prod(q for q in range(2, 62) if all(q % r for r in r
 """A prime of 118 bits. As P + 1 is a multiple of 4 and of the primes below 62, whole numbers up to 66 have roots."""
 
 _UNDERFLOW = -745.2  # e to this is 0 in floats
-_SMALL = 1e-6
 _ROOT_OF_PI = pow(3, 10**9, P)  # nothing is known of π but that it is not a root of an equation, so any number will do
 
 
 class Field(World):
     """Integers modulo P. rng: where unknowns, tangents and the values of functions are drawn from.
 
-    has_random_roots: True once a square root was taken: at another point, it may be in the field or not. dropped: where
-    to note constants so small that they only guard against a division by 0; they are 0 then. None takes them as they are.
+    has_random_roots: True once a square root was taken: at another point, it may be in the field or not.
     """
 
     modulus = P
 
-    def __init__(self, rng: np.random.Generator, dropped: set[float] | None = None) -> None:
-        self._rng, self._dropped = rng, dropped
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
         self._drawn: list[int] = []
         self._values: dict[tuple[str, int], int] = {}
         self.has_random_roots = False
@@ -50,9 +48,6 @@ class Field(World):
 
     def constant(self, x: float) -> int:
         """The element that stands for what a float stands for."""
-        if self._dropped is not None and 0 < abs(x) <= _SMALL:
-            self._dropped.add(x)
-            return 0
         return _in_field(x)
 
     def inverse(self, value: int) -> int:

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 _LARGEST_ROOT = 100
+SMALL = 1e-6
 
 
 class NoRuleError(TypeError):
@@ -69,14 +70,15 @@ class Number:
     """False in backward, which has no use for them: half the time."""
     ties: ClassVar[int] = 0
     """The comparisons so far of different numbers that are equal in floats."""
+    dropped: ClassVar[set[float] | None] = None
+    """Where to note summands that are constants and so small that they only guard against a 0; they are 0 then. None
+    takes them as they are."""
     constants: ClassVar[dict[float, Number]] = {}
     """The floats that were met in this world."""
     rules: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     """The functions that are known, by name: see `rules.py`."""
 
-    def __init__(
-        self, value: Any, tangent: Any, seen: float, error: float = 0.0, terms: tuple[Any, ...] = ()
-    ) -> None:
+    def __init__(self, value: Any, tangent: Any, seen: float, error: float = 0.0, terms: tuple[Any, ...] = ()) -> None:
         self.value, self.tangent, self.seen, self.error, self.terms = value, tangent, seen, error, terms
 
     def __add__(self, other: Any) -> Any:
@@ -273,6 +275,10 @@ class NonFinite:
 
 def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> Any:
     """The operation on a Number and something else."""
+    is_summand = operation in (operator.add, operator.sub) and isinstance(other, float | np.floating)
+    if Number.dropped is not None and is_summand and 0 < abs(other) <= SMALL:
+        Number.dropped.add(float(other))
+        return number
     other = as_number(other)
     if other is NotImplemented:
         return other

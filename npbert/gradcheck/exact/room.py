@@ -108,7 +108,11 @@ def _with_numbers(make: Callable[..., Any]) -> Callable[..., Any]:
 
     def made(given: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
         if not (_makes_room.get() and is_double(dtype)):
-            return as_numbers(make(given, dtype, *args, **options)) if _makes_room.get() else make(given, dtype, *args, **options)
+            return (
+                as_numbers(make(given, dtype, *args, **options))
+                if _makes_room.get()
+                else make(given, dtype, *args, **options)
+            )
         array = make(given, None, *args, **options)
         return as_numbers(array) if array.dtype == object else make(given, dtype, *args, **options)
 
@@ -151,4 +155,6 @@ def _exchanged() -> dict[int, Any]:
         makers = ("from_numpy", "as_tensor", "tensor")
         modules.append((torch, {name: _or_of_number(getattr(torch, name), _as_it_is) for name in makers}))
     table = {id(module): _Module(module, functions) for module, functions in modules}
-    return table | {id(getattr(module, name)): ours for module, functions in modules for name, ours in functions.items()}
+    return table | {
+        id(getattr(module, name)): ours for module, functions in modules for name, ours in functions.items()
+    }

@@ -105,7 +105,7 @@ def _applied(exact: Callable[..., Any], of_floats: Callable[..., float], *given:
     xs = [as_number(x) for x in given]
     seens = [x.seen for x in xs]
     seen = float(of_floats(*seens))
-    if math.isnan(seen) or any(type(x) is NonFinite for x in xs):
+    if not math.isfinite(seen) or any(type(x) is NonFinite for x in xs):
         return as_number(seen)
     y = as_number(exact(*xs))
     if type(y) is NonFinite:

@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,16 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Parameter, Tape, TapeError, named_parameters
+from npbert.core import Parameter, Tape, TapeError
 from npbert.gradcheck.exact.arrays import parts_of_number, seen, unknowns_like
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.room import Swap, room_for_numbers, swaps_for
-from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, replaced
+from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
 from npbert.gradcheck.kept import reachable
 from npbert.gradcheck.report import GradientError
 from npbert.messages import counted
 
 SLACK = 4.0  # times the bound on rounding, which is of the first order
+_DECADES, _LARGE = 3, 1e4
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,13 @@ class Floats:
         with it in floats, and what they make of it has to be known exactly."""
         if len(self.dy) > 1 or np.ndim(self.dy[0]):
             return -1.0
-        return -(2 * math.floor(self.dy[0] * 2**16) + 1) / 2**7 / self.dy[0]
+        return -(2 * math.floor(self.dy[0]) + 1) / 2**7 / self.dy[0]
 
 
 class Part(NamedTuple):
     """A layer with what its forward is given, and its dotted name, if it is a part of another one. rng: for dropout.
 
-    constant: the names of the float inputs without a gradient, for which backward returns None. swaps: see
-    `room_for_numbers`; None until it is needed. floats: what the layer does with floats; None where it did not run yet.
+    constant: the names of the float inputs without a gradient, for which backward returns None.
     """
 
     layer: Any
@@ -56,63 +56,83 @@ class Part(NamedTuple):
     rng: np.random.Generator | None
     name: str = ""
     constant: frozenset[str] = frozenset()
-    swaps: list[Swap] | None = None
+
+    def ready(self, things: Iterable[Any] | None = None) -> "Ready":
+        """The part with what a run needs. things: all that the layer holds, where that is known."""
+        things = list(reachable([self.layer]) if things is None else things)
+        parameters = parameters_of(self.layer, things)
+        float_inputs = float_inputs_of(self.layer, self.inputs, parameters)
+        moved = {name: position for name, position in float_inputs.items() if name not in self.constant}
+        return Ready(self, parameters, moved, swaps_for(things))
+
+
+class Ready(NamedTuple):
+    """A part that can run.
+
+    parameters: by name. moved: the positions of the inputs that have a gradient, by name. swaps: see
+    `room_for_numbers`. floats: what the layer does with floats; None where it did not run on them yet.
+    """
+
+    part: Part
+    parameters: dict[str, Parameter]
+    moved: dict[str, int]
+    swaps: list[Swap]
     floats: Floats | None = None
 
-    def ready(self) -> "Part":
-        """The part with its `swaps`."""
-        return self if self.swaps is not None else self._replace(swaps=swaps_for(reachable([self.layer])))
-
-    def moved(self, parameters: Mapping[str, Parameter]) -> dict[str, int]:
-        """The positions of the inputs that have a gradient, by name."""
-        found = float_inputs_of(self.layer, self.inputs, parameters)
-        return {name: position for name, position in found.items() if name not in self.constant}
+    @property
+    def count(self) -> int:
+        """How many numbers there are to derive by."""
+        sizes = (np.size(self.part.inputs[position]) for position in self.moved.values())
+        return sum(parameter.value.size for parameter in self.parameters.values()) + sum(sizes)
 
     def dy_of_numbers(self) -> tuple[Any, ...]:
         """What backward is given on exact numbers: see `Floats.factor`."""
         assert self.floats is not None
         return tuple(each * self.floats.factor for each in self.floats.dy)
 
-    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> "Part":
-        """The part with `floats`. dy: as it is, or where it is drawn from. Raises: what forward raises; GradientError
+    def made(self, make: Callable[[Array], Any]) -> Any:
+        """A context: see `replaced`."""
+        return replaced(self.parameters, self.part.inputs, self.moved, make)
+
+    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> "Ready":
+        """The same with `floats`. dy: as it is, or where it is drawn from. Raises: what forward raises; GradientError
         when backward raises, or does not return one gradient for each float input."""
-        parameters = dict(named_parameters(self.layer))
-        moved = self.moved(parameters)
-        with replaced(self.layer, self.inputs, moved, np.copy) as (given, _):
-            tape = Tape(copy_of(self.rng))
-            y = self.layer.forward(*map(copied, given), tape=tape)
+        with self.made(np.copy) as (given, _):
+            tape = Tape(copy_of(self.part.rng))
+            y = self.part.layer.forward(*map(copied, given), tape=tape)
             ys = tuple(np.copy(part) for part in as_tuple(y))
             if isinstance(dy, np.random.Generator):
                 dy = tuple(_drawn_like(part, dy) for part in ys)
             try:
-                dx = _undone(self, dy, tape, is_single=not isinstance(y, tuple | list))
+                dx = self.part.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape)
             except TapeError:
                 raise
             except Exception as error:
                 raise GradientError(f"backward raises {type(error).__name__}: {error}") from error
-            found = gradients_by_name(parameters, list(moved), dx, tape)
-            for name, position in moved.items():
+            found = gradients_by_name(self.parameters, list(self.moved), dx, tape)
+            for name, position in self.moved.items():
                 if name in found and np.shape(found[name]) != given[position].shape:
                     shapes = f"has shape {np.shape(found[name])}, and {name} {given[position].shape}"
                     raise GradientError(f"the gradient of {name} {shapes}")
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
-            arrays = [*ys, *gradients.values(), *(parameter.value for parameter in parameters.values()), *given]
-            dtypes = {array.dtype for array in arrays if is_float_array(array)}
+            values = (parameter.value for parameter in self.parameters.values())
+            dtypes = {array.dtype for array in (*ys, *gradients.values(), *values, *given) if is_float_array(array)}
         epsilon = max((float(np.finfo(dtype).eps) for dtype in dtypes), default=2.0**-52)
-        constant = self.constant | (frozenset(moved) - frozenset(found))
-        return self.ready()._replace(floats=Floats(ys, dy, gradients, epsilon), constant=constant)
+        moved = {name: position for name, position in self.moved.items() if name in gradients}
+        return self._replace(moved=moved, floats=Floats(ys, dy, gradients, epsilon))
 
 
 @dataclass(frozen=True)
 class Run:
     """One forward and one backward on Numbers.
 
-    tangents: of the parameters and float inputs by name, arrays of the world's objects. growth: ⟨dy, ẏ⟩.
+    tangents: of the parameters and float inputs by name, arrays of the world's objects. outputs: the names of y. growth: ⟨dy, ẏ⟩.
     gradients: what backward says, values by name. seen, errors: of y and of the gradients, by name, in floats. ties:
     the comparisons of different numbers that are equal in floats.
     """
 
     tangents: dict[str, Array]
+    outputs: list[str]
     growth: Any
     gradients: dict[str, Array]
     seen: dict[str, Array]
@@ -131,30 +151,29 @@ class Run:
 
     def parting(self, floats: Floats) -> str:
         """The first number that the same code makes another one of on floats, beyond rounding, in words; or ""."""
-        outputs = dict(_named(floats.y))
+        outputs, rounding = dict(_named(floats.y)), self.rounding(floats)
         for name, own in {**outputs, **floats.gradients}.items():
             factor = 1.0 if name in outputs else floats.factor
-            exact, rounding = self.seen[name] / factor, self.rounding(floats)[name] / abs(factor)
-            parted = ~(np.abs(own - exact) <= rounding + np.finfo(own.dtype).tiny)
+            exact, room = self.seen[name] / factor, rounding[name] / abs(factor)
+            parted = ~(np.abs(own - exact) <= room + np.finfo(own.dtype).tiny)
             if np.any(parted):
                 at = tuple(map(int, np.argwhere(parted)[0]))
                 return f"{_at(name, at)} is {own[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
         return ""
 
 
-def run_on_numbers(world: World, part: Part, dy: tuple[Any, ...], *, backward: bool = True) -> Run:
+def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: bool = True) -> Run:
     """Run a layer once in this world. backward: False runs forward alone.
 
     Raises: GradientError when backward does not return one gradient for each float input; whatever the layer raises
     where exact numbers do not flow through it.
     """
-    parameters = dict(named_parameters(part.layer))
-    moved = part.moved(parameters)
-    with inhabited(world), replaced(part.layer, part.inputs, moved, unknowns_like) as (given, variables):
+    layer, rng = part.part.layer, part.part.rng
+    with inhabited(world), part.made(unknowns_like) as (given, variables):
         tangents = {name: parts_of_number(value, "tangent") for name, value in variables.items()}
-        with room_for_numbers(part.ready().swaps or []):
-            tape = Tape(copy_of(part.rng))
-            y = part.layer.forward(*given, tape=tape)
+        with room_for_numbers(part.swaps):
+            tape = Tape(copy_of(rng))
+            y = layer.forward(*given, tape=tape)
             outputs = _named(as_tuple(y))
             dys = tuple(unknowns_like(each, moved=False) if np.ndim(each) else float(each) for each in dy)
             growth: Any = sum(
@@ -164,17 +183,13 @@ def run_on_numbers(world: World, part: Part, dy: tuple[Any, ...], *, backward: b
             found: dict[str, Any] = {}
             if backward:
                 Number.keeps_tangents = False
-                dx = _undone(part, dys, tape, is_single=not isinstance(y, tuple | list))
-                found = gradients_by_name(parameters, list(moved), dx, tape)
+                dx = layer.backward(dys if isinstance(y, tuple | list) else dys[0], tape)
+                found = gradients_by_name(part.parameters, list(part.moved), dx, tape)
         gradients = {name: _exact(f"the gradient of {name}", each, "value") for name, each in found.items()}
         numbers = dict(outputs) | found
         errors = {name: np.asarray(parts_of_number(each, "error"), float) for name, each in numbers.items()}
         seens = {name: seen(each) for name, each in numbers.items()}
-        return Run(tangents, growth, gradients, seens, errors, Number.ties)
-
-
-def _undone(part: Part, dys: tuple[Any, ...], tape: Tape, *, is_single: bool) -> Any:
-    return part.layer.backward(dys[0] if is_single else dys, tape)
+        return Run(tangents, list(dict(outputs)), growth, gradients, seens, errors, Number.ties)
 
 
 def gradients_by_name(
@@ -192,7 +207,11 @@ def gradients_by_name(
     returned = dx if isinstance(dx, tuple | list) and len(dx) == len(float_inputs) else as_tuple(dx)
     returned = () if dx is None else returned
     if len(returned) != len(float_inputs):
-        hint = "return one for each NumPy array of floats, or None where it has none" if returned else "is `return` forgotten?"
+        hint = (
+            "return one for each NumPy array of floats, or None where it has none"
+            if returned
+            else "is `return` forgotten?"
+        )
         raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {float_inputs}: {hint}")
     of_inputs = zip(float_inputs, returned, strict=True)
     return of_parameters | {name: gradient for name, gradient in of_inputs if gradient is not None}
@@ -222,10 +241,12 @@ def _inner(a: Array, b: Array) -> Any:
 
 
 def _drawn_like(part: Array, drawn: np.random.Generator) -> Any:
-    """A dy for this part of y, positive where it is a single number; the exact numbers get the negative."""
+    """A dy for this part of y, of all sizes and signs, so that a function that treats some otherwise is seen."""
+    sizes = 10.0 ** drawn.uniform(-_DECADES, _DECADES, np.shape(part))
     if not np.ndim(part):
-        return abs(drawn.standard_normal())
-    return drawn.standard_normal(part.shape).astype(part.dtype if part.dtype.kind == "f" else float)
+        return float(sizes * _LARGE)
+    dtype = part.dtype if part.dtype.kind == "f" else np.dtype(float)
+    return (sizes * drawn.standard_normal(np.shape(part))).astype(dtype)
 
 
 _one_at_a_time = threading.RLock()

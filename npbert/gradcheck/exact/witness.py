@@ -11,14 +11,14 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.constants import simplest
 from npbert.gradcheck.exact.digits import DIGITS, gradients_with_digits
 from npbert.gradcheck.exact.rules import HALF_EPSILON
-from npbert.gradcheck.exact.run import Part
+from npbert.gradcheck.exact.run import Ready
 from npbert.gradcheck.report import EXACT, Comparison
 
 _MOST_DIGITS = 800
 _SPARE = 8  # digits that rounding takes, of those that there are
 
 
-def witnesses(part: Part, seed: int) -> list[Comparison]:
+def witnesses(part: Ready, seed: int) -> list[Comparison]:
     """The arrays with a wrong gradient, at the very point; or, where none is, as γ is 1 by chance, near it.
 
     A gradient is wrong by more than the constants in the code are rounded, and by as much with twice the digits.
@@ -33,7 +33,7 @@ def witnesses(part: Part, seed: int) -> list[Comparison]:
     return []
 
 
-def _at(part: Part, near: list[int] | None) -> list[Comparison]:
+def _at(part: Ready, near: list[int] | None) -> list[Comparison]:
     before: dict[str, Array] = {}
     digits = DIGITS
     while digits <= _MOST_DIGITS:
@@ -90,5 +90,3 @@ def _factor(said: Array, right: Array) -> str:
             text = str(short)
             return f"{sign}{root}({text})" if root and "/" in text else f"{sign}{root}{text}"
     return f"{ratios[0]:.17g}"
-
-

@@ -148,7 +148,10 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
 
     def gradients(change: Callable[[Array], Array]) -> Gradients:
         function.zero_grad()
-        return Call(function, dy=tuple(map(change, function.dy))).backward()
+        try:
+            return Call(function, dy=tuple(map(change, function.dy))).backward()
+        except Exception as error:
+            raise PromiseError(f"backward raises {type(error).__name__} for another dy: {error}") from error
 
     rest = gradients(lambda dy: 1 - dy)
     tried = [("a dy of 1", gradients(lambda dy: 0 * dy + 1), {name: each + rest[name] for name, each in alone.items()})]

@@ -28,6 +28,7 @@ from npbert.gradcheck.report import (
 _STREAM = 20220  # neither dy nor a direction may be what the caller drew from the same seed: it would hide mistakes
 _EXACT, _ESTIMATED = 1e-10, 1e-6
 _SCALES = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6  # steps of finite differences, relative to the spread of an array
+_FINER = *_SCALES, 1e-8, 1e-10, 1e-12  # where none of these is small enough
 _IN_FLOAT32 = 1e-2, 1e-3  # the same for code that casts to float32: the second where the first goes over a kink
 _TINY = 1e-30  # the complex step
 _CENTRAL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}  # right to O(h⁶)
@@ -65,7 +66,7 @@ class ScalarFunction(MovableLayer):
             return [*as_tuple(y), *self.layer.backward(dy, tape)]
 
         with contextlib.suppress(Exception):  # the author's own
-            for moved in zip(*(values(step * _NEARBY) for step in range(9)), strict=True):
+            for moved in zip(*(values(step * _NEARBY) for step in range(1, 10)), strict=True):
                 bends = np.abs(np.diff(moved, n=2, axis=0))
                 if bends.max(initial=0) > _ROUGH * np.abs(moved).max(initial=0):
                     return IN_FLOAT32
@@ -105,13 +106,15 @@ class ScalarFunction(MovableLayer):
         """Put the closest of the believable differences where one is not what backward says."""
         largest = max(float(np.abs(each).max(initial=0)) for each in (numeric, said)) or 1.0
         spread = self.spread(name)
+        doubts[doubts > _SURE * largest] = 0.0
         off = np.abs(numeric - said) - doubts > TOLERANCES[FINITE_DIFFERENCES] * largest
         exact = self.exact() if off.any() else {}
         with self.movable(np.float64) as variables:
             for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
                 step = {name: spread * _unit(said.shape, index)}
-                each = [self._steadiest(variables, step, stencil)[:2] for stencil in (_CENTRAL, _RIGHT, _LEFT)]
-                sure = [(value / spread, doubt / spread) for value, doubt in each if doubt / spread <= _SURE * largest]
+                tried = [self._steadiest(variables, step, stencil, _FINER) for stencil in (_CENTRAL, _RIGHT, _LEFT)]
+                here = max(largest, *(abs(value) / spread for value, _, _ in tried))
+                sure = [(value / spread, doubt / spread) for value, doubt, _ in tried if doubt / spread <= _SURE * here]
                 if sure:  # at a kink, what lies between the slopes of both sides is a subgradient
                     values, off = zip(*sure, strict=True)
                     numeric[index], doubts[index] = np.clip(said[index], min(values), max(values)), max(off)
@@ -119,16 +122,18 @@ class ScalarFunction(MovableLayer):
                     numeric[index], doubts[index] = exact[name][index], 0.0
 
     def _steadiest(
-        self, variables: Gradients, step: Gradients, stencil: dict[int, float]
+        self, variables: Gradients, step: Gradients, stencil: dict[int, float], scales: tuple[float, ...] = _SCALES
     ) -> tuple[float, float, float]:
         """Of the steps, the one at which the difference changes least to the next: the difference there, how far it may
         be off (by this change, and by the rounding of y), and the step."""
         here = self.outputs()
-        values = [self._difference(variables, step, scale, stencil) for scale in _SCALES]
-        rounding = 4 * np.finfo(float).eps * sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, here, strict=True))
-        doubts = np.abs(np.diff(values)) + rounding / np.array(_SCALES[:-1])
+        values = [self._difference(variables, step, scale, stencil) for scale in scales]
+        rounding = (
+            4 * np.finfo(float).eps * sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, here, strict=True))
+        )
+        doubts = np.abs(np.diff(values)) + rounding / np.array(scales[:-1])
         best = int(np.argmin(doubts))
-        return values[best], float(doubts[best]), _SCALES[best]
+        return values[best], float(doubts[best]), scales[best]
 
     def _by_difference(self, scale: float, *names: str) -> Gradients:
         """∂S/∂value for each number of these arrays, or of all, by central differences."""

@@ -30,7 +30,17 @@ _ATOMS = (
     np.generic,
 )
 _HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # whose objects hold what others put in
-_LIBRARIES = {*sys.stdlib_module_names - _HOLDERS, "numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}
+_LIBRARIES = {
+    *sys.stdlib_module_names - _HOLDERS,
+    "numpy",
+    "scipy",
+    "torch",
+    "jax",
+    "jaxlib",
+    "hypothesis",
+    "pytest",
+    "_pytest",
+}
 
 
 @contextmanager

@@ -5,7 +5,7 @@ floats is compared with the gradients, and another backward with the first.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -35,18 +35,20 @@ def spread(array: Array) -> float:
     return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
 
 
-def slope_parting(part: Ready, run: Run, seed: int) -> str:
-    """A sentence, if y moves otherwise on floats than the gradients say, when all numbers move at random; or "".
+def slope_parting(part: Ready, run: Run, right: Mapping[str, Array], seed: int) -> str:
+    """A sentence, if y moves otherwise on floats than on exact numbers, when all numbers move at random; or "".
 
-    The first of the steps is enough where nothing is wrong: others serve where a kink is near, or rounding.
+    right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong: the
+    others serve where a kink is near, or rounding counts.
     """
     floats = part.floats
     assert floats is not None
     with part.made(np.copy) as (_, here):
         pass
     with part.made(moved_by(1.0, seed)) as (_, ahead):
-        terms = [floats.gradients[name] * (ahead[name] - here[name]) for name in floats.gradients]
-    expected, scale = sum(term.sum() for term in terms), math.sqrt(sum((term**2).sum() for term in terms))
+        terms = [gradient * (ahead[name] - here[name]) for name, gradient in right.items()]
+    expected = sum(float(term.sum()) for term in terms)
+    scale = max(abs(expected), *(float(np.abs(term).max(initial=0)) for term in terms))
     rounding = sum(
         (np.abs(dy) * run.rounding(floats)[name]).sum() for dy, name in zip(floats.dy, run.outputs, strict=True)
     )
@@ -57,7 +59,7 @@ def slope_parting(part: Ready, run: Run, seed: int) -> str:
         found = float(sum(change.sum() for change in changes)) / (2 * step)
         if abs(found - expected) <= _SLOPE * scale + rounding / step:
             return ""
-    return f"y moves by {found:.6g} on your floats where the gradients say {expected:.6g}"
+    return f"y moves by {found:.6g} on your floats, and by {expected:.6g} on exact numbers"
 
 
 def _outputs(part: Ready, make: Callable[[Array], Array]) -> list[Any]:

@@ -116,6 +116,12 @@ def gradients_with_digits(
         return replace(run, gradients=said), right
 
 
+def right_gradients(part: Ready, dy: tuple[Any, ...]) -> dict[str, Array]:
+    """By name, the gradients that forward shows, to the last digit of a float."""
+    _, right = gradients_with_digits(part, dy, backward=False)
+    return {name: decimals.astype(np.float64) for name, decimals in right.items()}
+
+
 def _slopes_of(total: Slope) -> dict[Slope, Decimal]:
     """The weight of each unknown's slope in the total: what was made last is undone first."""
     weights: dict[Slope, Any] = {total: Decimal(1)}

@@ -276,7 +276,7 @@ class NonFinite:
 def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> Any:
     """The operation on a Number and something else."""
     is_summand = operation in (operator.add, operator.sub) and isinstance(other, float | np.floating)
-    if Number.dropped is not None and is_summand and 0 < abs(other) <= SMALL:
+    if Number.dropped is not None and Number.keeps_tangents and is_summand and 0 < abs(other) <= SMALL:
         Number.dropped.add(float(other))
         return number
     other = as_number(other)

@@ -44,6 +44,7 @@ import numpy as np
 
 from npbert.core import Tape, TapeError, named_parts
 from npbert.gradcheck.exact.bridge import another_backward, moved_by, slope_parting
+from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.room import is_ours_or_numpys
@@ -52,9 +53,9 @@ from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.inputs import attributes_kept, copied, copy_of
 from npbert.gradcheck.kept import kept
-from npbert.gradcheck.report import NOT_PROVED, PROVED, REFUTED, GradientError, Proof
+from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, GradientError, Proof, compared
 
-_POINTS = 64
+_POINTS, _ROUGHLY = 64, 1e-6
 _ASIDE, _NEAR = 1e-5, 1e-3  # how far a tie is left, and how far gradients may move with it, relative to the largest
 
 _NO_LAW = (
@@ -118,25 +119,34 @@ def proof_of(part: Ready, seed: int) -> Proof:
 def _proof_beside_floats(part: Ready, seed: int) -> Proof:
     """The proof for a layer that ran on floats. Raises: whatever the layer raises on exact numbers."""
     run, holds, has_roots = _run(part, seed)
+    assert part.floats is not None
     proved = Proof(PROVED, part.count, rounding=run.rounding(part.floats))
-    if run.ties:
-        if is_right_on_both_sides(part, seed):
-            return proved
-    elif parting := run.parting(part.floats) or slope_parting(part, run, seed) or another_backward(part, run):
-        return replace(proved, verdict=NOT_PROVED, reason=parting)
-    elif holds:
+    if run.ties and is_right_on_both_sides(part, seed):
+        return proved
+    parting, right = run.parting(part.floats), part.floats.gradients
+    if not (parting or run.ties):
+        right = right if holds else right_gradients(part, part.floats.dy)
+        parting = slope_parting(part, run, right, seed)
+    if parting:
+        return replace(proved, verdict=NOT_PROVED, reason=f"the code goes another way on exact numbers: {parting}")
+    parting = run.backward_parting(part.floats) or (another_backward(part, run) if holds else "")
+    if parting:
+        arrays = compared(EXACT, part.floats.gradients, right_gradients(part, part.floats.dy), _ROUGHLY)
+        if wrong := tuple(array for array in arrays if array.count):
+            return Proof(REFUTED, part.count, wrong=wrong)
+        reason = f"backward is not linear in dy, or goes another way on exact numbers: {parting}"
+        return replace(proved, verdict=NOT_PROVED, reason=reason)
+    if holds and not run.ties:
         return proved
     wrong = witnesses(part, seed)
+    if not wrong and has_roots and any(_run(part, other)[1] for other in range(seed + 1, seed + _POINTS)):
+        return proved
     if wrong and (dropped := _without_small_constants(part, seed)):
         return Proof(NOT_PROVED, part.count, reason=_but_for(dropped), dropped=dropped)
-    if wrong and not run.parting(part.floats):
-        parts, _ = judged(parts_of(part.part), lambda each: holds_for(each, seed))
-        return Proof(REFUTED, part.count, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
-    if run.ties:
-        return Proof(NOT_PROVED, part.count, reason=_TIE)
-    if has_roots and any(_run(part, other)[1] for other in range(seed + 1, seed + _POINTS)):
-        return proved
-    return Proof(NOT_PROVED, part.count, reason=_NO_LAW)
+    if not wrong:
+        return Proof(NOT_PROVED, part.count, reason=_TIE if run.ties else _NO_LAW)
+    parts, _ = judged(parts_of(part.part), lambda each: holds_for(each, seed))
+    return Proof(REFUTED, part.count, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 
 def holds_for(part: Part, seed: int) -> bool:
@@ -156,12 +166,16 @@ def is_right_on_both_sides(part: Ready, seed: int) -> bool:
     """True if backward is proved a little to one side of a tie and to the other, and no gradient at the tie is beyond
     those of the two sides."""
     assert part.floats is not None
+    drawn = np.random.default_rng([seed, 4])  # all of one size, beside which a gradient is small or not
+    part = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in part.floats.y))
     sides = []
     for step in (_ASIDE, -_ASIDE):
         with part.made(moved_by(step, seed)) as (given, _):
             side = part._replace(part=part.part._replace(inputs=tuple(given))).run_on_floats(part.floats.dy)
             run, holds, _ = _run(side, seed)
-            if not holds or run.ties or run.parting(side.floats) or slope_parting(side, run, seed):
+            if not holds or run.ties or run.parting(side.floats) or run.backward_parting(side.floats):
+                return False
+            if slope_parting(side, run, side.floats.gradients, seed):
                 return False
             sides.append(side.floats.gradients)
     for name, at in part.floats.gradients.items():

@@ -150,14 +150,20 @@ class Run:
         return {name: unit * np.nan_to_num(errors, nan=0.0, posinf=0.0) for name, errors in self.errors.items()}
 
     def parting(self, floats: Floats) -> str:
-        """The first number that the same code makes another one of on floats, beyond rounding, in words; or ""."""
-        outputs, rounding = dict(_named(floats.y)), self.rounding(floats)
-        for name, own in {**outputs, **floats.gradients}.items():
-            factor = 1.0 if name in outputs else floats.factor
+        """The first number of y that the same code makes another one of on floats, beyond rounding, in words; or ""."""
+        return self._first_apart(dict(_named(floats.y)), 1.0, floats)
+
+    def backward_parting(self, floats: Floats) -> str:
+        """The same of the gradients."""
+        return self._first_apart(floats.gradients, floats.factor, floats)
+
+    def _first_apart(self, on_floats: Mapping[str, Any], factor: float, floats: Floats) -> str:
+        rounding = self.rounding(floats)
+        for name, own in on_floats.items():
             exact, room = self.seen[name] / factor, rounding[name] / abs(factor)
-            parted = ~(np.abs(own - exact) <= room + np.finfo(own.dtype).tiny)
-            if np.any(parted):
-                at = tuple(map(int, np.argwhere(parted)[0]))
+            apart = ~(np.abs(own - exact) <= room + np.finfo(own.dtype).tiny)
+            if np.any(apart):
+                at = tuple(map(int, np.argwhere(apart)[0]))
                 return f"{_at(name, at)} is {own[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
         return ""
 

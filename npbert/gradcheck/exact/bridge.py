@@ -12,12 +12,14 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Tape
-from npbert.gradcheck.exact.run import Floats, Ready, Run
+from npbert.gradcheck.exact.field import Field
+from npbert.gradcheck.exact.run import Floats, Ready, Run, run_on_numbers
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of
 
 _STEPS = 1e-4, 1e-2, 1e-3, 1e-5, 1e-6, 1e-7
 _SLOPE = 1e-5  # the relative error of a slope by a difference, beside what rounding explains
 _TIMES = -(2.0**13)
+_ASIDE, _NEAR = 1e-5, 1e-3  # how far a tie is left, and how far gradients may move with it, relative to the largest
 
 
 def moved_by(step: float, seed: int) -> Callable[[Array], Array]:
@@ -74,3 +76,35 @@ def another_backward(part: Ready, floats: Floats, rounding: Mapping[str, Array])
         if not (difference <= rounding[name] + np.finfo(gradient.dtype).tiny).all():
             return f"for {_TIMES:g} times dy, the gradient of {name} is not {_TIMES:g} times as large"
     return ""
+
+
+def run_in_field(part: Ready, floats: Floats, seed: int) -> tuple[Run, bool, bool]:
+    """The run in GF(p); whether ⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ holds at a random point, in a random direction; and
+    whether roots were taken, which another point may have in the field."""
+    field = Field(np.random.default_rng(seed))
+    run = run_on_numbers(field, part, floats.dy_of_numbers)
+    return run, run.difference % Field.modulus == 0, field.has_random_roots
+
+
+def is_right_on_both_sides(part: Ready, floats: Floats, seed: int) -> bool:
+    """True if backward is proved a little to one side of a tie and to the other, and no gradient at the tie is beyond
+    those of the two sides."""
+    drawn = np.random.default_rng([seed, 4])  # all of one size, beside which a gradient is small or not
+    _, tie = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
+    sides = []
+    for step in (_ASIDE, -_ASIDE):
+        with part.made(moved_by(step, seed)) as (given, _):
+            side, there = part._replace(part=part.part._replace(inputs=tuple(given))).run_on_floats(tie.dy)
+            run, holds, _ = run_in_field(side, there, seed)
+            rounding = run.rounding(there)
+            parting = run.parting(there, rounding) or run.backward_parting(there, rounding)
+            if not holds or run.ties or parting or slope_parting(side, there, run, rounding, there.gradients, seed):
+                return False
+            sides.append(there.gradients)
+    return all(_is_between(at, sides[0][name], sides[1][name]) for name, at in tie.gradients.items())
+
+
+def _is_between(at: Array, one: Array, other: Array) -> bool:
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    room = _NEAR * max(np.abs(low).max(initial=0), np.abs(high).max(initial=0))
+    return bool(((low - room <= at) & (at <= high + room)).all())

@@ -12,12 +12,13 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError
 from npbert.gradcheck.exact.arrays import parts_of_number, seen, unknowns_like
-from npbert.gradcheck.exact.number import NoRuleError, Number, World
+from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.room import Swap, room_for_numbers, swaps_for
+from npbert.gradcheck.exact.world import World
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
 from npbert.gradcheck.kept import reachable
 from npbert.gradcheck.report import GradientError
-from npbert.messages import counted
+from npbert.gradcheck.returned import gradients_by_name
 
 SLACK = 4.0  # times the bound on rounding, which is of the first order
 _DECADES, _LARGE = 3, 1e4
@@ -195,31 +196,6 @@ def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: 
         errors = {name: np.asarray(parts_of_number(each, "error"), float) for name, each in numbers.items()}
         seens = {name: seen(each) for name, each in numbers.items()}
         return Run(tangents, list(dict(outputs)), growth, gradients, seens, errors, Number.ties)
-
-
-def gradients_by_name(
-    parameters: Mapping[str, Parameter], float_inputs: list[str], dx: Any, tape: Tape
-) -> dict[str, Any]:
-    """The gradients of the parameters, and of the float inputs as backward returned them, but for those that are None.
-
-    Raises: GradientError unless there is one for each of these, or when something is left on the tape.
-    """
-    try:
-        tape.check_empty()
-    except TapeError as error:
-        raise GradientError(str(error)) from error
-    of_parameters = {name: parameter.grad for name, parameter in parameters.items()}
-    returned = dx if isinstance(dx, tuple | list) and len(dx) == len(float_inputs) else as_tuple(dx)
-    returned = () if dx is None else returned
-    if len(returned) != len(float_inputs):
-        hint = (
-            "return one for each NumPy array of floats, or None where it has none"
-            if returned
-            else "is `return` forgotten?"
-        )
-        raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {float_inputs}: {hint}")
-    of_inputs = zip(float_inputs, returned, strict=True)
-    return of_parameters | {name: gradient for name, gradient in of_inputs if gradient is not None}
 
 
 def _named(ys: tuple[Any, ...]) -> list[tuple[str, Any]]:

@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, Pooler
-from npbert.compute import Array, DTypeLike
+from npbert.compute import Array, DTypeLike, Lending, inference_parts, neighbours, run
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig
-from npbert.models.packed_batch import AnyBatch, PackedBatch
+from npbert.models.packed_batch import AnyBatch, PackedBatch, Rows
 from npbert.models.pretrained import PreTrainedModel
 from npbert.shown import shown_in_short
+
+_lending = Lending()
 
 
 @shown_in_short
@@ -87,11 +89,32 @@ class BertModel(PreTrainedModel):
         self.encode_backward(dh, tape)
 
     def encode(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """The last hidden state (N, D) of the rows, or (M, D) of those that are read: what a head starts from."""
+        """The last hidden state (N, D) of the rows, or (M, D) of those that are read: what a head starts from.
+
+        No sequence knows of another, so in inference threads take parts of a large batch through all layers. (In
+        training they take whole parts, with the loss: `npbert.training.accumulate`.) What is too little to be shared is
+        left to BLAS's threads (compute/lent.py).
+        """
         if tape is None:
             raise TypeError("tape is None, wanted a Tape, or NO_TAPE where no backward will follow")
-        h = self.embeddings.forward(packed.input_ids, packed.token_type_ids, packed.positions, tape)
-        return self.encoder.forward(h, packed.sequences, packed.read_rows, tape)
+        lengths = packed.sequences.lengths
+        if tape.keeps or tape.rng is not None:
+            return self._encode(packed.rows(slice(0, len(lengths))), tape)
+        count = inference_parts(packed.sequences.num_rows, self.config.hidden_size)
+        parts = [packed.rows(part) for part in neighbours(lengths, count)]
+        if len(parts) == 1:
+            return _lending(lambda: self._encode(parts[0], tape), self, packed.sequences.num_rows)
+        found: list[Any] = [None] * len(parts)
+
+        def work(number: int) -> None:
+            found[number] = self._encode(parts[number], tape)
+
+        run(work, range(len(parts)))
+        return np.concatenate(found)
+
+    def _encode(self, rows: Rows, tape: Tape) -> Array:
+        h = self.embeddings.forward(rows.input_ids, rows.token_type_ids, rows.positions, tape)
+        return self.encoder.forward(h, rows.sequences, rows.read, tape)
 
     def encode_backward(self, dh: Array, tape: Tape) -> None:
         """The backward of `encode`: from dh to every parameter of the encoder and the embeddings."""

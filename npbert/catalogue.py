@@ -9,6 +9,7 @@ blocks come in random shapes.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,13 @@ import npbert.blocks
 import npbert.layers
 import npbert.models
 from npbert.blocks import EncoderLayer
-from npbert.core import IGNORED, Init, Layer
+from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
 from npbert.data.batch import Batch
 from npbert.gradcheck import LossOf, randomize
 from npbert.models import BertConfig
 from npbert.shapes import AWKWARD, Shapes
+from npbert.training.accumulate import accumulate, part_rng, parts_of, weights_of
+from npbert.training.parallel import ALONE, Shares
 
 _ROOMS = npbert.layers, npbert.blocks, npbert.models
 _CLASSES: dict[str, type[Any]] = {name: getattr(room, name) for room in _ROOMS for name in room.__all__}
@@ -54,6 +57,28 @@ class Setting:
         is_float = [isinstance(value, np.ndarray) and value.dtype == np.float64 for value in inputs]
         inputs = tuple(value.astype(dtype) if f else value for value, f in zip(inputs, is_float, strict=True))
         return layer, inputs, np.random.default_rng(seed + 3)
+
+
+class LossInParts(Layer):
+    """A model's loss over a batch in `parts` parts. Its backward is a training step's: each part goes forward and back
+    again by itself, with the dropout that forward had, and then they are added up."""
+
+    def __init__(self, model: Any, parts: int) -> None:
+        self.model, self.parts = model, parts
+
+    def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> Any:
+        seed = None if tape.rng is None else [int(tape.rng.integers(2**32))]
+        tape.keep(self, batch, seed)
+        pieces = parts_of(self.model, batch, Shares(self.model, ALONE), self.parts)
+        _, weights = weights_of(self.model, pieces)
+        tapes = [Tape(part_rng(seed, number), keeps=False) for number in range(len(pieces))]
+        means = [self.model.loss(piece, each).means for piece, each in zip(pieces, tapes, strict=True)]
+        return sum(weight * mean for weight, mean in zip(chain(*weights), chain(*means), strict=True))
+
+    def backward(self, dloss: Any, tape: Tape) -> None:
+        """The gradient of a sum is the sum of the parts' gradients, each with its part's share of the targets."""
+        batch, seed = tape.take(self)
+        accumulate(self.model, batch, seed, parts=self.parts, dloss=float(dloss))
 
 
 def _plain(layer_class: Any, init: Init) -> Any:
@@ -164,6 +189,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BertForPreTraining, logits of all": (model, batch),
         "BertForMaskedLM": of_model(labels=one_without),
         "BertForMaskedLM, logits of all": (model, batch),
+        "BertForPreTraining, a batch in 3 parts": (
+            lambda cls, init: LossInParts(model(cls, init), 3),
+            lambda rng: (shapes.batch(**words),),
+        ),
         "BertForSequenceClassification": of_model(config={"num_labels": 5}, labels=shapes.class_labels),
         "BertForSequenceClassification, regression": of_model(
             config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]

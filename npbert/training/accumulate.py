@@ -32,20 +32,22 @@ class StepLosses(NamedTuple):
         return sum(self.losses)
 
 
-def accumulate(model: Any, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0) -> StepLosses:
+def accumulate(
+    model: Any, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0, dloss: float = 1.0
+) -> StepLosses:
     """Add the gradient of the loss of `batch` to the model's, computed in parts, which the threads share.
 
-    parts: how many at most; 0 for as many as the sizes of batch and model make worth it. Several take less memory than
-    one where the batch takes more than the model. The rest is as in `gradients_of`.
+    parts: how many at most; 0 for as many as the sizes of batch and model make worth it.
+    dloss: the factor by which this loss counts in what is minimised. The rest is as in `gradients_of`.
     """
     shares = Shares(model, ALONE)
-    losses, gradients = gradients_of(model, batch, seed, shares, parts=parts)
+    losses, gradients = gradients_of(model, batch, seed, shares, parts=parts, dloss=dloss)
     shares.add_up(gradients)
     return losses
 
 
 def gradients_of(
-    model: Any, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0
+    model: Any, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0, dloss: float = 1.0
 ) -> tuple[StepLosses, Gradients]:
     """The losses of `batch`, and the gradients of the parts of this process, as far as they are added up.
 
@@ -71,20 +73,19 @@ def gradients_of(
     if communicator.is_first and count < size:
         said = f"a batch of {counted(count, 'part')} leaves {size - count} of {size} processes without work"
         warn(f"{said}: begin a run with --parts {size} for as many parts as processes")
-    counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
-    weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
+    counts, weights = weights_of(model, pieces)
     gradients = Gradients(count)
     results: dict[int, Any] = {}
 
     def work(number: int) -> None:
-        tape, weight = Tape(part_rng(seed, number)), weights[number]
+        tape, weight = Tape(part_rng(seed, number)), [dloss * each for each in weights[number]]
         with gradients_of_a_part() as found:
             losses = model.loss(pieces[number], tape)
             model.loss_backward(tuple(weight) if len(weight) > 1 else weight[0], tape)
         tape.check_empty()
-        results[number] = list(map(float, losses.means)), losses.counts_right
+        results[number] = losses.means, losses.counts_right
         gradients.sums[0, number] = [
-            np.asarray(found[each], order="C") if each in found else np.zeros_like(each.value) for each in shares.all
+            np.asanyarray(found[each], order="C") if each in found else np.zeros_like(each.value) for each in shares.all
         ]
 
     own = communicator.own(range(count))
@@ -132,6 +133,13 @@ def _have_targets(batch: Batch) -> Array:
         if targets is not None:
             has_target &= (targets != IGNORED).reshape(len(has_target), -1).any(axis=1)
     return has_target
+
+
+def weights_of(model: Any, pieces: Sequence[PackedBatch]) -> tuple[Array, list[list[float]]]:
+    """How many targets each part has (parts, kinds), and n/N, its share of them, as plain numbers, which keep the dtype
+    of the model."""
+    counts = np.array([model.target_counts(piece) for piece in pieces])
+    return counts, (counts / counts.sum(axis=0)).tolist()
 
 
 def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import IGNORED, Batch, Tape, TapeError, global_norm
+from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, Tape, TapeError, global_norm
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import LossOf
 from npbert.models import Reads
@@ -133,6 +133,22 @@ def test_any_number_of_threads_gives_the_same_bits_and_no_gradient_too_many(part
         assert len(held) == -(-parts // at_once), "rounds, before each of which is added up what can be"
         assert max(held) < max(2, parts.bit_length())
     np.testing.assert_allclose(norm, global_norm(model.parameters()), rtol=1e-14)
+
+
+@pytest.mark.parametrize("hidden", [8, 1024])
+def test_one_part_has_the_same_bits_on_any_threads(hidden):
+    """Also where its products are large enough to be shared out."""
+    config, found = BertConfig(30, hidden, 1, 2, 4 * hidden, max_position_embeddings=11), set()
+    model, ids = (
+        BertForMaskedLM(config, rng=np.random.default_rng(0)),
+        np.random.default_rng(1).integers(0, 30, (2, 11)),
+    )
+    for threads in (1, 2, 3):
+        model.zero_grad()
+        with on_threads(threads):
+            losses = accumulate(model, Batch(ids, labels=ids), [5])
+        found.add((losses, b"".join(parameter.grad.tobytes() for parameter in model.parameters())))
+    assert len(found) == 1
 
 
 def test_a_batch_without_a_target():

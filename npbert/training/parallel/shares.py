@@ -65,7 +65,7 @@ class Shares:
         self.shared_out = shared_out and communicator.size > 1
         self._names, self.all = zip(*model.named_parameters(), strict=True)
         for parameter in self.all:
-            parameter.value = np.asarray(parameter.value, order="C")  # of which a stretch is a view
+            parameter.value = np.asanyarray(parameter.value, order="C")  # of which a stretch is a view
         edges = _edges(self.all, communicator.size)
         self._stretches = [_stretches(self.all, *pair) for pair in itertools.pairwise(edges)]
         mine = self._stretches[communicator.rank] if self.shared_out else _stretches(self.all, 0, edges[-1])

@@ -7,10 +7,10 @@ import numpy as np
 
 from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, Pooler
 from npbert.compute import Array, DTypeLike, Lending, inference_parts, neighbours, run
-from npbert.core import NO_TAPE, Init, Tape
+from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig
-from npbert.models.packed_batch import AnyBatch, PackedBatch, Rows
+from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
 from npbert.shown import shown_in_short
 
@@ -97,24 +97,23 @@ class BertModel(PreTrainedModel):
         """
         if tape is None:
             raise TypeError("tape is None, wanted a Tape, or NO_TAPE where no backward will follow")
-        lengths = packed.sequences.lengths
+        sequences, read = packed.sequences, packed.read_rows
+        h = self.embeddings.forward(packed.input_ids, packed.token_type_ids, packed.positions, tape)
         if tape.keeps or tape.rng is not None:
-            return self._encode(packed.rows(slice(0, len(lengths))), tape)
-        count = inference_parts(packed.sequences.num_rows, self.config.hidden_size)
-        parts = [packed.rows(part) for part in neighbours(lengths, count)]
+            return self.encoder.forward(h, sequences, read, tape)
+        parts = neighbours(sequences.lengths, inference_parts(*h.shape))
         if len(parts) == 1:
-            return _lending(lambda: self._encode(parts[0], tape), self, packed.sequences.num_rows)
+            return _lending(lambda: self.encoder.forward(h, sequences, read, tape), self, len(h))
         found: list[Any] = [None] * len(parts)
 
         def work(number: int) -> None:
-            found[number] = self._encode(parts[number], tape)
+            part = parts[number]
+            first, last = sequences.offsets[[part.start, part.stop]]
+            own = None if read is None else read[slice(*np.searchsorted(read, [first, last]))] - first
+            found[number] = self.encoder.forward(h[first:last], Sequences(sequences.lengths[part]), own, tape)
 
         run(work, range(len(parts)))
         return np.concatenate(found)
-
-    def _encode(self, rows: Rows, tape: Tape) -> Array:
-        h = self.embeddings.forward(rows.input_ids, rows.token_type_ids, rows.positions, tape)
-        return self.encoder.forward(h, rows.sequences, rows.read, tape)
 
     def encode_backward(self, dh: Array, tape: Tape) -> None:
         """The backward of `encode`: from dh to every parameter of the encoder and the embeddings."""

@@ -1,11 +1,9 @@
 """PackedBatch: a batch as a model reads it, checked once and without padding. Layers see its rows and nothing else."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -49,16 +47,6 @@ class Reads:
 
 
 READS_ALL = Reads()
-
-
-class Rows(NamedTuple):
-    """Some neighbouring sequences: what the embeddings look up of each row (N,), and, of these rows, those to read."""
-
-    input_ids: Array
-    token_type_ids: Array
-    positions: Array
-    sequences: Sequences
-    read: Array | None
 
 
 class PackedBatch:
@@ -130,15 +118,6 @@ class PackedBatch:
 
     def __repr__(self) -> str:
         return f"PackedBatch of {self.places.size} rows in {self.shape[0]} sequences"
-
-    def rows(self, part: slice) -> Rows:
-        """The rows of these sequences, in the order in which they are sorted."""
-        first, last = self.sequences.offsets[[part.start, part.stop]]
-        read = self.read_rows
-        if read is not None:
-            read = read[slice(*np.searchsorted(read, [first, last]))] - first
-        ids, types, positions = (array[first:last] for array in (self.input_ids, self.token_type_ids, self.positions))
-        return Rows(ids, types, positions, Sequences(self.sequences.lengths[part]), read)
 
     def where(self, places: Array) -> Array:
         """The output row of each of the `places`. Raises: ValueError for padding, or a token that is not read."""

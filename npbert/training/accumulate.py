@@ -92,10 +92,8 @@ def gradients_of(
     for first in range(0, len(own), num_threads()):
         gradients.merge()
         run(work, own[first : first + num_threads()], of=count)
-    everyone: dict[int, Any] = {}
-    for theirs in communicator.gather(results):
-        everyone |= theirs
-    means, right = zip(*(everyone[number] for number in range(count)), strict=True)
+    everyone = itertools.chain(*communicator.gather([results[number] for number in own]))
+    means, right = zip(*everyone, strict=True)
     total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, whoever computed them
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
     return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), gradients

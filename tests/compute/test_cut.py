@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import NO_TAPE, Batch, BertConfig, BertModel
+from npbert import Batch, BertConfig, BertModel, Tape
 from npbert.compute import inference_parts, matmul, neighbours, run, training_parts
 from npbert.compute.threads import WAYS, ways
 from npbert.models import PackedBatch, Reads
@@ -88,7 +88,7 @@ def test_inference_in_parts_is_the_whole_and_has_the_same_bits_on_any_threads(re
     labels = np.where(mask & (rng.random(mask.shape) < 0.2), 3, -100)
     batch = Batch(rng.integers(0, 30, mask.shape), attention_mask=mask, labels=None if read_all else labels)
     packed = PackedBatch(batch, config, Reads("all" if read_all else "first and labelled", "word"))
-    whole, found = model._encode(packed.rows(slice(0, 6)), NO_TAPE), []
+    whole, found = model.encode(packed, Tape()), []
     if largest:
         monkeypatch.setattr(import_module("npbert.compute.cut"), "LARGEST", largest)
     seen, encode = [], model.encoder.forward

@@ -66,11 +66,11 @@ class OftenOrSeldom(Wrapped):
         return 0 * dy
 
 
-class OfTheInner(Wrapped):
-    """y W, with the W of the layer inside."""
+class Times(Wrapped):
+    """y W"""
 
     def build(self, init):
-        self.weight = self.inner.attention.query.weight
+        self.weight = init.normal(D, D)
 
     def own(self, y, lengths, tape):
         tape.keep(self, y)
@@ -79,6 +79,13 @@ class OfTheInner(Wrapped):
     def own_backward(self, dy, tape):
         self.weight.add_grad(tape.take(self).T @ dy)
         return dy @ self.weight.value.T
+
+
+class OfTheInner(Times):
+    """With the W of the layer inside."""
+
+    def build(self, init):
+        self.weight = self.inner.attention.query.weight
 
 
 class Twice(Wrapped):
@@ -145,15 +152,8 @@ class OneNumber(Wrapped):
         return self.scale.value * dy
 
 
-class Transposed(Wrapped):
-    """y W, with a gradient that is no contiguous array."""
-
-    def build(self, init):
-        self.weight = init.normal(D, D)
-
-    def own(self, y, lengths, tape):
-        tape.keep(self, y)
-        return y @ self.weight.value
+class Transposed(Times):
+    """With a gradient that is no contiguous array."""
 
     def own_backward(self, dy, tape):
         self.weight.add_grad((dy.T @ tape.take(self)).T)

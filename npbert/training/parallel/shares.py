@@ -154,17 +154,16 @@ class Shares:
         communicator, count = self.communicator, gradients.count
         if communicator.size > 1:
             gradients.merge()
-        mine = gradients.sums
-        terms = {node: self._cut(arrays, communicator.rank) for node, arrays in mine.items()}
-        given: list[list[Array]] = []
-        wanted: list[list[Array]] = []
-        values = [parameter.value for parameter in self.all]
-        for rank in range(communicator.size):
-            given.append([array for node in sorted(mine) for array in self._cut(mine[node], rank)])
-            wanted.append([])
-            for node in nodes_of(communicator.own(range(count), rank), count) if rank != communicator.rank else ():
-                terms[node] = [np.empty_like(array) for array in self._cut(values, communicator.rank)]
-                wanted[-1] += terms[node]
+        sums, ranks = gradients.sums, range(communicator.size)
+        values = self._cut([parameter.value for parameter in self.all], communicator.rank)
+        nodes = [nodes_of(communicator.own(range(count), rank), count) for rank in ranks]
+        nodes[communicator.rank] = sorted(sums)
+        terms = {
+            node: self._cut(sums[node], communicator.rank) if node in sums else list(map(np.empty_like, values))
+            for node in itertools.chain(*nodes)
+        }
+        given = [[array for node in sorted(sums) for array in self._cut(sums[node], rank)] for rank in ranks]
+        wanted = [[array for node in theirs for array in terms[node]] for theirs in nodes]
         communicator.exchange(given, wanted)
         return terms
 

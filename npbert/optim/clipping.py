@@ -5,12 +5,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from npbert.compute import in_blocks, run
+from npbert.compute import Array, in_blocks, run
 from npbert.core import Parameter
 
 
 def global_norm(parameters: Iterable[Parameter]) -> float:
     """√(Σ over all parameters and elements of g²). A parameter given twice counts once."""
+    return math.sqrt(block_squares(parameters).sum())
+
+
+def block_squares(parameters: Iterable[Parameter]) -> Array:
+    """Σ g² over each block of the gradients, as `in_blocks` cuts them: the terms of `global_norm`."""
     blocks = [block for parameter in dict.fromkeys(parameters) for (block,) in in_blocks(parameter.grad)]
     squares = np.zeros(len(blocks))
 
@@ -18,7 +23,7 @@ def global_norm(parameters: Iterable[Parameter]) -> float:
         squares[number] = np.vdot(blocks[number], blocks[number]).real
 
     run(add_up, range(len(blocks)))
-    return math.sqrt(squares.sum())
+    return squares
 
 
 def clip_factor(norm: float, max_norm: float) -> float:

@@ -28,10 +28,10 @@ class Parameter:
     @property
     def grad(self) -> Array:
         """∂loss/∂value, of its shape and dtype: the sum of all that was added since `zero_grad`."""
-        found = self._found
-        if found is None:
-            found = self._found = np.zeros_like(self.value)
-        return found
+        so_far = self._so_far
+        if so_far is None:
+            so_far = self._so_far = np.zeros_like(self.value)
+        return so_far
 
     @grad.setter
     def grad(self, grad: Array) -> None:
@@ -48,31 +48,29 @@ class Parameter:
             raise ValueError(f"a gradient of shape {grad.shape} for a parameter of shape {wanted}")
         if grad.dtype != self.value.dtype:
             raise TypeError(f"a gradient of {grad.dtype} for a parameter of {self.value.dtype}")
-        found = self._found
+        so_far = self._so_far
         if rows is not None:
             scatter_add(self.grad, rows, grad)
-        elif found is None:
-            self._found = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
+        elif so_far is not None:
+            so_far += grad
         else:
-            found += grad
+            self._so_far = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
 
     def zero_grad(self) -> None:
         """Set the gradient to 0, and give its memory back."""
-        self._found = None
+        self._so_far = None
 
     @property
-    def _found(self) -> Array | None:
+    def _so_far(self) -> Array | None:
         """The gradient, None for 0: the parameter's own, or that of the part of a batch which this thread computes."""
         part = _part.get()
         return self._grad if part is None else part.get(self)
 
-    @_found.setter
-    def _found(self, grad: Array | None) -> None:
+    @_so_far.setter
+    def _so_far(self, grad: Array | None) -> None:
         part = _part.get()
         if part is None:
             self._grad = grad
-        elif grad is None:
-            part.pop(self, None)
         else:
             part[self] = grad
 
@@ -80,14 +78,14 @@ class Parameter:
         return f"Parameter {in_short(self.value)}"
 
 
-_part: ContextVar[dict[Parameter, Array] | None] = ContextVar("_part", default=None)
+_part: ContextVar[dict[Parameter, Array | None] | None] = ContextVar("_part", default=None)
 
 
 @contextmanager
-def gradients_of_a_part() -> Iterator[dict[Parameter, Array]]:
-    """Give a dict that takes, within this, what backward adds to each parameter. The parameters' own gradients stay as
-    they are, so other threads can compute other parts of a batch at the same time."""
-    gradients: dict[Parameter, Array] = {}
+def gradients_of_a_part() -> Iterator[dict[Parameter, Array | None]]:
+    """Give a dict that takes, within this, what backward adds to each parameter; None or nothing is 0. The parameters'
+    own gradients stay as they are, so other threads can compute other parts of a batch at the same time."""
+    gradients: dict[Parameter, Array | None] = {}
     token = _part.set(gradients)
     try:
         yield gradients

@@ -84,8 +84,9 @@ def gradients_of(
             model.loss_backward(tuple(weight) if len(weight) > 1 else weight[0], tape)
         tape.check_empty()
         results[number] = losses.means, losses.counts_right
+        each = ((parameter.value, found.get(parameter)) for parameter in shares.all)
         gradients.sums[0, number] = [
-            np.asanyarray(found[each], order="C") if each in found else np.zeros_like(each.value) for each in shares.all
+            np.zeros_like(value) if gradient is None else np.asanyarray(gradient, order="C") for value, gradient in each
         ]
 
     own = communicator.own(range(count))

@@ -91,7 +91,7 @@ class Shares:
         """
         communicator, terms = self.communicator, self._exchange(gradients)
         sums = gradients.sums or {(0, 0): [np.zeros_like(parameter.value) for parameter in self.all]}
-        whole = sums[min(sums)]
+        whole = next(iter(sums.values()))
         totals = self._cut(whole, communicator.rank)
         blocks = [block for arrays in zip(totals, *terms.values(), strict=True) for block in in_blocks(*arrays)]
         squares = np.zeros(len(blocks))

@@ -21,7 +21,7 @@ def add_up(sums: Mapping[Node, Sum], count: int, add: Callable[[Sum, Sum], Sum])
     would have to send both; in a tree it sends their sum.
     """
     left: dict[Node, Sum] = {}
-    for (level, index), value in sorted(sums.items(), key=lambda item: item[0]):
+    for (level, index), value in sums.items():
         while (nodes := -(-count >> level)) > 1:  # of this level; count / 2ᵏ, rounded up
             if index ^ 1 < nodes:
                 if (level, index ^ 1) not in left:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, Pooler
-from npbert.compute import Array, DTypeLike, Lending, inference_parts, neighbours, run
+from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
+from npbert.compute.lent import Lending
 from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig

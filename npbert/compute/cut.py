@@ -12,8 +12,8 @@ from npbert.compute.threads import WAYS
 KEPT = 16
 """Numbers that a layer keeps for backward, for each of the D numbers of a row."""
 
-SPARE = 2**24
-"""Numbers that further gradients may take beyond what the layers keep: 64 MiB in float32."""
+SPARE = 2**23
+"""Numbers that the gradients may take beyond what the layers keep: 32 MiB in float32."""
 
 FEW = 2**14
 """Numbers of a hidden state for which a second part would take longer than it saves."""

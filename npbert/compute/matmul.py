@@ -11,7 +11,7 @@ SMALL = 8_000_000
 TINY = 8_000
 """A product of fewer multiplications BLAS leaves to one thread of its own accord."""
 
-LENGTH = 256
+LENGTH = 384
 """Rows or columns of a piece, at least: for each piece BLAS copies the whole other factor."""
 
 FEW = 32

@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 from npbert.compute.array import Array
-from npbert.compute.threads import WAYS
+
+PARTS = (2, 4)
+"""The numbers of parts besides one: three would take two threads as long as four."""
 
 KEPT = 16
 """Numbers that a layer keeps for backward, for each of the D numbers of a row."""
@@ -15,8 +17,8 @@ KEPT = 16
 SPARE = 2**23
 """Numbers that the gradients may take beyond what the layers keep: 32 MiB in float32."""
 
-FEW = 2**14
-"""Numbers of a hidden state for which a second part would take longer than it saves."""
+FEW = 2**13
+"""Numbers of a hidden state for which parts would take longer than they save; two take 8 times as many, four 64."""
 
 ROWS = 128
 """Rows of a part in inference, at least: for fewer, BLAS takes longer to lay out the weights than a part saves."""
@@ -29,22 +31,17 @@ def training_parts(rows: int, layers: int, width: int, parameters: int) -> int:
     """The number of parts of a batch in training: 1, 2 or 4.
 
     Each part has a gradient of its own, and for fewer rows products take longer. So the gradients together may take
-    what the layers keep, and a little more; and four parts need four times the numbers of two.
+    what the layers keep, and a little more; and four parts need far more rows than two.
 
     rows: the real tokens of the batch   layers, width, parameters: the model's layers, their D, and all its numbers
     """
-    by_memory = (KEPT * rows * layers * width + SPARE) // parameters
-    return _power_of_two(min(by_memory, math.isqrt(rows * width // FEW)))
+    room = KEPT * rows * layers * width + SPARE
+    return max([1, *(n for n in PARTS if n * parameters <= room and n**3 * FEW <= rows * width)])
 
 
 def inference_parts(rows: int, width: int) -> int:
     """The number of parts of a batch in inference: 1, 2 or 4, or more where these would be too large."""
-    return max(_power_of_two(rows // ROWS), math.ceil(rows * width / LARGEST))
-
-
-def _power_of_two(most: int) -> int:
-    """1, 2 or 4: three parts would take two threads as long as four."""
-    return 1 << min(max(1, most), WAYS).bit_length() - 1
+    return max([1, *(n for n in PARTS if n * ROWS <= rows), math.ceil(rows * width / LARGEST)])
 
 
 def neighbours(lengths: Array, count: int) -> list[slice]:

@@ -36,6 +36,8 @@ def test_neighbours_cover_all_in_parts_of_about_one_size(lengths, count, dtype):
         (4 * 128, 4, 256, 3.7e6, 2),
         (8 * 32, 4, 256, 3.7e6, 2),
         (1 * 128, 4, 256, 3.7e6, 1),
+        (8 * 128, 4, 256, 3.7e6, 2),
+        (8 * 256, 4, 256, 3.7e6, 4),
         (8 * 128, 12, 768, 110e6, 1),  # BERT-base: two gradients would take more than the layers keep
         (32 * 128, 12, 768, 110e6, 4),
         (180, 12, 768, 85e6, 1),

@@ -9,7 +9,6 @@ blocks come in random shapes.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,7 @@ from npbert.data.batch import Batch
 from npbert.gradcheck import LossOf, randomize
 from npbert.models import BertConfig
 from npbert.shapes import AWKWARD, Shapes
-from npbert.training.accumulate import accumulate, part_rng, parts_of, weights_of
-from npbert.training.parallel import ALONE, Shares
+from npbert.training.accumulate import accumulate
 
 _ROOMS = npbert.layers, npbert.blocks, npbert.models
 _CLASSES: dict[str, type[Any]] = {name: getattr(room, name) for room in _ROOMS for name in room.__all__}
@@ -60,25 +58,19 @@ class Setting:
 
 
 class LossInParts(Layer):
-    """A model's loss over a batch in `parts` parts. Its backward is a training step's: each part goes forward and back
-    again by itself, with the dropout that forward had, and then they are added up."""
+    """A model's loss over a whole batch, without dropout, with the backward of a training step: the batch is cut into
+    `parts` parts at most, and each goes forward and back by itself."""
 
     def __init__(self, model: Any, parts: int) -> None:
         self.model, self.parts = model, parts
 
     def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> Any:
-        seed = None if tape.rng is None else [int(tape.rng.integers(2**32))]
-        tape.keep(self, batch, seed)
-        pieces = parts_of(self.model, batch, Shares(self.model, ALONE), self.parts)
-        _, weights = weights_of(self.model, pieces)
-        tapes = [Tape(part_rng(seed, number), keeps=False) for number in range(len(pieces))]
-        means = [self.model.loss(piece, each).means for piece, each in zip(pieces, tapes, strict=True)]
-        return sum(weight * mean for weight, mean in zip(chain(*weights), chain(*means), strict=True))
+        tape.keep(self, batch)
+        return self.model.loss(batch).loss
 
     def backward(self, dloss: Any, tape: Tape) -> None:
         """The gradient of a sum is the sum of the parts' gradients, each with its part's share of the targets."""
-        batch, seed = tape.take(self)
-        accumulate(self.model, batch, seed, parts=self.parts, dloss=float(dloss))
+        accumulate(self.model, tape.take(self), None, parts=self.parts, dloss=float(dloss))
 
 
 def _plain(layer_class: Any, init: Init) -> Any:

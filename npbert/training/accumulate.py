@@ -73,7 +73,8 @@ def gradients_of(
     if communicator.is_first and count < size:
         said = f"a batch of {counted(count, 'part')} leaves {size - count} of {size} processes without work"
         warn(f"{said}: begin a run with --parts {size} for as many parts as processes")
-    counts, weights = weights_of(model, pieces)
+    counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
+    weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
     gradients = Gradients(count)
     results: dict[int, Any] = {}
 
@@ -132,13 +133,6 @@ def _have_targets(batch: Batch) -> Array:
         if targets is not None:
             has_target &= (targets != IGNORED).reshape(len(has_target), -1).any(axis=1)
     return has_target
-
-
-def weights_of(model: Any, pieces: Sequence[PackedBatch]) -> tuple[Array, list[list[float]]]:
-    """How many targets each part has (parts, kinds), and n/N, its share of them, as plain numbers, which keep the dtype
-    of the model."""
-    counts = np.array([model.target_counts(piece) for piece in pieces])
-    return counts, (counts / counts.sum(axis=0)).tolist()
 
 
 def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:

@@ -37,9 +37,7 @@ def spread(array: Array) -> float:
     return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
 
 
-def slope_parting(
-    part: Ready, floats: Floats, run: Run, rounding: Mapping[str, Array], right: Mapping[str, Array], seed: int
-) -> str:
+def slope_parting(part: Ready, floats: Floats, run: Run, right: Mapping[str, Array], seed: int) -> str:
     """A sentence, if y moves otherwise on floats than on exact numbers, when all numbers move at random; or "".
 
     right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong: the
@@ -51,7 +49,7 @@ def slope_parting(
         terms = [gradient * (ahead[name] - here[name]) for name, gradient in right.items()]
     expected = sum(float(term.sum()) for term in terms)
     scale = max(abs(expected), *(float(np.abs(term).max(initial=0)) for term in terms))
-    room = sum((np.abs(dy) * rounding[name]).sum() for dy, name in zip(floats.dy, run.outputs, strict=True))
+    room = sum((np.abs(dy) * seen.room(floats)).sum() for dy, seen in zip(floats.dy, run.seen_y, strict=True))
     found = math.nan
     for step in _STEPS:
         sides = [_outputs(part, moved_by(sign * step, seed)) for sign in (1, -1)]
@@ -68,12 +66,12 @@ def _outputs(part: Ready, make: Callable[[Array], Array]) -> list[Any]:
         return [np.copy(each) for each in as_tuple(y)]
 
 
-def another_backward(part: Ready, floats: Floats, rounding: Mapping[str, Array]) -> str:
+def another_backward(part: Ready, floats: Floats, run: Run) -> str:
     """A sentence, if backward gives other gradients when it is called again, with a multiple of dy; or ""."""
     _, again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy))
     for name, gradient in floats.gradients.items():
         difference = np.abs(again.gradients[name] / _TIMES - gradient)
-        if not (difference <= rounding[name] + np.finfo(gradient.dtype).tiny).all():
+        if not (difference <= run.seen[name].room(floats) / abs(floats.factor) + np.finfo(gradient.dtype).tiny).all():
             return f"for {_TIMES:g} times dy, the gradient of {name} is not {_TIMES:g} times as large"
     return ""
 
@@ -96,9 +94,8 @@ def is_right_on_both_sides(part: Ready, floats: Floats, seed: int) -> bool:
         with part.made(moved_by(step, seed)) as (given, _):
             side, there = part._replace(part=part.part._replace(inputs=tuple(given))).run_on_floats(tie.dy)
             run, holds, _ = run_in_field(side, there, seed)
-            rounding = run.rounding(there)
-            parting = run.parting(there, rounding) or run.backward_parting(there, rounding)
-            if not holds or run.ties or parting or slope_parting(side, there, run, rounding, there.gradients, seed):
+            parting = run.parting(there) or run.backward_parting(there)
+            if not holds or run.ties or parting or slope_parting(side, there, run, there.gradients, seed):
                 return False
             sides.append(there.gradients)
     return all(_is_between(at, sides[0][name], sides[1][name]) for name, at in tie.gradients.items())

@@ -118,17 +118,17 @@ def proof_of(part: Ready, seed: int) -> Proof:
 def _proof_beside_floats(part: Ready, floats: Floats, seed: int) -> Proof:
     """The proof for a layer that ran on floats. Raises: whatever the layer raises on exact numbers."""
     run, holds, has_roots = run_in_field(part, floats, seed)
-    rounding = run.rounding(floats)
+    rounding = {name: seen.room(floats) / abs(floats.factor) for name, seen in run.seen.items()}
     proved = Proof(PROVED, part.size, rounding=rounding)
     if run.ties and is_right_on_both_sides(part, floats, seed):
         return proved
-    parting = run.parting(floats, rounding)
+    parting = run.parting(floats)
     if not (parting or run.ties):
         right = floats.gradients if holds else right_gradients(part, floats.dy)
-        parting = slope_parting(part, floats, run, rounding, right, seed)
+        parting = slope_parting(part, floats, run, right, seed)
     if parting:
         return replace(proved, verdict=NOT_PROVED, reason=f"the code goes another way on exact numbers: {parting}")
-    parting = run.backward_parting(floats, rounding) or (another_backward(part, floats, rounding) if holds else "")
+    parting = run.backward_parting(floats) or (another_backward(part, floats, run) if holds else "")
     if parting:
         arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
         if wrong := [array for array in arrays if array.count]:

@@ -24,6 +24,7 @@ from npbert.gradcheck.report import (
     Proof,
     Report,
 )
+from npbert.messages import counted
 
 _NEGLIGIBLE = 1e-3  # the relative error that may come of a small constant which backward leaves out
 
@@ -80,6 +81,12 @@ def check_gradients(
         analytic, broken = gradients_of(function)
         proof = prove(layer, *inputs, rng=rng, seed=seed)
         report = explained(_compared(function, analytic, proof, tolerances), function, broken)
+    if hidden := len(set(function.parameters) - set(dict(named_parameters(layer)))):
+        says = (
+            f"{counted(hidden, 'parameter')} checked here, which `parameters()` does not find, and no optimizer would"
+        )
+        hold = "hold it as an attribute, or in a list, tuple or dict"
+        report = replace(report, unchecked=f"{report.unchecked} {says}: {hold}.".strip())
     diagnose = report.diagnose
 
     def diagnosed() -> list[Finding]:

@@ -40,6 +40,20 @@ def test_arrays_that_are_no_parameters_are_told_as_unchecked():
     assert said in str(check_gradients(layer, X)) and said in str(check_directions(layer, X))
 
 
+def test_a_parameter_in_a_hidden_place_is_checked_and_told():
+    class Hidden(Scale):
+        def __init__(self):
+            self.held = {Parameter(np.array([1.0, 2.0, 3.0]))}  # a set, where named_parameters does not look
+
+        s = property(lambda self: next(iter(self.held)))
+
+    report = check_gradients(Hidden(), X)
+    assert report.proof and report.sizes == {"hidden parameter 1": 3, "x": 6}
+    assert "1 parameter checked here, which `parameters()` does not find" in str(report)
+    hidden = type("Wrong", (Hidden,), {"backward": lambda self, dy, tape: dy * self.s.value + 0 * tape.take(self)})()
+    assert check_gradients(hidden, X).wrong == {"hidden parameter 1": 3, "x": 0}
+
+
 def unprovable(f, slope, of=np.asarray):
     """A Function that exact numbers do not flow through, as np.fft has no exact rule."""
     return Function(lambda x: f(x) + 0 * np.fft.fft(of(x)).real, slope)

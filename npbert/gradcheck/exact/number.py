@@ -237,5 +237,10 @@ def as_number(x: Any) -> Any:
 
 
 def seen_of(x: Any) -> float:
-    """The float that a number stands for."""
-    return x.seen if type(x) is Number else float(x)
+    """The float that a number stands for. Raises: NoRuleError for what is no number."""
+    if type(x) is Number:
+        return x.seen
+    try:
+        return float(x)
+    except (TypeError, ValueError):
+        raise NoRuleError(f"no rule is known for an exact number beside {type(x).__name__}") from None

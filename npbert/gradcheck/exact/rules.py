@@ -103,7 +103,7 @@ _OF_FLOATS: dict[str, Callable[..., float]] = {
 def _applied(exact: Any, of_floats: Callable[..., float], *given: Any) -> Any:
     """f(x), seen as the float of f at the float of x, with what the rounding of x makes of it."""
     xs = [as_number(x) for x in given]
-    seens = [seen_of(x) for x in xs]
+    seens = [seen_of(x) for x in given]
     seen = float(of_floats(*seens))
     if not math.isfinite(seen) or any(type(x) is not Number for x in xs):
         return as_number(seen)

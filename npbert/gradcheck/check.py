@@ -107,8 +107,12 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
     right = function.exact() if proof.wrong or proof.dropped else {}
     if right:
         report = Report.compare(analytic, {EXACT: right}, {EXACT: _NEGLIGIBLE if proof.dropped else ROUNDING})
+        if not proof.wrong:
+            return replace(report, proof=proof)
         wrong = {array.name: array.count for array in proof.wrong}  # however little, and no rounding of others
-        return replace(report, wrong=dict.fromkeys(sizes, 0) | wrong if wrong else report.wrong, proof=proof)
+        largest = max(proof.wrong, key=lambda array: array.relative_error)
+        worst = report.worst if report.worst[EXACT].count else {EXACT: largest}
+        return replace(report, wrong=dict.fromkeys(sizes, 0) | wrong, worst=worst, proof=proof)
     report = Report.compare(analytic, {}, tolerances)
     numeric, doubts = function.estimated(analytic, tolerances)
     for method, gradients in numeric.items():

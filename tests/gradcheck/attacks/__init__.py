@@ -1,0 +1,1 @@
+"""Attacks on the proof: wrong backwards that must not pass, right ones that must, and what may be left behind."""

@@ -260,10 +260,11 @@ GROUPS = {
     "rule": rules.RULES,
     "kept": rules.KEPT,
     "beyond": laws.BEYOND,
+    "raised": rules.RAISED,
 }
 
 
 RIGHT = {f"{name}: {each}": case for name, group in GROUPS.items() for each, case in group.items()}
 
 
-LAWFUL = [name for name in RIGHT if not name.startswith("beyond")]
+LAWFUL = [name for name in RIGHT if not name.startswith(("beyond", "raised"))]

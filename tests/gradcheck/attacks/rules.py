@@ -5,6 +5,7 @@ import importlib.util
 
 import numpy as np
 
+from npbert import NO_TAPE
 from tests.gradcheck.attacks.formulas import INF, SOME, UP, W, X, Z, of_x, sigmoid, softmax, softmax_vjp
 
 SPD = W @ W.T + np.eye(3)
@@ -139,3 +140,42 @@ KEPT = {
     ),
 }
 """What is kept from call to call, and makes no difference."""
+
+
+class Careful:
+    """x², with an error for numbers of another kind, in forward or in backward."""
+
+    def __init__(self, error, where="forward"):
+        self.error, self.where = error, where
+
+    def look_at(self, where, array):
+        if where == self.where and not isinstance(array.flat[0], float | complex):
+            raise self.error
+
+    def forward(self, x, tape=NO_TAPE):
+        self.look_at("forward", x)
+        tape.keep(self, x)
+        return x * x
+
+    def backward(self, dy, tape):
+        self.look_at("backward", dy)
+        x = tape.take(self)
+        if dy.shape != x.shape:
+            raise ValueError("a dy of another shape")
+        return 2 * dy * x
+
+
+ERRORS = [AssertionError("a kind"), RuntimeError("a kind"), OSError("a kind"), StopIteration(), KeyError("kind")]
+ERRORS += [
+    NotImplementedError(),
+    Exception("a kind"),
+    RecursionError("a kind"),
+    UnicodeError("a kind"),
+    Warning("a kind"),
+]
+RAISED = {
+    f"{type(error).__name__} in {where}": (Careful(error, where), X)
+    for error in ERRORS
+    for where in ("forward", "backward")
+}
+"""Whatever code raises on exact numbers, it is not proved, and no more than that."""

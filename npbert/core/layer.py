@@ -27,11 +27,13 @@ class _Parameters(list[Parameter], Shown):
 
 class Layer(Shown):
     """One step of a computation, with its derivative beside it: `forward(x, …, tape=NO_TAPE) -> y`, and `backward(dy,
-    tape) -> dx`. An input called `target`, of a loss, has no gradient. What forward keeps is on the caller's tape and
-    never on `self`, so a layer may run twice before either backward, or stand at two places in a model. Neither method
-    writes into its arguments. Arrays are rows: x is (N, D). All have the dtype of the parameters, so scalars come from
-    `math`: `np.sqrt(64)` is float64, and makes float64 of float32.
+    tape) -> dx`. What forward keeps is on the caller's tape and never on `self`, so a layer may run twice before either
+    backward, or stand at two places in a model. Neither method writes into its arguments. Arrays are rows: x is (N, D).
+    All have the dtype of the parameters, so scalars come from `math`: `np.sqrt(64)` is float64, and makes float64 of
+    float32. constant_inputs: the names of float inputs without a gradient, such as the target of a loss.
     """
+
+    constant_inputs: tuple[str, ...] = ()
 
     def forward(self, *inputs: Any, **options: Any) -> Any:
         """Return the output y, and keep on `tape` what backward will need."""

@@ -9,10 +9,13 @@ import numpy as np
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
 from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.explain import explained, gradients_of
-from npbert.gradcheck.forms import Form
+from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.given import as_layer, check_is_made
-from npbert.gradcheck.report import EXACT, REFUTED, ROUGHLY, ROUNDING, TOLERANCES, Report
+from npbert.gradcheck.kept import kept
+from npbert.gradcheck.report import EXACT, FINITE_DIFFERENCES, ROUGHLY, ROUNDING, TOLERANCES, Gradients, Proof, Report
+
+_NEGLIGIBLE = 1e-3  # the relative error that may come of a small constant which backward leaves out
 
 
 class LossOf(Layer):
@@ -48,34 +51,53 @@ def check_gradients(
     wrt: the names of the inputs that have a gradient, where what others wrote does not show it.
 
     First come the promises of a layer (`contract.py`); then the proof (`prove`). Where it holds, estimates along two
-    directions look at the values, and it is enough that one of them agrees: a kink may be near, or complex numbers may
-    not flow. Where the gradients are refuted, exact arithmetic says what is right; where neither is possible, each
-    derivative is compared with each estimate.
+    directions look at the values, and one of them has to agree: a kink may be near, or complex numbers may not flow.
+    Where the gradients are refuted, exact arithmetic says what is right. Where neither is possible, or floats contradict
+    the proof, each derivative is compared with each estimate.
 
-    Nothing is left changed.
+    The program is left as it was (`kept.py`).
 
-    Raises: TypeError when a float is not float64, or when nothing is proved and complex numbers do not flow through
-    forward; ValueError when there is nothing to check (no number, method or direction), or for an array with a number
-    that is not finite; GradientError when two parameters share memory, or when the layer breaks a promise. (One that
-    does not refuse a wrong dy is told so last, after what its derivative lacks.)
+    Raises: TypeError when a float is not float64; ValueError when there is nothing to check (no number, method or
+    direction), or for an array with a number that is not finite; GradientError when y is not finite, when two
+    parameters share memory, or when the layer breaks a promise. (One that does not refuse a wrong dy is told so last,
+    after what its derivative lacks.)
     """
     _check_methods(tolerances)
-    layer, inputs = as_layer(layer, inputs, wrt)
-    function = ScalarFunction(layer, inputs, rng, seed)
-    analytic, broken = gradients_of(function)
-    proof = prove(layer, *inputs, rng=rng, seed=seed)
+    given = layer, *inputs
+    with kept(*given):
+        layer, inputs = as_layer(layer, inputs, wrt)
+        function = ScalarFunction(layer, inputs, rng, seed)
+        analytic, broken = gradients_of(function)
+        proof = prove(layer, *inputs, rng=rng, seed=seed)
+        report = explained(_compared(function, analytic, proof, tolerances), function, broken)
+    diagnose = report.diagnose
+
+    def diagnosed() -> list[Finding]:
+        with kept(*given):
+            return diagnose()
+
+    return replace(report, diagnose=diagnosed)
+
+
+def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, tolerances: dict[str, float]) -> Report:
+    """The report on the gradients, with what is right by the strongest method that there is."""
+    sizes = {name: gradient.size for name, gradient in analytic.items()}
     if proof:
-        along = function.compared_along(analytic, tolerances, 2, 1, must_flow=False)
+        along = function.compared_along(analytic, tolerances, 2, 1, must_flow=False, rounding=proof.rounding)
         if along.believed or not along.worst:
-            sizes = {name: gradient.size for name, gradient in analytic.items()}
-            return explained(replace(along, sizes=sizes, wrong=dict.fromkeys(sizes, 0), proof=proof), function, broken)
-    is_known = proof.verdict == REFUTED or (proof and isinstance(layer, Form))
-    right = function.exact() if is_known else {}
-    numeric = {EXACT: right} if right else function.estimated(analytic, tolerances)
-    report = Report.compare(analytic, numeric, {EXACT: ROUNDING, **ROUGHLY, **TOLERANCES, **tolerances})
-    wrong = {array.name: max(array.count, report.wrong[array.name]) for array in proof.wrong}
-    report = replace(report, wrong=report.wrong | wrong, proof=proof)  # what is refuted is wrong, however little
-    return explained(report, function, broken)
+            worst = {method: along.worst[method] for method in along.believed}
+            return replace(along, sizes=sizes, wrong=dict.fromkeys(sizes, 0), worst=worst, proof=proof)
+    right = function.exact() if proof.wrong or proof.dropped else {}
+    if right:
+        report = Report.compare(analytic, {EXACT: right}, {EXACT: _NEGLIGIBLE if proof.dropped else ROUNDING})
+        wrong = {array.name: array.count for array in proof.wrong}  # however little, and no rounding of others
+        return replace(report, wrong=dict.fromkeys(sizes, 0) | wrong if wrong else report.wrong, proof=proof)
+    report = Report.compare(analytic, {}, tolerances)
+    numeric, doubts = function.estimated(analytic, tolerances)
+    for method, gradients in numeric.items():
+        doubts = doubts if method == FINITE_DIFFERENCES else {}
+        report |= Report.compare(analytic, {method: gradients}, {**ROUGHLY, **TOLERANCES, **tolerances}, doubts=doubts)
+    return replace(report, proof=proof)
 
 
 def check_directions(
@@ -95,9 +117,10 @@ def check_directions(
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
     check_is_made(layer)
-    function = ScalarFunction(layer, inputs, rng, seed)
-    gradients, broken = gradients_of(function)
-    return explained(function.compared_along(gradients, tolerances, directions, seed + 1), function, broken)
+    with kept(layer, *inputs):
+        function = ScalarFunction(layer, inputs, rng, seed)
+        gradients, broken = gradients_of(function)
+        return explained(function.compared_along(gradients, tolerances, directions, seed + 1), function, broken)
 
 
 def _check_methods(tolerances: dict[str, float]) -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,19 @@ _SET = (
     "is set by backward, and should be added to: after two backwards only that of the last is there, as if = stood for "
     "+= (use add_grad)"
 )
+_TIMES, _ROUGHLY = (-(2.0**13), 2.0**-13, 0.0), 1e-6
 _OWN = "which is the caller's: compute in an array of its own (z = a * b, not a *= b, and no out=)"
 
 
 class Call:
     """One forward on a tape of its own, and one backward, with copies of all that is given.
 
-    other: with other inputs than those of the function, another dy and another dropout.
+    other: with other inputs than those of the function, another dy and another dropout. dy: in place of the function's.
     """
 
-    def __init__(self, function: ScalarFunction, *, other: bool = False) -> None:
+    def __init__(self, function: ScalarFunction, *, other: bool = False, dy: tuple[Array, ...] | None = None) -> None:
         change = different if other else copied
-        self.function, self.dy = function, tuple(map(change, function.dy))
+        self.function, self.dy = function, tuple(map(change, function.dy if dy is None else dy))
         inputs = [(name, copied(change(value))) for name, value in function.named_inputs()]
         rng = np.random.default_rng(0) if other and function.rng is not None else copy_of(function.rng)
         given = [each for name, value in inputs for each in arrays_in(name, value)]
@@ -54,6 +56,7 @@ class Call:
             _name_what_was_refused(function, error)
             raise
         found = gradients_by_name(function.parameters, list(function.float_inputs), dx, self.tape)
+        function.leave_out(set(function.float_inputs) - set(found))
         self.dx = {name: found[name] for name in function.float_inputs}
         self._handed_out += [("dx", part, np.copy(part)) for part in self.dx.values()]
         for name, value in function.variables.items():
@@ -96,9 +99,11 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
     - a call in between, with other inputs and a tape of its own, makes no difference, and nor does one before;
     - gradients are added: after two backwards they are the sum of both;
     - no gradient of a parameter lies in memory that is somebody else's: dy's, dx's, y's, or another gradient's;
+    - backward is linear in dy;
     - a dy that has more rows than y is refused.
 
-    What others wrote (a Form) has promised nothing, but that forward gives the same y when it is called again.
+    What others wrote (a Form) has promised nothing, but that forward gives the same y when it is called again, and that
+    backward is linear in dy.
 
     Raises: PromiseError for a promise without which the derivative may be right; GradientError for any other.
     """
@@ -107,6 +112,7 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
         if isinstance(function.layer, Form):
             if not all(map(same, function.outputs(), function.outputs())):
                 raise GradientError("forward gives another y when it is called again: give it a seed")
+            _check_linear(function, alone)
             return alone
         _check_outputs(function)
         function.zero_grad()
@@ -132,7 +138,32 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
 
         function.zero_grad()
         _check_same(Call(function).backward(), alone, "is another one once others were added")
+        _check_linear(function, alone)
         return alone
+
+
+def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
+    """Raise PromiseError unless backward takes a multiple of dy to the same multiple of the gradients, 0 to 0, and a
+    sum to a sum."""
+
+    def gradients(change: Callable[[Array], Array]) -> Gradients:
+        function.zero_grad()
+        try:
+            return Call(function, dy=tuple(map(change, function.dy))).backward()
+        except Exception as error:
+            raise PromiseError(f"backward raises {type(error).__name__} for another dy: {error}") from error
+
+    rest = gradients(lambda dy: 1 - dy)
+    tried = [("a dy of 1", gradients(lambda dy: 0 * dy + 1), {name: each + rest[name] for name, each in alone.items()})]
+    for times in _TIMES:
+        wanted = {name: times * each for name, each in alone.items()}
+        tried.append((f"{times:g} dy", gradients(lambda dy, times=times: times * dy), wanted))
+    for what, found, wanted in tried:
+        for name, gradient in found.items():
+            scale = max(np.abs(each).max(initial=0) for each in (wanted[name], rest[name]))
+            if not (np.abs(gradient - wanted[name]) <= _ROUGHLY * (scale + function.scale(name))).all():
+                said = f"the gradient of {name} for {what}"
+                raise PromiseError(f"backward is not linear in dy: {said} does not follow from others", said)
 
 
 def _check_outputs(function: ScalarFunction) -> None:

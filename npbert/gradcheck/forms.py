@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape
-from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like, is_exact
-from npbert.gradcheck.exact.number import NoRuleError, Number
-from npbert.gradcheck.exact.run import UNKNOWN
+from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like
+from npbert.gradcheck.exact.number import NonFinite, Number
+from npbert.gradcheck.exact.room import Variables, is_exact
 from npbert.gradcheck.inputs import is_float_array
 
 Function = Callable[..., Any]
@@ -34,6 +34,7 @@ class Form(Layer):
         self.moved: list[int] | None = None
         self.pick: list[Any] | None = None
         self.edited: dict[str, Function] = {}
+        self._draws = 0
         self.helpers = list(_helpers_of(list(theirs.values())))
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -61,40 +62,23 @@ class Form(Layer):
             return self._run(self.edited.get("forward", self.theirs["forward"]), inputs)
 
     def _returned(self, dy: Any, kept: Any) -> Any:
-        with self._as_written(1):
+        self._draws += 1  # so that what backward draws is another one each time
+        with self._as_written(self._draws):
             return self._back(self.edited.get("backward", self.theirs.get("backward")), dy, kept)
 
     @contextmanager
     def _as_written(self, seed: int) -> Iterator[None]:
-        """The same draws from NumPy's global generator in each forward, and others in backward; and what was edited.
-
-        Raises: NoRuleError for whatever the author's code raises on exact numbers.
-        """
+        """The same draws from NumPy's global generator in each forward, and others in backward; and what was edited."""
         state, edited = np.random.get_state(), [helper for helper in self.helpers if helper[0] in self.edited]
         np.random.seed(seed)
         try:
             for name, _, (where, key) in edited:
                 where[key] = self.edited[name]
             yield
-        except Exception as error:
-            if is_exact() and not isinstance(error, UNKNOWN):
-                raise NoRuleError(f"{type(error).__name__}: {error}").with_traceback(error.__traceback__) from error
-            raise
         finally:
             np.random.set_state(state)
             for _, now, (where, key) in edited:
                 where[key] = now
-
-
-class _Cell(dict[str, Any]):
-    """A variable of the function around, as a scope of its own."""
-
-    def __init__(self, name: str, cell: Any) -> None:
-        super().__init__({name: cell.cell_contents})
-        self._cell = cell
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._cell.cell_contents = value
 
 
 def function_of(value: Any) -> Any:
@@ -125,7 +109,8 @@ def _names_in(function: Any) -> Iterator[tuple[dict[str, Any], str]]:
     code, scope = function.__code__, function.__globals__
     modules = [vars(scope[name]) for name in code.co_names if isinstance(scope.get(name), ModuleType)]
     yield from ((where, name) for where in (scope, *modules) for name in code.co_names if name in where)
-    yield from ((_Cell(*pair), pair[0]) for pair in zip(code.co_freevars, function.__closure__ or (), strict=True))
+    variables = Variables(function)
+    yield from ((variables, name) for name in code.co_freevars if name in variables)
 
 
 def each(change: Function, value: Any) -> Any:
@@ -139,14 +124,14 @@ def _own(value: Any, is_moved: bool = False) -> Any:
     """A copy; of an array without axes that is moved, its number. Floats that stay where they are become exact ones
     among such, or their sums would be rounded."""
     if isinstance(value, np.ndarray):
-        value = value[()] if is_moved and not value.ndim else value.copy()
+        value = value[()] if is_moved and not value.ndim else np.copy(value)
         return constants_like(value) if is_exact() and is_float_array(value) else value
     return {key: _own(part) for key, part in value.items()} if type(value) is dict else copy.deepcopy(value)
 
 
 def plain(value: Any) -> Any:
     """An array of float64, of complex numbers or of exact ones, for whatever tensor or number it is."""
-    if value is None or isinstance(value, Number | Numbers):
+    if value is None or isinstance(value, Number | NonFinite | Numbers):
         return value
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()

@@ -2,43 +2,52 @@
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from npbert.core import Parameter, Sequences, named_parts
+from npbert.core import Parameter, Sequences, named_parameters, named_parts
 
 
 @contextmanager
-def attributes_kept(layer: Any) -> Iterator[dict[str, Any]]:
-    """While it lasts, attributes of the layer, its parts and parameters, which it gives by name, may be set; afterwards
-    they are as before."""
-    parts = dict(named_parts(layer))
-    states = [(part, dict(vars(part))) for part in parts.values() if hasattr(part, "__dict__")]
+def attributes_kept(*things: Any) -> Iterator[None]:
+    """While it lasts, attributes of these things may be set; afterwards they are as before."""
+    states = [(thing, dict(vars(thing))) for thing in things if hasattr(thing, "__dict__")]
     try:
-        yield parts
+        yield
     finally:
         for part, state in states:
             vars(part).clear()
             vars(part).update(state)
 
 
+def parameters_of(layer: Any, things: Iterable[Any]) -> dict[str, Parameter]:
+    """The parameters of a layer by name; and those among the things that it holds in a place where `named_parameters`
+    does not look, such as a slot, a set or an object that is no layer."""
+    found = dict(named_parameters(layer))
+    known = set(map(id, found.values()))
+    hidden = [each for each in things if isinstance(each, Parameter) and id(each) not in known]
+    return found | {f"hidden parameter {number}": each for number, each in enumerate(hidden, 1)}
+
+
 @contextmanager
 def replaced(
-    layer: Any, inputs: Sequence[Any], float_inputs: Mapping[str, int], make: Callable[[np.ndarray], Any]
+    parameters: Mapping[str, Parameter],
+    inputs: Sequence[Any],
+    float_inputs: Mapping[str, int],
+    make: Callable[[np.ndarray], Any],
 ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    """While it lasts, the value of every parameter is make(value), and its gradient 0; afterwards all is as before.
+    """While it lasts, the value of every parameter is make(value), and its gradient 0; afterwards they are as before.
 
     Gives the inputs, with make(array) for the float arrays, and all that was made, by name: of the parameters first.
     """
     made, given = {}, list(inputs)
-    with attributes_kept(layer) as parts:
-        for name, part in parts.items():
-            if isinstance(part, Parameter):
-                made[name] = part.value = make(part.value)
-                part.zero_grad()
+    with attributes_kept(*parameters.values()):
+        for name, parameter in parameters.items():
+            made[name] = parameter.value = make(parameter.value)
+            parameter.zero_grad()
         for name, position in float_inputs.items():
             made[name] = given[position] = make(inputs[position])
         yield given, made
@@ -125,13 +134,14 @@ def names_of_inputs(layer: Any, count: int) -> list[str]:
 
 def float_inputs_of(layer: Any, inputs: Sequence[Any], parameters: Collection[str]) -> dict[str, int]:
     """The positions of the float arrays among the inputs, by the names that forward gives them; with `input` before it
-    where a parameter has that name. Without `target`: what a loss compares with has no gradient. A Form
-    says its own."""
+    where a parameter has that name. Without those that the layer names as `constant_inputs`, such as the target of a
+    loss. A Form says its own."""
     names, moved = names_of_inputs(layer, len(inputs)), getattr(layer, "moved", None)
+    constant = getattr(layer, "constant_inputs", ())
     return {
         f"input {names[position]}" if names[position] in parameters else names[position]: position
         for position, value in enumerate(inputs)
-        if (is_float_array(value) and names[position] != "target" if moved is None else position in moved)
+        if (is_float_array(value) and names[position] not in constant if moved is None else position in moved)
     }
 
 

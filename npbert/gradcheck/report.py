@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,10 +26,6 @@ ROUNDING = 1e-12
 
 PROVED, REFUTED, NOT_PROVED = "proved", "refuted", "not proved"
 _MOST_NAMES = 8
-_HINTS = {
-    FINITE_DIFFERENCES: "The methods disagree: is a kink near, or a number so large that a step of 0.001 is small?",
-    COMPLEX_STEP: "The methods disagree: does forward use what complex numbers do not flow through, abs, var or norm?",
-}
 _VALUES = (
     "Proved, and yet wrong: the formulas are right, but what floats make of them is not. Does a number overflow, do "
     "two that are nearly equal cancel, or is a constant or a function only nearly what it is called?"
@@ -92,17 +88,20 @@ class Comparison:
 class Proof(Shown):
     """The answer of `prove`: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
 
-    derivatives: how many numbers there are to be derived by. seconds: the equality took so long. reason: why it is not
-    proved, or what is refuted besides gradients. wrong: the gradients that are refuted. parts: the innermost parts that
-    these come from; () for the layer itself.
+    derivatives: the count of numbers to derive by. seconds: the time it took. reason: why it is not proved, or what is
+    refuted besides gradients. wrong: the gradients that are refuted. parts: the innermost parts that these come from;
+    () for the layer itself. dropped: the small constants with 0 in the place of which it would be proved. rounding: by
+    name, how far each gradient may be off in floats, for one that is proved.
     """
 
     verdict: str
     derivatives: int
-    seconds: float
+    seconds: float = 0.0
     reason: str = ""
     wrong: tuple[Comparison, ...] = ()
     parts: tuple[str, ...] = ()
+    dropped: tuple[float, ...] = ()
+    rounding: Mapping[str, Array] = field(default_factory=dict, compare=False)
 
     def __bool__(self) -> bool:
         return self.verdict == PROVED
@@ -152,18 +151,25 @@ class Report(Shown):
         numeric: dict[str, Gradients],
         tolerances: dict[str, float],
         scales: Gradients | None = None,
+        doubts: Gradients | None = None,
     ) -> Report:
         """The report on `analytic` derivatives by name, and the `numeric` ones of each method.
 
-        scales: what errors are relative to, by name, where that is not the largest derivative.
+        scales: what errors are relative to, by name, where that is not the largest derivative. doubts: how far the
+        numeric ones may be off, by name.
         """
         sizes = {name: derivatives.size for name, derivatives in analytic.items()}
         wrong, worst = dict.fromkeys(sizes, 0), {}
         for method, derivatives in numeric.items():
-            arrays = compared(method, analytic, derivatives, tolerances[method], scales)
+            arrays = compared(method, analytic, derivatives, tolerances[method], scales, doubts)
             wrong |= {array.name: max(wrong[array.name], array.count) for array in arrays}
             worst[method] = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
         return cls(sizes, wrong, worst)
+
+    def __or__(self, other: Report) -> Report:
+        """The report of both, on the same derivatives by other methods."""
+        wrong = {name: max(count, other.wrong[name]) for name, count in self.wrong.items()}
+        return replace(self, wrong=wrong, worst=self.worst | other.worst)
 
     @property
     def count(self) -> int:
@@ -218,8 +224,8 @@ class Report(Shown):
         return "right, proved: " if self.proof else f"right by estimates{how}: "
 
     def _hints(self) -> list[str]:
-        """Why a method may disagree with others that agree, and why nothing is proved."""
-        hints = [_HINTS[each] for each in self.worst if self.believed and each in _HINTS and each not in self.believed]
+        """Why nothing is proved, and what was not checked."""
+        hints = []
         if self.proof is not None and self.proof.verdict == NOT_PROVED:
             hints.append(f"Not proved: {self.proof.reason}.")
         if not self.ok and self.proof:
@@ -228,17 +234,23 @@ class Report(Shown):
 
 
 def compared(
-    method: str, analytic: Gradients, numeric: Gradients, tolerance: float, scales: Gradients | None = None
+    method: str,
+    analytic: Gradients,
+    numeric: Gradients,
+    tolerance: float,
+    scales: Gradients | None = None,
+    doubts: Gradients | None = None,
 ) -> list[Comparison]:
-    """A comparison for each array that is not empty; its numbers may be Decimals. Its error is relative to `scales`, or
-    as a Report says."""
-    # np.abs of an array of one Decimal and no axes is that Decimal
-    largest = {name: np.asarray(np.abs(derivatives)).max(initial=0) for name, derivatives in numeric.items()}
+    """A comparison for each array that is not empty. Its error is what is beyond `doubts`, relative to `scales`, or as a
+    Report says."""
+    largest = {name: float(np.abs(derivatives).max(initial=0)) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
     found = []
     for name, derivatives in numeric.items():
         scale = max(largest[name], smallest) if scales is None else scales[name]
         difference = np.abs(analytic[name] - derivatives)
+        if doubts:
+            difference = np.where(difference <= doubts[name], 0.0, difference - doubts[name])
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = np.where(difference == 0, 0.0, difference / scale).astype(float)
         if errors.size:

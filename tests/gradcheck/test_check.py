@@ -8,12 +8,14 @@ from npbert.gradcheck import (
     COMPLEX_STEP,
     EXACT,
     FINITE_DIFFERENCES,
+    NOT_PROVED,
     TOLERANCES,
     GradientError,
     check_directions,
     check_gradients,
     randomize,
 )
+from npbert.gradcheck.function import ScalarFunction
 from tests.gradcheck.small import Function, Scale, X, broken
 
 both_checks = pytest.mark.parametrize("check", [check_gradients, check_directions])
@@ -39,8 +41,8 @@ def test_arrays_that_are_no_parameters_are_told_as_unchecked():
 
 
 def unprovable(f, slope, of=np.asarray):
-    """A Function that exact numbers do not flow through, as np.arcsinh has no exact rule."""
-    return Function(lambda x: f(x) + 0 * np.arcsinh(of(x)), slope)
+    """A Function that exact numbers do not flow through, as np.fft has no exact rule."""
+    return Function(lambda x: f(x) + 0 * np.fft.fft(of(x)).real, slope)
 
 
 @both_checks
@@ -58,7 +60,7 @@ def test_an_error_counts_beside_its_own_array_down_to_a_hundredth_of_the_largest
     """The derivatives of x are about 1, and those of s about as large as x."""
 
     def forward(self, x, tape):
-        return Scale.forward(self, x, tape) + 0 * np.arcsinh(x)
+        return Scale.forward(self, x, tape) + 0 * np.fft.fft(x).real
 
     def backward(self, dy, tape):
         return Scale.backward(self, dy, tape) * (1 + 3e-7)
@@ -79,13 +81,13 @@ def test_finite_differences_are_exact_to_many_digits(k):
 def test_the_worst_entry_is_named_and_what_is_wrong_is_counted():
     def backward(self, dy, tape):
         dx = Scale.backward(self, dy, tape)
-        self.s.grad[:2] += [0.1, 0.5]
+        self.s.grad[:2] += dy[0, 0] * np.array([0.1, 0.5])
         return dx
 
     report = check_gradients(broken(backward=backward), X)
     worst = report.worst[EXACT]
     assert not report
-    assert (worst.name, worst.index, worst.analytic - worst.numeric) == ("s", (1,), pytest.approx(0.5))
+    assert (worst.name, worst.index) == ("s", (1,))
     with pytest.raises(GradientError, match=r"\n  9 derivatives of s, x; the worst:\n  s\[1\]: backward") as raised:
         report.raise_if_wrong()
     assert str(raised.value).endswith("\n  wrong: s (2 of 3)\n  right: x")
@@ -94,26 +96,25 @@ def test_the_worst_entry_is_named_and_what_is_wrong_is_counted():
 
 def test_nan_is_wrong_and_so_is_a_gradient_where_there_is_none():
     report = check_gradients(broken(backward=lambda *given: np.array([1, np.nan, 1]) * Scale.backward(*given)), X)
-    assert (report.ok, report.wrong, report.worst[EXACT].index) == (False, {"s": 0, "x": 2}, (0, 1))
+    assert (report.ok, report.wrong, report.worst[FINITE_DIFFERENCES].index) == (False, {"s": 0, "x": 2}, (0, 1))
     assert not check_gradients(Function(lambda x: 0 * x, lambda x: 1e-9), X)
     assert check_gradients(Function(lambda x: 0 * x, lambda x: 0.0), X)
     assert check_gradients(Function(lambda x: x, lambda x: 1.0), X), "y may be x itself"
 
 
-def test_directions_are_of_length_1_over_all_variables_and_all_different():
+def test_directions_are_all_different_and_no_array_is_small_beside_another(monkeypatch):
     steps = []
 
-    def forward(self, x, tape):
-        if np.iscomplexobj(x):
-            steps.append(np.concatenate([self.s.value.imag, x.imag.ravel()]) / 1e-30)
-        return Scale.forward(self, x, tape)
+    def noted(function, variables, step):
+        steps.append(np.concatenate([step["s"], step["x"].ravel() / 1e6]))
+        return 0.0
 
-    assert check_directions(broken(forward=forward), X, directions=20).count == len(steps) == 20
-    cosines = np.array(steps) @ np.transpose(steps)
-    np.testing.assert_allclose(cosines.diagonal(), 1, rtol=1e-12)
+    monkeypatch.setattr(ScalarFunction, "_complex_step", noted)
+    check_directions(Scale(), 1e6 * X, directions=20, tolerances={COMPLEX_STEP: 1e-12})
     for drawn in (np.random.default_rng(seed).standard_normal(len(steps[0])) for seed in range(3)):
-        assert np.abs(steps @ drawn).max() < 0.99 * np.linalg.norm(drawn), "an x of the caller's: many layers ignore it"
-    assert np.abs(cosines - np.eye(20)).max() < 0.95
+        assert np.abs(steps @ drawn).max() < 0.99 * np.linalg.norm(drawn) * np.linalg.norm(steps, axis=1).max()
+    cosines = np.array(steps) @ np.transpose(steps)
+    assert np.abs(cosines - np.diag(cosines.diagonal())).max() < 0.95 * cosines.diagonal().max()
     assert (np.min(steps, axis=0) < -0.1).all() and (np.max(steps, axis=0) > 0.1).all()
 
 
@@ -155,40 +156,31 @@ def test_a_parameter_and_an_input_of_one_name_are_told_apart():
     assert (report.ok, report.sizes) == (True, {"s": 3, "x": 2, "input x": 6})
 
 
-def test_a_forward_that_is_not_analytic_says_so():
-    """But what is proved needs no complex numbers."""
-
+def test_a_forward_that_is_not_analytic_is_judged_by_differences_alone():
     def in_a_buffer(x):
         y = np.empty(x.shape)
         y[...] = 2 * x
         return x + y
 
-    for f, slope in ((in_a_buffer, lambda x: 3.0), (np.abs, np.sign)):
-        with pytest.raises(TypeError, match="complex numbers do not flow through forward"):
-            check_gradients(unprovable(f, slope, of=np.real), X)
-        assert check_gradients(unprovable(f, slope, of=np.real), X, tolerances={FINITE_DIFFERENCES: 1e-7}).ok
-        report = check_gradients(Function(f, slope), X)
-        assert (report.ok, set(report.worst)) == (True, {FINITE_DIFFERENCES})
+    for f, slope in ((in_a_buffer, lambda x: 3.0), (np.abs, np.sign), (lambda x: np.abs(x) ** 2, lambda x: 2 * x)):
+        for layer in (Function(f, slope), unprovable(f, slope, of=np.real)):
+            report = check_gradients(layer, X)
+            assert (report.ok, set(report.worst)) == (True, {FINITE_DIFFERENCES})
+        assert not check_gradients(unprovable(f, lambda x, slope=slope: slope(x) * (1 + 3e-7), of=np.real), X)
 
 
-def test_methods_that_disagree_say_why():
-    square = unprovable(lambda x: np.abs(x) ** 2 + 0 * x, lambda x: 2 * x)
-    report = check_gradients(square, X)
-    assert report.worst[FINITE_DIFFERENCES].relative_error < 1e-10
-    assert "does forward use what complex numbers do not flow through" in str(report)
-    assert "does forward use" in str(check_gradients(unprovable(lambda x: x, lambda x: 1 + 2e-10), X))
-    near_a_kink = np.array([1e-4, 1.0])
-    kink = str(check_gradients(unprovable(lambda x: x * (x.real > 0), lambda x: x > 0), near_a_kink))
-    assert kink.startswith("WRONG")
-    assert "is a kink near" in kink
-    assert "does forward use" not in kink
-    assert "Not proved: exact numbers do not flow through it: no rule is known for np.arcsinh" in kink
-    report = check_gradients(ReLU(), near_a_kink)
-    assert report.ok
-    assert "is a kink near" in str(report)
+@pytest.mark.parametrize("x", [1e-4, 1e-9, 0.0, -1e-7])
+def test_a_kink_that_is_near_or_here_does_no_harm(x):
+    """A derivative at 0 may be that of either side; but no third one."""
+    for layer in (ReLU(), unprovable(lambda x: x * (x.real > 0), lambda x: x > 0)):
+        assert check_gradients(layer, np.array([x, 1.0]))
+    assert check_gradients(unprovable(lambda x: x * (x.real > 0), lambda x: x >= 0), np.array([x, 1.0]))
+    assert not check_gradients(
+        unprovable(lambda x: x * (x.real > 0), lambda x: 1.3 - 0.3 * (x > 0.1)), np.array([x, 1.0])
+    )
 
 
-def test_what_is_proved_and_yet_wrong_in_floats_is_wrong():
+def test_what_is_right_on_exact_numbers_and_wrong_in_floats_is_wrong():
     """Overflow: exp of 800, as in a softmax without its maximum; and a function that is only nearly itself."""
 
     class NearlyTanh(Function):
@@ -198,15 +190,15 @@ def test_what_is_proved_and_yet_wrong_in_floats_is_wrong():
 
     nearly = NearlyTanh(np.tanh, lambda x: 1 - np.tanh(x) ** 2)
     report = check_gradients(nearly, X)
-    assert (report.ok, bool(report.proof)) == (False, True)
-    assert "Proved, and yet wrong: the formulas are right" in str(report)
+    assert (report.ok, report.proof.verdict) == (False, NOT_PROVED)
+    assert "goes another way on exact numbers: y[0, 0] is" in str(report)
 
     def softmax(x):
         return np.exp(x) / np.exp(x).sum()
 
     large = Function(lambda x: softmax(x).sum() * x, lambda x: np.ones_like(x) * softmax(x).sum())
-    with np.errstate(all="ignore"):
-        assert not check_gradients(large, 800 * np.abs(X))
+    with np.errstate(all="ignore"), pytest.raises(GradientError, match="not finite"):
+        check_gradients(large, 800 * np.abs(X))
 
 
 def test_what_cannot_be_checked_is_refused():
@@ -243,5 +235,5 @@ def test_randomize_leaves_no_blind_spot():
 def test_a_list_in_the_place_of_an_array_is_told_what_is_wanted():
     layer = Linear(2, 3, Init(np.random.default_rng(0), dtype=np.float64))
     layer.forward = lambda x, tape: Linear.forward(layer, np.array(x), tape)
-    with pytest.raises(GradientError, match=r"returns 1 gradient, for inputs \[\]: there is one for each NumPy array"):
+    with pytest.raises(GradientError, match=r"returns 1 gradient, for inputs \[\]: return one for each NumPy array"):
         check_gradients(layer, [[1.0, 2.0]])

@@ -1,19 +1,20 @@
 """Arrays of Numbers, in which layers compute as they are written.
 
-NumPy does nearly everything with arrays of objects. What it cannot do with them, or not fast, is here.
+NumPy computes with objects much as with floats. What it cannot do with them, or does slowly, is here.
 """
 
-import contextvars
-import math
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import functools
+import operator
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.number import RULES, Number, as_number, seen_of
+from npbert.gradcheck.exact.linear_algebra import ARRAY_FUNCTIONS
+from npbert.gradcheck.exact.number import NonFinite, NoRuleError, Number, as_number, seen_of
+from npbert.gradcheck.exact.rules import RULES
+
+_STEPS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
 
 
 class Held(np.ndarray):
@@ -34,17 +35,44 @@ class Numbers(Held):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         inputs = tuple(_plain(x) for x in inputs)
+        options = without_double(options) if options else options
         if out:
             options["out"] = tuple(_plain(x) for x in out)
-        result = _by_hand(ufunc, inputs) if method == "__call__" else None
-        if result is None:
-            result = getattr(ufunc, method)(*inputs, **options)
-        elif out:
-            options["out"][0][...] = result
+            _check_room(options["out"], ufunc)
+        if ufunc is np.matmul and not options:
+            return as_numbers(_product(*inputs))
+        if _is_decision(ufunc):
+            return getattr(ufunc, method)(*map(seen, inputs), **options)
+        if ufunc.__name__ in _STEPS:
+            steps = as_numbers(constants_like(ufunc(*map(seen, inputs))))
+            inputs, ufunc = (_plain(steps),), np.positive
+        elif ufunc.__name__ in RULES:
+            ufunc = _by_rule(ufunc.__name__, ufunc.nin)
+        elif not any("O" in kinds for kinds in ufunc.types):
+            raise NoRuleError(f"no rule is known for np.{ufunc.__name__}")
+        elif method == "reduce" and "where" in options:
+            options.setdefault("initial", ufunc.identity)  # which objects have none of
+        result = getattr(ufunc, method)(*inputs, **options)
         return out[0] if out else as_numbers(result)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return as_numbers(super().__array_function__(function, types, args, kwargs))
+        if function in ARRAY_FUNCTIONS:
+            return as_numbers(ARRAY_FUNCTIONS[function](*args, **kwargs))
+        try:
+            return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
+        except TypeError:
+            decided = function(*map(_in_floats, args), **{key: _in_floats(value) for key, value in kwargs.items()})
+            if any(np.asarray(part).dtype.kind not in "biu" for part in _parts_of_result(decided)):
+                raise
+            return decided  # places or truth values, which hang on comparisons alone
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        """A copy as float64 is one of the same exact numbers; whole numbers and truth values come from comparisons."""
+        if is_double(dtype):
+            return self.copy()
+        if np.dtype(dtype).kind in "biu":
+            return seen(self).astype(dtype)
+        return super().astype(dtype, *args, **kwargs)
 
 
 def as_numbers(result: Any) -> Any:
@@ -55,47 +83,87 @@ def as_numbers(result: Any) -> Any:
     return result.view(Numbers) if type(result) is np.ndarray and result.dtype == object else result
 
 
-def _plain(x: Any) -> Any:
-    return x.view(np.ndarray) if isinstance(x, Numbers) else x
+def is_double(dtype: Any) -> bool:
+    """True for float64, by any of its names."""
+    return dtype is not None and dtype is not object and np.dtype(dtype) == np.float64
+
+
+def without_double(options: dict[str, Any]) -> dict[str, Any]:
+    """The options without `dtype=float64`, which exact numbers are anyway."""
+    return {key: value for key, value in options.items() if key != "dtype" or not is_double(value)}
+
+
+def seen(x: Any) -> Array:
+    """The floats that numbers stand for."""
+    return x if isinstance(x, np.ndarray) and x.dtype != object else np.asarray(_seen(x), float)
 
 
 _seen = np.frompyfunc(seen_of, 1, 1)
 
 
-def _by_hand(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-    """The result where NumPy has no loop over objects, or a slow one; None for all else."""
-    if ufunc is np.matmul:
-        return _product(*inputs)
-    if ufunc in (np.isfinite, np.isnan, np.isinf):
-        return ufunc(np.asarray(_seen(inputs[0]), float))
-    if ufunc.__name__ in RULES:  # NumPy's or SciPy's, of integers too
-        return np.frompyfunc(lambda x: RULES[ufunc.__name__](as_number(x)), 1, 1)(*inputs)
-    return None
+def _plain(x: Any) -> Any:
+    return x.view(np.ndarray) if isinstance(x, Numbers) else x
 
 
-def _parts_of(x: Any) -> tuple[Any, Any, float]:
-    number = as_number(x)
-    return number.value, number.tangent, number.seen
+def _in_floats(x: Any) -> Any:
+    """The same with arrays of floats in place of exact ones."""
+    if isinstance(x, tuple | list):
+        return type(x)(map(_in_floats, x))
+    return seen(x) if isinstance(x, Numbers | Number) else x
 
 
-_parts = np.frompyfunc(_parts_of, 1, 3)
-_joined = np.frompyfunc(Number, 3, 1)
+def _parts_of_result(result: Any) -> Any:
+    return result if isinstance(result, tuple | list) else (result,)
+
+
+def _check_room(out: tuple[Any, ...], ufunc: Any) -> None:
+    if any(array.dtype.kind == "f" for array in out):
+        raise NoRuleError(
+            f"np.{ufunc.__name__} writes into an array of floats, which holds no exact numbers: make the array in "
+            "forward or backward, with np.zeros"
+        )
+
+
+@functools.cache
+def _is_decision(ufunc: Any) -> bool:
+    """True for np.isnan, np.logical_or and the like: truth values of floats, which NumPy does not make of objects."""
+    return "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types)
+
+
+@functools.cache
+def _by_rule(name: str, count: int) -> Any:
+    return np.frompyfunc(RULES[name], count, 1)
+
+
+def _parts_of(x: Any) -> tuple[Any, Any, float, float]:
+    number = x if type(x) is Number else as_number(x)
+    if type(number) is NonFinite:
+        raise NoRuleError(f"no rule is known for a product of matrices with {number}")
+    return number.value, number.tangent, number.seen, number.error
+
+
+_parts = np.frompyfunc(_parts_of, 1, 4)
+_joined = np.frompyfunc(Number, 4, 1)
 
 
 def _product(a: Array, b: Array) -> Any:
     """a b, as products of arrays of integers, which take a tenth of the time."""
-    (a, da, seen_a), (b, db, seen_b) = _parts(a), _parts(b)
+    (a, da, *floats_a), (b, db, *floats_b) = _parts(a), _parts(b)
+    seen_a, error_a, seen_b, error_b = (np.asarray(part, float) for part in (*floats_a, *floats_b))
     modulus = Number.world.modulus
     tangent = (np.matmul(a, db) + np.matmul(da, b)) % modulus if Number.keeps_tangents else 0
-    seen = np.matmul(np.asarray(seen_a, float), np.asarray(seen_b, float))
-    return _joined(np.matmul(a, b) % modulus, tangent, seen)
+    size_a, size_b = np.abs(seen_a), np.abs(seen_b)
+    error = np.matmul(size_a * a.shape[-1] + error_a, size_b) + np.matmul(size_a, error_b)
+    return _joined(np.matmul(a, b) % modulus, tangent, np.matmul(seen_a, seen_b), error)
 
 
 def unknowns_like(array: Array, *, moved: bool = True) -> Any:
-    """Numbers at random that are seen as those of the array; moved: each with a tangent at random."""
+    """Random Numbers that are seen as those of the array; moved: each with a random tangent."""
     world = Number.world
     make = np.frompyfunc(lambda x: Number(world.draw(x), world.draw_tangent() if moved else 0, x), 1, 1)
-    return as_numbers(np.asarray(make(np.asarray(array, float)), object))
+    made = np.empty_like(array, dtype=object)  # with the axes in the same order in memory
+    made[...] = make(np.asarray(array, float))
+    return as_numbers(made)
 
 
 def constants_like(array: Array) -> Any:
@@ -103,90 +171,12 @@ def constants_like(array: Array) -> Any:
     return as_numbers(np.asarray(np.frompyfunc(as_number, 1, 1)(array), object))
 
 
-def values_of(array: Any) -> Array:
-    """The values of Numbers, as objects."""
-    return np.asarray(np.frompyfunc(lambda x: as_number(x).value, 1, 1)(array), object)
+def parts_of_number(array: Any, part: str) -> Array:
+    """The values, tangents or errors of Numbers, as objects."""
+    return np.asarray(_taken[part](array), object)
 
 
-def tangents_of(array: Any) -> Array:
-    """The tangents of Numbers, as objects."""
-    return np.asarray(np.frompyfunc(lambda x: as_number(x).tangent, 1, 1)(array), object)
-
-
-_makes_room = contextvars.ContextVar("makes_room", default=False)
-
-
-def _with_room(make: Any) -> Any:
-    """np.zeros, say, that makes an array of objects where it would make one of floats, into which no Number goes."""
-
-    def made(*args: Any, **options: Any) -> Any:
-        array = make(*args, **options)
-        if not _makes_room.get() or array.dtype != np.float64:
-            return array
-        return as_numbers(np.zeros(array.shape, object) if make is np.empty else array.astype(object))
-
-    return made
-
-
-_MAKERS = {name: _with_room(getattr(np, name)) for name in ("zeros", "ones", "empty", "full")}
-
-
-class _NumPyWithRoom:
-    """numpy, with those four in their place."""
-
-    def __getattr__(self, name: str) -> Any:
-        return _MAKERS.get(name) or getattr(np, name)
-
-
-_NUMPY_WITH_ROOM = _NumPyWithRoom()
-_SWAPPED = [(name, np, _NUMPY_WITH_ROOM) for name in ("np", "numpy")]
-_SWAPPED += [(name, getattr(np, name), maker) for name, maker in _MAKERS.items()]
-_SWAPPED_NAMES = {name for name, *_ in _SWAPPED}
-
-
-def _or_of_number(function: Any, rule: Any) -> Any:
-    """The function, and a rule for what is exact."""
-    return lambda x, *more, **options: (rule if isinstance(x, Number | Numbers) else function)(x, *more, **options)
-
-
-_OF_MATH = {name: _or_of_number(getattr(math, name), rule) for name, rule in RULES.items() if hasattr(math, name)}
-
-
-def _as_it_is(x: Any, *more: Any, **options: Any) -> Any:
-    return x
-
-
-def is_exact() -> bool:
-    """True while there is `room_for_numbers`."""
-    return _makes_room.get()
-
-
-@contextmanager
-def room_for_numbers() -> Iterator[None]:
-    """While it lasts, `math.exp` and its like take Numbers; and `np` and `zeros` mean ours in every module that has
-    them, for this thread, but for those of NumPy and SciPy, the C of which would break, and the check's own."""
-    replaced = []
-    for module_name, module in list(sys.modules.items()):
-        names = getattr(module, "__dict__", {})
-        if not names.keys() & _SWAPPED_NAMES:  # as in most of the thousands that a program may have
-            continue
-        if module_name.partition(".")[0] in ("numpy", "scipy") or module_name.startswith("npbert.gradcheck."):
-            continue
-        for name, original, ours in _SWAPPED:
-            if names.get(name) is original:
-                replaced.append((names, name, original))
-                names[name] = ours
-    functions = [(vars(math), name, function) for name, function in _OF_MATH.items()]
-    if torch := vars(sys.modules["torch"]) if "torch" in sys.modules else {}:
-        makers = ("from_numpy", "as_tensor", "tensor")
-        functions += [(torch, name, _or_of_number(torch[name], _as_it_is)) for name in makers]
-    for names, name, ours in functions:
-        replaced.append((names, name, names[name]))
-        names[name] = ours
-    token = _makes_room.set(True)
-    try:
-        yield
-    finally:
-        _makes_room.reset(token)
-        for names, name, original in replaced:
-            names[name] = original
+_taken = {
+    part: np.frompyfunc(lambda x, take=operator.attrgetter(part): take(x if type(x) is Number else as_number(x)), 1, 1)
+    for part in ("value", "tangent", "error")
+}

@@ -7,25 +7,27 @@ here each gradient has a size, as in the user's own floats.
 
 from __future__ import annotations
 
+import functools
 import heapq
 from collections.abc import Callable
-from decimal import Context, Decimal, localcontext
+from dataclasses import replace
+from decimal import Context, Decimal, getcontext, localcontext
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.number import Rule, World
-from npbert.gradcheck.exact.run import Part, run_on_numbers
+from npbert.gradcheck.exact.number import Number, World
+from npbert.gradcheck.exact.rules import Rule
+from npbert.gradcheck.exact.run import Ready, Run, run_on_numbers
 
-CONTEXT = Context(prec=50)
-PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
+DIGITS = 50
 _NEAR = 1e-3
 
 
 class Digits(World):
-    """Decimal numbers; use it within `localcontext(CONTEXT)`.
+    """Decimal numbers of the precision that the context has.
 
     rng: unknowns are drawn from near what they are seen as, so that no γ is exactly 1; None takes them as they are.
     """
@@ -40,7 +42,7 @@ class Digits(World):
         exact = Decimal(seen)
         if self._rng is None:
             return exact
-        return exact + Decimal(_NEAR * self._rng.uniform(0.1, 1.0)) * max(abs(exact), Decimal(1))
+        return exact + Decimal(_NEAR * self._rng.uniform(0.1, 1.0)) * (abs(exact) or 1)
 
     def draw_tangent(self) -> Any:
         """The number ε of an unknown of its own: see `Slope`."""
@@ -50,17 +52,21 @@ class Digits(World):
         """The number that the float stands for."""
         number = constant(x)
         value = Decimal(number.ratio.numerator) / Decimal(number.ratio.denominator)
-        return number.sign * (value.sqrt() if number.is_root else value) * PI.sqrt() ** number.halves_of_pi
+        value = value.sqrt() if number.is_root else value
+        return (
+            number.sign * value * (_pi(getcontext().prec).sqrt() ** number.halves_of_pi if number.halves_of_pi else 1)
+        )
 
     def inverse(self, value: Decimal) -> Decimal:
         """1/value."""
         return 1 / Decimal(value)
 
-    def function(self, rule: Rule, value: Decimal) -> Decimal:
-        """The function, to about 50 digits."""
+    def function(self, rule: Rule, x: Number) -> Decimal:
+        """The function, to nearly all digits of the context."""
+        value = Decimal(x.value)
         if rule.degree > 2:
-            return (Decimal(value).ln() / rule.degree).exp()
-        return _FUNCTIONS[rule.name](Decimal(value))
+            return (abs(value).ln() / rule.degree).exp().copy_sign(value)
+        return _FUNCTIONS[rule.name](value)
 
 
 class Slope:
@@ -88,19 +94,32 @@ class Slope:
 
 
 def gradients_with_digits(
-    part: Part, dy: tuple[Array, ...] | np.random.Generator, *, near: np.random.Generator | None = None
-) -> tuple[dict[str, Array], dict[str, Array]]:
-    """By name, what backward says and what forward shows: arrays of Decimals.
+    part: Ready,
+    dy: tuple[Any, ...],
+    *,
+    near: np.random.Generator | None = None,
+    digits: int = DIGITS,
+    backward: bool = True,
+) -> tuple[Run, dict[str, Array]]:
+    """The run, whose gradients are what backward says, and by name what forward shows: arrays of Decimals.
 
-    near: draws a point near the given one, where nothing is 1 or 0 by chance; None takes the very point.
+    near: draws a point near the given one, where nothing is 1 or 0 by chance; None takes the very point. backward:
+    False runs forward alone.
     """
-    with localcontext(CONTEXT):
-        run = run_on_numbers(Digits(near), part, dy)
+    with localcontext(Context(prec=digits)):
+        run = run_on_numbers(Digits(near), part, dy, backward=backward)
         slopes = _slopes_of(run.growth) if run.growth else {}
         of_slope = np.frompyfunc(lambda slope: slopes.get(slope, Decimal(0)), 1, 1)
         right = {name: np.asarray(of_slope(tangents), object) for name, tangents in run.tangents.items()}
         decimals = np.frompyfunc(Decimal, 1, 1)
-        return {name: np.asarray(decimals(said), object) for name, said in run.gradients.items()}, right
+        said = {name: np.asarray(decimals(said), object) for name, said in run.gradients.items()}
+        return replace(run, gradients=said), right
+
+
+def right_gradients(part: Ready, dy: tuple[Any, ...]) -> dict[str, Array]:
+    """By name, the gradients that forward shows, to the last digit of a float."""
+    _, right = gradients_with_digits(part, dy, backward=False)
+    return {name: decimals.astype(np.float64) for name, decimals in right.items()}
 
 
 def _slopes_of(total: Slope) -> dict[Slope, Decimal]:
@@ -116,10 +135,11 @@ def _slopes_of(total: Slope) -> dict[Slope, Decimal]:
     return weights
 
 
-def _series(first: Decimal, ratio: Any) -> Decimal:
+def _series(first: Decimal, ratio: Callable[[int], Decimal]) -> Decimal:
     """The sum of terms of which each is ratio(n) times the one before, until they no longer count."""
     total, term, n = Decimal(0), first, 0
-    while abs(term) > abs(total) * Decimal("1e-52"):
+    smallest = Decimal(10) ** -(getcontext().prec + 2)
+    while abs(term) > abs(total) * smallest:
         total += term
         n += 1
         term *= ratio(n)
@@ -133,16 +153,24 @@ def _arctan(x: Decimal) -> Decimal:
     return _series(x, lambda n: -x * x * (2 * n - 1) / (2 * n + 1))
 
 
+@functools.cache
+def _pi(digits: int) -> Decimal:
+    """π = 4 arctan 1."""
+    with localcontext(Context(prec=digits + 5)):
+        return 4 * _arctan(Decimal(1))
+
+
 def _erf(x: Decimal) -> Decimal:
     """2/√π · x e^(−x²) Σₙ (2x²)ⁿ / (1·3·5…(2n + 1)). (Abramowitz & Stegun 1964, 7.1.6.)"""
-    if abs(x) > 11:
+    if x * x > 3 * getcontext().prec:  # 1 in all digits
         return Decimal(1).copy_sign(x)
-    return 2 / PI.sqrt() * (-x * x).exp() * _series(x, lambda n: 2 * x * x / (2 * n + 1))
+    series = _series(x, lambda n: 2 * x * x / (2 * n + 1))
+    return 2 / _pi(getcontext().prec).sqrt() * (-x * x).exp() * series
 
 
 def _sin(x: Decimal) -> Decimal:
     """x − x³/3! + x⁵/5! − …"""
-    x = x.remainder_near(2 * PI)
+    x = x.remainder_near(2 * _pi(getcontext().prec))
     return _series(x, lambda n: -x * x / (2 * n * (2 * n + 1)))
 
 
@@ -150,9 +178,11 @@ _FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
     "exp": Decimal.exp,
     "log": Decimal.ln,
     "sqrt": Decimal.sqrt,
-    "tanh": lambda x: 1 - 2 / ((2 * x).exp() + 1),
     "erf": _erf,
     "sin": _sin,
-    "cos": lambda x: _sin(x + PI / 2),
+    "cos": lambda x: _sin(x + _pi(getcontext().prec) / 2),
     "arctan": _arctan,
+    "arcsin": lambda x: _arctan(x / (1 - x * x).sqrt()),
+    "arcsinh": lambda x: (x + (x * x + 1).sqrt()).ln(),
+    "arccosh": lambda x: (x + (x * x - 1).sqrt()).ln(),
 }

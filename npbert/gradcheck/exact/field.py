@@ -15,16 +15,21 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.number import Rule, World
+from npbert.gradcheck.exact.number import Number, World
+from npbert.gradcheck.exact.rules import Rule
 
 P = 4 * 708311844473 * math.prod(q for q in range(2, 62) if all(q % r for r in range(2, q))) - 1
 """A prime of 118 bits. As P + 1 is a multiple of 4 and of the primes below 62, whole numbers up to 66 have roots."""
 
+_UNDERFLOW = -745.2  # e to this is 0 in floats
 _ROOT_OF_PI = pow(3, 10**9, P)  # nothing is known of π but that it is not a root of an equation, so any number will do
 
 
 class Field(World):
-    """Integers modulo P. rng: where unknowns, tangents and the values of functions are drawn from."""
+    """Integers modulo P. rng: where unknowns, tangents and the values of functions are drawn from.
+
+    has_random_roots: True once a square root was taken: at another point, it may be in the field or not.
+    """
 
     modulus = P
 
@@ -32,7 +37,7 @@ class Field(World):
         self._rng = rng
         self._drawn: list[int] = []
         self._values: dict[tuple[str, int], int] = {}
-        self._logs: dict[int, int] = {}  # by log b: b
+        self.has_random_roots = False
         self._powers: dict[int, int] = {}  # by a, of which a root s of degree d was taken: s^d, which is a from then on
 
     def draw(self, seen: float) -> int:
@@ -46,42 +51,77 @@ class Field(World):
         return _in_field(x)
 
     def inverse(self, value: int) -> int:
-        """1/value. Where √value was taken, which is any number s here, that is s⁻². Raises: ZeroDivisionError."""
-        divisor = self._powers.get(value, value)
-        if divisor == 0:
-            raise ZeroDivisionError("division by 0")
-        return pow(divisor, -1, P)
+        """1/value. Where √value was taken, which is any number s here, that is s⁻²."""
+        return pow(self._powers.get(value, value), -1, P)
 
-    def function(self, rule: Rule, value: int) -> int:
-        """A random number for each argument, but for laws that hold: odd and even functions, e^(−a) = 1/e^a,
-        log e^a = a, e^(log a) = a, e^(a − log b) = e^a/b, and √(s²) = s."""
-        flip = rule.parity if value > P // 2 else 0
-        key = rule.name, P - value if flip else value
-        if key not in self._values:
-            self._values[key] = (self._by_law(value) if rule.name == "exp" else None) or self.draw(0.0)
-            self._remember(rule, key[1], self._values[key])
-        return self._values[key] * (flip or 1) % P
-
-    def _by_law(self, value: int) -> int | None:
-        """e^value from what other exponentials are."""
-        opposite = self._values.get(("exp", -value % P))
-        if opposite:
-            return pow(opposite, -1, P)
-        for log, argument in self._logs.items():
-            whole = self._values.get(("exp", (value + log) % P))
-            if whole:
-                return whole * pow(argument, -1, P) % P
-        return None
-
-    def _remember(self, rule: Rule, argument: int, value: int) -> None:
+    def function(self, rule: Rule, x: Number) -> int:
+        """A random number for each argument, but for the laws that hold: odd and even functions, e^(a + b) = e^a e^b,
+        e^(−a) = 1/e^a, log e^a = a, e^(log a) = a, sin² + cos² = 1, and √(s²) = s. A root that there is in the field is
+        that root, so half of all square roots have √a √a = a."""
         if rule.name == "exp":
-            self._values["log", value] = argument
-        elif rule.name == "log":
-            self._values["exp", value] = argument
-            self._logs[value] = argument
-        elif rule.degree:
+            return self._exp(x)
+        flip = rule.parity if x.value > P // 2 else 0
+        argument = P - x.value if flip else x.value
+        if (rule.name, argument) not in self._values:
+            self._remember(rule, argument)
+        return self._values[rule.name, argument] * (flip or 1) % P
+
+    def _exp(self, x: Number) -> int:
+        """The product of e^term over all that x is the sum of. What underflows in floats is 0."""
+        if x.seen < _UNDERFLOW:
+            return 0
+        product, waiting = 1, [(x, 1)]
+        while waiting:
+            term, sign = waiting.pop()
+            if term.terms:
+                waiting += [(part, sign * each) for part, each in zip(term.terms[::2], term.terms[1::2], strict=True)]
+            elif term.value:
+                product = product * self._exp_of(sign * term.value % P) % P
+        return product
+
+    def _exp_of(self, value: int) -> int:
+        if ("exp", value) not in self._values:
+            opposite = self._values.get(("exp", P - value))
+            self._values["exp", value] = pow(opposite, -1, P) if opposite else self.draw(0.0)
+            self._values["log", self._values["exp", value]] = value
+        return self._values["exp", value]
+
+    def _remember(self, rule: Rule, argument: int) -> None:
+        """Choose the value of a function, and those that hang on it by a law."""
+        if rule.degree:
+            value = self._root(argument, rule.degree)
             self._powers[argument] = pow(value, rule.degree, P)
             self._values[rule.name, self._powers[argument]] = value
+        elif rule.name in ("sin", "cos"):  # with the tangent of half the angle
+            half = self.draw(0.0)
+            inverse = pow(1 + half * half, -1, P)
+            self._values["sin", argument] = 2 * half * inverse % P
+            self._values["cos", argument] = (1 - half * half) * inverse % P
+            return
+        else:
+            value = self.draw(0.0)
+        self._values[rule.name, argument] = value
+        if rule.name == "log":
+            self._values["exp", value] = argument
+
+    def _root(self, a: int, degree: int) -> int:
+        """The root of this degree; a random number where the field has none."""
+        if math.gcd(degree, P - 1) == 1:
+            return pow(a, pow(degree, -1, P - 1), P)
+        self.has_random_roots = True
+        if degree == 2 and is_square(a):
+            return square_root(a)
+        return self.draw(0.0)
+
+
+def is_square(a: int) -> bool:
+    """True if the field has a square root of a."""
+    return pow(a, (P - 1) // 2, P) in (0, 1)
+
+
+def square_root(a: int) -> int:
+    """Of the two roots of a square the one that is a square itself, so that √a √b = √(ab)."""
+    return pow(a, (P + 1) // 4, P)
 
 
 @functools.cache
@@ -89,9 +129,9 @@ def _in_field(x: float) -> int:
     number = constant(x)
     value = _fraction(number.ratio)
     if number.is_root:
-        if pow(value, (P - 1) // 2, P) != 1:  # no square: nothing but the float itself
+        if not is_square(value):
             return _fraction(Fraction(x))
-        value = pow(value, (P + 1) // 4, P)  # of the two roots the one that has a root itself: √a √b = √(ab)
+        value = square_root(value)
     return number.sign * value * pow(_ROOT_OF_PI, number.halves_of_pi, P) % P
 
 

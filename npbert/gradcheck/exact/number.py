@@ -1,11 +1,11 @@
-"""Number: a + bε with ε² = 0, of which the parts are exact. Arithmetic on it carries a derivative along.
+"""Number: a + bε with ε² = 0, whose parts are exact. Arithmetic on it carries a derivative along.
 
-(a + bε)(c + dε) = ac + (ad + bc)ε is the product rule, and f(a + bε) = f(a) + f′(a) b ε the chain rule. So whoever
-computes y from x + ẋε gets y + ẏε, where ẏ says how fast y moves when x moves in the direction ẋ: the derivative comes
-out beside the value. (Dual numbers: Clifford 1873; as forward differentiation Wengert 1964.)
+(a + bε)(c + dε) = ac + (ad + bc)ε is the product rule, and f(a + bε) = f(a) + f′(a) b ε the chain rule. So a program
+that computes y from x gives y + ẏε from x + ẋε, where ẏ is how fast y moves when x moves in the direction ẋ: the
+derivative comes out beside the value. (Dual numbers: Clifford 1873; forward differentiation: Wengert 1964.)
 
-What a and b are is the matter of a world: a finite field, in which = is an equality of integers (`field.py`), or 50
-digits (`digits.py`).
+A world decides what a and b are: a finite field, in which = is an equality of integers (`field.py`), or decimals
+(`digits.py`). The functions that a Number knows are in `rules.py`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 _LARGEST_ROOT = 100
+SMALL = 1e-6
 
 
 class NoRuleError(TypeError):
-    """Something that exact numbers cannot do, such as a function of which no derivative is known here."""
+    """Exact numbers cannot do this: for example, a function without a known derivative."""
 
 
 class World(Protocol):
@@ -32,121 +33,266 @@ class World(Protocol):
     modulus: Any
 
     def draw(self, seen: float) -> Any:
-        """A value at random, for an unknown that is `seen` in floats."""
+        """A random value, for an unknown that is `seen` in floats."""
 
     def draw_tangent(self) -> Any:
-        """A tangent at random."""
+        """A random tangent."""
         return self.draw(0.0)
 
     def constant(self, x: float) -> Any:
-        """The value of a float that the code holds."""
+        """The value of a float in the code."""
 
     def inverse(self, value: Any) -> Any:
-        """1/value. Raises: ZeroDivisionError."""
+        """1/value, for a value that is not 0."""
 
-    def function(self, rule: Rule, value: Any) -> Any:
-        """The value of the function there."""
+    def function(self, rule: Any, value: Any) -> Any:
+        """The value of a function there (a `rules.Rule`)."""
 
-
-def _by_seen(compare: Callable[[float, float], bool]) -> Any:
-    return lambda self, other: compare(self.seen, seen_of(other))
+    def exp(self, x: Number) -> Any:
+        """The value of e^x."""
 
 
 class Number:
-    """value + tangent · ε.   seen: the float that it stands for, which decides comparisons, and nothing else.
+    """value + tangent · ε.
 
-    So a maximum, a ReLU or a mask is decided as the user's own numbers decide it, and what is computed is exact on that
-    side of each comparison. −∞ is what is masked: exp makes 0 of it.
+    seen: the float that it stands for. It decides comparisons, and nothing else: a maximum, a ReLU or a mask goes the
+    way of the user's own numbers, and what is computed is exact on that side of each comparison.
+    error: a bound on the rounding of `seen` and of the user's own floats, in units of half an epsilon (running error
+    analysis: Wilkinson 1986). It is what sums and products before it were rounded on the scale of, so it tells how far
+    floats can be trusted here.
+    terms: what it is the sum of, each with its sign, so that e^(a − b) can be e^a / e^b: (a, 1, b, −1).
     """
 
-    __slots__ = ("seen", "tangent", "value")
+    __slots__ = ("error", "seen", "tangent", "terms", "value")
 
     world: ClassVar[World]
     keeps_tangents: ClassVar[bool] = True
     """False in backward, which has no use for them: half the time."""
+    ties: ClassVar[int] = 0
+    """The comparisons so far of different numbers that are equal in floats."""
+    dropped: ClassVar[set[float] | None] = None
+    """Where to note summands that are constants and so small that they only guard against a 0; they are 0 then. None
+    takes them as they are."""
+    constants: ClassVar[dict[float, Number]] = {}
+    """The floats that were met in this world."""
+    rules: ClassVar[Mapping[str, Callable[..., Any]]] = {}
+    """The functions that are known, by name: see `rules.py`."""
 
-    def __init__(self, value: Any, tangent: Any, seen: float) -> None:
-        self.value, self.tangent, self.seen = value, tangent, seen
+    def __init__(self, value: Any, tangent: Any, seen: float, error: float = 0.0, terms: tuple[Any, ...] = ()) -> None:
+        self.value, self.tangent, self.seen, self.error, self.terms = value, tangent, seen, error, terms
 
     def __add__(self, other: Any) -> Any:
-        if type(other) is not Number and (other := as_number(other)) is NotImplemented:
-            return other
-        if self.seen == -math.inf or other.seen == -math.inf:
-            return self if self.seen == -math.inf else other
-        modulus = Number.world.modulus
+        if type(other) is not Number:
+            return _mixed(operator.add, self, other)
+        modulus, a, b = Number.world.modulus, self.seen, other.seen
         tangent = (self.tangent + other.tangent) % modulus if Number.keeps_tangents else 0
-        return Number((self.value + other.value) % modulus, tangent, self.seen + other.seen)
+        error = self.error + other.error + abs(a) + abs(b)
+        return Number((self.value + other.value) % modulus, tangent, a + b, error, (self, 1, other, 1))
+
+    def __sub__(self, other: Any) -> Any:
+        if type(other) is not Number:
+            return _mixed(operator.sub, self, other)
+        modulus, a, b = Number.world.modulus, self.seen, other.seen
+        tangent = (self.tangent + -1 * other.tangent) % modulus if Number.keeps_tangents else 0
+        error = self.error + other.error + abs(a) + abs(b)
+        return Number((self.value - other.value) % modulus, tangent, a - b, error, (self, 1, other, -1))
 
     def __mul__(self, other: Any) -> Any:
-        if type(other) is not Number and (other := as_number(other)) is NotImplemented:
-            return other
+        if type(other) is not Number:
+            return _mixed(operator.mul, self, other)
         modulus, a, b = Number.world.modulus, self.value, other.value
         tangent = (a * other.tangent + self.tangent * b) % modulus if Number.keeps_tangents else 0
-        return Number(a * b % modulus, tangent, self.seen * other.seen)
+        seen = self.seen * other.seen
+        error = abs(self.seen) * other.error + abs(other.seen) * self.error + abs(seen)
+        return Number(a * b % modulus, tangent, seen, error)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __neg__(self) -> Any:
-        return self * -1
+    def __neg__(self) -> Number:
+        modulus = Number.world.modulus
+        tangent = -1 * self.tangent % modulus if Number.keeps_tangents else 0
+        return Number(-self.value % modulus, tangent, -self.seen, self.error, (self, -1))
 
     def __pos__(self) -> Number:
         return self
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -1 * other
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
 
     def __truediv__(self, other: Any) -> Any:
-        other = as_number(other)
-        return other if other is NotImplemented else self * other.reciprocal()
+        if type(other) is not Number:
+            return _mixed(operator.truediv, self, other)
+        return self * other.reciprocal()
 
     def __rtruediv__(self, other: Any) -> Any:
         return self.reciprocal() * other
 
-    def reciprocal(self) -> Number:
-        """1/self, with d(1/a) = −da/a²."""
-        inverse = Number.world.inverse(self.value)
-        tangent = self.tangent * (inverse * inverse * -1) % Number.world.modulus if Number.keeps_tangents else 0
-        return Number(inverse, tangent, 1 / self.seen if self.seen else math.inf)
+    def reciprocal(self) -> Any:
+        """1/self, with d(1/a) = −da/a². Of 0 itself it is ±∞ or NaN, as in floats."""
+        if self.value == 0:
+            return NonFinite(math.nan if self.seen else math.inf)
+        inverse, modulus = Number.world.inverse(self.value), Number.world.modulus
+        tangent = self.tangent * (inverse * inverse * -1) % modulus if Number.keeps_tangents else 0
+        seen = 1 / self.seen if self.seen else math.inf
+        return Number(inverse, tangent, seen, self.error * seen * seen + abs(seen))
 
     def __pow__(self, power: Any) -> Any:
-        """A power with a known exponent n/d, as a product of n times the root of degree d."""
-        if isinstance(power, Number) or not math.isfinite(power):
-            raise NoRuleError("a power needs a known exponent: write exp(y · log(x))")
+        """A power n/d as a product of n roots of degree d; any other as exp(y · log(x))."""
+        if type(power) is Number:
+            return (power * self.log()).exp()
+        if not math.isfinite(power):
+            raise NoRuleError(f"no rule is known for the power {power}")
         exact = _exponent(power)
-        base = self if exact.denominator == 1 else _root(exact.denominator)(self)
-        base = base.reciprocal() if power < 0 else base
-        return functools.reduce(Number.__mul__, [base] * abs(exact.numerator), Number(1, 0, 1.0))
+        base = self if exact.denominator == 1 else Number.rules["root"](self, exact.denominator)
+        if power < 0:
+            base = base.reciprocal()
+        return functools.reduce(operator.mul, [base] * abs(exact.numerator), Number(1, 0, 1.0))
 
-    __lt__, __le__ = _by_seen(operator.lt), _by_seen(operator.le)
-    __gt__, __ge__ = _by_seen(operator.gt), _by_seen(operator.ge)
-    __eq__, __hash__ = _by_seen(operator.eq), None  # type: ignore[assignment]
+    def __rpow__(self, base: Any) -> Any:
+        return (as_number(base).log() * self).exp()
+
+    def __mod__(self, other: Any) -> Any:
+        return self - other * math.floor(self.seen / seen_of(other))
+
+    def __floordiv__(self, other: Any) -> int:
+        return math.floor(self.seen / seen_of(other))
+
+    def __lt__(self, other: Any) -> bool:
+        return self._compared(operator.lt, other)
+
+    def __le__(self, other: Any) -> bool:
+        return self._compared(operator.le, other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self._compared(operator.gt, other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._compared(operator.ge, other)
+
+    def __eq__(self, other: object) -> bool:
+        return self._compared(operator.eq, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _compared(self, compare: Callable[[float, float], bool], other: Any) -> bool:
+        seen = seen_of(other)
+        if seen == self.seen and as_number(other).value != self.value:
+            Number.ties += 1
+        return compare(self.seen, seen)
 
     def __bool__(self) -> bool:
-        return bool(self.seen)
+        return self._compared(operator.ne, 0)
 
     def __abs__(self) -> Any:
-        return -self if self.seen < 0 else self
+        return -self if self < 0 else self
 
     def __float__(self) -> float:
-        raise NoRuleError("a number is turned into a float here (by float(), astype or an array of floats)")
+        raise NoRuleError("an exact number is turned into a float here (by float(), astype or an array of floats)")
 
     __int__ = __index__ = __complex__ = __float__
 
     conjugate = __pos__
     real = property(__pos__)
+    imag = 0
 
     def __repr__(self) -> str:
         return f"Number({self.seen:g})"
 
     def __getattr__(self, name: str) -> Any:
-        """exp, tanh and all others that RULES has, as methods: NumPy calls them when it meets objects."""
-        rule = RULES.get(name)
-        if rule is None:
+        """exp, tanh and all other rules as methods, by which NumPy calls them on objects."""
+        if name not in Number.rules:
             raise AttributeError(f"an exact number has no {name}")
-        return functools.partial(rule, self)
+        return functools.partial(Number.rules[name], self)
+
+
+class NonFinite:
+    """±∞ or NaN, which have no exact value. Arithmetic is that of floats; a finite result is a constant again.
+
+    So e^(−∞) is 0 and tanh(∞) is 1, and both stay what they are when a summand of the ∞ moves.
+    """
+
+    __slots__ = ("seen",)
+
+    def __init__(self, seen: float) -> None:
+        self.seen = seen
+
+    def __add__(self, other: Any) -> Any:
+        return _in_floats(operator.add, self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return _in_floats(operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _in_floats(operator.sub, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _in_floats(operator.mul, self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _in_floats(operator.truediv, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _in_floats(operator.truediv, other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _in_floats(operator.pow, self, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __lt__(self, other: Any) -> bool:
+        return self.seen < seen_of(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self.seen <= seen_of(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.seen > seen_of(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self.seen >= seen_of(other)
+
+    def __eq__(self, other: object) -> bool:
+        return self.seen == seen_of(other)
+
+    __hash__ = None  # type: ignore[assignment]
+    __bool__, __float__, __int__ = Number.__bool__, Number.__float__, Number.__int__
+
+    def __neg__(self) -> NonFinite:
+        return NonFinite(-self.seen)
+
+    def __abs__(self) -> NonFinite:
+        return NonFinite(abs(self.seen))
+
+    def reciprocal(self) -> Any:
+        """1/±∞ is 0."""
+        return 1.0 / self
+
+    def __repr__(self) -> str:
+        return f"{self.seen}"
+
+    __getattr__ = Number.__getattr__
+
+
+def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> Any:
+    """The operation on a Number and something else."""
+    is_summand = operation in (operator.add, operator.sub) and isinstance(other, float | np.floating)
+    if Number.dropped is not None and Number.keeps_tangents and is_summand and 0 < abs(other) <= SMALL:
+        Number.dropped.add(float(other))
+        return number
+    other = as_number(other)
+    if other is NotImplemented:
+        return other
+    return operation(number, other) if type(other) is Number else _in_floats(operation, number, other)
+
+
+def _in_floats(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    """The operation on what two numbers are seen as, one of which is not finite."""
+    if as_number(one) is NotImplemented or as_number(other) is NotImplemented:
+        return NotImplemented
+    try:
+        return as_number(float(operation(seen_of(one), seen_of(other))))
+    except ArithmeticError:
+        return NonFinite(math.nan)
 
 
 @functools.cache
@@ -157,88 +303,22 @@ def _exponent(power: float) -> Fraction:
     return exact
 
 
-class Rule(NamedTuple):
-    """A function by its name in NumPy. of_float: in floats. slope: f′(x), from x and y.
-
-    known: values that are what they are, such as e⁰ = 1. parity: −1 for an odd function, 1 for an even one, 0 for any
-    other. degree: of a root, 0 for any other.
-    """
-
-    name: str
-    of_float: Callable[[float], float]
-    slope: Callable[[Number, Number], Any]
-    known: Mapping[int, int] = {}
-    parity: int = 0
-    degree: int = 0
-
-    def __call__(self, x: Number) -> Number:
-        """y = f(x), with its tangent."""
-        try:
-            seen = self.of_float(x.seen)
-        except (ValueError, OverflowError, ZeroDivisionError):
-            seen = math.nan
-        if self.name == "exp" and x.seen == -math.inf:
-            value = 0
-        elif x.value in self.known:
-            value = self.known[x.value]
-        else:
-            value = Number.world.function(self, x.value)
-        y = Number(value, 0, seen)
-        if Number.keeps_tangents and x.tangent:
-            slope = self.slope(Number(x.value, 0, x.seen), y)
-            return Number(value, (slope * Number(x.tangent, 0, 0.0)).value, seen)
-        return y
-
-
-@functools.cache
-def _root(degree: int) -> Rule:
-    """The root of this degree: y with y^degree = x, so dy = y^(1 − degree)/degree dx."""
-    return Rule(
-        "sqrt" if degree == 2 else f"root {degree}",
-        lambda x: math.pow(x, 1 / degree),
-        lambda x, y: y ** (1 - degree) * (1 / degree),
-        {0: 0, 1: 1},
-        degree=degree,
-    )
-
-
-_ERF_AT_0 = 2 / math.sqrt(math.pi)  # its slope there
-
-RULES: dict[str, Any] = {
-    "exp": Rule("exp", lambda x: math.exp(min(x, 700)), lambda x, y: y, {0: 1}),
-    "log": Rule("log", math.log, lambda x, y: 1 / x, {1: 0}),
-    "sqrt": _root(2),
-    "tanh": Rule("tanh", math.tanh, lambda x, y: 1 - y * y, {0: 0}, parity=-1),
-    "erf": Rule("erf", math.erf, lambda x, y: _ERF_AT_0 * (-x * x).exp(), {0: 0}, parity=-1),
-    "sin": Rule("sin", math.sin, lambda x, y: x.cos(), {0: 0}, parity=-1),
-    "cos": Rule("cos", math.cos, lambda x, y: -x.sin(), {0: 1}, parity=1),
-    "arctan": Rule("arctan", math.atan, lambda x, y: 1 / (1 + x * x), {0: 0}, parity=-1),
-    "expm1": lambda x: x.exp() - 1,
-    "log1p": lambda x: (x + 1).log(),
-    "log2": lambda x: x.log() / math.log(2),
-    "log10": lambda x: x.log() / math.log(10),
-    "exp2": lambda x: (x * math.log(2)).exp(),
-    "expit": lambda x: 1 / (1 + (-x).exp()),
-    "sinh": lambda x: (x.exp() - (-x).exp()) * 0.5,
-    "cosh": lambda x: (x.exp() + (-x).exp()) * 0.5,
-    "tan": lambda x: x.sin() / x.cos(),
-    "cbrt": lambda x: x ** (1 / 3),
-    "square": lambda x: x * x,
-}
-"""The functions that are known, by the names of NumPy and SciPy; the later ones are put together from others."""
-
-
 def as_number(x: Any) -> Any:
-    """A Number for a number; NotImplemented for anything else. A float becomes the constant that it stands for."""
-    if type(x) is Number:
+    """A Number for a number, NonFinite for ±∞ and NaN; NotImplemented for anything else. A float becomes the constant
+    that it stands for."""
+    if type(x) is Number or type(x) is NonFinite:
         return x
-    if isinstance(x, bool | np.bool_ | int | np.integer):
-        return Number(int(x) % Number.world.modulus, 0, float(x))
     if isinstance(x, float | np.floating):
-        return Number(Number.world.constant(float(x)) if math.isfinite(x) else 0, 0, float(x))
+        if not math.isfinite(x):
+            return NonFinite(float(x))
+        if x not in Number.constants:
+            Number.constants[x] = Number(Number.world.constant(float(x)), 0, float(x), abs(float(x)))
+        return Number.constants[x]
+    if isinstance(x, int | np.integer | np.bool_):
+        return Number(int(x) % Number.world.modulus, 0, float(x))
     return NotImplemented
 
 
 def seen_of(x: Any) -> float:
     """The float that a number stands for."""
-    return x.seen if type(x) is Number else float(x)
+    return x.seen if type(x) is Number or type(x) is NonFinite else float(x)

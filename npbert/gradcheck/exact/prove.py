@@ -9,18 +9,27 @@ Forward, run once on θ + θ̇ε, gives the left side, as ẏ = J θ̇. Backward
 it the right side. (The adjoint identity: Griewank & Walther 2008, section 3.2.) A layer is a formula of +, −, ·, / and
 of functions such as exp and √. Read each function at each of its arguments as one more indeterminate s, with ds = f′
 da, where f′ is a rational function of what is there (eᵃ, 1/a, 1/2s, 1 − s²). Then both sides are rational functions
-over ℚ, and so is what lies between them, D(θ, s, θ̇, dy). If D is 0 as a rational function, backward is right wherever
-no divisor is 0, for these functions and for any others with the same derivatives. If D is not 0, its numerator N is a
-polynomial that is not 0, and by the lemma of Schwartz (1980) and Zippel (1979) a random point of GF(p) is one of its
-zeros with probability at most deg N / p. Here p has 118 bits, and deg N is counted by a test: 3 for the smallest
-Linear, some hundreds for a small BERT as a whole. So a wrong backward is taken for right in fewer than one of 10³⁰
-trials.
+over ℚ, and so is their difference D(θ, s, θ̇, dy). If D is 0 as a rational function, backward is right wherever no
+divisor is 0. If D is not 0, its numerator N is a polynomial that is not 0, and by the lemma of Schwartz (1980) and
+Zippel (1979) a random point of GF(p) is one of its zeros with probability at most deg N / p. Here p has 118 bits, and
+deg N is counted by a test: 3 for the smallest Linear, some hundreds for a small BERT as a whole. So a wrong backward
+passes in fewer than one of 10³⁰ trials.
 
-What is assumed: that p divides no coefficient of N that matters, which p was not chosen to do; that a constant is what
-its float most simply stands for (`constants.py`); that no two arguments of a function are equal by chance, which is as
-unlikely; and that what is drawn at random is random. It is a proof for these shapes, these ids and masks, and this
-side of each comparison, those of the user's own numbers. It is not one of forward, nor of floats: overflow,
-cancellation and a wrong digit in a series for erf are for the estimates to see.
+The indeterminates are not quite free: they keep the laws that `Field.function` lists, and the values that are known,
+such as e⁰ = 1. Both hold for the real functions, so they only let more right backwards pass.
+
+**The bridge to floats.** The proof is of the formula that the code computes on exact numbers. That it is the formula
+that the code computes on floats is looked at: y and every gradient have to be what the same code gives on your own
+floats, in every entry, up to a bound on rounding that each number carries (`Number.error`). Where the two part (the
+code looks at a dtype, say, or falls back in an `except`), nothing is proved. npbert's GELU in float32 uses a polynomial
+that fits erf: the proof is of erf, and the bridge shows that the two agree in float32.
+
+What is assumed: p divides no coefficient of N that matters, which it was not chosen to do; a constant is what its float
+most simply stands for (`constants.py`); no two arguments of a function are equal by chance, which is as unlikely; what
+is drawn at random is random; and backward is linear in the dy of a loss, for which a fraction is taken, as it may ask for
+a float: the bridge holds it to another float of the other sign. Comparisons go the way of your own numbers, so it is a proof for these shapes, these ids and masks, and this side of each comparison.
+Where two numbers tie, as in a ReLU at 0, either side's derivative is right, and both sides are proved. ±∞ is what
+floats make of it: e^(−∞) is 0, and stays 0. What is not finite in y or in a gradient has no derivative.
 """
 
 import re
@@ -29,68 +38,50 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Context, Decimal, localcontext
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
-from npbert.core import Tape, TapeError, named_parameters
-from npbert.gradcheck.exact.constants import simplest
-from npbert.gradcheck.exact.digits import CONTEXT, gradients_with_digits
+from npbert.core import Tape, TapeError, named_parts
+from npbert.gradcheck.exact.bridge import another_backward, moved_by, slope_parting
+from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.field import Field
-from npbert.gradcheck.exact.run import UNKNOWN, Part, run_on_numbers
+from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.exact.room import is_ours_or_numpys
+from npbert.gradcheck.exact.run import Part, Ready, Run, run_on_numbers
+from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.given import as_layer
-from npbert.gradcheck.inputs import attributes_kept, copy_of, float_inputs_of, read_only
-from npbert.gradcheck.others import names_given
-from npbert.gradcheck.others import vjp as of_two
-from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
+from npbert.gradcheck.inputs import attributes_kept, copied, copy_of
+from npbert.gradcheck.kept import kept
+from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, GradientError, Proof, compared
 
-_ROUNDED_CONSTANTS = 2e-15
-"""Beside the largest gradient of an array, what may come of constants in the code that are floats, and so rounded."""
+_POINTS, _ROUGHLY = 64, 1e-6
+_ASIDE, _NEAR = 1e-5, 1e-3  # how far a tie is left, and how far gradients may move with it, relative to the largest
 
 _NO_LAW = (
     "the equality of integers does not hold, but with 50 digits every gradient is right: backward is right by a law "
-    "that is not known here, such as exp(a + b) = exp(a) exp(b), or a constant in it is rounded"
+    "that is not known here, such as e^(2a) = (eᵃ)², or a constant in it is rounded"
 )
+_TIE = "two numbers are equal where the code compares them, and to one side of this the gradients are others"
 
 
 def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed: int = 0) -> Proof:
     """Prove that `layer.backward` is the derivative of `layer.forward`, or refute it.
 
-    layer, inputs: as for check_gradients, in any float dtype; the numbers decide comparisons and nothing else. rng: for
-    dropout. seed: for the random point.
+    layer, inputs: as for check_gradients, in any float dtype. rng: for dropout. seed: for the random point.
 
-    Three answers, which are never mixed up. Proved: the equality holds. Refuted: it does not, and with 50 digits a
-    gradient is wrong, too, or backward returns something else than one gradient for each input. Not proved: something
-    has no exact rule (a function without one, a cast to float), or only the 50 digits agree.
+    Three answers, which are never mixed up. Proved: the equality holds, and floats agree. Refuted: it does not hold,
+    and a gradient is wrong at your own numbers or next to them, in decimals, however many; or backward returns
+    something else than one gradient for each input. Not proved: something has no exact rule (a function without one, a
+    cast to float32), floats go another way, or only the decimals agree.
 
     Nothing is left changed. Raises: ValueError when there is nothing to derive by; what forward raises for the inputs.
     """
-    layer, inputs = as_layer(layer, inputs)
-    inputs = tuple(map(read_only, inputs))
-    whole = Part(layer, inputs, rng)
-    count = sum(parameter.value.size for _, parameter in named_parameters(layer))
-    count += sum(inputs[position].size for position in float_inputs_of(layer, inputs, ()).values())
-    if not count:
-        raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
     start = time.perf_counter()
-    try:
-        with np.errstate(all="ignore"):
-            if _holds(whole, seed):
-                return Proof(PROVED, count, time.perf_counter() - start)
-            seconds = time.perf_counter() - start
-            wrong = _wrong_arrays(whole, seed)
-            parts, _ = judged(parts_of(whole) if wrong else [], lambda part: _holds(part, seed))
-    except (GradientError, TapeError) as error:
-        return Proof(REFUTED, count, time.perf_counter() - start, str(error))
-    except UNKNOWN as error:
-        layer.forward(*inputs, tape=Tape(copy_of(rng)))  # which raises what is wrong with the inputs themselves
-        return Proof(NOT_PROVED, count, time.perf_counter() - start, _without_rule(error))
-    if not wrong:
-        return Proof(NOT_PROVED, count, seconds, _NO_LAW)
-    return Proof(REFUTED, count, seconds, "", tuple(wrong), tuple(part.name for part in parts))
+    with kept(layer, *inputs) as things, np.errstate(all="ignore"):
+        layer, inputs = as_layer(layer, inputs)
+        proof = proof_of(Part(layer, tuple(map(copied, inputs)), rng).ready(things), seed)
+        return replace(proof, seconds=time.perf_counter() - start)
 
 
 def prove_vjp(
@@ -103,29 +94,111 @@ def prove_vjp(
     """Prove that vjp(dy, *inputs) is the derivative of f(*inputs), for any two functions in NumPy.
 
     f returns an array, or a tuple of them; vjp is given as many dy, and returns a gradient for each float array among
-    the inputs: an array, or a tuple of them in order. All else is as for `prove`.
+    the inputs: an array, or a tuple, list or dict of them. None says that an input has no gradient. All else is as for
+    `prove`.
 
         prove_vjp(np.tanh, lambda dy, x: dy * (1 - np.tanh(x) ** 2), x)
     """
-    return prove(of_two(f, vjp, names_given(f, inputs)), *inputs, rng=rng, seed=seed)
+    return prove((f, vjp), *inputs, rng=rng, seed=seed)
 
 
-def _holds(part: Part, seed: int) -> bool:
-    """⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ at a random point, in a random direction, for a random dy, in GF(p)."""
-    drawn = np.random.default_rng(seed)
-    return bool(run_on_numbers(Field(drawn), part, drawn).difference % Field.modulus == 0)
-
-
-def _wrong_arrays(part: Part, seed: int) -> list[Comparison]:
-    """The arrays of which the gradient is wrong by more than a rounded constant explains."""
+def proof_of(part: Ready, seed: int) -> Proof:
+    """The proof for a layer that may be left changed."""
+    if not part.count:
+        raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
     try:
-        near = np.random.default_rng([seed, 1])
-        said, right = gradients_with_digits(part, np.random.default_rng(seed), near=near)
-    except ArithmeticError:  # near the point there is no √, say
-        said, right = gradients_with_digits(part, np.random.default_rng(seed))
-    with localcontext(Context(CONTEXT.prec, traps=[])):  # what is divided by 0 is infinite
-        wrong = [array for array in compared(EXACT, said, right, _ROUNDED_CONSTANTS) if array.count]
-        return [replace(array, factor=_factor(said[array.name], right[array.name])) for array in wrong]
+        part = part.run_on_floats(np.random.default_rng([seed, 2]))
+    except (GradientError, TapeError) as error:
+        return Proof(REFUTED, part.count, reason=str(error))
+    try:
+        return _proof_beside_floats(part, seed)
+    except Exception as error:  # floats went all the way, so it is the exact numbers that the code is not made for
+        return Proof(NOT_PROVED, part.count, reason=_without_rule(error))
+
+
+def _proof_beside_floats(part: Ready, seed: int) -> Proof:
+    """The proof for a layer that ran on floats. Raises: whatever the layer raises on exact numbers."""
+    run, holds, has_roots = _run(part, seed)
+    assert part.floats is not None
+    proved = Proof(PROVED, part.count, rounding=run.rounding(part.floats))
+    if run.ties and is_right_on_both_sides(part, seed):
+        return proved
+    parting, right = run.parting(part.floats), part.floats.gradients
+    if not (parting or run.ties):
+        right = right if holds else right_gradients(part, part.floats.dy)
+        parting = slope_parting(part, run, right, seed)
+    if parting:
+        return replace(proved, verdict=NOT_PROVED, reason=f"the code goes another way on exact numbers: {parting}")
+    parting = run.backward_parting(part.floats) or (another_backward(part, run) if holds else "")
+    if parting:
+        arrays = compared(EXACT, part.floats.gradients, right_gradients(part, part.floats.dy), _ROUGHLY)
+        if wrong := tuple(array for array in arrays if array.count):
+            return Proof(REFUTED, part.count, wrong=wrong)
+        reason = f"backward is not linear in dy, or goes another way on exact numbers: {parting}"
+        return replace(proved, verdict=NOT_PROVED, reason=reason)
+    if holds and not run.ties:
+        return proved
+    wrong = witnesses(part, seed)
+    if not wrong and has_roots and any(_run(part, other)[1] for other in range(seed + 1, seed + _POINTS)):
+        return proved
+    if wrong and (dropped := _without_small_constants(part, seed)):
+        return Proof(NOT_PROVED, part.count, reason=_but_for(dropped), dropped=dropped)
+    if not wrong:
+        return Proof(NOT_PROVED, part.count, reason=_TIE if run.ties else _NO_LAW)
+    parts, _ = judged(parts_of(part.part), lambda each: holds_for(each, seed))
+    return Proof(REFUTED, part.count, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
+
+
+def holds_for(part: Part, seed: int) -> bool:
+    """True if the equality holds for this part of a layer."""
+    return _run(part.ready().run_on_floats(np.random.default_rng([seed, 2])), seed)[1]
+
+
+def _run(part: Ready, seed: int) -> tuple[Run, bool, bool]:
+    """The run in GF(p); whether ⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ holds at a random point, in a random direction; and
+    whether roots were taken, which another point may have in the field."""
+    field = Field(np.random.default_rng(seed))
+    run = run_on_numbers(field, part, part.dy_of_numbers())
+    return run, run.difference % Field.modulus == 0, field.has_random_roots
+
+
+def is_right_on_both_sides(part: Ready, seed: int) -> bool:
+    """True if backward is proved a little to one side of a tie and to the other, and no gradient at the tie is beyond
+    those of the two sides."""
+    assert part.floats is not None
+    drawn = np.random.default_rng([seed, 4])  # all of one size, beside which a gradient is small or not
+    part = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in part.floats.y))
+    sides = []
+    for step in (_ASIDE, -_ASIDE):
+        with part.made(moved_by(step, seed)) as (given, _):
+            side = part._replace(part=part.part._replace(inputs=tuple(given))).run_on_floats(part.floats.dy)
+            run, holds, _ = _run(side, seed)
+            if not holds or run.ties or run.parting(side.floats) or run.backward_parting(side.floats):
+                return False
+            if slope_parting(side, run, side.floats.gradients, seed):
+                return False
+            sides.append(side.floats.gradients)
+    for name, at in part.floats.gradients.items():
+        low, high = np.minimum(sides[0][name], sides[1][name]), np.maximum(sides[0][name], sides[1][name])
+        room = _NEAR * max(np.abs(low).max(initial=0), np.abs(high).max(initial=0))
+        if not ((low - room <= at) & (at <= high + room)).all():
+            return False
+    return True
+
+
+def _without_small_constants(part: Ready, seed: int) -> tuple[float, ...]:
+    """The small constants with 0 in the place of which the equality holds; () where there are none."""
+    Number.dropped = dropped = set()
+    try:
+        holds = _run(part, seed)[1]
+    finally:
+        Number.dropped = None
+    return tuple(sorted(dropped)) if holds else ()
+
+
+def _but_for(dropped: tuple[float, ...]) -> str:
+    constants = " and ".join(map(repr, dropped))
+    return f"right but for {constants}, which forward has and backward leaves out: with 0 in its place it is proved"
 
 
 def parts_of(whole: Part) -> list[Part]:
@@ -142,7 +215,8 @@ def parts_of(whole: Part) -> list[Part]:
 
         return watching
 
-    with attributes_kept(whole.layer) as parts:
+    parts = dict(named_parts(whole.layer))
+    with attributes_kept(*parts.values()):
         for name, part in parts.items():
             if name and hasattr(part, "forward") and hasattr(part, "backward"):
                 part.forward = watched(name, part, part.forward)
@@ -169,22 +243,6 @@ def judged(parts: list[Part], is_right: Callable[[Part], bool]) -> tuple[list[Pa
     return wrong, right
 
 
-def _factor(said: Array, right: Array) -> str:
-    """The number that all of `said` are of `right`, if it is a short one, or the root of one."""
-    ratios = [s / r for s, r in zip(said.ravel(), right.ravel(), strict=True) if r]
-    if len(ratios) < said.size or max(ratios) - min(ratios) > abs(ratios[0]) * Decimal("1e-30"):
-        return ""
-    if not ratios[0]:
-        return "0"
-    sign = "−" if ratios[0] < 0 else ""
-    for root, ratio in (("", abs(ratios[0])), ("√", ratios[0] * ratios[0])):
-        short = simplest(Fraction(ratio), 1e-28)
-        if short is not None:
-            text = str(short)
-            return f"{sign}{root}({text})" if root and "/" in text else f"{sign}{root}{text}"
-    return f"{ratios[0]:.17g}"
-
-
 def _without_rule(error: Exception) -> str:
     """The reason, with where it came up in the user's code."""
     told = error.__cause__ if isinstance(error, SystemError) else error
@@ -194,11 +252,10 @@ def _without_rule(error: Exception) -> str:
     return f"exact numbers do not flow through it: {message}{place_of(error)}"
 
 
-def place_of(error: Exception) -> str:
+def place_of(error: BaseException) -> str:
     """The last place in the user's code: ", at line 7 of layers.py"."""
     place = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
-        module = str(frame.f_globals.get("__name__"))
-        if not module.startswith(("numpy", "npbert.gradcheck")) and frame.f_code.co_filename[:1] != "<":
+        if not is_ours_or_numpys(str(frame.f_globals.get("__name__"))) and frame.f_code.co_filename[:1] != "<":
             place = f", at line {line} of {frame.f_code.co_filename}"
     return place

@@ -1,7 +1,8 @@
-"""A layer, run forward and backward on Numbers instead of floats."""
+"""A layer, run forward and backward: on the user's own floats, and on Numbers instead of them."""
 
+import math
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,81 +10,198 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Parameter, Tape, TapeError, named_parameters
-from npbert.gradcheck.exact.arrays import room_for_numbers, tangents_of, unknowns_like, values_of
-from npbert.gradcheck.exact.number import Number, World
-from npbert.gradcheck.inputs import as_tuple, copy_of, float_inputs_of, replaced
+from npbert.core import Parameter, Tape, TapeError
+from npbert.gradcheck.exact.arrays import parts_of_number, seen, unknowns_like
+from npbert.gradcheck.exact.number import NoRuleError, Number, World
+from npbert.gradcheck.exact.room import Swap, room_for_numbers, swaps_for
+from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
+from npbert.gradcheck.kept import reachable
 from npbert.gradcheck.report import GradientError
 from npbert.messages import counted
 
-# SystemError: np.add.at into an array of floats does not look whether a Number could be made a float, and goes on.
-UNKNOWN = (TypeError, ValueError, AttributeError, ArithmeticError, LookupError, SystemError)
-"""The errors of a layer that does what exact numbers cannot."""
+SLACK = 4.0  # times the bound on rounding, which is of the first order
+_DECADES, _LARGE = 3, 1e4
+
+
+@dataclass(frozen=True)
+class Floats:
+    """One forward and one backward on the user's own floats.
+
+    y, dy: what forward gave, and what backward was given. gradients: by name. epsilon: of the coarsest dtype.
+    """
+
+    y: tuple[Any, ...]
+    dy: tuple[Any, ...]
+    gradients: dict[str, Array]
+    epsilon: float
+
+    @property
+    def factor(self) -> float:
+        """The exact numbers are given this times dy, and so their gradients are this times those of floats: −1, as some
+        functions treat negative numbers otherwise. The dy of a loss becomes a short fraction: its backward may compute
+        with it in floats, and what they make of it has to be known exactly."""
+        if len(self.dy) > 1 or np.ndim(self.dy[0]):
+            return -1.0
+        return -(2 * math.floor(self.dy[0]) + 1) / 2**7 / self.dy[0]
 
 
 class Part(NamedTuple):
-    """A layer with what its forward is given, and its dotted name, if it is a part of another one. rng: for dropout."""
+    """A layer with what its forward is given, and its dotted name, if it is a part of another one. rng: for dropout.
+
+    constant: the names of the float inputs without a gradient, for which backward returns None.
+    """
 
     layer: Any
     inputs: tuple[Any, ...]
     rng: np.random.Generator | None
     name: str = ""
+    constant: frozenset[str] = frozenset()
+
+    def ready(self, things: Iterable[Any] | None = None) -> "Ready":
+        """The part with what a run needs. things: all that the layer holds, where that is known."""
+        things = list(reachable([self.layer]) if things is None else things)
+        parameters = parameters_of(self.layer, things)
+        float_inputs = float_inputs_of(self.layer, self.inputs, parameters)
+        moved = {name: position for name, position in float_inputs.items() if name not in self.constant}
+        return Ready(self, parameters, moved, swaps_for(things))
+
+
+class Ready(NamedTuple):
+    """A part that can run.
+
+    parameters: by name. moved: the positions of the inputs that have a gradient, by name. swaps: see
+    `room_for_numbers`. floats: what the layer does with floats; None where it did not run on them yet.
+    """
+
+    part: Part
+    parameters: dict[str, Parameter]
+    moved: dict[str, int]
+    swaps: list[Swap]
+    floats: Floats | None = None
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are to derive by."""
+        sizes = (np.size(self.part.inputs[position]) for position in self.moved.values())
+        return sum(parameter.value.size for parameter in self.parameters.values()) + sum(sizes)
+
+    def dy_of_numbers(self) -> tuple[Any, ...]:
+        """What backward is given on exact numbers: see `Floats.factor`."""
+        assert self.floats is not None
+        return tuple(each * self.floats.factor for each in self.floats.dy)
+
+    def made(self, make: Callable[[Array], Any]) -> Any:
+        """A context: see `replaced`."""
+        return replaced(self.parameters, self.part.inputs, self.moved, make)
+
+    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> "Ready":
+        """The same with `floats`. dy: as it is, or where it is drawn from. Raises: what forward raises; GradientError
+        when backward raises, or does not return one gradient for each float input."""
+        with self.made(np.copy) as (given, _):
+            tape = Tape(copy_of(self.part.rng))
+            y = self.part.layer.forward(*map(copied, given), tape=tape)
+            ys = tuple(np.copy(part) for part in as_tuple(y))
+            if isinstance(dy, np.random.Generator):
+                dy = tuple(_drawn_like(part, dy) for part in ys)
+            try:
+                dx = self.part.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape)
+            except TapeError:
+                raise
+            except Exception as error:
+                raise GradientError(f"backward raises {type(error).__name__}: {error}") from error
+            found = gradients_by_name(self.parameters, list(self.moved), dx, tape)
+            for name, position in self.moved.items():
+                if name in found and np.shape(found[name]) != given[position].shape:
+                    shapes = f"has shape {np.shape(found[name])}, and {name} {given[position].shape}"
+                    raise GradientError(f"the gradient of {name} {shapes}")
+            gradients = {name: np.copy(gradient) for name, gradient in found.items()}
+            values = (parameter.value for parameter in self.parameters.values())
+            dtypes = {array.dtype for array in (*ys, *gradients.values(), *values, *given) if is_float_array(array)}
+        epsilon = max((float(np.finfo(dtype).eps) for dtype in dtypes), default=2.0**-52)
+        moved = {name: position for name, position in self.moved.items() if name in gradients}
+        return self._replace(moved=moved, floats=Floats(ys, dy, gradients, epsilon))
 
 
 @dataclass(frozen=True)
 class Run:
-    """One forward and one backward.
+    """One forward and one backward on Numbers.
 
-    tangents: of the parameters and float inputs by name, arrays of the world's objects. growth: ⟨dy, ẏ⟩.
-    gradients: what backward says, values by name.
+    tangents: of the parameters and float inputs by name, arrays of the world's objects. outputs: the names of y. growth: ⟨dy, ẏ⟩.
+    gradients: what backward says, values by name. seen, errors: of y and of the gradients, by name, in floats. ties:
+    the comparisons of different numbers that are equal in floats.
     """
 
     tangents: dict[str, Array]
+    outputs: list[str]
     growth: Any
     gradients: dict[str, Array]
+    seen: dict[str, Array]
+    errors: dict[str, Array]
+    ties: int
 
     @property
     def difference(self) -> Any:
         """⟨dy, ẏ⟩ − ⟨dx, ẋ⟩ − Σ ⟨dW, Ẇ⟩, which is 0 where backward is right."""
         return self.growth - sum(_inner(self.gradients[name], moved) for name, moved in self.tangents.items())
 
+    def rounding(self, floats: Floats) -> dict[str, Array]:
+        """By name, how far y and each gradient may be off in floats. What overflows on the way has no room."""
+        unit = SLACK * floats.epsilon / 2
+        return {name: unit * np.nan_to_num(errors, nan=0.0, posinf=0.0) for name, errors in self.errors.items()}
 
-def run_on_numbers(world: World, part: Part, dy: tuple[Array, ...] | np.random.Generator) -> Run:
-    """Run a layer once in this world. dy: as it is, or where it is drawn from.
+    def parting(self, floats: Floats) -> str:
+        """The first number of y that the same code makes another one of on floats, beyond rounding, in words; or ""."""
+        return self._first_apart(dict(_named(floats.y)), 1.0, floats)
 
-    Raises: GradientError when backward does not return one gradient, of its shape, for each float input; what the layer
-    raises, which may be that it has no rule for Numbers.
+    def backward_parting(self, floats: Floats) -> str:
+        """The same of the gradients."""
+        return self._first_apart(floats.gradients, floats.factor, floats)
+
+    def _first_apart(self, on_floats: Mapping[str, Any], factor: float, floats: Floats) -> str:
+        rounding = self.rounding(floats)
+        for name, own in on_floats.items():
+            exact, room = self.seen[name] / factor, rounding[name] / abs(factor)
+            apart = ~(np.abs(own - exact) <= room + np.finfo(own.dtype).tiny)
+            if np.any(apart):
+                at = tuple(map(int, np.argwhere(apart)[0]))
+                return f"{_at(name, at)} is {own[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
+        return ""
+
+
+def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: bool = True) -> Run:
+    """Run a layer once in this world. backward: False runs forward alone.
+
+    Raises: GradientError when backward does not return one gradient for each float input; whatever the layer raises
+    where exact numbers do not flow through it.
     """
-    parameters = dict(named_parameters(part.layer))
-    moved = float_inputs_of(part.layer, part.inputs, parameters)
-    with inhabited(world), replaced(part.layer, part.inputs, moved, unknowns_like) as (given, variables):
-        tangents = {name: tangents_of(value) for name, value in variables.items()}
-        with room_for_numbers():
-            tape = Tape(copy_of(part.rng))
-            y = part.layer.forward(*given, tape=tape)
-            ys = as_tuple(y)
-            if isinstance(dy, np.random.Generator):
-                dy = tuple(_drawn_like(each, dy) for each in ys)
-            dys: list[Any] = [unknowns_like(each, moved=False) if np.ndim(each) else float(each) for each in dy]
-            growth: Any = sum(_inner(values_of(d), tangents_of(each)) for d, each in zip(dys, ys, strict=True))
-            Number.keeps_tangents = False
-            try:
-                dx = part.layer.backward(tuple(dys) if isinstance(y, tuple | list) else dys[0], tape)
-            except ZeroDivisionError as error:
-                raise GradientError("backward divides by a number that is 0, at whatever point") from error
-        found = gradients_by_name(parameters, list(moved), dx, tape)
-        for name, gradient in found.items():
-            if np.shape(gradient) != variables[name].shape:
-                raise GradientError(
-                    f"the gradient of {name} has shape {np.shape(gradient)}, and {name} {variables[name].shape}"
-                )
-        return Run(tangents, growth, {name: values_of(gradient) for name, gradient in found.items()})
+    layer, rng = part.part.layer, part.part.rng
+    with inhabited(world), part.made(unknowns_like) as (given, variables):
+        tangents = {name: parts_of_number(value, "tangent") for name, value in variables.items()}
+        with room_for_numbers(part.swaps):
+            tape = Tape(copy_of(rng))
+            y = layer.forward(*given, tape=tape)
+            outputs = _named(as_tuple(y))
+            dys = tuple(unknowns_like(each, moved=False) if np.ndim(each) else float(each) for each in dy)
+            growth: Any = sum(
+                _inner(parts_of_number(d, "value"), _exact(name, each, "tangent"))
+                for d, (name, each) in zip(dys, outputs, strict=True)
+            )
+            found: dict[str, Any] = {}
+            if backward:
+                Number.keeps_tangents = False
+                dx = layer.backward(dys if isinstance(y, tuple | list) else dys[0], tape)
+                found = gradients_by_name(part.parameters, list(part.moved), dx, tape)
+        gradients = {name: _exact(f"the gradient of {name}", each, "value") for name, each in found.items()}
+        numbers = dict(outputs) | found
+        errors = {name: np.asarray(parts_of_number(each, "error"), float) for name, each in numbers.items()}
+        seens = {name: seen(each) for name, each in numbers.items()}
+        return Run(tangents, list(dict(outputs)), growth, gradients, seens, errors, Number.ties)
 
 
 def gradients_by_name(
     parameters: Mapping[str, Parameter], float_inputs: list[str], dx: Any, tape: Tape
 ) -> dict[str, Any]:
-    """The gradients of the parameters, and of the float inputs as backward returned them.
+    """The gradients of the parameters, and of the float inputs as backward returned them, but for those that are None.
 
     Raises: GradientError unless there is one for each of these, or when something is left on the tape.
     """
@@ -91,14 +209,36 @@ def gradients_by_name(
         tape.check_empty()
     except TapeError as error:
         raise GradientError(str(error)) from error
-    returned = () if dx is None else as_tuple(dx)
+    of_parameters = {name: parameter.grad for name, parameter in parameters.items()}
+    returned = dx if isinstance(dx, tuple | list) and len(dx) == len(float_inputs) else as_tuple(dx)
+    returned = () if dx is None else returned
     if len(returned) != len(float_inputs):
-        hint = "there is one for each NumPy array of floats" if returned else "is `return` forgotten?"
-        hint += ", and a list is none" if len(returned) > len(float_inputs) else ""
+        hint = (
+            "return one for each NumPy array of floats, or None where it has none"
+            if returned
+            else "is `return` forgotten?"
+        )
         raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {float_inputs}: {hint}")
-    return {name: parameter.grad for name, parameter in parameters.items()} | dict(
-        zip(float_inputs, returned, strict=True)
-    )
+    of_inputs = zip(float_inputs, returned, strict=True)
+    return of_parameters | {name: gradient for name, gradient in of_inputs if gradient is not None}
+
+
+def _named(ys: tuple[Any, ...]) -> list[tuple[str, Any]]:
+    """The outputs by name: `y`, or `y[0]` and so on."""
+    return [("y" if len(ys) == 1 else f"y[{position}]", each) for position, each in enumerate(ys)]
+
+
+def _exact(name: str, array: Any, part: str) -> Array:
+    """That part of the numbers. Raises: NoRuleError for one that is not finite."""
+    floats = np.asarray(seen(array))
+    if not np.isfinite(floats).all():
+        at = tuple(map(int, np.argwhere(~np.isfinite(floats))[0]))
+        raise NoRuleError(f"{_at(name, at)} is {floats[at]}, where there is no derivative")
+    return parts_of_number(array, part)
+
+
+def _at(name: str, at: tuple[int, ...]) -> str:
+    return f"{name}[{', '.join(map(str, at))}]" if at else name
 
 
 def _inner(a: Array, b: Array) -> Any:
@@ -106,9 +246,13 @@ def _inner(a: Array, b: Array) -> Any:
     return (np.ravel(a) * np.ravel(b)).sum()
 
 
-def _drawn_like(part: Any, drawn: np.random.Generator) -> Any:
-    """A dy for this part of y. One number is a whole one, since the backward of a loss may ask for a float."""
-    return drawn.standard_normal(np.shape(part)) if np.ndim(part) else drawn.integers(2**16, 2**20)
+def _drawn_like(part: Array, drawn: np.random.Generator) -> Any:
+    """A dy for this part of y, of all sizes and signs, so that a function that treats some otherwise is seen."""
+    sizes = 10.0 ** drawn.uniform(-_DECADES, _DECADES, np.shape(part))
+    if not np.ndim(part):
+        return float(sizes * _LARGE)
+    dtype = part.dtype if part.dtype.kind == "f" else np.dtype(float)
+    return (sizes * drawn.standard_normal(np.shape(part))).astype(dtype)
 
 
 _one_at_a_time = threading.RLock()
@@ -118,5 +262,5 @@ _one_at_a_time = threading.RLock()
 def inhabited(world: World) -> Iterator[None]:
     """While it lasts, Numbers are of this world. Other threads wait for their turn."""
     with _one_at_a_time:
-        Number.world, Number.keeps_tangents = world, True
+        Number.world, Number.keeps_tangents, Number.ties, Number.constants = world, True, 0, {}
         yield

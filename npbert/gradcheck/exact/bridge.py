@@ -1,0 +1,82 @@
+"""The bridge from exact numbers to floats: is the formula that is proved the one that the user's floats compute?
+
+`Run.parting` compares values. Two formulas may agree at one point, as z² and 2z at 2, so here the slope of forward on
+floats is compared with the gradients, and another backward with the first.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.core import Tape
+from npbert.gradcheck.exact.run import Ready, Run
+from npbert.gradcheck.inputs import as_tuple, copied, copy_of
+
+_STEPS = 1e-4, 1e-2, 1e-3, 1e-5, 1e-6, 1e-7
+_SLOPE = 1e-5  # the relative error of a slope by a difference, beside what rounding explains
+_TIMES = -(2.0**13)
+
+
+def moved_by(step: float, seed: int) -> Callable[[Array], Array]:
+    """A function that moves one array after another at random, by the step relative to the spread of each."""
+    drawn = np.random.default_rng([seed, 3])
+
+    def moved(array: Array) -> Array:
+        return np.asarray(array + step * spread(array) * drawn.standard_normal(array.shape), array.dtype)
+
+    return moved
+
+
+def spread(array: Array) -> float:
+    """How far the numbers of an array lie apart; or else how large they are."""
+    return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
+
+
+def slope_parting(part: Ready, run: Run, right: Mapping[str, Array], seed: int) -> str:
+    """A sentence, if y moves otherwise on floats than on exact numbers, when all numbers move at random; or "".
+
+    right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong: the
+    others serve where a kink is near, or rounding counts.
+    """
+    floats = part.floats
+    assert floats is not None
+    with part.made(np.copy) as (_, here):
+        pass
+    with part.made(moved_by(1.0, seed)) as (_, ahead):
+        terms = [gradient * (ahead[name] - here[name]) for name, gradient in right.items()]
+    expected = sum(float(term.sum()) for term in terms)
+    scale = max(abs(expected), *(float(np.abs(term).max(initial=0)) for term in terms))
+    rounding = sum(
+        (np.abs(dy) * run.rounding(floats)[name]).sum() for dy, name in zip(floats.dy, run.outputs, strict=True)
+    )
+    found = math.nan
+    for step in _STEPS:
+        sides = [_outputs(part, moved_by(sign * step, seed)) for sign in (1, -1)]
+        changes = (dy * (up - down) for dy, up, down in zip(floats.dy, *sides, strict=True))
+        found = float(sum(change.sum() for change in changes)) / (2 * step)
+        if abs(found - expected) <= _SLOPE * scale + rounding / step:
+            return ""
+    return f"y moves by {found:.6g} on your floats, and by {expected:.6g} on exact numbers"
+
+
+def _outputs(part: Ready, make: Callable[[Array], Array]) -> list[Any]:
+    with part.made(make) as (given, _):
+        y = part.part.layer.forward(*map(copied, given), tape=Tape(copy_of(part.part.rng)))
+        return [np.copy(each) for each in as_tuple(y)]
+
+
+def another_backward(part: Ready, run: Run) -> str:
+    """A sentence, if backward gives other gradients when it is called again, with a multiple of dy; or ""."""
+    floats = part.floats
+    assert floats is not None
+    again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy)).floats
+    assert again is not None
+    for name, rounding in run.rounding(floats).items():
+        if name in floats.gradients:
+            difference = np.abs(again.gradients[name] / _TIMES - floats.gradients[name])
+            if not (difference <= rounding + np.finfo(floats.gradients[name].dtype).tiny).all():
+                return f"for {_TIMES:g} times dy, the gradient of {name} is not {_TIMES:g} times as large"
+    return ""

@@ -1,0 +1,160 @@
+"""room_for_numbers: while it lasts, the modules that a layer's code runs in make arrays that hold Numbers."""
+
+import contextvars
+import functools
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbert.gradcheck.exact.arrays import Numbers, as_numbers, is_double
+from npbert.gradcheck.exact.number import NonFinite, Number
+from npbert.gradcheck.exact.rules import MATH
+from npbert.gradcheck.kept import is_empty
+
+_makes_room = contextvars.ContextVar("makes_room", default=False)
+
+
+class Variables(dict[str, Any]):
+    """The variables of the functions around a function, as a namespace."""
+
+    def __init__(self, function: FunctionType) -> None:
+        names, cells = function.__code__.co_freevars, function.__closure__ or ()
+        self._cells = dict(zip(names, cells, strict=True))
+        super().__init__({name: cell.cell_contents for name, cell in self._cells.items() if not is_empty(cell)})
+        self["__name__"] = function.__module__
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name in self._cells:
+            self._cells[name].cell_contents = value
+        super().__setitem__(name, value)
+
+
+class Swap(NamedTuple):
+    """A name in a module's namespace, what it means, and what it means on exact numbers."""
+
+    namespace: dict[str, Any]
+    name: str
+    original: Any
+    exact: Any
+
+
+def is_exact() -> bool:
+    """True while there is `room_for_numbers`, in this thread."""
+    return _makes_room.get()
+
+
+@contextmanager
+def room_for_numbers(swaps: list[Swap]) -> Iterator[None]:
+    """Exchange these names. Other threads run the same code meanwhile: for them, each exchanged function does what the
+    original does."""
+    token = _makes_room.set(True)
+    try:
+        for namespace, name, _, exact in swaps:
+            namespace[name] = exact
+        yield
+    finally:
+        _makes_room.reset(token)
+        for namespace, name, original, _ in swaps:
+            namespace[name] = original
+
+
+def swaps_for(things: Iterable[Any]) -> list[Swap]:
+    """The names to exchange in npbert, and in the modules of all functions among these things: not in NumPy and SciPy,
+    whose C would break, nor in the check's own."""
+    functions = [each for each in things if isinstance(each, FunctionType)]
+    namespaces = [*{id(each.__globals__): each.__globals__ for each in functions}.values(), *map(Variables, functions)]
+    own = [swap for name in list(sys.modules) if name.startswith("npbert.") for swap in _swaps_in_module(name)]
+    return own + [swap for namespace in namespaces for swap in _swaps_in(namespace)]
+
+
+@functools.cache
+def _swaps_in_module(name: str) -> list[Swap]:
+    return _swaps_in(vars(sys.modules[name]))
+
+
+def _swaps_in(namespace: dict[str, Any]) -> list[Swap]:
+    exchanged = _exchanged()
+    return [
+        Swap(namespace, name, value, exchanged[id(value)])
+        for name, value in namespace.items()
+        if id(value) in exchanged and not is_ours_or_numpys(str(namespace.get("__name__")))
+    ]
+
+
+def is_ours_or_numpys(module: str) -> bool:
+    """True for modules of NumPy, of SciPy and of the check."""
+    return module.partition(".")[0] in ("numpy", "scipy") or f"{module}.".startswith("npbert.gradcheck.")
+
+
+def _with_room(make: Callable[..., Any]) -> Callable[..., Any]:
+    """np.zeros, say, that makes an array of objects where it would make one of floats, into which no Number goes."""
+
+    def made(*args: Any, **options: Any) -> Any:
+        if not _makes_room.get():
+            return make(*args, **options)
+        array = make(*args, **options)
+        return array if array.dtype != np.float64 else as_numbers(array.astype(object))
+
+    return made
+
+
+def _with_numbers(make: Callable[..., Any]) -> Callable[..., Any]:
+    """np.array, say, that takes Numbers where float64 is asked for."""
+
+    def made(given: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+        if not (_makes_room.get() and is_double(dtype)):
+            return (
+                as_numbers(make(given, dtype, *args, **options))
+                if _makes_room.get()
+                else make(given, dtype, *args, **options)
+            )
+        array = make(given, None, *args, **options)
+        return as_numbers(array) if array.dtype == object else make(given, dtype, *args, **options)
+
+    return made
+
+
+def _or_of_number(function: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, and a rule for what is exact."""
+
+    def either(x: Any, *more: Any, **options: Any) -> Any:
+        return (rule if isinstance(x, Number | NonFinite | Numbers) else function)(x, *more, **options)
+
+    return either
+
+
+class _Module:
+    """A module with some functions in the place of its own."""
+
+    def __init__(self, module: Any, functions: dict[str, Any]) -> None:
+        self._module, self._functions = module, functions
+
+    def __getattr__(self, name: str) -> Any:
+        return self._functions.get(name) or getattr(self._module, name)
+
+
+_MAKERS = "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "eye", "identity"
+_NUMPY = {name: _with_room(getattr(np, name)) for name in _MAKERS}
+_NUMPY |= {name: _with_numbers(getattr(np, name)) for name in ("array", "asarray", "ascontiguousarray")}
+_MATH = {name: _or_of_number(getattr(math, name), rule) for name, rule in MATH.items() if hasattr(math, name)}
+
+
+def _as_it_is(x: Any, *more: Any, **options: Any) -> Any:
+    return x
+
+
+def _exchanged() -> dict[int, Any]:
+    """By id: modules, and functions that may be imported from them."""
+    modules: list[tuple[Any, dict[str, Any]]] = [(np, _NUMPY), (math, _MATH)]
+    if torch := sys.modules.get("torch"):
+        makers = ("from_numpy", "as_tensor", "tensor")
+        modules.append((torch, {name: _or_of_number(getattr(torch, name), _as_it_is) for name in makers}))
+    table = {id(module): _Module(module, functions) for module, functions in modules}
+    return table | {
+        id(getattr(module, name)): ours for module, functions in modules for name, ours in functions.items()
+    }

@@ -1,0 +1,136 @@
+"""RULES: the functions that exact numbers know, each by its derivative or put together from others."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbert.gradcheck.exact.number import NonFinite, Number, as_number
+
+HALF_EPSILON = 2.0**-53
+_ULPS = 8.0  # within which NumPy's functions and the C library's are right, in halves of an epsilon
+
+
+class Rule(NamedTuple):
+    """A function by its derivative. slope: f′(x), from x and y.
+
+    known: values that are what they are, such as e⁰ = 1. parity: −1 for an odd function, 1 for an even one, 0 for any
+    other. degree: of a root, 0 for any other.
+    """
+
+    name: str
+    slope: Callable[[Number, Number], Any]
+    known: Mapping[int, int] = {}
+    parity: int = 0
+    degree: int = 0
+
+    def __call__(self, x: Number) -> Any:
+        """y = f(x) with its tangent; NonFinite where the slope is. Its `seen` is for `_applied` to set."""
+        value = self.known.get(x.value)
+        if value is None:
+            value = Number.world.function(self, x)
+        if not (Number.keeps_tangents and x.tangent):
+            return Number(value, 0, 0.0)
+        slope = self.slope(Number(x.value, 0, x.seen), Number(value, 0, 0.0))
+        if type(slope) is NonFinite:
+            return slope
+        return Number(value, slope.value * x.tangent % Number.world.modulus, 0.0)
+
+
+@functools.cache
+def _root(degree: int) -> Rule:
+    """The root of this degree: y with y^degree = x, so dy = y^(1 − degree)/degree dx."""
+    name = "sqrt" if degree == 2 else f"root {degree}"
+    return Rule(name, lambda x, y: y ** (1 - degree) * (1 / degree), {0: 0, 1: 1}, degree=degree)
+
+
+_EXP = Rule("exp", lambda x, y: y, {0: 1})
+_LOG = Rule("log", lambda x, y: 1 / x, {1: 0})
+_SQRT = _root(2)
+_ERF = Rule("erf", lambda x, y: 2 / math.sqrt(math.pi) * _EXP(-x * x), {0: 0}, parity=-1)
+_SIN = Rule("sin", lambda x, y: _COS(x), {0: 0}, parity=-1)
+_COS = Rule("cos", lambda x, y: -_SIN(x), {0: 1}, parity=1)
+_ARCSIN = Rule("arcsin", lambda x, y: 1 / _SQRT(1 - x * x), {0: 0}, parity=-1)
+_ARCTAN = Rule("arctan", lambda x, y: 1 / (1 + x * x), {0: 0}, parity=-1)
+
+_EXACT: dict[str, Callable[..., Any]] = {
+    "exp": _EXP,
+    "log": _LOG,
+    "sqrt": _SQRT,
+    "cbrt": _root(3),
+    "erf": _ERF,
+    "sin": _SIN,
+    "cos": _COS,
+    "arcsin": _ARCSIN,
+    "arctan": _ARCTAN,
+    "arcsinh": Rule("arcsinh", lambda x, y: 1 / _SQRT(x * x + 1), {0: 0}, parity=-1),
+    "arccosh": Rule("arccosh", lambda x, y: 1 / _SQRT(x * x - 1), {1: 0}),
+    "arccos": lambda x: math.pi / 2 - _ARCSIN(x),
+    "arctanh": lambda x: _LOG((1 + x) / (1 - x)) / 2,
+    "arctan2": lambda y, x: _ARCTAN(y / x) + (0 if x.seen > 0 else math.copysign(math.pi, y.seen)),
+    "tanh": lambda x: 1 - 2 / (_EXP(x + x) + 1),
+    "sinh": lambda x: (_EXP(x) - _EXP(-x)) / 2,
+    "cosh": lambda x: (_EXP(x) + _EXP(-x)) / 2,
+    "tan": lambda x: _SIN(x) / _COS(x),
+    "expm1": lambda x: _EXP(x) - 1,
+    "log1p": lambda x: _LOG(x + 1),
+    "exp2": lambda x: _EXP(x * math.log(2)),
+    "log2": lambda x: _LOG(x) / math.log(2),
+    "log10": lambda x: _LOG(x) / math.log(10),
+    "logaddexp": lambda x, y: _LOG(_EXP(x) + _EXP(y)),
+    "square": lambda x: x * x,
+    "hypot": lambda x, y: _SQRT(x * x + y * y),
+    "expit": lambda x: 1 / (1 + _EXP(-x)),
+    "log_expit": lambda x: -_LOG(1 + _EXP(-x)),
+    "erfc": lambda x: 1 - _ERF(x),
+    "xlogy": lambda x, y: x * _LOG(y) if x.seen else 0 * x,
+}
+"""By the names of NumPy and SciPy."""
+
+_OF_FLOATS: dict[str, Callable[..., float]] = {
+    "erf": math.erf,
+    "erfc": math.erfc,
+    "expit": lambda x: 1 / (1 + np.exp(-x)),
+    "log_expit": lambda x: -np.logaddexp(0.0, -x),
+    "xlogy": lambda x, y: x * np.log(y) if x else 0.0,
+}
+
+
+def _applied(exact: Callable[..., Any], of_floats: Callable[..., float], *given: Any) -> Any:
+    """f(x), seen as the float of f at the float of x, with what the rounding of x makes of it."""
+    xs = [as_number(x) for x in given]
+    seens = [x.seen for x in xs]
+    seen = float(of_floats(*seens))
+    if not math.isfinite(seen) or any(type(x) is NonFinite for x in xs):
+        return as_number(seen)
+    y = as_number(exact(*xs))
+    if type(y) is NonFinite:
+        return y
+    y.seen, y.error, y.terms = seen, _ULPS * abs(seen), ()
+    for position, x in enumerate(xs):
+        rounded = list(seens)
+        rounded[position] += (x.error + 2 * abs(x.seen)) * HALF_EPSILON
+        y.error += abs(float(of_floats(*rounded)) - seen) / HALF_EPSILON
+    return y
+
+
+def _rule(name: str) -> Callable[..., Any]:
+    return functools.partial(_applied, _EXACT[name], _OF_FLOATS.get(name) or getattr(np, name))
+
+
+def _root_of(x: Any, degree: int) -> Any:
+    """x^(1/degree)."""
+    return _applied(_root(degree), lambda seen: np.power(seen, 1 / degree), x)
+
+
+RULES = {name: _rule(name) for name in _EXACT}
+"""The functions of exact numbers, by the names of NumPy and SciPy."""
+
+MATH = {f"a{name[3:]}" if name.startswith("arc") else name: rule for name, rule in RULES.items()}
+"""The same by the names of `math`."""
+
+Number.rules = {**RULES, "root": _root_of}

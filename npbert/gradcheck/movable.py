@@ -1,0 +1,149 @@
+"""MovableLayer: a layer whose parameters and float inputs can be moved, and the derivatives that its forward shows."""
+
+import itertools
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.core import Tape, named_parts
+from npbert.gradcheck.exact.bridge import spread
+from npbert.gradcheck.exact.digits import right_gradients
+from npbert.gradcheck.exact.run import Part
+from npbert.gradcheck.forms import Form
+from npbert.gradcheck.inputs import (
+    as_tuple,
+    attributes_kept,
+    copied,
+    copy_of,
+    float_inputs_of,
+    names_of_inputs,
+    parameters_of,
+    replaced,
+)
+from npbert.gradcheck.kept import reachable
+from npbert.gradcheck.report import GradientError, Gradients
+
+_STREAM = 20220  # dy may not be what the caller drew from the same seed: it would hide mistakes
+
+
+class MovableLayer:
+    """A layer with its inputs and a dy."""
+
+    def __init__(self, layer: Any, inputs: tuple[Any, ...], rng: np.random.Generator | None, seed: int) -> None:
+        self.layer = layer
+        self.inputs = list(map(copied, inputs))
+        self.rng = rng
+        self.parameters = parameters_of(layer, reachable([layer]))
+        self.float_inputs = float_inputs_of(layer, inputs, self.parameters)
+        self._check_variables()
+        drawn = np.random.default_rng([seed, _STREAM])
+        y = self.outputs()
+        if not all(np.isfinite(part).all() for part in y):
+            raise GradientError("forward gives a number that is not finite, where there is no derivative")
+        self.dy = tuple(drawn.standard_normal(np.shape(part)) for part in y)
+        self.inputs = list(map(copied, inputs))  # forward may have written into them
+
+    @property
+    def variables(self) -> Gradients:
+        """All that can be moved: the parameters' values and the float inputs, by name."""
+        values = {name: parameter.value for name, parameter in self.parameters.items()}
+        return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
+
+    def _check_variables(self) -> None:
+        if not any(array.size for array in self.variables.values()):
+            raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
+        for name, array in self.variables.items():
+            if array.dtype != np.float64:
+                raise TypeError(f"{name} is {array.dtype}; a check needs float64, in the layer and in its inputs")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} holds a number that is not finite, where there is no derivative")
+        for (name, one), (other_name, other) in itertools.combinations(self.parameters.items(), 2):
+            if np.may_share_memory(one.value, other.value):
+                raise GradientError(f"{name} and {other_name} share memory: a tied weight is one Parameter, held twice")
+
+    @property
+    def size(self) -> int:
+        """The count of all numbers that can be moved."""
+        return sum(array.size for array in self.variables.values())
+
+    def outputs(self) -> tuple[Array, ...]:
+        """y, each time with the same dropout."""
+        y = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng)))
+        return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which is moved again
+
+    def named_inputs(self) -> list[tuple[str, Any]]:
+        """All inputs with the names that forward gives them."""
+        return list(zip(names_of_inputs(self.layer, len(self.inputs)), self.inputs, strict=True))
+
+    @contextmanager
+    def unchanged(self) -> Iterator[Gradients]:
+        """While it lasts, values are copies, and gradients 0 at first; afterwards all of the layer is as it was. Gives
+        the values by name, which no backward can change."""
+        values = {name: parameter.value for name, parameter in self.parameters.items()}
+        parts = dict(named_parts(self.layer)).values()
+        with attributes_kept(*parts), replaced(self.parameters, self.inputs, self.float_inputs, np.copy):
+            yield values
+
+    def leave_out(self, names: set[str]) -> None:
+        """Take these inputs for constants, as backward returns None for them."""
+        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name not in names}
+
+    def zero_grad(self) -> None:
+        """Set every gradient to 0."""
+        for parameter in self.parameters.values():
+            parameter.zero_grad()
+
+    def exact(self) -> Gradients:
+        """∂S/∂value for each number, right to the last digit of a float; {} where exact arithmetic has no rule."""
+        constant = frozenset(float_inputs_of(self.layer, self.inputs, self.parameters)) - frozenset(self.float_inputs)
+        part = Part(self.layer, tuple(self.inputs), self.rng, constant=constant)
+        try:
+            return right_gradients(part.ready(), self.dy)
+        except Exception:  # of what exact numbers do not flow through
+            return {}
+
+    def scale(self, name: str) -> float:
+        """How large a derivative by this array is that moves y by as much as it is."""
+        sizes = (float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
+        return sum(sizes) / self.spread(name)
+
+    def spread(self, name: str) -> float:
+        """How far the numbers of an array lie apart, or else how large they are: what a step is small beside."""
+        return spread(self.variables[name])
+
+    @contextmanager
+    def movable(self, dtype: Any) -> Iterator[Gradients]:
+        """The variables by name as arrays to move, real or complex; the layer's own are put back at the end."""
+        inputs = self.inputs
+        try:
+            with (
+                replaced(self.parameters, inputs, self.float_inputs, lambda array: array.astype(dtype)) as (
+                    self.inputs,
+                    variables,
+                ),
+                warnings.catch_warnings(),
+            ):
+                warnings.simplefilter("error", np.exceptions.ComplexWarning)
+                yield variables
+        except Exception as error:
+            of_complex = isinstance(error, TypeError | np.exceptions.ComplexWarning) or isinstance(self.layer, Form)
+            if dtype is np.float64 or not of_complex:
+                raise
+            wish = "write it without abs, var and the like, or leave the complex step out of `tolerances`"
+            raise TypeError(f"complex numbers do not flow through forward ({error}): {wish}") from error
+        finally:
+            self.inputs = inputs
+
+    def at(self, variables: Gradients, step: Gradients, t: complex) -> tuple[Array, ...]:
+        """y where the arrays that are named in `step` are larger by t · step."""
+        starts = {name: variables[name].copy() for name in step}
+        for name, by in step.items():
+            variables[name][...] += t * by
+        y = self.outputs()
+        for name, start in starts.items():
+            variables[name][...] = start
+        return y

@@ -52,8 +52,8 @@ def check_gradients(
 
     First come the promises of a layer (`contract.py`); then the proof (`prove`). Where it holds, estimates along two
     directions look at the values, and one of them has to agree: a kink may be near, or complex numbers may not flow.
-    Where the gradients are refuted, exact arithmetic says what is right. Where neither is possible, or floats contradict
-    the proof, each derivative is compared with each estimate.
+    Where the gradients are refuted, exact arithmetic says what is right. Where neither is possible, or floats
+    contradict the proof, each derivative is compared with each estimate.
 
     The program is left as it was (`kept.py`).
 

@@ -2,7 +2,6 @@
 
 import inspect
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -146,18 +145,18 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
     """Raise PromiseError unless backward takes a multiple of dy to the same multiple of the gradients, 0 to 0, and a
     sum to a sum."""
 
-    def gradients(change: Callable[[Array], Array]) -> Gradients:
+    def gradients(times: float, plus: float = 0.0) -> Gradients:
+        """By times · dy + plus."""
         function.zero_grad()
         try:
-            return Call(function, dy=tuple(map(change, function.dy))).backward()
+            return Call(function, dy=tuple(times * dy + plus for dy in function.dy)).backward()
         except Exception as error:
             raise PromiseError(f"backward raises {type(error).__name__} for another dy: {error}") from error
 
-    rest = gradients(lambda dy: 1 - dy)
-    tried = [("a dy of 1", gradients(lambda dy: 0 * dy + 1), {name: each + rest[name] for name, each in alone.items()})]
+    rest = gradients(-1, plus=1)
+    tried = [("a dy of 1", gradients(0, plus=1), {name: each + rest[name] for name, each in alone.items()})]
     for times in _TIMES:
-        wanted = {name: times * each for name, each in alone.items()}
-        tried.append((f"{times:g} dy", gradients(lambda dy, times=times: times * dy), wanted))
+        tried.append((f"{times:g} dy", gradients(times), {name: times * each for name, each in alone.items()}))
     for what, found, wanted in tried:
         for name, gradient in found.items():
             scale = max(np.abs(each).max(initial=0) for each in (wanted[name], rest[name]))

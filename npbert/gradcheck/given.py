@@ -35,6 +35,8 @@ def as_layer(given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None
     while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
         parts.append(rest.pop(0))
     tensor = next((type(value) for value in rest if _is_tensor(value)), None)
+    if any(isinstance(value, np.matrix) for value in rest):
+        raise TypeError("an input is an np.matrix, wanted an array: give np.asarray(it)")
     values = [plain(value) if _is_tensor(value) else value for value in rest]
     form = _form_of(parts, values, tensor)
     _find_moved(form, values, wrt)

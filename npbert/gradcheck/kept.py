@@ -48,7 +48,8 @@ def kept(*roots: Any) -> Iterator[list[Any]]:
     """While it lasts, whatever can be reached from the roots may change; afterwards it is as before: attributes, slots,
     lists, dicts, sets, arrays in place, generators, variables of closures, and the globals that functions name.
 
-    Gives all that can be reached. What `functools.cache` holds cannot be given back. It is cleared, if an exact number is in it.
+    Gives all that can be reached. What `functools.cache` holds cannot be given back: it is cleared where an exact
+    number is in it.
     """
     things = list(reachable(roots))
     undo = [step for thing in things for step in _to_undo(thing)]

@@ -241,8 +241,8 @@ def compared(
     scales: Gradients | None = None,
     doubts: Gradients | None = None,
 ) -> list[Comparison]:
-    """A comparison for each array that is not empty. Its error is what is beyond `doubts`, relative to `scales`, or as a
-    Report says."""
+    """A comparison for each array that is not empty. Its error is beyond `doubts`, relative to `scales`, or as a Report
+    says."""
     largest = {name: float(np.abs(derivatives).max(initial=0)) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
     found = []

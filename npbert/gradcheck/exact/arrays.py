@@ -14,7 +14,8 @@ from npbert.gradcheck.exact.linear_algebra import ARRAY_FUNCTIONS
 from npbert.gradcheck.exact.number import NonFinite, NoRuleError, Number, as_number, seen_of
 from npbert.gradcheck.exact.rules import RULES
 
-_STEPS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
+_STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
+_DECIDES, _STEPS = object(), object()
 
 
 class Held(np.ndarray):
@@ -34,23 +35,24 @@ class Numbers(Held):
     """An array of Numbers, or of whatever else NumPy makes of them."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
-        inputs = tuple(_plain(x) for x in inputs)
-        options = without_double(options) if options else options
+        inputs = tuple(map(_plain, inputs))
+        if options:
+            options = without_double(options)
         if out:
-            options["out"] = tuple(_plain(x) for x in out)
+            options["out"] = tuple(map(_plain, out))
             _check_room(options["out"], ufunc)
-        if ufunc is np.matmul and not options:
+        way = _way(ufunc)
+        if way is _product and not options:
             return as_numbers(_product(*inputs))
-        if _is_decision(ufunc):
+        if way is _DECIDES:
             return getattr(ufunc, method)(*map(seen, inputs), **options)
-        if ufunc.__name__ in _STEPS:
-            steps = as_numbers(constants_like(ufunc(*map(seen, inputs))))
-            inputs, ufunc = (_plain(steps),), np.positive
-        elif ufunc.__name__ in RULES:
-            ufunc = _by_rule(ufunc.__name__, ufunc.nin)
-        elif not any("O" in kinds for kinds in ufunc.types):
+        if way is _STEPS:
+            inputs, ufunc = (_plain(constants_like(ufunc(*map(seen, inputs)))),), np.positive
+        elif way is None:
             raise NoRuleError(f"no rule is known for np.{ufunc.__name__}")
-        elif method == "reduce" and "where" in options:
+        elif way is not _product:
+            ufunc = way
+        if method == "reduce" and "where" in options:
             options.setdefault("initial", ufunc.identity)  # which objects have none of
         result = getattr(ufunc, method)(*inputs, **options)
         return out[0] if out else as_numbers(result)
@@ -125,14 +127,19 @@ def _check_room(out: tuple[Any, ...], ufunc: Any) -> None:
 
 
 @functools.cache
-def _is_decision(ufunc: Any) -> bool:
-    """True for np.isnan, np.logical_or and the like: truth values of floats, which NumPy does not make of objects."""
-    return "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types)
-
-
-@functools.cache
-def _by_rule(name: str, count: int) -> Any:
-    return np.frompyfunc(RULES[name], count, 1)
+def _way(ufunc: Any) -> Any:
+    """How a function of NumPy's or SciPy's goes on Numbers: as another one of objects, as itself, by what they are seen
+    as (np.isnan, np.logical_or and the like give truth values of floats, which NumPy does not make of objects), as a
+    constant from there, or not at all: None."""
+    if ufunc is np.matmul:
+        return _product
+    if ufunc.__name__ in _STEP_FUNCTIONS:
+        return _STEPS
+    if ufunc.__name__ in RULES:
+        return np.frompyfunc(RULES[ufunc.__name__], ufunc.nin, 1)
+    if "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types):
+        return _DECIDES
+    return ufunc if any("O" in kinds for kinds in ufunc.types) else None
 
 
 def _parts_of(x: Any) -> tuple[Any, Any, float, float]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Tape
-from npbert.gradcheck.exact.run import Ready, Run
+from npbert.gradcheck.exact.run import Floats, Ready, Run
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of
 
 _STEPS = 1e-4, 1e-2, 1e-3, 1e-5, 1e-6, 1e-7
@@ -35,29 +35,27 @@ def spread(array: Array) -> float:
     return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
 
 
-def slope_parting(part: Ready, run: Run, right: Mapping[str, Array], seed: int) -> str:
+def slope_parting(
+    part: Ready, floats: Floats, run: Run, rounding: Mapping[str, Array], right: Mapping[str, Array], seed: int
+) -> str:
     """A sentence, if y moves otherwise on floats than on exact numbers, when all numbers move at random; or "".
 
     right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong: the
     others serve where a kink is near, or rounding counts.
     """
-    floats = part.floats
-    assert floats is not None
     with part.made(np.copy) as (_, here):
         pass
     with part.made(moved_by(1.0, seed)) as (_, ahead):
         terms = [gradient * (ahead[name] - here[name]) for name, gradient in right.items()]
     expected = sum(float(term.sum()) for term in terms)
     scale = max(abs(expected), *(float(np.abs(term).max(initial=0)) for term in terms))
-    rounding = sum(
-        (np.abs(dy) * run.rounding(floats)[name]).sum() for dy, name in zip(floats.dy, run.outputs, strict=True)
-    )
+    room = sum((np.abs(dy) * rounding[name]).sum() for dy, name in zip(floats.dy, run.outputs, strict=True))
     found = math.nan
     for step in _STEPS:
         sides = [_outputs(part, moved_by(sign * step, seed)) for sign in (1, -1)]
         changes = (dy * (up - down) for dy, up, down in zip(floats.dy, *sides, strict=True))
         found = float(sum(change.sum() for change in changes)) / (2 * step)
-        if abs(found - expected) <= _SLOPE * scale + rounding / step:
+        if abs(found - expected) <= _SLOPE * scale + room / step:
             return ""
     return f"y moves by {found:.6g} on your floats, and by {expected:.6g} on exact numbers"
 
@@ -68,15 +66,11 @@ def _outputs(part: Ready, make: Callable[[Array], Array]) -> list[Any]:
         return [np.copy(each) for each in as_tuple(y)]
 
 
-def another_backward(part: Ready, run: Run) -> str:
+def another_backward(part: Ready, floats: Floats, rounding: Mapping[str, Array]) -> str:
     """A sentence, if backward gives other gradients when it is called again, with a multiple of dy; or ""."""
-    floats = part.floats
-    assert floats is not None
-    again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy)).floats
-    assert again is not None
-    for name, rounding in run.rounding(floats).items():
-        if name in floats.gradients:
-            difference = np.abs(again.gradients[name] / _TIMES - floats.gradients[name])
-            if not (difference <= rounding + np.finfo(floats.gradients[name].dtype).tiny).all():
-                return f"for {_TIMES:g} times dy, the gradient of {name} is not {_TIMES:g} times as large"
+    _, again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy))
+    for name, gradient in floats.gradients.items():
+        difference = np.abs(again.gradients[name] / _TIMES - gradient)
+        if not (difference <= rounding[name] + np.finfo(gradient.dtype).tiny).all():
+            return f"for {_TIMES:g} times dy, the gradient of {name} is not {_TIMES:g} times as large"
     return ""

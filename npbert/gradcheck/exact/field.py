@@ -43,7 +43,7 @@ class Field(World):
     def draw(self, seen: float) -> int:
         """Any element of the field."""
         if not self._drawn:
-            self._drawn = (self._rng.integers(0, 2**64, (4096, 2), np.uint64).astype(object) @ (1, 2**64) % P).tolist()
+            self._drawn = (self._rng.integers(0, 2**64, (512, 2), np.uint64).astype(object) @ (1, 2**64) % P).tolist()
         return self._drawn.pop()
 
     def constant(self, x: float) -> int:

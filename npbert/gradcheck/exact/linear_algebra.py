@@ -1,4 +1,4 @@
-"""Functions of whole arrays in exact numbers. They are sums, products and quotients, so derivatives come by themselves."""
+"""Functions of whole arrays in exact numbers: sums, products and quotients, whose derivatives come by themselves."""
 
 from collections.abc import Callable
 from typing import Any

@@ -48,9 +48,6 @@ class World(Protocol):
     def function(self, rule: Any, value: Any) -> Any:
         """The value of a function there (a `rules.Rule`)."""
 
-    def exp(self, x: Number) -> Any:
-        """The value of e^x."""
-
 
 class Number:
     """value + tangent · ε.
@@ -73,7 +70,7 @@ class Number:
     dropped: ClassVar[set[float] | None] = None
     """Where to note summands that are constants and so small that they only guard against a 0; they are 0 then. None
     takes them as they are."""
-    constants: ClassVar[dict[float, Number]] = {}
+    constants: ClassVar[dict[Any, Number]] = {}
     """The floats that were met in this world."""
     rules: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     """The functions that are known, by name: see `rules.py`."""

@@ -26,10 +26,11 @@ that fits erf: the proof is of erf, and the bridge shows that the two agree in f
 
 What is assumed: p divides no coefficient of N that matters, which it was not chosen to do; a constant is what its float
 most simply stands for (`constants.py`); no two arguments of a function are equal by chance, which is as unlikely; what
-is drawn at random is random; and backward is linear in the dy of a loss, for which a fraction is taken, as it may ask for
-a float: the bridge holds it to another float of the other sign. Comparisons go the way of your own numbers, so it is a proof for these shapes, these ids and masks, and this side of each comparison.
-Where two numbers tie, as in a ReLU at 0, either side's derivative is right, and both sides are proved. ±∞ is what
-floats make of it: e^(−∞) is 0, and stays 0. What is not finite in y or in a gradient has no derivative.
+is drawn at random is random; backward is linear in dy (floats and exact numbers get a dy of other signs and sizes, and
+for a loss of other digits, as its backward may ask for a float; `check_gradients` tries 0 and 1, too). Comparisons go
+the way of your own numbers, so it is a proof for these shapes, these ids and masks, and this side of each comparison.
+Where two numbers tie, as in a ReLU at 0, both sides are proved, and what lies between them is right. ±∞ is what floats
+make of it: e^(−∞) is 0, and stays 0. Where y or a gradient is not finite there is no derivative.
 """
 
 import re
@@ -42,13 +43,14 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.core import Tape, TapeError, named_parts
 from npbert.gradcheck.exact.bridge import another_backward, moved_by, slope_parting
 from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.room import is_ours_or_numpys
-from npbert.gradcheck.exact.run import Part, Ready, Run, run_on_numbers
+from npbert.gradcheck.exact.run import Floats, Part, Ready, Run, run_on_numbers
 from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.inputs import attributes_kept, copied, copy_of
@@ -104,93 +106,98 @@ def prove_vjp(
 
 def proof_of(part: Ready, seed: int) -> Proof:
     """The proof for a layer that may be left changed."""
-    if not part.count:
+    if not part.size:
         raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
     try:
-        part = part.run_on_floats(np.random.default_rng([seed, 2]))
+        part, floats = part.run_on_floats(_drawn(seed))
     except (GradientError, TapeError) as error:
-        return Proof(REFUTED, part.count, reason=str(error))
+        return Proof(REFUTED, part.size, reason=str(error))
     try:
-        return _proof_beside_floats(part, seed)
+        return _proof_beside_floats(part, floats, seed)
     except Exception as error:  # floats went all the way, so it is the exact numbers that the code is not made for
-        return Proof(NOT_PROVED, part.count, reason=_without_rule(error))
+        return Proof(NOT_PROVED, part.size, reason=_without_rule(error))
 
 
-def _proof_beside_floats(part: Ready, seed: int) -> Proof:
+def _proof_beside_floats(part: Ready, floats: Floats, seed: int) -> Proof:
     """The proof for a layer that ran on floats. Raises: whatever the layer raises on exact numbers."""
-    run, holds, has_roots = _run(part, seed)
-    assert part.floats is not None
-    proved = Proof(PROVED, part.count, rounding=run.rounding(part.floats))
-    if run.ties and is_right_on_both_sides(part, seed):
+    run, holds, has_roots = _run(part, floats, seed)
+    rounding = run.rounding(floats)
+    proved = Proof(PROVED, part.size, rounding=rounding)
+    if run.ties and is_right_on_both_sides(part, floats, seed):
         return proved
-    parting, right = run.parting(part.floats), part.floats.gradients
+    parting = run.parting(floats, rounding)
     if not (parting or run.ties):
-        right = right if holds else right_gradients(part, part.floats.dy)
-        parting = slope_parting(part, run, right, seed)
+        right = floats.gradients if holds else right_gradients(part, floats.dy)
+        parting = slope_parting(part, floats, run, rounding, right, seed)
     if parting:
         return replace(proved, verdict=NOT_PROVED, reason=f"the code goes another way on exact numbers: {parting}")
-    parting = run.backward_parting(part.floats) or (another_backward(part, run) if holds else "")
+    parting = run.backward_parting(floats, rounding) or (another_backward(part, floats, rounding) if holds else "")
     if parting:
-        arrays = compared(EXACT, part.floats.gradients, right_gradients(part, part.floats.dy), _ROUGHLY)
-        if wrong := tuple(array for array in arrays if array.count):
-            return Proof(REFUTED, part.count, wrong=wrong)
+        arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
+        if wrong := [array for array in arrays if array.count]:
+            return Proof(REFUTED, part.size, wrong=tuple(wrong))
         reason = f"backward is not linear in dy, or goes another way on exact numbers: {parting}"
         return replace(proved, verdict=NOT_PROVED, reason=reason)
     if holds and not run.ties:
         return proved
-    wrong = witnesses(part, seed)
-    if not wrong and has_roots and any(_run(part, other)[1] for other in range(seed + 1, seed + _POINTS)):
+    wrong = witnesses(part, floats.dy_of_numbers, seed)
+    if not wrong and has_roots and any(_run(part, floats, other)[1] for other in range(seed + 1, seed + _POINTS)):
         return proved
-    if wrong and (dropped := _without_small_constants(part, seed)):
-        return Proof(NOT_PROVED, part.count, reason=_but_for(dropped), dropped=dropped)
+    if wrong and (dropped := _without_small_constants(part, floats, seed)):
+        return Proof(NOT_PROVED, part.size, reason=_but_for(dropped), dropped=dropped)
     if not wrong:
-        return Proof(NOT_PROVED, part.count, reason=_TIE if run.ties else _NO_LAW)
+        return Proof(NOT_PROVED, part.size, reason=_TIE if run.ties else _NO_LAW)
     parts, _ = judged(parts_of(part.part), lambda each: holds_for(each, seed))
-    return Proof(REFUTED, part.count, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
+    return Proof(REFUTED, part.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 
 def holds_for(part: Part, seed: int) -> bool:
     """True if the equality holds for this part of a layer."""
-    return _run(part.ready().run_on_floats(np.random.default_rng([seed, 2])), seed)[1]
+    return _run(*part.ready().run_on_floats(_drawn(seed)), seed)[1]
 
 
-def _run(part: Ready, seed: int) -> tuple[Run, bool, bool]:
+def _drawn(seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, 2])
+
+
+def _run(part: Ready, floats: Floats, seed: int) -> tuple[Run, bool, bool]:
     """The run in GF(p); whether ⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ holds at a random point, in a random direction; and
     whether roots were taken, which another point may have in the field."""
     field = Field(np.random.default_rng(seed))
-    run = run_on_numbers(field, part, part.dy_of_numbers())
+    run = run_on_numbers(field, part, floats.dy_of_numbers)
     return run, run.difference % Field.modulus == 0, field.has_random_roots
 
 
-def is_right_on_both_sides(part: Ready, seed: int) -> bool:
+def is_right_on_both_sides(part: Ready, floats: Floats, seed: int) -> bool:
     """True if backward is proved a little to one side of a tie and to the other, and no gradient at the tie is beyond
     those of the two sides."""
-    assert part.floats is not None
     drawn = np.random.default_rng([seed, 4])  # all of one size, beside which a gradient is small or not
-    part = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in part.floats.y))
+    _, tie = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
     sides = []
     for step in (_ASIDE, -_ASIDE):
         with part.made(moved_by(step, seed)) as (given, _):
-            side = part._replace(part=part.part._replace(inputs=tuple(given))).run_on_floats(part.floats.dy)
-            run, holds, _ = _run(side, seed)
-            if not holds or run.ties or run.parting(side.floats) or run.backward_parting(side.floats):
+            side, there = part._replace(part=part.part._replace(inputs=tuple(given))).run_on_floats(tie.dy)
+            run, holds, _ = _run(side, there, seed)
+            rounding = run.rounding(there)
+            parting = run.parting(there, rounding) or run.backward_parting(there, rounding)
+            if not holds or run.ties or parting or slope_parting(side, there, run, rounding, there.gradients, seed):
                 return False
-            if slope_parting(side, run, side.floats.gradients, seed):
-                return False
-            sides.append(side.floats.gradients)
-    for name, at in part.floats.gradients.items():
-        low, high = np.minimum(sides[0][name], sides[1][name]), np.maximum(sides[0][name], sides[1][name])
-        room = _NEAR * max(np.abs(low).max(initial=0), np.abs(high).max(initial=0))
-        if not ((low - room <= at) & (at <= high + room)).all():
-            return False
-    return True
+            sides.append(there.gradients)
+    return all(_is_between(at, sides[0][name], sides[1][name]) for name, at in tie.gradients.items())
 
 
-def _without_small_constants(part: Ready, seed: int) -> tuple[float, ...]:
+def _is_between(at: Array, one: Array, other: Array) -> bool:
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    room = _NEAR * max(np.abs(low).max(initial=0), np.abs(high).max(initial=0))
+    return bool(((low - room <= at) & (at <= high + room)).all())
+
+
+def _without_small_constants(part: Ready, floats: Floats, seed: int) -> tuple[float, ...]:
     """The small constants with 0 in the place of which the equality holds; () where there are none."""
-    Number.dropped = dropped = set()
+    dropped: set[float] = set()
+    Number.dropped = dropped
     try:
-        holds = _run(part, seed)[1]
+        holds = _run(part, floats, seed)[1]
     finally:
         Number.dropped = None
     return tuple(sorted(dropped)) if holds else ()

@@ -52,12 +52,12 @@ _EXP = Rule("exp", lambda x, y: y, {0: 1})
 _LOG = Rule("log", lambda x, y: 1 / x, {1: 0})
 _SQRT = _root(2)
 _ERF = Rule("erf", lambda x, y: 2 / math.sqrt(math.pi) * _EXP(-x * x), {0: 0}, parity=-1)
-_SIN = Rule("sin", lambda x, y: _COS(x), {0: 0}, parity=-1)
-_COS = Rule("cos", lambda x, y: -_SIN(x), {0: 1}, parity=1)
+_SIN: Rule = Rule("sin", lambda x, y: _COS(x), {0: 0}, parity=-1)
+_COS: Rule = Rule("cos", lambda x, y: -_SIN(x), {0: 1}, parity=1)
 _ARCSIN = Rule("arcsin", lambda x, y: 1 / _SQRT(1 - x * x), {0: 0}, parity=-1)
 _ARCTAN = Rule("arctan", lambda x, y: 1 / (1 + x * x), {0: 0}, parity=-1)
 
-_EXACT: dict[str, Callable[..., Any]] = {
+_EXACT: dict[str, Any] = {
     "exp": _EXP,
     "log": _LOG,
     "sqrt": _SQRT,
@@ -100,7 +100,7 @@ _OF_FLOATS: dict[str, Callable[..., float]] = {
 }
 
 
-def _applied(exact: Callable[..., Any], of_floats: Callable[..., float], *given: Any) -> Any:
+def _applied(exact: Any, of_floats: Callable[..., float], *given: Any) -> Any:
     """f(x), seen as the float of f at the float of x, with what the rounding of x makes of it."""
     xs = [as_number(x) for x in given]
     seens = [x.seen for x in xs]

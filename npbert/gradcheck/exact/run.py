@@ -42,7 +42,12 @@ class Floats:
         with it in floats, and what they make of it has to be known exactly."""
         if len(self.dy) > 1 or np.ndim(self.dy[0]):
             return -1.0
-        return -(2 * math.floor(self.dy[0]) + 1) / 2**7 / self.dy[0]
+        return float(-(2 * math.floor(self.dy[0]) + 1) / 2**7 / self.dy[0])
+
+    @property
+    def dy_of_numbers(self) -> tuple[Any, ...]:
+        """What backward is given on exact numbers."""
+        return tuple(each * self.factor for each in self.dy)
 
 
 class Part(NamedTuple):
@@ -70,33 +75,28 @@ class Ready(NamedTuple):
     """A part that can run.
 
     parameters: by name. moved: the positions of the inputs that have a gradient, by name. swaps: see
-    `room_for_numbers`. floats: what the layer does with floats; None where it did not run on them yet.
+    `room_for_numbers`.
     """
 
     part: Part
     parameters: dict[str, Parameter]
     moved: dict[str, int]
     swaps: list[Swap]
-    floats: Floats | None = None
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """How many numbers there are to derive by."""
         sizes = (np.size(self.part.inputs[position]) for position in self.moved.values())
         return sum(parameter.value.size for parameter in self.parameters.values()) + sum(sizes)
-
-    def dy_of_numbers(self) -> tuple[Any, ...]:
-        """What backward is given on exact numbers: see `Floats.factor`."""
-        assert self.floats is not None
-        return tuple(each * self.floats.factor for each in self.floats.dy)
 
     def made(self, make: Callable[[Array], Any]) -> Any:
         """A context: see `replaced`."""
         return replaced(self.parameters, self.part.inputs, self.moved, make)
 
-    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> "Ready":
-        """The same with `floats`. dy: as it is, or where it is drawn from. Raises: what forward raises; GradientError
-        when backward raises, or does not return one gradient for each float input."""
+    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> "tuple[Ready, Floats]":
+        """What the layer does with floats, and the part without the inputs for which backward returns None. dy: as it
+        is, or where it is drawn from. Raises: what forward raises; GradientError when backward raises, or does not
+        return one gradient for each float input."""
         with self.made(np.copy) as (given, _):
             tape = Tape(copy_of(self.part.rng))
             y = self.part.layer.forward(*map(copied, given), tape=tape)
@@ -119,16 +119,16 @@ class Ready(NamedTuple):
             dtypes = {array.dtype for array in (*ys, *gradients.values(), *values, *given) if is_float_array(array)}
         epsilon = max((float(np.finfo(dtype).eps) for dtype in dtypes), default=2.0**-52)
         moved = {name: position for name, position in self.moved.items() if name in gradients}
-        return self._replace(moved=moved, floats=Floats(ys, dy, gradients, epsilon))
+        return self._replace(moved=moved), Floats(ys, dy, gradients, epsilon)
 
 
 @dataclass(frozen=True)
 class Run:
     """One forward and one backward on Numbers.
 
-    tangents: of the parameters and float inputs by name, arrays of the world's objects. outputs: the names of y. growth: ⟨dy, ẏ⟩.
-    gradients: what backward says, values by name. seen, errors: of y and of the gradients, by name, in floats. ties:
-    the comparisons of different numbers that are equal in floats.
+    tangents: of the parameters and float inputs by name, arrays of the world's objects. outputs: the names of y.
+    growth: ⟨dy, ẏ⟩. gradients: what backward says, values by name. seen, errors: of y and of the gradients, by name, in
+    floats. ties: the comparisons of different numbers that are equal in floats.
     """
 
     tangents: dict[str, Array]
@@ -149,16 +149,15 @@ class Run:
         unit = SLACK * floats.epsilon / 2
         return {name: unit * np.nan_to_num(errors, nan=0.0, posinf=0.0) for name, errors in self.errors.items()}
 
-    def parting(self, floats: Floats) -> str:
+    def parting(self, floats: Floats, rounding: Mapping[str, Array]) -> str:
         """The first number of y that the same code makes another one of on floats, beyond rounding, in words; or ""."""
-        return self._first_apart(dict(_named(floats.y)), 1.0, floats)
+        return self._first_apart(dict(_named(floats.y)), 1.0, rounding)
 
-    def backward_parting(self, floats: Floats) -> str:
+    def backward_parting(self, floats: Floats, rounding: Mapping[str, Array]) -> str:
         """The same of the gradients."""
-        return self._first_apart(floats.gradients, floats.factor, floats)
+        return self._first_apart(floats.gradients, floats.factor, rounding)
 
-    def _first_apart(self, on_floats: Mapping[str, Any], factor: float, floats: Floats) -> str:
-        rounding = self.rounding(floats)
+    def _first_apart(self, on_floats: Mapping[str, Any], factor: float, rounding: Mapping[str, Array]) -> str:
         for name, own in on_floats.items():
             exact, room = self.seen[name] / factor, rounding[name] / abs(factor)
             apart = ~(np.abs(own - exact) <= room + np.finfo(own.dtype).tiny)

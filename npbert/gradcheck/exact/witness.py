@@ -18,14 +18,14 @@ _MOST_DIGITS = 800
 _SPARE = 8  # digits that rounding takes, of those that there are
 
 
-def witnesses(part: Ready, seed: int) -> list[Comparison]:
+def witnesses(part: Ready, dy: tuple[Any, ...], seed: int) -> list[Comparison]:
     """The arrays with a wrong gradient, at the very point; or, where none is, as γ is 1 by chance, near it.
 
     A gradient is wrong by more than the constants in the code are rounded, and by as much with twice the digits.
     """
     for near in (None, [seed, 1]):
         try:
-            found = _at(part, near)
+            found = _at(part, dy, near)
         except ArithmeticError:  # there is no √ here, say
             continue
         if found:
@@ -33,12 +33,12 @@ def witnesses(part: Ready, seed: int) -> list[Comparison]:
     return []
 
 
-def _at(part: Ready, near: list[int] | None) -> list[Comparison]:
+def _at(part: Ready, dy: tuple[Any, ...], near: list[int] | None) -> list[Comparison]:
     before: dict[str, Array] = {}
     digits = DIGITS
     while digits <= _MOST_DIGITS:
         drawn = None if near is None else np.random.default_rng(near)
-        run, right = gradients_with_digits(part, part.dy_of_numbers(), near=drawn, digits=digits)
+        run, right = gradients_with_digits(part, dy, near=drawn, digits=digits)
         with localcontext(Context(prec=digits, traps=[])):
             off = {name: _wrong(run.gradients[name], right[name], run.errors[name], digits) for name in right}
             if not any(array.any() for array in off.values()):

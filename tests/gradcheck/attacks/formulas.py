@@ -4,28 +4,22 @@ import numpy as np
 
 rng = np.random.default_rng(11)
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
-
-
 UP = np.array([0.5, 1.0, 2.0, 3.0])
-
-
 W, Z = rng.standard_normal((3, 3)) + 2 * np.eye(3), rng.standard_normal((2, 3))
 AT_0 = np.array([[0.0, -1.0, 2.0], [1.0, 0.0, -0.75]])
-TWO = np.full(3, 2.0)
-
-
-MINUS, THIRTY = np.array([-2.0, 1.0]), np.full(20, 0.3)
-
-
+TWO, MINUS, ONES = np.full(3, 2.0), np.array([-2.0, 1.0]), np.ones(3)
 SOME = np.array([True, False, True, True])  # where UP is not 1
-
-
 INF = np.inf
 
 
 def of_x(slope):
     """The vjp of a function of each number, from its slope."""
     return lambda dy, x: dy * slope(x)
+
+
+def of_each(table, x):
+    """The cases of functions of each number: (f, slope) by name."""
+    return {name: (f, of_x(slope), x) for name, (f, slope) in table.items()}
 
 
 def softmax(x):
@@ -36,6 +30,20 @@ def softmax(x):
 def softmax_vjp(dy, x):
     p = softmax(x)
     return p * (dy - (dy * p).sum(axis=1, keepdims=True))
+
+
+def log_softmax(x):
+    s = x - x.max(axis=1, keepdims=True)
+    return s - np.log(np.exp(s).sum(axis=1, keepdims=True))
+
+
+def attention(x, mask):
+    return softmax(x @ x.T + mask)
+
+
+def attention_vjp(dy, x, mask):
+    ds = softmax_vjp(dy, x @ x.T + mask)
+    return (ds + ds.T) @ x, None
 
 
 def normed(x, eps=1e-5, axis=1):

@@ -1,20 +1,21 @@
-"""Layers that keep something, and what a check may leave behind in them, in their module and in another thread.
+"""Right layers that keep something from call to call, and how to see what a check leaves behind in them.
 
-After a check all that is held is byte for byte as before, caches hold floats, and forward gives what it gave. A forward
-calls `meanwhile`, in which another thread computes, so that it meets the check at every call.
+Each forward and backward calls `meanwhile`, in which another thread may compute: it meets the check at every call.
 """
 
 import collections
 import copy
 import functools
+import io
 import math
+import pickle
 import threading
 import types
 
 import numpy as np
 
-from npbert import NO_TAPE, Parameter
-from tests.gradcheck.attacks.formulas import X, softmax
+from npbert import NO_TAPE, Parameter, Tape
+from tests.gradcheck.attacks.formulas import X, attention, attention_vjp, softmax
 
 COUNT, TABLE, LOCAL = [0], {}, threading.local()
 hooks = []
@@ -24,6 +25,28 @@ def meanwhile():
     """Another thread's turn."""
     for hook in hooks:
         hook()
+
+
+class _State(pickle.Pickler):
+    """A pickle with functions, variables of closures and classes as what they hold, not as their names."""
+
+    def reducer_override(self, thing):
+        if isinstance(thing, types.FunctionType):
+            scope = {name: id(thing.__globals__.get(name)) for name in thing.__code__.co_names}
+            return object, (), (thing.__closure__, thing.__defaults__, thing.__dict__, scope)
+        if isinstance(thing, types.CellType):
+            return object, (), (thing.cell_contents,)
+        if isinstance(thing, type) and thing.__module__.startswith("tests."):
+            return object, (), {name: value for name, value in vars(thing).items() if name[:2] != "__"}
+        return (object, ()) if isinstance(thing, staticmethod | Tape) else NotImplemented
+
+
+def state_of(case):
+    """All that a case holds, and what is everybody's, as bytes."""
+    file = io.BytesIO()
+    everybodys = np.geterr(), np.random.get_state(), np.get_printoptions(), id(np.zeros), id(math.exp)
+    _State(file).dump([case, COUNT, TABLE, vars(LOCAL), everybodys])
+    return file.getvalue()
 
 
 @functools.cache
@@ -47,7 +70,7 @@ class Kept:
 
     def __init__(self, keep, **held):
         self.keep, self.weight = keep, Parameter(np.array([1.0, 2.0, 3.0]))
-        vars(self).update(held)
+        vars(self).update(copy.deepcopy(held))
 
     def forward(self, x, tape=NO_TAPE):
         meanwhile()
@@ -58,15 +81,15 @@ class Kept:
     def backward(self, dy, tape):
         meanwhile()
         x = tape.take(self)
+        if dy.shape != x.shape:
+            raise ValueError("a dy of another shape")
         self.weight.add_grad((dy * x).sum(axis=0))
         return dy * self.weight.value
 
 
-class Shifted(Kept):
-    """y = x w + a table that is cached."""
-
-    def forward(self, x, tape=NO_TAPE):
-        return table(x.shape[1]) + super().forward(x, tape)
+def computed():
+    """What another thread computes."""
+    return repr([np.zeros(3), np.full(2, 0.5), math.sqrt(2.0), softmax(X), Kept(lambda self, x: None).forward(X)])
 
 
 class Slotted:
@@ -79,12 +102,6 @@ class Slotted:
 def mean_in_place(self, x):
     self.mean *= 0.9
     self.mean += 0.1 * np.ones(3)
-
-
-def buffer_of_x(self, x):
-    if self.buffer is None:
-        self.buffer = np.empty(x.shape)
-    np.copyto(self.buffer, x) if x.dtype == float else None
 
 
 def used(self, x):
@@ -101,7 +118,7 @@ def in_class(self, x):
 
 
 def layer(keep, **held):
-    return lambda: (Kept(keep, **{name: copy.deepcopy(value) for name, value in held.items()}), X)
+    return lambda: (Kept(keep, **held), X)
 
 
 def learned():
@@ -155,22 +172,6 @@ def in_thread(x):
     LOCAL.last = x
 
 
-def attended(x):
-    meanwhile()
-    return softmax(x @ x.T + mask(len(x)))
-
-
-def attended_vjp(dy, x):
-    p = softmax(x @ x.T + mask(len(x)))
-    ds = p * (dy - (dy * p).sum(axis=1, keepdims=True))
-    return (ds + ds.T) @ x
-
-
-def looked_up(x):
-    meanwhile()
-    return x * table(x.shape[-1])
-
-
 class Exp:
     """It keeps y on the class."""
 
@@ -188,21 +189,21 @@ class Exp:
 
 
 LEFT = {
-    "functools.cache of a mask": lambda: (attended, attended_vjp, X),
-    "functools.lru_cache of a table": lambda: (looked_up, lambda dy, x: dy * table(3), X),
+    "functools.cache of a mask": lambda: (
+        lambda x: attention(x, mask(len(x))),
+        lambda dy, x: attention_vjp(dy, x, mask(len(x)))[0],
+        X,
+    ),
+    "functools.lru_cache of a table": lambda: (lambda x: x * table(3), lambda dy, x: dy * table(3), X),
     "functools.cache in a layer": layer(lambda self, x: mask(len(x)) + table(2)),
-    "functools.cache in y": lambda: (Shifted(lambda self, x: None), X),
     "a dict on self": layer(lambda self, x: self.masks.setdefault(len(x), np.zeros((2, 2))), masks={}),
     "a counter on self": layer(lambda self, x: setattr(self, "calls", self.calls + 1), calls=0),
     "a mean in place": layer(mean_in_place, mean=np.zeros(3)),
     "a mean anew": layer(lambda self, x: setattr(self, "mean", 0.9 * self.mean + 0.1 * x.mean(0)), mean=np.zeros(3)),
     "the last x": layer(lambda self, x: setattr(self, "last", x)),
-    "a buffer made at the first call": layer(buffer_of_x, buffer=None),
     "a slot of what is held": layer(lambda self, x: setattr(self.slotted, "last", x.sum()), slotted=Slotted()),
     "a list in a slot": layer(lambda self, x: self.slotted.rows.append(x), slotted=Slotted()),
-    "a plain holder": layer(
-        lambda self, x: setattr(self.holder, "last", x), holder=types.SimpleNamespace(last=np.ones(2))
-    ),
+    "a plain holder": layer(lambda self, x: setattr(self.held, "last", x), held=types.SimpleNamespace(last=np.ones(2))),
     "a dict of lists": layer(lambda self, x: self.log["x"].append(x.sum()), log={"x": [1.0]}),
     "a deque": layer(lambda self, x: self.last.append(x), last=collections.deque([0.5], maxlen=2)),
     "a set": layer(lambda self, x: self.shapes.add(x.shape), shapes=set()),
@@ -218,3 +219,4 @@ LEFT = {
     "NumPy's generator": lambda: pair(lambda x: np.random.random()),
     "the class of a ctx": lambda: (Exp, X),
 }
+"""What a layer keeps is kept byte for byte, and caches hold floats."""

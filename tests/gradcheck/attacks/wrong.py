@@ -5,68 +5,52 @@ each that it is wrong.
 """
 
 import collections
-import functools
-import math
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
 
 from npbert import NO_TAPE, Parameter
-from tests.gradcheck.attacks import steps, ways
+from tests.gradcheck.attacks.forked import FORKED, forked, works
 from tests.gradcheck.attacks.formulas import (
     INF,
     MINUS,
+    ONES,
     SOME,
     UP,
     X,
     normed,
     normed_vjp,
+    of_each,
     of_x,
+    sigmoid,
     softmax,
     softmax_vjp,
 )
 
 MASKED = {
-    "log": (lambda x: np.log(x, where=x > 1, out=np.zeros_like(x)), of_x(lambda x: 1 / x), UP),
-    "log, 0 either way": (lambda x: np.log(x, where=SOME, out=np.zeros_like(x)), of_x(lambda x: 1 / x), UP),
-    "exp, 1 either way": (lambda x: np.exp(x, where=SOME, out=np.ones_like(x)), of_x(np.exp), UP - 1),
-    "sqrt, 1 either way": (lambda x: np.sqrt(x, np.ones(4), where=SOME), of_x(lambda x: 0.5 / np.sqrt(x)), UP),
-    "tanh": (lambda x: np.tanh(x, where=x > 1, out=x.copy()), of_x(lambda x: 1 - np.tanh(x) ** 2), UP),
-    "square": (lambda x: np.square(x, where=SOME, out=np.ones(4)), of_x(lambda x: 2 * x), UP),
+    "log": (lambda x: np.log(x, where=SOME, out=np.zeros_like(x)), of_x(lambda x: 1 / x), UP),
     "multiply": (lambda x: np.multiply(x, x, where=SOME, out=np.ones(4)), of_x(lambda x: 2 * x), UP),
     "sum": (lambda x: np.add.reduce(x, 1, where=x > 0), lambda dy, x: dy[:, None] + 0 * x, X),
-    "prod": (lambda x: np.prod(x, where=SOME), lambda dy, x: dy * np.prod(x) / x, UP),
-    "max": (
-        lambda x: np.max(x, where=x < 3, initial=-9.0),
-        lambda dy, x: dy * (x == x.max()),
-        UP,
-    ),
+    "max": (lambda x: np.max(x, where=x < 3, initial=-9.0), lambda dy, x: dy * (x == x.max()), UP),
     "whole numbers": (lambda x: np.add(x, 0, dtype=int, casting="unsafe") * x, of_x(lambda x: 2 * x), UP),
-    "into whole numbers": (
-        lambda x: np.multiply(x, 1, out=np.zeros(4, int), casting="unsafe") * x,
-        of_x(lambda x: 2 * x),
-        UP,
-    ),
     "a sum of whole numbers": (lambda x: x.sum(dtype=int) * x, lambda dy, x: dy * x.sum() + (dy * x).sum(), UP),
     "exp.at": (lambda x: (y := x * 1, np.exp.at(y, [0, 2]), y)[2], of_x(np.exp), UP),
 }
 """`where=`, `out=`, `dtype=` and `at` say which numbers a function is taken of."""
 
-
-NANS = {
-    "sqrt": (np.sqrt, of_x(lambda x: 0.5 / np.sqrt(x)), MINUS),
-    "log": (np.log, of_x(lambda x: 1 / x), MINUS),
-    "log1p": (np.log1p, of_x(lambda x: 1 / (1 + x)), MINUS),
-    "power": (lambda x: x**1.5, of_x(lambda x: 1.5 * x**0.5), MINUS),
-    "arcsin": (np.arcsin, of_x(lambda x: 1 / np.sqrt(1 - x * x)), MINUS),
-    "in backward": (lambda x: x * np.abs(x), of_x(lambda x: 2 * np.sqrt(x) * np.sqrt(x)), MINUS),
-    "norm": (lambda x: np.sqrt(x.sum()), lambda dy, x: dy * 0.5 / np.sqrt(x.sum()) + 0 * x, MINUS),
-    "made 0": (lambda x: np.nan_to_num(np.log(x)), of_x(lambda x: 1 / x), MINUS),
-    "left out of a sum": (lambda x: np.nansum(np.log(x)), of_x(lambda x: 1 / x), MINUS),
-    "left out of a maximum": (lambda x: np.fmax(np.log(x), -9 * x * x), of_x(lambda x: 1 / x), MINUS),
-    "kept by a maximum": (lambda x: np.maximum(np.log(x), 2 * x), of_x(lambda x: 2 + 0 * x), MINUS),
-    "unequal": (lambda x: np.where((v := np.log(x)) == v, v, 2 * x), of_x(lambda x: 1 / x), MINUS),
-}
+NANS = of_each(
+    {
+        "sqrt": (np.sqrt, lambda x: 0.5 / np.sqrt(x)),
+        "log": (np.log, lambda x: 1 / x),
+        "power": (lambda x: x**1.5, lambda x: 1.5 * x**0.5),
+        "in backward": (lambda x: x * np.abs(x), lambda x: 2 * np.sqrt(x) * np.sqrt(x)),
+        "made 0": (lambda x: np.nan_to_num(np.log(x)), lambda x: 1 / x),
+        "kept by a maximum": (lambda x: np.maximum(np.log(x), 2 * x), lambda x: 2 + 0 * x),
+        "unequal": (lambda x: np.where((v := np.log(x)) == v, v, 2 * x), lambda x: 1 / x),
+    },
+    MINUS,
+)
 """Where floats give NaN, there is no derivative, or that of another number."""
 
 
@@ -83,77 +67,36 @@ def masked(value, slope, wrong, masks=-INF):
 
 INFINITE = {
     "tanh": masked(np.tanh, lambda x: 1 - np.tanh(x) ** 2, 0),
-    "arctan": masked(np.arctan, lambda x: 1 / (1 + x * x), 0),
-    "sigmoid": masked(lambda x: 1 / (1 + np.exp(-x)), lambda x: np.exp(-x) / (1 + np.exp(-x)) ** 2, 0.5),
-    "exp(−x²)": masked(lambda x: np.exp(-x * x), lambda x: -2 * x * np.exp(-x * x), 1),
-    "expm1": masked(np.expm1, np.exp, 0),
-    "maximum": masked(lambda x: np.maximum(x, -1), lambda x: (x > -1) * 1.0, 0),
-    "clip": masked(lambda x: np.clip(x, -1, 1), lambda x: (np.abs(x) < 1) * 1.0, 0),
-    "1/(1 + x²)": masked(lambda x: 1 / (1 + x * x), lambda x: -2 * x / (1 + x * x) ** 2, 1),
+    "sigmoid": masked(sigmoid, lambda x: sigmoid(x) * sigmoid(-x), 0.5),
     "√": masked(lambda x: np.minimum(np.sqrt(x + 3), 4), lambda x: 0.5 / np.sqrt(x + 3), 0, INF),
-    "+∞, as if nothing were masked": (
-        lambda x: 1 / (1 + np.exp(x + np.array([0, INF, INF]))),
-        of_x(lambda x: -np.exp(x) / (1 + np.exp(x)) ** 2),
+    **of_each(
+        {
+            "+∞": (lambda x: sigmoid(x + np.array([0, -INF, -INF])), lambda x: sigmoid(x) * sigmoid(-x)),
+            "0 · ∞": (lambda x: x + 0 * x * INF, lambda x: 1 + 0 * x),
+            "∞ − ∞": (lambda x: x + ((x + INF) - INF), lambda x: 2 + 0 * x),
+            "a row of −∞": (lambda x: np.exp((s := x - INF) - s.max()), lambda x: 0 * x),
+        },
         X[0],
     ),
-    "0 · ∞": (lambda x: x + 0 * x * INF, lambda dy, x: dy, X),
-    "∞ − ∞": (lambda x: x + ((x + INF) - INF), lambda dy, x: 2 * dy, X),
-    "z / ∞": (lambda x: x + x / INF, lambda dy, x: 2 * dy, X),
-    "a row of −∞": (
-        lambda x: np.exp((s := x - INF) - s.max(axis=1, keepdims=True)),
-        lambda dy, x: 0 * dy,
-        X,
-    ),
-    "log 0": (lambda x: np.log(x), of_x(lambda x: 1 / np.where(x == 0, 1, x)), np.array([0.0, 1.0])),
+    "log 0": (np.log, of_x(lambda x: 1 / np.where(x == 0, 1, x)), np.array([0.0, 1.0])),
 }
 """±∞ is no number: tanh(−∞) is −1, and not what comes of 0."""
 
-
-def of_dy(change, x=X):
-    """Σ x², with a backward in which dy is another one."""
-    return lambda x: (x * x).sum(), lambda dy, x: change(dy) * 2 * x, x
-
-
-def of_dys(change):
-    """The same, with y of one number in an array."""
-    return lambda x: (x * x).sum(axis=1), lambda dy, x: change(dy)[:, None] * 2 * x, X[:1]
-
-
-LINEAR = {
-    **{
-        f"of a loss, {name}": of_dy(change)
-        for name, change in {
-            "abs": abs,
-            "int": int,
-            "floor": lambda dy: dy // 1,
-            "round": round,
-            "max": lambda dy: max(dy, 0),
-            "if": lambda dy: dy if dy > 0 else 0,
-            "remainder": lambda dy: dy - dy % 1,
-            "copysign": lambda dy: math.copysign(dy, 1),
-            "root": lambda dy: math.sqrt(dy * dy),
-            "is_integer": lambda dy: dy * float(dy).is_integer(),
-            "at least 1": lambda dy: max(dy, 1),
-            "clip": lambda dy: np.clip(dy, -3, 2e6),
-            "negative": lambda dy: min(dy, 0),
-        }.items()
-    },
-    **{
-        f"of one number, {name}": of_dys(change)
-        for name, change in {
-            "abs": np.abs,
-            "maximum": lambda dy: np.maximum(dy, 0),
-            "minimum": lambda dy: np.minimum(dy, 0),
-            "where": lambda dy: np.where(dy > 0, dy, 0 * dy),
-            "clip at 5": lambda dy: np.clip(dy, -5, 5),
-            "at 0": lambda dy: np.where(dy == 0, 1, dy),
-            "0/0": lambda dy: dy * dy / dy,
-            "sign": lambda dy: dy * np.sign(dy),
-        }.items()
-    },
-    "gradient clipping": (lambda x: x * x, lambda dy, x: np.clip(2 * x * dy, -20, 20), X),
+OVERFLOW = {
+    "softmax": (lambda x: (e := np.exp(x)) / e.sum(1, keepdims=True), softmax_vjp, 800 * X),
+    "a length": (lambda x: np.sqrt((x * x).sum()), lambda dy, x: dy * x / np.sqrt((x * x).sum()), 1e200 * X),
+    **of_each(
+        {
+            "softplus": (lambda x: np.log(1 + np.exp(x)), sigmoid),
+            "∞ made finite": (lambda x: np.nan_to_num(np.exp(x)), np.exp),
+            "∞ seen": (lambda x: np.where(np.isinf(np.exp(x)), 2 * x, x), lambda x: 1 + 0 * x),
+        },
+        800 * X,
+    ),
 }
-"""Backward is linear in dy: for both signs, for dy that are not whole, for large ones and for 0."""
+"""Floats overflow where exact numbers do not."""
+
+FIVE = np.array([[1.0], [5.0]])
 
 
 def with_eps(eps, grow=1.0):
@@ -161,56 +104,32 @@ def with_eps(eps, grow=1.0):
     return lambda x: normed(x, 1e-9), lambda dy, x: grow * normed_vjp(dy, x, eps)
 
 
-SATURATED = np.array([[0.5, 1.0, 0.0], [60.0, 0.0, -9.0]])
-
-
-FIVE = np.array([[1.0], [5.0]])
-
-
 SMALL = {
-    "a saturated row of softmax": (softmax, lambda dy, x: FIVE * softmax_vjp(dy, x), SATURATED),
+    "a saturated row of softmax": (softmax, lambda dy, x: FIVE * softmax_vjp(dy, x), X * FIVE[::-1] * 9),
     "the sign of a small one": (np.exp, of_x(lambda x: np.where(x < -9, -np.exp(x), np.exp(x))), np.array([0, -60.0])),
     "0 for a small one": (lambda x: x**4, of_x(lambda x: np.where(x < 1, 0, 4 * x**3)), np.array([10.0, 1e-5])),
-    "another input": (
-        lambda x, z: np.stack([1e8 * x, 1e-8 * z * z]),
-        lambda dy, x, z: (1e8 * dy[0], -2e-8 * z * dy[1]),
-        X[0],
-        UP[1:],
-    ),
     "everywhere small": (lambda x: 1e-200 * x * x, of_x(lambda x: 0 * x), X),
-    "a tail": (lambda x: np.exp(-x * x), of_x(lambda x: np.where(x > 5, -x, -2 * x) * np.exp(-x * x)), UP * 3),
-    "a saturated tanh": (np.tanh, of_x(lambda x: (1 - np.tanh(x) ** 2) * np.where(x > 9, 2, 1)), np.array([0.5, 10])),
-    "a weighted loss": (lambda x: (x * x) @ [1, 1, 1e-13], of_x(lambda x: 2 * x * np.array([1, 1, 0])), X[0]),
     "a row of large numbers": (*with_eps(1e-9, FIVE[::-1]), X * np.array([[1e9], [1.0]])),
-    "a large row beside": (*with_eps(1e-9, FIVE), X * np.array([[1.0], [1e12]])),
 }
 """A wrong gradient is wrong however small it is beside others."""
 
-
-def only(constant, wrong):
-    return lambda x: np.tanh(constant * x), of_x(lambda x: wrong * (1 - np.tanh(constant * x) ** 2)), X
-
-
-SLIGHT = {
-    "1e-9": only(1.0, 1 + 1e-9),
-    "1e-12": only(1.0, 1 + 1e-12),
-    "π": only(np.pi, 3.14159265),
-    "a third": only(1 / 3, 0.333333333),
-    "float32": only(0.1, float(np.float32(0.1))),
-    "GELU's 0.044715": (
-        lambda x: x * np.tanh(x + 0.044715 * x**3),
-        of_x(lambda x: (t := np.tanh(x + 0.044715 * x**3)) + x * (1 - t * t) * (1 + 3 * 0.04471500001 * x * x)),
-        X,
-    ),
-    "no ε": (*with_eps(0), X),
-    "another ε": (*with_eps(1.1e-9), X),
-    "an ε outside of √": (
-        lambda x: x / (np.sqrt((x * x).sum()) + 1e-9),
-        lambda dy, x: dy / (n := np.sqrt((x * x).sum() + 1e-18)) - x * (dy * x).sum() / n**3,
-        X,
-    ),
-}
-"""A wrong gradient is wrong however near it comes; complex steps show it."""
+STEPS = of_each(
+    {
+        "floor": (lambda x: np.floor(x) * x, lambda x: 2 * x),
+        "a remainder": (lambda x: x % 1, lambda x: 0 * x),
+        "round": (lambda x: np.round(x) * x, lambda x: 2 * x),
+        "heaviside": (lambda x: np.heaviside(x, 0.5) * x, lambda x: 0 * x),
+        "frexp": (lambda x: np.ldexp(*np.frexp(x)), lambda x: 0 * x),
+        "beyond a bound": (lambda x: np.clip(x, 1, 2), lambda x: x > 1),
+        "a cast": (lambda x: np.tanh(x.astype(np.float32)), lambda x: 1.1 * (1 - np.tanh(x) ** 2)),
+        "half": (lambda x: x.astype(np.float16) * x, lambda x: 3 * x),
+        "imaginary": (lambda x: ((1 + 1j) * x * x).imag, lambda x: -2 * x),
+        "truth": (lambda x: np.logical_or(x, 0) * x, lambda x: 2 * x),
+        "values of expm1": (lambda x: np.sign(np.expm1(1e-17 * x)) * 2 * x, lambda x: 0 * x),
+    },
+    UP + 0.25,
+)
+"""Steps have slope 0, and between them there is what is left."""
 
 
 class Hidden:
@@ -232,55 +151,150 @@ class Hidden:
 class Slots(Hidden):
     __slots__ = ("w",)
 
-    def __init__(self):
-        self.w = Parameter(UP[:3] + 0.25)
+    def __init__(self, w):
+        self.w = w
         super().__init__(None, lambda held: self.w)
 
 
-def weight():
-    return Parameter(UP[:3] + 0.25)
+def hidden(hold, get):
+    return lambda: (Hidden(hold(Parameter(UP[:3] + 0.25)), get), X)
 
 
 HIDDEN = {
-    "a slot": lambda: (Slots(), X),
-    "a plain holder": lambda: (Hidden(SimpleNamespace(w=weight()), lambda held: held.w), X),
-    "a holder in a list": lambda: (Hidden([SimpleNamespace(w=weight())], lambda held: held[0].w), X),
-    "a set": lambda: (Hidden({weight()}, lambda held: next(iter(held))), X),
-    "a deque": lambda: (Hidden(collections.deque([weight()]), lambda held: held[0]), X),
-    "a UserDict": lambda: (Hidden(collections.UserDict(w=weight()), lambda held: held["w"]), X),
-    "an array of objects": lambda: (Hidden(np.array([weight(), None]), lambda held: held[0]), X),
-    "a partial": lambda: (Hidden(functools.partial(max, weight()), lambda held: held.args[0]), X),
-    "a closure": lambda: (lambda w: (Hidden(None, lambda held: w), X))(weight()),
-    "the class": lambda: (SharedWeight(0, lambda held: SharedWeight.w), X),
+    "a slot": lambda: (Slots(Parameter(UP[:3] + 0.25)), X),
+    "a plain holder": hidden(lambda w: SimpleNamespace(w=w), lambda held: held.w),
+    "a holder in a list": hidden(lambda w: [SimpleNamespace(w=w)], lambda held: held[0].w),
+    "a set": hidden(lambda w: {w}, lambda held: next(iter(held))),
+    "a deque": hidden(lambda w: collections.deque([w]), lambda held: held[0]),
+    "an array of objects": hidden(lambda w: np.array([w, None]), lambda held: held[0]),
+    "a closure": hidden(lambda w: lambda: w, lambda held: held()),
 }
 """A Parameter is part of the layer wherever it is held."""
 
 
-class SharedWeight(Hidden):
-    w = weight()
+def recalled():
+    """x², with a backward that takes x from the first forward with this shape."""
+    kept = {}
+    return lambda x: (kept.setdefault(x.shape, x), x * x)[1], lambda dy, x: dy * 2 * kept[x.shape], X
 
 
-WRONG = {
+def counted(*factors):
+    """x², with a backward that is right but for a factor, another one in each call."""
+
+    def make():
+        calls = itertools.cycle(factors)
+        return lambda x: x * x, lambda dy, x: dy * 2 * x * next(calls), X
+
+    return make
+
+
+def late(calls):
+    """2z in the first calls, and z² from then on."""
+
+    def make():
+        count = itertools.count()
+        return forked(lambda z: next(count) >= calls)
+
+    return make
+
+
+def stepping():
+    """A parameter that is stepped before its gradient is used."""
+    w = np.array([1.0, 2.0, 3.0])
+
+    def backward(dy, x):
+        w[...] = w - 0.01 * (dy * x).sum(axis=0)
+        return dy * w
+
+    return lambda x: x * w, backward, X
+
+
+def dropped(x):
+    return x * (np.random.rand(*x.shape) < 0.8)
+
+
+MEMORY = {
+    "by shape": recalled,
+    "right once": counted(1, *[3] * 99),
+    "each second time": counted(1, 3),
+    "forward after 1": late(1),
+    "forward after 4": late(4),
+    "a step before its gradient": stepping,
+    "a fresh mask of dropout": (dropped, lambda dy, x: dropped(dy), X),
+    "in the order of memory": (
+        lambda x: x.ravel("K") * np.arange(6),
+        lambda dy, x: (dy * np.arange(6)).reshape(2, 3),
+        np.asfortranarray(X),
+    ),
+}
+"""What backward returns does not hang on earlier calls, on new draws, or on the order of memory."""
+
+TWICE = {
+    "a masked log, else none": (
+        lambda x: np.log(x, where=SOME, out=np.zeros_like(x)) if works(np.sum)(x) else x,
+        of_x(lambda x: 1 / x),
+        UP,
+    ),
+    "cubes of floats": (lambda x: x**3 if x.dtype == np.float64 else x**2, of_x(lambda x: 2 * x), X),
+    "a backward of floats": (lambda x: x**2, of_x(lambda x: 3 * x if x.dtype == np.float64 else 2 * x), X),
+    "a backward of their dy": (lambda x: x**2, lambda dy, x: dy * (3 if dy.dtype == float else 2) * x, X),
+    "∞ − ∞ under a mask": (lambda x: np.where(SOME[:3], x, (x - INF) + INF), of_x(lambda x: 1 + 0 * x), X),
+    "any": (lambda x: x.any(axis=0) * x, lambda dy, x: dy * x[0] + (dy * x).sum() * np.eye(3)[0], ONES),
+    "the other of two": (np.maximum, lambda dy, x, z: (dy * (x < z), dy * (x >= z)), X, X[::-1].copy()),
+}
+"""Two holes at once."""
+
+WRONG = FORKED | {
     f"{name}: {each}": case
     for name, group in {
         "where": MASKED,
         "NaN": NANS,
         "∞": INFINITE,
-        "linear": LINEAR,
+        "overflow": OVERFLOW,
         "small": SMALL,
-        "slight": SLIGHT,
+        "step": STEPS,
         "hidden": HIDDEN,
-        "step": steps.STEPS,
-        "narrow": steps.NARROW,
-        "truth": ways.TRUTHS,
-        "kind": ways.KINDS,
-        "cast": ways.CASTS,
-        "shown": ways.SHOWN,
-        "seen": ways.SEEN,
-        "error": ways.ERRORS,
-        "drawn": ways.DRAWN,
-        "memory": ways.MEMORY,
-        "layout": ways.LAYOUT,
+        "memory": MEMORY,
+        "twice": TWICE,
     }.items()
     for each, case in group.items()
 }
+
+
+def only(constant, wrong):
+    return lambda x: np.tanh(constant * x), of_x(lambda x: wrong * (1 - np.tanh(constant * x) ** 2)), X
+
+
+SLIGHT = {
+    "1e-9": only(1.0, 1 + 1e-9),
+    "1e-12": only(1.0, 1 + 1e-12),
+    "π": only(np.pi, 3.14159265),
+    "a third": only(1 / 3, 0.333333333),
+    "GELU's 0.044715": (
+        lambda x: x * np.tanh(x + 0.044715 * x**3),
+        of_x(lambda x: (t := np.tanh(x + 0.044715 * x**3)) + x * (1 - t * t) * (1 + 3 * 0.04471500001 * x * x)),
+        X,
+    ),
+    "another ε": (*with_eps(1.1e-9), X),
+    "an ε outside of √": (
+        lambda x: x / (np.sqrt((x * x).sum()) + 1e-9),
+        lambda dy, x: dy / (n := np.sqrt((x * x).sum() + 1e-18)) - x * (dy * x).sum() / n**3,
+        X,
+    ),
+}
+"""A wrong gradient is wrong however near it comes; complex steps show it."""
+
+EPSILONS = {
+    "no ε": (*with_eps(0), X),
+    "log(p + ε), with p − onehot": (
+        lambda x: -np.log(softmax(x) + 1e-9)[[0, 1], [1, 2]].sum(),
+        lambda dy, x: dy * (softmax(x) - np.eye(3)[[1, 2]]),
+        X,
+    ),
+    "log(σ + ε), with σ − t": (
+        lambda x: -(SOME * np.log(sigmoid(x) + 1e-9) + ~SOME * np.log(1 - sigmoid(x) + 1e-9)).sum(),
+        lambda dy, x: dy * (sigmoid(x) - SOME),
+        UP,
+    ),
+}
+"""Right but for a small constant that forward has and backward leaves out: the report names it."""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from rounds import THREAD_VARIABLES, busy_seconds, wait_for_quiet
 
-PARTS = ("gradients", "sum", "norm", "update", "spread")
+PARTS = ("gradients", "sum and norm", "update", "spread")
 """Of a step, as scaling_step.py calls them."""
 
 STEP = Path(__file__).with_name("scaling_step.py")

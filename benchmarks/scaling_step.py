@@ -22,15 +22,15 @@ from workloads import WORKLOADS
 
 from npbert import AdamW, Batch, BertConfig, BertForPreTraining, clip_factor
 from npbert.compute import keep_freed_memory
-from npbert.training import accumulate
-from npbert.training.parallel import Communicator, Shares, TreeSum, world
+from npbert.training.accumulate import gradients_of
+from npbert.training.parallel import Communicator, Gradients, Shares, world
 
-PARTS_OF_A_STEP = ("gradients", "sum", "norm", "update", "spread")
+PARTS_OF_A_STEP = ("gradients", "sum and norm", "update", "spread")
 WARM_UP = 2
 
 
 def measure_steps(
-    communicator: Communicator, name: str, passes: int, sequences: int, *, shared_out: bool
+    communicator: Communicator, name: str, passes: int, sequences: int, *, parts: int, shared_out: bool
 ) -> dict[str, Any]:
     """A training step as the Trainer makes it, in its parts. sequences: how many; the workload's, again and again."""
     config, (arrays,) = WORKLOADS[name].make("", Path())
@@ -39,20 +39,21 @@ def measure_steps(
     model = BertForPreTraining(BertConfig(**config), rng=np.random.default_rng(0))
     shares = Shares(model, communicator, shared_out=shared_out)
     optimizer = AdamW(shares.parameters, lr=1e-4, weight_decay=0.01)
-    norm = 0.0
+    norm, found = 0.0, Gradients(1)
 
     def gradients() -> None:
-        shares.zero_gradients()
-        accumulate(model, batch, [0, optimizer.steps], parts=communicator.size, shares=shares)
+        nonlocal found
+        shares.zero_grad()
+        _, found = gradients_of(model, batch, [0, optimizer.steps], shares, parts=parts)
 
-    def take_norm() -> None:
+    def add_up() -> None:
         nonlocal norm
-        norm = shares.global_norm()
+        norm = shares.add_up(found)
 
     def update() -> None:
         optimizer.step(clip_factor(norm, 1.0))
 
-    work = (gradients, shares.sum_gradients, take_norm, update, shares.spread_values)
+    work = (gradients, add_up, update, shares.spread_values)
     seconds = [[timed(part) for part in work] for _ in range(WARM_UP + passes)][WARM_UP:]
     medians = dict(zip(PARTS_OF_A_STEP, map(statistics.median, zip(*seconds, strict=True)), strict=True))
     values = sum(parameter.value.size for parameter in model.parameters())
@@ -64,13 +65,14 @@ def measure_network(communicator: Communicator, passes: int) -> dict[str, Any]:
     """How long an all-reduce of some sizes takes, in bytes, and a gathering of one number from each."""
     found = {}
     for size in (2**12, 2**16, 2**20, 2**23, 2**26):
-        array, edges = np.ones(size, np.float32), [size * n // communicator.size for n in range(communicator.size + 1)]
+        shares = [[np.ones(size // communicator.size, np.float32)] for _ in range(communicator.size)]
+        received = [[np.empty_like(shares[0][0])] for _ in shares]
 
-        def all_reduce(array: Any = array, edges: Any = edges) -> None:
-            sums = TreeSum(communicator.size)
-            sums.add((0, communicator.rank), [array])
-            communicator.scatter_sum(sums, array, edges)
-            communicator.spread(array, edges)
+        def all_reduce(shares: Any = shares, received: Any = received) -> None:
+            communicator.exchange(shares, received)
+            for (array,) in received:
+                shares[communicator.rank][0] += array
+            communicator.exchange([shares[communicator.rank]] * len(shares), shares)
 
         found[str(4 * size)] = statistics.median([timed(all_reduce) for _ in range(WARM_UP + passes)][WARM_UP:])
     numbers = [timed(lambda: communicator.gather(1)) for _ in range(200)]
@@ -89,6 +91,7 @@ def main() -> None:
     parser.add_argument("workload")
     parser.add_argument("--passes", type=int, default=4)
     parser.add_argument("--sequences", type=int, default=0, help="another number of them than the workload's")
+    parser.add_argument("--parts", type=int, default=0, help="of a batch; by default as many as processes")
     parser.add_argument("--not-shared-out", action="store_true")
     args = parser.parse_args()
     keep_freed_memory()
@@ -97,8 +100,8 @@ def main() -> None:
         if args.workload == "network":
             numbers = measure_network(communicator, args.passes)
         else:
-            shared_out = not args.not_shared_out
-            numbers = measure_steps(communicator, args.workload, args.passes, args.sequences, shared_out=shared_out)
+            how: dict[str, Any] = {"parts": args.parts or communicator.size, "shared_out": not args.not_shared_out}
+            numbers = measure_steps(communicator, args.workload, args.passes, args.sequences, **how)
     everyone = communicator.gather({**numbers, "rank": communicator.rank, "peak_mib": peak_mebibytes()})
     if communicator.is_first:
         json.dump(everyone, sys.stdout)

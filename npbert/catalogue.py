@@ -18,11 +18,12 @@ import npbert.blocks
 import npbert.layers
 import npbert.models
 from npbert.blocks import EncoderLayer
-from npbert.core import IGNORED, Init, Layer
+from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
 from npbert.data.batch import Batch
 from npbert.gradcheck import LossOf, randomize
 from npbert.models import BertConfig
 from npbert.shapes import AWKWARD, Shapes
+from npbert.training.accumulate import accumulate
 
 _ROOMS = npbert.layers, npbert.blocks, npbert.models
 _CLASSES: dict[str, type[Any]] = {name: getattr(room, name) for room in _ROOMS for name in room.__all__}
@@ -54,6 +55,22 @@ class Setting:
         is_float = [isinstance(value, np.ndarray) and value.dtype == np.float64 for value in inputs]
         inputs = tuple(value.astype(dtype) if f else value for value, f in zip(inputs, is_float, strict=True))
         return layer, inputs, np.random.default_rng(seed + 3)
+
+
+class LossInParts(Layer):
+    """A model's loss over a whole batch, without dropout, with the backward of a training step: the batch is cut into
+    `parts` parts at most, and each goes forward and back by itself."""
+
+    def __init__(self, model: Any, parts: int) -> None:
+        self.model, self.parts = model, parts
+
+    def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> Any:
+        tape.keep(self, batch)
+        return self.model.loss(batch).loss
+
+    def backward(self, dloss: Any, tape: Tape) -> None:
+        """The gradient of a sum is the sum of the parts' gradients, each with its part's share of the targets."""
+        accumulate(self.model, tape.take(self), None, parts=self.parts, dloss=float(dloss))
 
 
 def _plain(layer_class: Any, init: Init) -> Any:
@@ -164,6 +181,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BertForPreTraining, logits of all": (model, batch),
         "BertForMaskedLM": of_model(labels=one_without),
         "BertForMaskedLM, logits of all": (model, batch),
+        "BertForPreTraining, a batch in 3 parts": (
+            lambda cls, init: LossInParts(model(cls, init), 3),
+            lambda rng: (shapes.batch(**words),),
+        ),
         "BertForSequenceClassification": of_model(config={"num_labels": 5}, labels=shapes.class_labels),
         "BertForSequenceClassification, regression": of_model(
             config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]

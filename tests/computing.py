@@ -14,8 +14,8 @@ import numpy as np
 from npbert.compute import Array, num_threads, set_num_threads
 
 BLOCKS = ["compute.rowwise.BLOCK", "compute.pieces.BLOCK"]
-SHARES = ["compute.sequencewise.SHARE", "compute.sequencewise.HALF"]
-PRODUCTS = ["compute.matmul.SMALL", "compute.matmul.TINY"]
+PARTS = ["compute.cut.ROWS"]
+PRODUCTS = ["compute.matmul.SMALL", "compute.matmul.TINY", "compute.matmul.LENGTH"]
 
 BLAS_THREADS = 3
 """A number of threads for BLAS that nothing else gives it: see the fixture `count_of_blas`."""
@@ -33,8 +33,8 @@ def on_threads(count: int) -> Iterator[None]:
 
 @contextmanager
 def in_pieces(block: int, product: int = 1) -> Iterator[None]:
-    """Cut what is larger than `block` elements, products of more multiplications than `product`, and all batches."""
-    sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), **dict.fromkeys(SHARES, 1)}
+    """Cut what is larger than `block` elements, products of more multiplications than `product`, and all inference."""
+    sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), **dict.fromkeys(PARTS, 1)}
     with ExitStack() as stack:
         for name, size in sizes.items():
             module, _, constant = name.rpartition(".")

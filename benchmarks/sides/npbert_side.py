@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from task import MAX_NORM, SENTENCE, Array, Arrays, Encode, Step, Task
 
-from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed, Tape, clip_factor, global_norm
+from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed, clip_factor
 from npbert.compute import keep_freed_memory
+from npbert.training.accumulate import gradients_of
+from npbert.training.parallel import ALONE, Shares
 
 keep_freed_memory()
 
@@ -17,15 +19,14 @@ def training_step(task: Task) -> Step:
         model = BertForPreTraining.from_pretrained(task.weights)
     else:
         model = BertForPreTraining(BertConfig(**task.config), rng=rng)
-    optimizer = AdamW(model.parameters(), lr=task.learning_rate, weight_decay=task.weight_decay)
+    shares = Shares(model, ALONE)
+    optimizer = AdamW(shares.parameters, lr=task.learning_rate, weight_decay=task.weight_decay)
 
     def step(batch: Arrays) -> float:
-        model.zero_grad()
-        tape = Tape(rng)
-        loss = float(model.loss(Batch(**batch), tape).loss)
-        model.loss_backward(1.0, tape)
-        optimizer.step(clip_factor(global_norm(optimizer.parameters), MAX_NORM))
-        return loss
+        shares.zero_grad()
+        losses, gradients = gradients_of(model, Batch(**batch), [0, optimizer.steps], shares)
+        optimizer.step(clip_factor(shares.add_up(gradients), MAX_NORM))
+        return losses.total
 
     return step
 

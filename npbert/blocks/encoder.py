@@ -6,7 +6,7 @@ import numpy as np
 
 from npbert.blocks.checkpointed import Checkpointed
 from npbert.blocks.encoder_layer import EncoderLayer
-from npbert.compute import Array, sequencewise, sequencewise_backward
+from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape
@@ -20,9 +20,6 @@ class Encoder(Layer):
     sequences: which rows belong together; None means that all are one sequence.
     read (M,): the rows that are wanted, in ascending order; None means all. Every layer needs all rows of the one
     before it as keys and values, but in the last layer only the rows that are read need to be queries: an exact saving.
-
-    As no sequence knows of another, threads take some of them through all layers: in training, with dropout and a tape
-    of its own, each half of a batch that is large enough.
 
     gradient_checkpointing: when set to True, each layer keeps only its input for backward (`Checkpointed`).
 
@@ -41,15 +38,6 @@ class Encoder(Layer):
         self, x: Array, sequences: Sequences | None = None, read: Array | None = None, tape: Tape = NO_TAPE
     ) -> Array:
         sequences = Sequences(np.array([len(x)])) if sequences is None else sequences
-        y, shares = sequencewise(self._encode, x, sequences, read, tape)
-        tape.keep(self, shares)
-        return y
-
-    def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx: the backward of each share of the sequences, as forward cut them; they add to gradients in turn."""
-        return sequencewise_backward(self._encode_backward, dy, tape.take(self), tape)
-
-    def _encode(self, x: Array, sequences: Sequences, read: Array | None, tape: Tape) -> Array:
         computed: list[Layer] = list(self.layers)
         if self.gradient_checkpointing:
             computed = [Checkpointed(layer) for layer in computed]
@@ -64,7 +52,7 @@ class Encoder(Layer):
         tape.keep(self, computed, all_are_read)  # `Checkpointed` wraps the layers anew in each forward
         return y
 
-    def _encode_backward(self, dy: Array, tape: Tape) -> Array:
+    def backward(self, dy: Array, tape: Tape) -> Array:
         """The layers in reverse. What went into a layer was both its x and its z, so the gradients of both are added.
 
         In the last layer x may be some rows alone: their gradients go back to their places first.

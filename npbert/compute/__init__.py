@@ -2,17 +2,17 @@
 
 from npbert.compute.adam import adam_steps
 from npbert.compute.array import Array, DTypeLike
+from npbert.compute.cut import inference_parts, neighbours, training_parts
 from npbert.compute.erf import erf
 from npbert.compute.matmul import matmul
 from npbert.compute.memory import keep_freed_memory
 from npbert.compute.pieces import Piece, attention_pieces
 from npbert.compute.rowwise import BLOCK, in_blocks, rowwise
-from npbert.compute.sequencewise import sequencewise, sequencewise_backward
 from npbert.compute.sums import dot_rows, row_maxima, row_sums, scatter_add, sum_rows
 from npbert.compute.threads import num_threads, run, set_num_threads, slices
-from npbert.compute.turns import in_turn
 
-__all__ = ["Array", "DTypeLike", "matmul", "rowwise", "sequencewise", "sequencewise_backward"]
+__all__ = ["Array", "DTypeLike", "matmul", "rowwise"]
+__all__ += ["neighbours", "training_parts", "inference_parts"]
 __all__ += ["Piece", "attention_pieces", "adam_steps", "erf"]
 __all__ += ["sum_rows", "dot_rows", "row_sums", "row_maxima", "scatter_add"]
-__all__ += ["BLOCK", "in_blocks", "in_turn", "run", "slices", "num_threads", "set_num_threads", "keep_freed_memory"]
+__all__ += ["BLOCK", "in_blocks", "run", "slices", "num_threads", "set_num_threads", "keep_freed_memory"]

@@ -3,13 +3,16 @@
 import numpy as np
 
 from npbert.compute.array import Array
-from npbert.compute.threads import num_threads, run, slices
+from npbert.compute.threads import run, slices, ways
 
 SMALL = 8_000_000
 """A product of fewer multiplications is done by one thread: another would hardly have begun before it is done."""
 
 TINY = 8_000
 """A product of fewer multiplications BLAS leaves to one thread of its own accord."""
+
+LENGTH = 384
+"""Rows or columns of a piece, at least: for each piece BLAS copies the whole other factor."""
 
 FEW = 32
 """Rows of the left factor that are few beside the work of BLAS to copy the right one first, in the order it likes."""
@@ -27,6 +30,7 @@ def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
     a (N, I)   b (I, O)   plus (O,), added to every row
 
     The larger side of the result is cut, so that each thread reads a part of the larger factor and all of the smaller.
+    The cut follows from the sizes, never from the number of threads.
     """
     shape = len(a), b.shape[1]
     multiplications = shape[0] * shape[1] * a.shape[1]
@@ -44,7 +48,7 @@ def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
         if plus is not None:
             part += plus if axis == 0 else plus[piece]
 
-    pieces = max(1, min(num_threads(), multiplications // SMALL, shape[axis]))
+    pieces = max(1, min(ways(), multiplications // SMALL, shape[axis] // LENGTH))
     run(multiply, slices(shape[axis], pieces))
     return product
 

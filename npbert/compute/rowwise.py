@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute.array import Array
-from npbert.compute.threads import num_threads, run, slices
+from npbert.compute.threads import run, slices
 
 BLOCK = 128 * 1024
 """Elements in a block. Five arrays of this size, in float32, are about what a cache of 2 MiB holds; and an operation on
@@ -56,7 +56,6 @@ def _cut(*arrays: Array) -> list[slice]:
     """Slices of the rows that together cover them, with about BLOCK elements of the largest array in each."""
     count = len(arrays[0])
     pieces = math.ceil(max(array.size for array in arrays) / BLOCK)
-    pieces = math.ceil(pieces / num_threads()) * num_threads()  # so that all threads end together
     return slices(count, min(count, pieces))
 
 

@@ -28,6 +28,10 @@ Item = TypeVar("Item")
 
 VARIABLE = "NPBERT_NUM_THREADS"
 
+WAYS = 4
+"""Pieces that a large product is cut into, on any number of threads: BLAS may round otherwise in a piece of another
+size. More would take one thread longer; each piece copies a whole factor again."""
+
 
 def num_threads() -> int:
     """The number of threads that npbert computes on, with the calling one.
@@ -46,6 +50,12 @@ def num_threads() -> int:
     return _state.count
 
 
+def ways() -> int:
+    """The number of pieces that a large product is cut into: WAYS, or in one of n pieces of what `run` shares out, an
+    n-th of them. It depends on what is computed, and never on the number of threads."""
+    return _here.ways
+
+
 def set_num_threads(count: int) -> None:
     """Compute on `count` threads from now on, in the whole process.
 
@@ -62,8 +72,10 @@ def set_num_threads(count: int) -> None:
         pool.shutdown(wait=False)
 
 
-def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
+def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None = None) -> None:
     """Call work(item) once for every item, on several threads at a time, and return when all is done.
+
+    of: the number of items that there are in all, where these are only some of them: products are cut by it (`ways`).
 
     NumPy lets go of Python's lock inside its loops, so pieces should be large: 10,000 elements and more. `work` may
     multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread. `work` may call `run`
@@ -72,20 +84,21 @@ def run(work: Callable[[Item], object], items: Iterable[Item]) -> None:
     An error of `work` comes out of `run`, a KeyboardInterrupt as well; items that were not begun by then are left, no
     thread is at work on one, and BLAS has its threads again.
     """
-    if _here.count == 1:
-        for item in items:
-            work(item)
-        return
-    waiting = deque(items)
-    helpers = min(num_threads(), len(waiting)) - 1
-    user = object()
+    waiting, user, before = deque(items), object(), _here.ways
+    helpers, within = min(num_threads(), len(waiting)) - 1, max(1, before // max(1, of or len(waiting)))
+
+    def piece(item: Item) -> None:
+        _here.ways = within
+        work(item)
+
     try:
-        if _hold_blas(user) and helpers > 0:
-            _run_on_several(work, waiting, helpers)
+        if _here.count != 1 and _hold_blas(user) and helpers > 0:
+            _run_on_several(piece, waiting, helpers)
         else:
             for item in waiting:
-                work(item)
+                piece(item)
     finally:
+        _here.ways = before
         try:
             _release_blas(user)
         finally:
@@ -188,9 +201,11 @@ class _State:
 
 
 class _Here(threading.local):
-    """The state of one thread: on how many it may compute, in a piece of work that is shared out."""
+    """The state of one thread in a piece of work that is shared out: on how many it may compute, and into how many
+    pieces it cuts a product."""
 
     count: int | None = None
+    ways = WAYS
 
 
 def _submit(work: Callable[[], None], times: int, futures: list[Future[None]]) -> None:

@@ -2,9 +2,9 @@
 
 from npbert.core.checks import IGNORED
 from npbert.core.layer import Layer, named_parameters, named_parts
-from npbert.core.parameter import Init, Parameter
+from npbert.core.parameter import Init, Parameter, gradients_of_a_part
 from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape, TapeError
 
 __all__ = ["Parameter", "Init", "Layer", "named_parameters", "named_parts", "Tape", "NO_TAPE", "TapeError"]
-__all__ += ["Sequences", "IGNORED"]
+__all__ += ["Sequences", "IGNORED", "gradients_of_a_part"]

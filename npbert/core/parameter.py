@@ -1,5 +1,10 @@
 """Parameter: an array that is learned, with its gradient. Init: the numbers that a fresh one starts with."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import singledispatch
 
@@ -7,7 +12,6 @@ import numpy as np
 
 from npbert.compute.array import Array, DTypeLike
 from npbert.compute.sums import scatter_add
-from npbert.compute.turns import in_turn
 from npbert.shown import in_short
 
 
@@ -20,15 +24,14 @@ class Parameter:
     def __init__(self, value: Array) -> None:
         self.value = value
         self._grad: Array | None = None
-        self._place: Array | None = None
 
     @property
     def grad(self) -> Array:
         """∂loss/∂value, of its shape and dtype: the sum of all that was added since `zero_grad`."""
-        if self._grad is None:
-            self._grad = np.empty(self.value.shape, self.value.dtype) if self._place is None else self._place
-            self._grad.fill(0)
-        return self._grad
+        so_far = self._so_far
+        if so_far is None:
+            so_far = self._so_far = np.zeros_like(self.value)
+        return so_far
 
     @grad.setter
     def grad(self, grad: Array) -> None:
@@ -45,26 +48,49 @@ class Parameter:
             raise ValueError(f"a gradient of shape {grad.shape} for a parameter of shape {wanted}")
         if grad.dtype != self.value.dtype:
             raise TypeError(f"a gradient of {grad.dtype} for a parameter of {self.value.dtype}")
-        in_turn(lambda: self._add(grad, rows))
-
-    def _add(self, grad: Array, rows: Array | None) -> None:
+        so_far = self._so_far
         if rows is not None:
             scatter_add(self.grad, rows, grad)
-        elif self._grad is not None:
-            self._grad += grad
-        elif self._place is not None:
-            self._place[...] = grad
-            self._grad = self._place
+        elif so_far is not None:
+            so_far += grad
         else:
-            self._grad = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
+            self._so_far = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
 
-    def zero_grad(self, place: Array | None = None) -> None:
-        """Set the gradient to 0, and give its memory back. place: an array for the next gradient, whatever it holds; so
-        many gradients can lie beside each other, to be sent in one piece."""
-        self._grad, self._place = None, place
+    def zero_grad(self) -> None:
+        """Set the gradient to 0, and give its memory back."""
+        self._so_far = None
+
+    @property
+    def _so_far(self) -> Array | None:
+        """The gradient, None for 0: the parameter's own, or that of the part of a batch which this thread computes."""
+        part = _part.get()
+        return self._grad if part is None else part.get(self)
+
+    @_so_far.setter
+    def _so_far(self, grad: Array | None) -> None:
+        part = _part.get()
+        if part is None:
+            self._grad = grad
+        else:
+            part[self] = grad
 
     def __repr__(self) -> str:
         return f"Parameter {in_short(self.value)}"
+
+
+_part: ContextVar[dict[Parameter, Array | None] | None] = ContextVar("_part", default=None)
+
+
+@contextmanager
+def gradients_of_a_part() -> Iterator[dict[Parameter, Array | None]]:
+    """Give a dict that takes, within this, what backward adds to each parameter; None or nothing is 0. The parameters'
+    own gradients stay as they are, so other threads can compute other parts of a batch at the same time."""
+    gradients: dict[Parameter, Array | None] = {}
+    token = _part.set(gradients)
+    try:
+        yield gradients
+    finally:
+        _part.reset(token)
 
 
 @singledispatch

@@ -55,13 +55,6 @@ class Tape(Shown):
             why = "the tape is empty: did forward keep anything, on this tape?"
         raise TapeError(f"{name} would take back what it kept, but {why} {RULE}")
 
-    def branches(self, count: int) -> list["Tape"]:
-        """Tapes for `count` parts of a batch that are computed side by side, each with a generator of its own, drawn
-        from this one's."""
-        seeds = [None] * count if self.rng is None else self.rng.integers(2**63, size=count).tolist()
-        rngs = (None if seed is None else np.random.default_rng(seed) for seed in seeds)
-        return [Tape(rng, keeps=self.keeps) for rng in rngs]
-
     def check_empty(self) -> None:
         """Raise TapeError if something is left: then a backward was forgotten."""
         if self._kept:

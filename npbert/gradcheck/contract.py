@@ -8,11 +8,11 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Parameter, Tape
-from npbert.gradcheck.exact.run import gradients_by_name
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import arrays_in, as_tuple, copied, copy_of, different, is_float_array
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
+from npbert.gradcheck.returned import gradients_by_name
 
 _SET = (
     "is set by backward, and should be added to: after two backwards only that of the last is there, as if = stood for "

@@ -13,7 +13,7 @@ import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like
-from npbert.gradcheck.exact.number import NonFinite, Number
+from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.room import Variables, is_exact
 from npbert.gradcheck.inputs import is_float_array
 
@@ -131,7 +131,7 @@ def _own(value: Any, is_moved: bool = False) -> Any:
 
 def plain(value: Any) -> Any:
     """An array of float64, of complex numbers or of exact ones, for whatever tensor or number it is."""
-    if value is None or isinstance(value, Number | NonFinite | Numbers):
+    if value is None or isinstance(value, Number | Numbers):
         return value
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()

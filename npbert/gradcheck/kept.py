@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.exact.number import NonFinite, Number
+from npbert.gradcheck.exact.number import Number
 
 _ABSENT = object()
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
@@ -140,7 +140,7 @@ def _slots(thing: Any) -> dict[str, Any]:
 
 
 def _is_exact(thing: Any) -> bool:
-    return isinstance(thing, Number | NonFinite)
+    return isinstance(thing, Number)
 
 
 def _to_undo(thing: Any) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:

@@ -18,18 +18,11 @@ COMPLEX_STEP = "complex step"
 TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
 """The estimates, and the relative error up to which each believes a derivative."""
 IN_FLOAT32 = "finite differences of float32"
-ROUGHLY = {IN_FLOAT32: 2e-3}
-"""The same for code that casts to float32, where three digits are left of a difference."""
-
-ROUNDING = 1e-12
-"""The relative error of a backward in floats, beside exact arithmetic, that may be rounding."""
+ROUGHLY = {IN_FLOAT32: 2e-3}  # for code that casts to float32, where three digits are left of a difference
+ROUNDING = 1e-12  # of a backward in floats, beside exact arithmetic
 
 PROVED, REFUTED, NOT_PROVED = "proved", "refuted", "not proved"
 _MOST_NAMES = 8
-_VALUES = (
-    "Proved, and yet wrong: the formulas are right, but what floats make of them is not. Does a number overflow, do "
-    "two that are nearly equal cancel, or is a constant or a function only nearly what it is called?"
-)
 
 Gradients = dict[str, Array]
 
@@ -225,12 +218,8 @@ class Report(Shown):
 
     def _hints(self) -> list[str]:
         """Why nothing is proved, and what was not checked."""
-        hints = []
-        if self.proof is not None and self.proof.verdict == NOT_PROVED:
-            hints.append(f"Not proved: {self.proof.reason}.")
-        if not self.ok and self.proof:
-            hints.append(_VALUES)
-        return [*hints, *filter(None, [self.unchecked])]
+        reason = self.proof.reason if self.proof is not None and self.proof.verdict == NOT_PROVED else ""
+        return [*([f"Not proved: {reason}."] if reason else []), *([self.unchecked] if self.unchecked else [])]
 
 
 def compared(
@@ -241,8 +230,7 @@ def compared(
     scales: Gradients | None = None,
     doubts: Gradients | None = None,
 ) -> list[Comparison]:
-    """A comparison for each array that is not empty. Its error is beyond `doubts`, relative to `scales`, or as a Report
-    says."""
+    """A comparison for each array that is not empty: errors beyond `doubts`, relative to `scales` or as in a Report."""
     largest = {name: float(np.abs(derivatives).max(initial=0)) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
     found = []

@@ -6,13 +6,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, Pooler
-from npbert.compute import Array, DTypeLike
-from npbert.core import NO_TAPE, Init, Tape
+from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
+from npbert.compute.lent import Lending
+from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
 from npbert.shown import shown_in_short
+
+_lending = Lending()
 
 
 @shown_in_short
@@ -87,11 +90,31 @@ class BertModel(PreTrainedModel):
         self.encode_backward(dh, tape)
 
     def encode(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """The last hidden state (N, D) of the rows, or (M, D) of those that are read: what a head starts from."""
+        """The last hidden state (N, D) of the rows, or (M, D) of those that are read: what a head starts from.
+
+        No sequence knows of another, so in inference threads take parts of a large batch through all layers. (In
+        training they take whole parts, with the loss: `npbert.training.accumulate`.) What is too little to be shared is
+        left to BLAS's threads (compute/lent.py).
+        """
         if tape is None:
             raise TypeError("tape is None, wanted a Tape, or NO_TAPE where no backward will follow")
+        sequences, read = packed.sequences, packed.read_rows
         h = self.embeddings.forward(packed.input_ids, packed.token_type_ids, packed.positions, tape)
-        return self.encoder.forward(h, packed.sequences, packed.read_rows, tape)
+        if tape.keeps or tape.rng is not None:
+            return self.encoder.forward(h, sequences, read, tape)
+        parts = neighbours(sequences.lengths, inference_parts(*h.shape))
+        if len(parts) == 1:
+            return _lending(lambda: self.encoder.forward(h, sequences, read, tape), self, len(h))
+        found: list[Any] = [None] * len(parts)
+
+        def work(number: int) -> None:
+            part = parts[number]
+            first, last = sequences.offsets[[part.start, part.stop]]
+            own = None if read is None else read[slice(*np.searchsorted(read, [first, last]))] - first
+            found[number] = self.encoder.forward(h[first:last], Sequences(sequences.lengths[part]), own, tape)
+
+        run(work, range(len(parts)))
+        return np.concatenate(found)
 
     def encode_backward(self, dh: Array, tape: Tape) -> None:
         """The backward of `encode`: from dh to every parameter of the encoder and the embeddings."""

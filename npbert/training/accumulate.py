@@ -1,15 +1,18 @@
-"""Gradients that take less memory: a batch in parts, with the gradient that it has as a whole, and checkpointing."""
+"""Gradients of a batch in parts: each part goes from ids to loss and back by itself, on a thread or a process."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.blocks import Encoder
-from npbert.compute import Array
-from npbert.core import IGNORED, Tape, named_parts
+from npbert.compute import Array, neighbours, num_threads, run, training_parts
+from npbert.core import IGNORED, Tape, gradients_of_a_part, named_parts
 from npbert.data.batch import Batch
-from npbert.training.parallel import ALONE, Shares, TreeSum
+from npbert.messages import counted, warn
+from npbert.models.packed_batch import PackedBatch
+from npbert.training.parallel import ALONE, Gradients, Shares
 
 
 class StepLosses(NamedTuple):
@@ -30,73 +33,97 @@ class StepLosses(NamedTuple):
 
 
 def accumulate(
-    model: Any,
-    batch: Batch,
-    seed: Sequence[int] | None,
-    *,
-    parts: int = 1,
-    shares: Shares | None = None,
+    model: Any, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0, dloss: float = 1.0
 ) -> StepLosses:
-    """Add the gradient of the loss of `batch` to the model's, computed in `parts` parts: one after another, of which
-    only one at a time needs memory for what its layers keep; or by several processes, each of which has its own parts
-    (then `shares.sum_gradients()` makes of all what the batch has as a whole).
+    """Add the gradient of the loss of `batch` to the model's, computed in parts, which the threads share.
 
-    The gradients of the parts are added up as TreeSum does it, so they are the same bits with any number of processes.
-    A process with one part needs memory for one gradient of the model's size, with 2 parts for two, with 4 for three.
+    parts: how many at most; 0 for as many as the sizes of batch and model make worth it.
+    dloss: the factor by which this loss counts in what is minimised. The rest is as in `gradients_of`.
+    """
+    shares = Shares(model, ALONE)
+    losses, gradients = gradients_of(model, batch, seed, shares, parts=parts, dloss=dloss)
+    shares.add_up(gradients)
+    return losses
+
+
+def gradients_of(
+    model: Any, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0, dloss: float = 1.0
+) -> tuple[StepLosses, Gradients]:
+    """The losses of `batch`, and the gradients of the parts of this process, as far as they are added up.
+
+    The batch is cut once (`parts_of`). Each part has a tape and a generator of its own, and a gradient of its
+    own; so no thread waits for another, and nothing that a layer does, or leaves undone, mixes parts up. Neither the
+    number of threads nor that of processes changes a bit.
+
+    The parts are computed in rounds, one part a thread. Before each round what can be added up is; after the last,
+    `Shares.add_up` does it. So a process holds a gradient for each thread at work, and beside them the sums that wait
+    for others: one, or for more than four parts as many as their number has binary digits.
 
     The loss of a batch is a mean over its N targets, so a part with n of them counts n/N. (A mean of the parts' own
     means would give a target more weight where there are few.) Each kind of loss has its own n and N.
 
-    seed: where dropout is drawn from, for each part anew, from the seed and the number of the part; so it does not
-    matter which process has it. None means no dropout.
+    seed: where dropout is drawn from, for each part anew, from the seed and the number of the part. None means no
+    dropout.
 
-    Raises: ValueError for more parts than sequences, and what the model's `loss` raises.
+    Raises: what the model's `loss` raises.
     """
-    shares = shares or Shares(model, ALONE)
-    communicator = shares.communicator
-    pieces = [model.pack(piece) for piece in split(batch, parts)]
+    pieces, communicator = parts_of(model, batch, shares, parts), shares.communicator
+    count = len(pieces)
+    size = communicator.size
+    if communicator.is_first and count < size:
+        said = f"a batch of {counted(count, 'part')} leaves {size - count} of {size} processes without work"
+        warn(f"{said}: begin a run with --parts {size} for as many parts as processes")
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
-    results, sums = [], TreeSum(len(pieces))
-    for number in communicator.own(range(len(pieces))):
-        if sums.waiting:
-            shares.zero_gradients(apart=True)
-        tape, weight = Tape(part_rng(seed, number)), weights[number]
-        losses = model.loss(pieces[number], tape)
-        model.loss_backward(tuple(weight) if len(weight) > 1 else weight[0], tape)
+    gradients = Gradients(count)
+    results: dict[int, Any] = {}
+
+    def work(number: int) -> None:
+        tape, weight = Tape(part_rng(seed, number)), [dloss * each for each in weights[number]]
+        with gradients_of_a_part() as found:
+            losses = model.loss(pieces[number], tape)
+            model.loss_backward(tuple(weight) if len(weight) > 1 else weight[0], tape)
         tape.check_empty()
-        results.append((list(map(float, losses.means)), losses.counts_right))
-        sums.add((0, number), shares.gradients())
-    shares.hold(sums)
-    means, right = zip(*(result for theirs in communicator.gather(results) for result in theirs), strict=True)
+        results[number] = losses.means, losses.counts_right
+        each = ((parameter.value, found.get(parameter)) for parameter in shares.all)
+        gradients.sums[0, number] = [
+            np.zeros_like(value) if gradient is None else np.asanyarray(gradient, order="C") for value, gradient in each
+        ]
+
+    own = communicator.own(range(count))
+    for first in range(0, len(own), num_threads()):
+        gradients.merge()
+        run(work, own[first : first + num_threads()], of=count)
+    everyone = itertools.chain(*communicator.gather([results[number] for number in own]))
+    means, right = zip(*everyone, strict=True)
     total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, whoever computed them
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
-    return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right)
+    return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), gradients
 
 
-def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:
-    """The generator that draws the dropout of the part with this number."""
-    return None if seed is None else np.random.default_rng([*seed, number])
+def parts_of(model: Any, batch: Batch, shares: Shares, parts: int) -> list[PackedBatch]:
+    """A batch in at most `parts` parts of about as many tokens; for 0, as many as the sizes of batch and model make
+    worth it. They are neighbours in the order of their lengths, and each part has something to predict.
 
-
-def split(batch: Batch, parts: int) -> list[Batch]:
-    """The sequences of a batch in at most `parts` batches of about one size, each with something to predict.
-
-    A batch of a class of one's own, with more arrays in it, is split into batches of that class.
-
-    Raises: ValueError for more parts than sequences.
+    The sequences of a group stay together. A batch of a class of one's own, with more arrays in it, is cut into batches
+    of that class.
     """
-    size = len(batch.input_ids)
-    if not 1 <= parts <= size:
-        raise ValueError(f"a batch of {size} sequences cannot be split into {parts} parts")
-    arrays = {name: value for name, value in vars(batch).items() if value is not None}
-    has_target = _have_targets(batch)
-    order = np.argsort(~has_target, kind="stable")  # those with a target come first, and are dealt out like cards
-    parts = min(parts, max(1, int(has_target.sum())))
-    return [
-        type(batch)(**{name: value[np.sort(order[start::parts])] for name, value in arrays.items()})
-        for start in range(parts)
-    ]
+    packed: PackedBatch = model.pack(batch)
+    config, lengths = packed.config, packed.is_real.reshape(packed.batch_shape[0], -1).sum(axis=1)
+    if not parts:
+        numbers = sum(parameter.value.size for parameter in shares.all)
+        parts = training_parts(packed.sequences.num_rows, config.num_hidden_layers, config.hidden_size, numbers)
+    order = np.argsort(lengths, kind="stable")
+    has_target, stops = _have_targets(packed.batch)[order], [0]
+    for part in neighbours(lengths[order], parts):
+        if has_target[stops[-1] : part.stop].any():
+            stops.append(part.stop)
+    stops[max(1, len(stops) - 1) :] = [len(order)]  # what is left without a target goes with the last that has one
+    if len(stops) == 2:
+        return [packed]
+    arrays = {name: array for name, array in vars(packed.batch).items() if array is not None}
+    rows = [np.sort(order[start:stop]) for start, stop in itertools.pairwise(stops)]
+    return [model.pack(type(packed.batch)(**{name: array[each] for name, array in arrays.items()})) for each in rows]
 
 
 def _have_targets(batch: Batch) -> Array:
@@ -106,6 +133,11 @@ def _have_targets(batch: Batch) -> Array:
         if targets is not None:
             has_target &= (targets != IGNORED).reshape(len(has_target), -1).any(axis=1)
     return has_target
+
+
+def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:
+    """The generator that draws the dropout of the part with this number."""
+    return None if seed is None else np.random.default_rng([*seed, number])
 
 
 def checkpoint_layers(model: Any) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from npbert.compute import run
 from npbert.core import Layer, Parameter, Tape, named_parts
-from npbert.data.batch import Batch
-from npbert.training.accumulate import part_rng, split
+from npbert.models.packed_batch import AnyBatch
+from npbert.training.accumulate import part_rng, parts_of
 from npbert.training.log import Log
 from npbert.training.parallel import Shares
 from npbert.training.progress import Step, Watcher
@@ -26,11 +26,13 @@ class NotFiniteError(ArithmeticError):
 class CheckFinite(Watcher):
     """Stops a run in which a number is not finite, before the update if there is time, and says where it came from.
 
+    parts: into how many a batch is cut, as in the settings.
     log: where the step gets a row, so that the curves of the run show where it ended; None where nothing is written.
     """
 
     model: Any
     shares: Shares
+    parts: int = 0
     log: Log | None = None
 
     def before_update(self, step: Step) -> None:
@@ -39,7 +41,8 @@ class CheckFinite(Watcher):
             return
         if self.log is not None:
             self.log.metrics.write(step.number, {"loss": step.losses.total, "gradient_norm": step.gradient_norm})
-        communicator, parts = self.shares.communicator, enumerate(split(step.batch, step.parts))
+        communicator = self.shares.communicator
+        parts = enumerate(parts_of(self.model, step.batch, self.shares, self.parts))
         own = communicator.own([(part, part_rng(step.seed, number)) for number, part in parts])
         gradients = [(piece.name, piece.parameter) for piece in self.shares.own]
         _, found = min(communicator.gather(first_not_finite(self.model, own, gradients)))
@@ -74,7 +77,7 @@ def parameter_not_finite(model: Layer) -> str | None:
 
 def first_not_finite(
     model: Any,
-    parts: Iterable[tuple[Batch, np.random.Generator | None]],
+    parts: Iterable[tuple[AnyBatch, np.random.Generator | None]],
     gradients: Iterable[tuple[str, Parameter]],
 ) -> tuple[int, str]:
     """A sentence that names the first parameter, or else the first layer, with a value that is not finite; or else the

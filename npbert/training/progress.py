@@ -24,14 +24,12 @@ class Data(Protocol):
 class Step(NamedTuple):
     """One step: its number, from 1 on, the batch, the losses, the norm of the gradient, and how long it took.
 
-    seed, parts: where the dropout of the batch was drawn from, and in how many parts it was computed, as in
-    `accumulate`.
+    seed: where the dropout of the batch was drawn from, as in `gradients_of`.
     """
 
     number: int
     batch: Batch
     seed: Sequence[int]
-    parts: int
     losses: StepLosses
     gradient_norm: float
     learning_rate: float

@@ -75,13 +75,13 @@ def _watchers(trainer: Any, is_asked: Callable[[], bool], files: ExitStack, news
     settings, step = trainer.settings, trainer.step
     judge = Judge(trainer)
     if not trainer.communicator.is_first:
-        return [CheckFinite(trainer.model, trainer.shares), judge, Saving(trainer, is_asked)]
+        return [CheckFinite(trainer.model, trainer.shares, settings.parts), judge, Saving(trainer, is_asked)]
     log = files.enter_context(Log(trainer.folder, after_step=step, every=settings.log_every))
     bar = files.enter_context(progress_of(trainer))
     if news:
         bar.say(news)
     return [
-        CheckFinite(trainer.model, trainer.shares, log),
+        CheckFinite(trainer.model, trainer.shares, settings.parts, log),
         LayerStatistics(trainer.model, settings, log),
         Metrics(trainer, log, bar),
         judge,

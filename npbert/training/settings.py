@@ -69,9 +69,8 @@ class TrainerSettings(Settings):
     max_grad_norm: float = setting(1.0, "a gradient with a larger norm than this is scaled down to it", value="NORM")
     parts: int = setting(
         0,
-        "compute each batch in this many parts, one after another, which takes less memory where the batch takes more "
-        "than the model, or shared by several processes: with the same parts and threads, any number of them gives the "
-        "same bits; 0: as many parts as there are processes when the run begins, as parts of few tokens take longer",
+        "compute each batch in at most this many parts, which threads and processes share: any number of those gives "
+        "the same bits; 0: from one to four parts, as many as keep no less for the way back than a gradient takes",
     )
     gradient_checkpointing: bool = setting(
         False, "compute each layer again on the way back, instead of keeping it: less memory for the same result"

@@ -12,10 +12,10 @@ import numpy as np
 from npbert.data.batch import Batch
 from npbert.optim import AdamW, clip_factor, linear_warmup_decay
 from npbert.shown import Sheet, Shown
-from npbert.training.accumulate import accumulate, checkpoint_layers
+from npbert.training.accumulate import checkpoint_layers, gradients_of
 from npbert.training.judge import Goal
 from npbert.training.live import sheet_of
-from npbert.training.parallel import ALONE, Communicator, Shares, check_parts, check_same_batch
+from npbert.training.parallel import ALONE, Communicator, Shares, check_same_batch
 from npbert.training.plot import Example
 from npbert.training.progress import Data, Progress, Step, Watcher
 from npbert.training.session import session
@@ -46,12 +46,11 @@ class Trainer(Shown):
     with the learning rate that a run of that length has there. (Extra: train.)
 
     communicator: several processes that train together, each on its parts of every batch: `world()` where a launcher
-    has started them. Each makes the same Trainer; process 0 writes the files. With the same parts and
-    as many threads, their number changes nothing, not a bit.
+    has started them. Each makes the same Trainer; process 0 writes the files. Neither their number nor that of threads
+    changes a bit.
 
-    Raises: ValueError for no steps at all, for gradient_checkpointing of a model that has no Encoder, for more
-    processes than parts, and for a model that could not be saved, as two of its parameters would have one name in the
-    file.
+    Raises: ValueError for no steps at all, for gradient_checkpointing of a model that has no Encoder, and for a model
+    that could not be saved, as two of its parameters would have one name in the file.
     """
 
     def __init__(
@@ -73,10 +72,9 @@ class Trainer(Shown):
         judged_by: Sequence[str | Path] = (),
         communicator: Communicator = ALONE,
     ) -> None:
-        self.recorded = replace(settings, parts=settings.parts or communicator.size)
-        settings = replace(self.recorded, steps=steps or settings.steps)
+        self.recorded = settings
+        settings = replace(settings, steps=steps or settings.steps)
         settings.check("steps", 1)
-        check_parts(communicator, settings.parts)
         self.settings = settings.with_interval(cost or 0, is_judged=evaluate is not None or cost is not None)
         self.model, self.data, self.folder, self.rng, self.kinds = model, data, Path(folder), rng, kinds
         self.evaluate, self.goal, self.show, self.example = evaluate, goal, show, example
@@ -129,14 +127,13 @@ class Trainer(Shown):
         """Forward, backward and a step of the optimizer."""
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
-        seed, parts = [self.progress.epoch_seed, self.step], min(settings.parts, len(batch.input_ids))
+        seed = [self.progress.epoch_seed, self.step]
         with np.errstate(all="ignore"):  # a watcher finds what comes of an overflow
-            self.shares.zero_gradients()
-            losses = accumulate(self.model, batch, seed, parts=parts, shares=self.shares)
-            self.shares.sum_gradients()
-            norm = self.shares.global_norm()
+            self.shares.zero_grad()
+            losses, gradients = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
+            norm = self.shares.add_up(gradients)
             lr = self.learning_rate(settings.steps)
-            step = Step(number, batch, seed, parts, losses, norm, lr)
+            step = Step(number, batch, seed, losses, norm, lr)
             if settings.is_logged(number) or settings.is_judged(number):
                 self.shares.spread_gradients()
             for watcher in watchers:

@@ -1,4 +1,4 @@
-"""An encoder of which some rows are read, that shares sequences out to threads, or that computes its layers again."""
+"""An encoder of which some rows are read, or that computes its layers again."""
 
 import tracemalloc
 
@@ -36,7 +36,6 @@ def derived(encoder, x, some, read, dy, rng=None):
 @settings(max_examples=30)
 @given(st.data(), sequences(), rngs, st.integers(1, 3), st.integers(1, 4), st.booleans())
 def test_reading_is_picking_from_the_whole(data, some, rng, num_layers, threads, checkpointing):
-    """Also in inference, where each thread takes some of the sequences."""
     read = data.draw(st.none() | read_of(some))
     x = rng.standard_normal((some.num_rows, D))
     rows = np.arange(len(x)) if read is None else read
@@ -85,40 +84,6 @@ def test_computing_again_gives_the_same_bits(dtype, dropout, read):
         np.testing.assert_array_equal(again[name], array, err_msg=name, strict=True)
     changed = np.abs(plain["y"] - make(3, 0, dtype).forward(X.astype(dtype), RAGGED, read)).max()
     assert changed > 0.01 if dropout else changed < 1e-5
-
-
-@pytest.mark.parametrize("checkpointing", [False, True])
-@pytest.mark.parametrize("read", [None, np.array([0, 3, 3]), np.array([8])], ids=str)
-def test_halves_give_the_same_bits_on_any_threads(read, checkpointing):
-    """With dropout, and where gradients are added to others; also where nothing is read in one of the halves."""
-    results = []
-    for threads in (1, 2, 3, 5) * 3:
-        encoder, rng = make(3, 0.3, np.float32, checkpointing=checkpointing), np.random.default_rng(2)
-        for parameter in encoder.parameters():
-            parameter.add_grad(rng.standard_normal(parameter.value.shape, np.float32))
-        with on_threads(threads), in_pieces(10**6, 10**9):
-            results.append({**derived(encoder, X.astype(np.float32), RAGGED, read, np.cos, rng), "rng": rng.random()})
-    for result in results:
-        for name, array in result.items():
-            np.testing.assert_array_equal(array, results[0][name], err_msg=name, strict=True)
-
-
-def test_a_batch_is_cut_in_training_where_each_half_is_worth_it():
-    """Not a small one, nor one of few rows for its columns, nor a single sequence."""
-    for rows, features, lengths, is_cut in (
-        (400, 160, [100] * 4, True),
-        (300, 160, [100] * 3, False),
-        (120, 512, [30] * 4, False),
-        (256, 512, [64] * 4, True),
-        (400, 160, [400], False),
-    ):
-        rng = np.random.default_rng(0)
-        encoder = Encoder([EncoderLayer(features, 2, 4, Init(rng))])
-        tape, x = Tape(), rng.standard_normal((rows, features), np.float32)
-        y = encoder.forward(x, Sequences(lengths), None, tape)
-        assert (len(tape) == 1) == is_cut
-        encoder.backward(y, tape)
-        tape.check_empty()
 
 
 def memory_of_a_step(checkpointing, num_layers=6):

@@ -7,10 +7,9 @@ import threading
 import numpy as np
 import pytest
 
-from npbert import Sequences
-from npbert.compute import lent, matmul, num_threads, run, sequencewise, threads
+from npbert import Batch, BertConfig, BertModel
+from npbert.compute import lent, num_threads, run, threads
 from npbert.compute.lent import PATIENCE, Lending
-from npbert.core.tape import NO_TAPE
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
 
@@ -95,17 +94,14 @@ def test_threads_are_lent_while_they_pay(monkeypatch):
     assert machine.log == ".."
 
 
-def test_one_sequence_is_computed_on_blas_s_threads(count_of_blas):
+def test_one_sequence_is_computed_on_blas_s_threads(count_of_blas, monkeypatch):
     """And with a result that is that of npbert's own threads."""
-    rng, seen = np.random.default_rng(0), []
-    x, w = rng.standard_normal((15, 64), np.float32), rng.standard_normal((64, 80), np.float32)
-
-    def expression(x, sequences, read, tape):
-        seen.append(count_of_blas())
-        return matmul(x, w)
-
+    config, seen = BertConfig(30, 48, 1, 2, 64, max_position_embeddings=16), []
+    model = BertModel(config, rng=np.random.default_rng(0))
+    encode = model.encoder.forward
+    monkeypatch.setattr(model.encoder, "forward", lambda *args: seen.append(count_of_blas()) or encode(*args))
     with on_threads(2):
-        results = [sequencewise(expression, x, Sequences(np.array([15])), None, NO_TAPE)[0] for _ in range(3)]
+        results = [model(Batch([[*range(15)]])).last_hidden_state for _ in range(3)]
     assert seen == [BLAS_THREADS, BLAS_THREADS, 2]
     for one, other in itertools.pairwise(results):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)

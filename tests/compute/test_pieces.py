@@ -1,18 +1,15 @@
-"""Products in pieces, and sums, are NumPy's own. Attention in pieces: each query meets each key of its sequence, once.
-sequencewise: parts are the whole."""
+"""Products in pieces, and sums, are NumPy's own. Attention in pieces: each query meets each key of its sequence."""
 
 import itertools
 import math
 from collections import Counter
-from importlib import import_module
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbert import NO_TAPE, Sequences
-from npbert.compute import attention_pieces, dot_rows, matmul, row_maxima, row_sums, scatter_add, sequencewise, sum_rows
+from npbert.compute import attention_pieces, dot_rows, matmul, row_maxima, row_sums, scatter_add, sum_rows
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 from tests.strategies import awkward, read_of, rows_of, sequences, sizes
 
@@ -148,44 +145,3 @@ def test_pieces_are_every_pair_of_a_sequence_once(data, some, num_heads, block, 
             met.update(itertools.product(map(tuple, q[n, h].tolist()), map(tuple, k[n, h].tolist())))
     assert met == wanted
     assert all(math.prod(piece.scores_shape[:2]) == 1 or math.prod(piece.scores_shape) <= block for piece in pieces)
-
-
-def of_each(x, sequences, read, tape):
-    """Rows that know of their whole sequence and of no other, and of their place in it."""
-    y = np.concatenate([x[rows] + x[rows].sum() * np.arange(1, len(rows) + 1)[:, None] for rows in rows_of(sequences)])
-    return y if read is None else y[read]
-
-
-def assert_parts_are_the_whole(some, read, threads):
-    x = np.random.default_rng(0).standard_normal((some.num_rows, D))
-    with on_threads(threads), in_pieces(1), nothing_is_nan():
-        y, _ = sequencewise(of_each, x, some, read, NO_TAPE)
-    np.testing.assert_allclose(y, of_each(x, some, read, NO_TAPE), rtol=1e-13)
-
-
-@settings(max_examples=40)
-@given(st.data(), sequences(most=7), st.integers(1, 4), st.sampled_from([None, np.int64, np.uint8, np.uint64]))
-def test_sequencewise_is_the_whole(data, some, threads, dtype):
-    assert_parts_are_the_whole(some, None if dtype is None else data.draw(read_of(some)).astype(dtype), threads)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64])
-@pytest.mark.parametrize("lengths", [[100, 200, 300], [1, 1, 100, 1], [1, 1, 200], [300, 1, 1]], ids=str)
-def test_lengths_that_differ_much_and_rows_with_larger_numbers_than_the_dtype_of_read(lengths, dtype):
-    for threads in (2, 3, 4):
-        assert_parts_are_the_whole(Sequences(lengths), np.array([0, 2, 99, 102], dtype), threads)
-        assert_parts_are_the_whole(Sequences(lengths), None, threads)
-
-
-@pytest.mark.parametrize(("threads", "rows"), [(1, [12]), (2, [6, 6]), (4, [3, 3, 3, 3])])
-def test_each_thread_has_its_share(threads, rows):
-    seen = []
-    with on_threads(threads), in_pieces(1):
-        sequencewise(lambda x, *_: seen.append(len(x)) or x, np.ones((12, D)), Sequences([3, 3, 3, 3]), None, NO_TAPE)
-    assert seen == rows
-
-
-@pytest.mark.parametrize(("largest", "rows"), [(6, [6, 6]), (5, [3, 3, 3, 3]), (3, [3, 3, 3, 3]), (1, [3, 3, 3, 3])])
-def test_no_share_is_too_large_but_a_sequence_is_never_cut(largest, rows, monkeypatch):
-    monkeypatch.setattr(import_module("npbert.compute.sequencewise"), "LARGEST", largest * D)
-    test_each_thread_has_its_share(2, rows)

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from npbert import Init, Layer, Linear, Parameter, Tape
-from npbert.core import named_parameters
+from npbert.compute import run
+from npbert.core import gradients_of_a_part, named_parameters
+from tests.computing import Meeting, on_threads
 
 FIVES = np.full((2, 3), 5.0)
 
@@ -62,21 +64,29 @@ def test_rows_are_added_to_those_that_are_named_each_time_that_they_are():
         p.add_grad(dy, rows=np.array([0, 1]))
 
 
-def test_gradients_that_have_a_place_are_written_into_it():
-    row = np.full(14, 9.0)
-    places = row[1:7].reshape(2, 3), row[7:13].reshape(2, 3)
-    p, untouched = ones(), ones()
-    for count in range(2):
-        p.zero_grad(places[0])
-        untouched.zero_grad(places[1])
-        p.add_grad(FIVES)
-        p.add_grad(FIVES)
-        assert p.grad.base is row and untouched.grad.base is row
-        np.testing.assert_array_equal(row, [9, *[10] * 6, *[0] * 6, 9], err_msg=f"round {count}")
-        row[1:13] = 7.0
-    p.zero_grad()
-    p.add_grad(FIVES)
-    assert row[1] == 7 and p.grad is FIVES
+def test_within_a_part_gradients_go_to_the_part_and_leave_the_parameters_own_as_they_are():
+    """Also those of another thread that computes another part at the same time, and of the threads that help."""
+    p, untouched, meeting, found = ones(), ones(), Meeting(), {}
+    p.add_grad(FIVES.copy())
+
+    def work(number):
+        with gradients_of_a_part() as gradients:
+            meeting()
+            assert (p.grad == 0).all()
+            for _ in range(2):
+                p.add_grad(np.full((2, 3), float(number)))
+            p.add_grad(np.ones((1, 3)), rows=np.array([1]))
+            np.testing.assert_array_equal(p.grad, [[2 * number] * 3, [2 * number + 1] * 3])
+            untouched.add_grad(FIVES.copy())
+            untouched.zero_grad()
+        found[number] = gradients
+
+    with on_threads(2):
+        run(work, [1, 2])
+    for number, gradients in found.items():
+        np.testing.assert_array_equal(gradients[p], [[2 * number] * 3, [2 * number + 1] * 3])
+        assert gradients[untouched] is None
+    assert (p.grad == 5).all() and (untouched.grad == 0).all()
 
 
 def test_the_gradient_of_a_single_number_may_be_a_numpy_scalar():

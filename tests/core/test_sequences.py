@@ -1,13 +1,11 @@
-"""Sequences: which rows belong together, and which of them are queries. (In pieces: compute/test_pieces.py.)"""
+"""Sequences: which rows belong together, and which of them are queries."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbert import NO_TAPE, Sequences
-from npbert.compute import sequencewise
-from tests.computing import in_pieces, on_threads
+from npbert import Sequences
 from tests.strategies import read_of, rows_of, sequences
 
 
@@ -35,10 +33,7 @@ WRONG += [([0, 5], int, IndexError, r"read\[1\] is 5, but the number of rows is 
 
 
 @pytest.mark.parametrize(("read", "dtype", "error", "message"), WRONG)
-@pytest.mark.parametrize("threads", [1, 2])
-def test_rows_that_cannot_be_read(read, dtype, error, message, threads):
+def test_rows_that_cannot_be_read(read, dtype, error, message):
     some, read = Sequences([2, 3]), np.array(read, dtype)
     with pytest.raises(error, match=message):
         some.only(read)
-    with on_threads(threads), in_pieces(1), pytest.raises(error, match=message):
-        sequencewise(lambda x, own, own_read, tape: own.only(own_read) and x, np.ones((5, 4)), some, read, NO_TAPE)

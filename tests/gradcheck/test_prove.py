@@ -174,3 +174,7 @@ def test_wrong_inputs_are_the_layers_to_refuse():
         prove(NORM.make()[0], np.ones((2, 2)))
     with pytest.raises(ValueError, match="there is nothing to check"):
         prove(GELU(), np.zeros((0, 3)))
+
+
+def test_an_input_may_be_called_y():
+    assert prove_vjp(lambda x, y: x * np.sin(y), lambda dy, x, y: (dy * np.sin(y), dy * x * np.cos(y)), X, X.copy())

@@ -1,6 +1,8 @@
 """A batch in parts has the gradient that it has as a whole, for every model, however its targets are spread."""
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -8,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import IGNORED, Batch, Tape, TapeError
+from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, Tape, TapeError, global_norm
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import LossOf
-from npbert.training.accumulate import StepLosses, accumulate, split
+from npbert.models import Reads
+from npbert.training.accumulate import StepLosses, accumulate, gradients_of, parts_of
+from npbert.training.parallel import ALONE, Gradients, Shares
+from tests.computing import in_pieces, on_threads
 
 SAME = 1e-12
 MODELS = [name for name, setting in CATALOGUE.items() if isinstance(setting.make()[0], LossOf)]
@@ -51,9 +56,9 @@ def test_a_sequence_without_a_target_shares_a_part_with_one_that_has():
     batch.labels[:2] = IGNORED
     check_parts(model, batch)
     for parts in (1, 2, 3, 4):
-        pieces = split(batch, parts)
+        pieces = parts_of(model, batch, Shares(model, ALONE), parts)
         assert len(pieces) == min(parts, 2)
-        assert all((piece.labels != IGNORED).any() for piece in pieces)
+        assert all((piece.batch.labels != IGNORED).any() for piece in pieces)
 
 
 def test_a_backward_that_is_forgotten_is_noticed():
@@ -76,28 +81,79 @@ class Weighted(Batch):
     weights: Any = None
 
 
-@pytest.mark.parametrize("ids", [np.arange(10).reshape(5, 2), np.arange(20).reshape(5, 2, 2)], ids=["texts", "pairs"])
-@pytest.mark.parametrize("parts", range(1, 6))
-def test_every_sequence_is_in_one_part_of_about_one_size_with_all_that_is_its_own(parts, ids):
-    first = ids.reshape(5, -1)[:, 0]
-    pieces = split(Weighted(ids, np.ones_like(ids), labels=first * 0.5, start_positions=first, weights=-first), parts)
-    assert sorted(len(piece.labels) for piece in pieces) == [(5 + part) // parts for part in range(parts)]
-    assert sorted(np.concatenate([piece.start_positions for piece in pieces])) == first.tolist()
-    for piece in pieces:
-        assert type(piece) is Weighted
-        assert piece.input_ids.shape[1:] == ids.shape[1:]
-        mine = piece.input_ids.reshape(len(piece.input_ids), -1)[:, 0]
-        for found, factor in ((piece.labels, 0.5), (piece.start_positions, 1), (piece.weights, -1)):
-            np.testing.assert_array_equal(found, mine * factor)
-        assert piece.token_type_ids.all()
+LENGTHS = [9, 2, 5, 3, 7, 1]
+
+
+@pytest.mark.parametrize("shape", [(6, 10), (6, 2, 10)], ids=["texts", "groups"])
+@pytest.mark.parametrize("parts", range(1, 9))
+def test_parts_are_neighbours_in_length_of_about_one_size_with_all_that_is_their_own(parts, shape):
+    number = np.arange(6)
+    mask = np.broadcast_to((np.arange(10) < np.array(LENGTHS)[:, None]).reshape(6, *[1] * (len(shape) - 2), 10), shape)
+    ids = np.broadcast_to(number.reshape(6, *[1] * (len(shape) - 1)), shape)
+    batch = Weighted(ids, mask * 1, mask * 1, labels=number * 0.5, weights=-number)
+    model, _ = make("BertForSequenceClassification")
+    model.reads = Reads("first", "number", grouped=len(shape) == 3)
+    model.config = replace(model.config, vocab_size=6, max_position_embeddings=10)
+    pieces = [piece.batch for piece in parts_of(model, batch, Shares(model, ALONE), parts)]
+    found = [piece.input_ids.reshape(len(piece.input_ids), -1)[:, 0].tolist() for piece in pieces]
+    in_order = np.argsort(LENGTHS).tolist()
+    assert [sorted(in_order[: len(found[0])]), sorted(in_order[-len(found[-1]) :])] == [found[0], found[-1]]
+    assert sorted(itertools.chain(*found)) == number.tolist()
+    assert len(pieces) <= parts and (len(pieces) == parts or parts > 3)
+    tokens = [sum(LENGTHS[each] for each in piece) for piece in found]
+    assert max(tokens) <= max(27 / parts + max(LENGTHS) / 2, max(LENGTHS))
+    for piece, mine in zip(pieces, found, strict=True):
+        assert type(piece) is Weighted and piece.input_ids.shape[1:] == shape[1:]
+        np.testing.assert_array_equal([piece.labels, piece.weights], [np.array(mine) * 0.5, -np.array(mine)])
         assert piece.end_positions is None
 
 
-@pytest.mark.parametrize("parts", [0, 4, -1])
-def test_what_cannot_be_split(parts):
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+@pytest.mark.parametrize("parts", [1, 2, 3, 5])
+def test_any_number_of_threads_gives_the_same_bits_and_no_gradient_too_many(parts, dropout):
+    model, batch = make("BertForPreTraining", [0, 1, 2, 1, 0, 2])
+    assert model.bert.embeddings.dropout.p
+    wanted = None
+    for threads in (1, 2, 3, 4, 7):
+        shares, held, at_once = Shares(model, ALONE), [], min(threads, parts)
+
+        class Watched(Gradients):
+            def merge(self, held=held):
+                super().merge()
+                held.append(len(self.sums))
+
+        shares.zero_grad()
+        with on_threads(threads), in_pieces(50, 1), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(import_module("npbert.training.accumulate"), "Gradients", Watched)
+            losses, gradients = gradients_of(model, batch, [3] if dropout else None, shares, parts=parts)
+            norm = shares.add_up(gradients)
+        found = [losses, norm, *(parameter.grad.tobytes() for parameter in model.parameters())]
+        wanted = wanted or found
+        assert found == wanted
+        assert len(held) == -(-parts // at_once), "rounds, before each of which is added up what can be"
+        assert max(held) < max(2, parts.bit_length())
+    np.testing.assert_allclose(norm, global_norm(model.parameters()), rtol=1e-12)
+
+
+@pytest.mark.parametrize("hidden", [8, 1024])
+def test_one_part_has_the_same_bits_on_any_threads(hidden):
+    """Also where its products are large enough to be shared out."""
+    config, found = BertConfig(30, hidden, 1, 2, 4 * hidden, max_position_embeddings=11), set()
+    model, ids = (
+        BertForMaskedLM(config, rng=np.random.default_rng(0)),
+        np.random.default_rng(1).integers(0, 30, (2, 11)),
+    )
+    for threads in (1, 2, 3):
+        model.zero_grad()
+        with on_threads(threads):
+            losses = accumulate(model, Batch(ids, labels=ids), [5])
+        found.add((losses, b"".join(parameter.grad.tobytes() for parameter in model.parameters())))
+    assert len(found) == 1
+
+
+def test_a_batch_without_a_target():
     model, batch = make("BertForPreTraining")
-    with pytest.raises(ValueError, match=f"a batch of 3 sequences cannot be split into {parts} parts"):
-        accumulate(model, batch, None, parts=parts)
     batch.labels[:] = IGNORED
-    with pytest.raises(ValueError, match="labels hold no target: all 15 are -100"):
-        accumulate(model, batch, None, parts=abs(parts) % 3 + 1)
+    for parts in (1, 2, 4):
+        with pytest.raises(ValueError, match="labels hold no target: all 15 are -100"):
+            accumulate(model, batch, None, parts=parts)

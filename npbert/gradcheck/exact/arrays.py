@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.linear_algebra import ARRAY_FUNCTIONS
-from npbert.gradcheck.exact.number import NonFinite, NoRuleError, Number, as_number, seen_of
+from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
 from npbert.gradcheck.exact.rules import RULES
 
 _STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
@@ -144,7 +144,7 @@ def _way(ufunc: Any) -> Any:
 
 def _parts_of(x: Any) -> tuple[Any, Any, float, float]:
     number = x if type(x) is Number else as_number(x)
-    if type(number) is NonFinite:
+    if type(number) is not Number:
         raise NoRuleError(f"no rule is known for a product of matrices with {number}")
     return number.value, number.tangent, number.seen, number.error
 

@@ -12,12 +12,14 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Tape
-from npbert.gradcheck.exact.run import Floats, Ready, Run
+from npbert.gradcheck.exact.field import Field
+from npbert.gradcheck.exact.run import Floats, Ready, Run, run_on_numbers
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of
 
 _STEPS = 1e-4, 1e-2, 1e-3, 1e-5, 1e-6, 1e-7
 _SLOPE = 1e-5  # the relative error of a slope by a difference, beside what rounding explains
 _TIMES = -(2.0**13)
+_ASIDE, _NEAR = 1e-5, 1e-3  # how far a tie is left, and how far gradients may move with it, relative to the largest
 
 
 def moved_by(step: float, seed: int) -> Callable[[Array], Array]:
@@ -35,9 +37,7 @@ def spread(array: Array) -> float:
     return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
 
 
-def slope_parting(
-    part: Ready, floats: Floats, run: Run, rounding: Mapping[str, Array], right: Mapping[str, Array], seed: int
-) -> str:
+def slope_parting(part: Ready, floats: Floats, run: Run, right: Mapping[str, Array], seed: int) -> str:
     """A sentence, if y moves otherwise on floats than on exact numbers, when all numbers move at random; or "".
 
     right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong: the
@@ -49,7 +49,7 @@ def slope_parting(
         terms = [gradient * (ahead[name] - here[name]) for name, gradient in right.items()]
     expected = sum(float(term.sum()) for term in terms)
     scale = max(abs(expected), *(float(np.abs(term).max(initial=0)) for term in terms))
-    room = sum((np.abs(dy) * rounding[name]).sum() for dy, name in zip(floats.dy, run.outputs, strict=True))
+    room = sum((np.abs(dy) * seen.room(floats)).sum() for dy, seen in zip(floats.dy, run.seen_y, strict=True))
     found = math.nan
     for step in _STEPS:
         sides = [_outputs(part, moved_by(sign * step, seed)) for sign in (1, -1)]
@@ -66,11 +66,42 @@ def _outputs(part: Ready, make: Callable[[Array], Array]) -> list[Any]:
         return [np.copy(each) for each in as_tuple(y)]
 
 
-def another_backward(part: Ready, floats: Floats, rounding: Mapping[str, Array]) -> str:
+def another_backward(part: Ready, floats: Floats, run: Run) -> str:
     """A sentence, if backward gives other gradients when it is called again, with a multiple of dy; or ""."""
     _, again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy))
     for name, gradient in floats.gradients.items():
         difference = np.abs(again.gradients[name] / _TIMES - gradient)
-        if not (difference <= rounding[name] + np.finfo(gradient.dtype).tiny).all():
+        if not (difference <= run.seen[name].room(floats) / abs(floats.factor) + np.finfo(gradient.dtype).tiny).all():
             return f"for {_TIMES:g} times dy, the gradient of {name} is not {_TIMES:g} times as large"
     return ""
+
+
+def run_in_field(part: Ready, floats: Floats, seed: int) -> tuple[Run, bool, bool]:
+    """The run in GF(p); whether ⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ holds at a random point, in a random direction; and
+    whether roots were taken, which another point may have in the field."""
+    field = Field(np.random.default_rng(seed))
+    run = run_on_numbers(field, part, floats.dy_of_numbers)
+    return run, run.difference % Field.modulus == 0, field.has_random_roots
+
+
+def is_right_on_both_sides(part: Ready, floats: Floats, seed: int) -> bool:
+    """True if backward is proved a little to one side of a tie and to the other, and no gradient at the tie is beyond
+    those of the two sides."""
+    drawn = np.random.default_rng([seed, 4])  # all of one size, beside which a gradient is small or not
+    _, tie = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
+    sides = []
+    for step in (_ASIDE, -_ASIDE):
+        with part.made(moved_by(step, seed)) as (given, _):
+            side, there = part._replace(part=part.part._replace(inputs=tuple(given))).run_on_floats(tie.dy)
+            run, holds, _ = run_in_field(side, there, seed)
+            parting = run.parting(there) or run.backward_parting(there)
+            if not holds or run.ties or parting or slope_parting(side, there, run, there.gradients, seed):
+                return False
+            sides.append(there.gradients)
+    return all(_is_between(at, sides[0][name], sides[1][name]) for name, at in tie.gradients.items())
+
+
+def _is_between(at: Array, one: Array, other: Array) -> bool:
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    room = _NEAR * max(np.abs(low).max(initial=0), np.abs(high).max(initial=0))
+    return bool(((low - room <= at) & (at <= high + room)).all())

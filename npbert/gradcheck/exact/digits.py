@@ -18,9 +18,10 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.number import Number, World
+from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
 from npbert.gradcheck.exact.run import Ready, Run, run_on_numbers
+from npbert.gradcheck.exact.world import World
 
 DIGITS = 50
 _NEAR = 1e-3

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.number import Number, World
+from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
+from npbert.gradcheck.exact.world import World
 
 P = 4 * 708311844473 * math.prod(q for q in range(2, 62) if all(q % r for r in range(2, q))) - 1
 """A prime of 118 bits. As P + 1 is a multiple of 4 and of the primes below 62, whole numbers up to 66 have roots."""

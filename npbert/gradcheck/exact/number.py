@@ -15,9 +15,11 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
+
+from npbert.gradcheck.exact.world import World
 
 _LARGEST_ROOT = 100
 SMALL = 1e-6
@@ -25,28 +27,6 @@ SMALL = 1e-6
 
 class NoRuleError(TypeError):
     """Exact numbers cannot do this: for example, a function without a known derivative."""
-
-
-class World(Protocol):
-    """The kind of parts that a Number has. modulus: they are taken modulo this after each sum and product."""
-
-    modulus: Any
-
-    def draw(self, seen: float) -> Any:
-        """A random value, for an unknown that is `seen` in floats."""
-
-    def draw_tangent(self) -> Any:
-        """A random tangent."""
-        return self.draw(0.0)
-
-    def constant(self, x: float) -> Any:
-        """The value of a float in the code."""
-
-    def inverse(self, value: Any) -> Any:
-        """1/value, for a value that is not 0."""
-
-    def function(self, rule: Any, value: Any) -> Any:
-        """The value of a function there (a `rules.Rule`)."""
 
 
 class Number:
@@ -125,9 +105,9 @@ class Number:
         return self.reciprocal() * other
 
     def reciprocal(self) -> Any:
-        """1/self, with d(1/a) = −da/a². Of 0 itself it is ±∞ or NaN, as in floats."""
+        """1/self, with d(1/a) = −da/a². Of 0 itself it is ∞ or NaN, as in floats."""
         if self.value == 0:
-            return NonFinite(math.nan if self.seen else math.inf)
+            return math.nan if self.seen else math.inf
         inverse, modulus = Number.world.inverse(self.value), Number.world.modulus
         tangent = self.tangent * (inverse * inverse * -1) % modulus if Number.keeps_tangents else 0
         seen = 1 / self.seen if self.seen else math.inf
@@ -173,7 +153,7 @@ class Number:
 
     def _compared(self, compare: Callable[[float, float], bool], other: Any) -> bool:
         seen = seen_of(other)
-        if seen == self.seen and as_number(other).value != self.value:
+        if seen == self.seen and math.isfinite(seen) and as_number(other).value != self.value:
             Number.ties += 1
         return compare(self.seen, seen)
 
@@ -202,70 +182,12 @@ class Number:
         return functools.partial(Number.rules[name], self)
 
 
-class NonFinite:
-    """±∞ or NaN, which have no exact value. Arithmetic is that of floats; a finite result is a constant again.
+class NonFinite(float):
+    """±∞ or NaN, which have no exact value: a float with the methods by which NumPy calls functions of objects.
 
-    So e^(−∞) is 0 and tanh(∞) is 1, and both stay what they are when a summand of the ∞ moves.
+    What arithmetic makes of it is what floats make of it, and a constant where that is finite: e^(−∞) is 0 and tanh(∞)
+    is 1, and both stay what they are when a summand of the ∞ moves.
     """
-
-    __slots__ = ("seen",)
-
-    def __init__(self, seen: float) -> None:
-        self.seen = seen
-
-    def __add__(self, other: Any) -> Any:
-        return _in_floats(operator.add, self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return _in_floats(operator.sub, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _in_floats(operator.sub, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _in_floats(operator.mul, self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _in_floats(operator.truediv, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _in_floats(operator.truediv, other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return _in_floats(operator.pow, self, other)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __lt__(self, other: Any) -> bool:
-        return self.seen < seen_of(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.seen <= seen_of(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.seen > seen_of(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.seen >= seen_of(other)
-
-    def __eq__(self, other: object) -> bool:
-        return self.seen == seen_of(other)
-
-    __hash__ = None  # type: ignore[assignment]
-    __bool__, __float__, __int__ = Number.__bool__, Number.__float__, Number.__int__
-
-    def __neg__(self) -> NonFinite:
-        return NonFinite(-self.seen)
-
-    def __abs__(self) -> NonFinite:
-        return NonFinite(abs(self.seen))
-
-    def reciprocal(self) -> Any:
-        """1/±∞ is 0."""
-        return 1.0 / self
-
-    def __repr__(self) -> str:
-        return f"{self.seen}"
 
     __getattr__ = Number.__getattr__
 
@@ -277,19 +199,17 @@ def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> 
         Number.dropped.add(float(other))
         return number
     other = as_number(other)
-    if other is NotImplemented:
-        return other
-    return operation(number, other) if type(other) is Number else _in_floats(operation, number, other)
+    if type(other) is Number:
+        return operation(number, other)
+    return other if other is NotImplemented else _in_floats(operation, number, other)
 
 
 def _in_floats(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    """The operation on what two numbers are seen as, one of which is not finite."""
-    if as_number(one) is NotImplemented or as_number(other) is NotImplemented:
-        return NotImplemented
+    """The operation on what two numbers are seen as, one of which is ±∞ or NaN."""
     try:
         return as_number(float(operation(seen_of(one), seen_of(other))))
-    except ArithmeticError:
-        return NonFinite(math.nan)
+    except (ArithmeticError, TypeError):
+        return math.nan
 
 
 @functools.cache
@@ -303,11 +223,11 @@ def _exponent(power: float) -> Fraction:
 def as_number(x: Any) -> Any:
     """A Number for a number, NonFinite for ±∞ and NaN; NotImplemented for anything else. A float becomes the constant
     that it stands for."""
-    if type(x) is Number or type(x) is NonFinite:
+    if type(x) is Number:
         return x
     if isinstance(x, float | np.floating):
         if not math.isfinite(x):
-            return NonFinite(float(x))
+            return NonFinite(x)
         if x not in Number.constants:
             Number.constants[x] = Number(Number.world.constant(float(x)), 0, float(x), abs(float(x)))
         return Number.constants[x]
@@ -318,4 +238,4 @@ def as_number(x: Any) -> Any:
 
 def seen_of(x: Any) -> float:
     """The float that a number stands for."""
-    return x.seen if type(x) is Number or type(x) is NonFinite else float(x)
+    return x.seen if type(x) is Number else float(x)

@@ -43,14 +43,12 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.core import Tape, TapeError, named_parts
-from npbert.gradcheck.exact.bridge import another_backward, moved_by, slope_parting
+from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_parting
 from npbert.gradcheck.exact.digits import right_gradients
-from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.room import is_ours_or_numpys
-from npbert.gradcheck.exact.run import Floats, Part, Ready, Run, run_on_numbers
+from npbert.gradcheck.exact.run import Floats, Part, Ready
 from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.inputs import attributes_kept, copied, copy_of
@@ -58,7 +56,6 @@ from npbert.gradcheck.kept import kept
 from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, GradientError, Proof, compared
 
 _POINTS, _ROUGHLY = 64, 1e-6
-_ASIDE, _NEAR = 1e-5, 1e-3  # how far a tie is left, and how far gradients may move with it, relative to the largest
 
 _NO_LAW = (
     "the equality of integers does not hold, but with 50 digits every gradient is right: backward is right by a law "
@@ -120,18 +117,18 @@ def proof_of(part: Ready, seed: int) -> Proof:
 
 def _proof_beside_floats(part: Ready, floats: Floats, seed: int) -> Proof:
     """The proof for a layer that ran on floats. Raises: whatever the layer raises on exact numbers."""
-    run, holds, has_roots = _run(part, floats, seed)
-    rounding = run.rounding(floats)
+    run, holds, has_roots = run_in_field(part, floats, seed)
+    rounding = {name: seen.room(floats) / abs(floats.factor) for name, seen in run.seen.items()}
     proved = Proof(PROVED, part.size, rounding=rounding)
     if run.ties and is_right_on_both_sides(part, floats, seed):
         return proved
-    parting = run.parting(floats, rounding)
+    parting = run.parting(floats)
     if not (parting or run.ties):
         right = floats.gradients if holds else right_gradients(part, floats.dy)
-        parting = slope_parting(part, floats, run, rounding, right, seed)
+        parting = slope_parting(part, floats, run, right, seed)
     if parting:
         return replace(proved, verdict=NOT_PROVED, reason=f"the code goes another way on exact numbers: {parting}")
-    parting = run.backward_parting(floats, rounding) or (another_backward(part, floats, rounding) if holds else "")
+    parting = run.backward_parting(floats) or (another_backward(part, floats, run) if holds else "")
     if parting:
         arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
         if wrong := [array for array in arrays if array.count]:
@@ -141,7 +138,8 @@ def _proof_beside_floats(part: Ready, floats: Floats, seed: int) -> Proof:
     if holds and not run.ties:
         return proved
     wrong = witnesses(part, floats.dy_of_numbers, seed)
-    if not wrong and has_roots and any(_run(part, floats, other)[1] for other in range(seed + 1, seed + _POINTS)):
+    others = range(seed + 1, seed + _POINTS) if has_roots and not wrong else ()
+    if any(run_in_field(part, floats, other)[1] for other in others):
         return proved
     if wrong and (dropped := _without_small_constants(part, floats, seed)):
         return Proof(NOT_PROVED, part.size, reason=_but_for(dropped), dropped=dropped)
@@ -153,43 +151,11 @@ def _proof_beside_floats(part: Ready, floats: Floats, seed: int) -> Proof:
 
 def holds_for(part: Part, seed: int) -> bool:
     """True if the equality holds for this part of a layer."""
-    return _run(*part.ready().run_on_floats(_drawn(seed)), seed)[1]
+    return run_in_field(*part.ready().run_on_floats(_drawn(seed)), seed)[1]
 
 
 def _drawn(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 2])
-
-
-def _run(part: Ready, floats: Floats, seed: int) -> tuple[Run, bool, bool]:
-    """The run in GF(p); whether ⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ holds at a random point, in a random direction; and
-    whether roots were taken, which another point may have in the field."""
-    field = Field(np.random.default_rng(seed))
-    run = run_on_numbers(field, part, floats.dy_of_numbers)
-    return run, run.difference % Field.modulus == 0, field.has_random_roots
-
-
-def is_right_on_both_sides(part: Ready, floats: Floats, seed: int) -> bool:
-    """True if backward is proved a little to one side of a tie and to the other, and no gradient at the tie is beyond
-    those of the two sides."""
-    drawn = np.random.default_rng([seed, 4])  # all of one size, beside which a gradient is small or not
-    _, tie = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
-    sides = []
-    for step in (_ASIDE, -_ASIDE):
-        with part.made(moved_by(step, seed)) as (given, _):
-            side, there = part._replace(part=part.part._replace(inputs=tuple(given))).run_on_floats(tie.dy)
-            run, holds, _ = _run(side, there, seed)
-            rounding = run.rounding(there)
-            parting = run.parting(there, rounding) or run.backward_parting(there, rounding)
-            if not holds or run.ties or parting or slope_parting(side, there, run, rounding, there.gradients, seed):
-                return False
-            sides.append(there.gradients)
-    return all(_is_between(at, sides[0][name], sides[1][name]) for name, at in tie.gradients.items())
-
-
-def _is_between(at: Array, one: Array, other: Array) -> bool:
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    room = _NEAR * max(np.abs(low).max(initial=0), np.abs(high).max(initial=0))
-    return bool(((low - room <= at) & (at <= high + room)).all())
 
 
 def _without_small_constants(part: Ready, floats: Floats, seed: int) -> tuple[float, ...]:
@@ -197,7 +163,7 @@ def _without_small_constants(part: Ready, floats: Floats, seed: int) -> tuple[fl
     dropped: set[float] = set()
     Number.dropped = dropped
     try:
-        holds = _run(part, floats, seed)[1]
+        holds = run_in_field(part, floats, seed)[1]
     finally:
         Number.dropped = None
     return tuple(sorted(dropped)) if holds else ()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, is_double
-from npbert.gradcheck.exact.number import NonFinite, Number
+from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import MATH
 from npbert.gradcheck.kept import is_empty
 
@@ -123,7 +123,7 @@ def _or_of_number(function: Callable[..., Any], rule: Callable[..., Any]) -> Cal
     """The function, and a rule for what is exact."""
 
     def either(x: Any, *more: Any, **options: Any) -> Any:
-        return (rule if isinstance(x, Number | NonFinite | Numbers) else function)(x, *more, **options)
+        return (rule if isinstance(x, Number | Numbers) else function)(x, *more, **options)
 
     return either
 

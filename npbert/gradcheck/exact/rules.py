@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.gradcheck.exact.number import NonFinite, Number, as_number
+from npbert.gradcheck.exact.number import Number, as_number, seen_of
 
 HALF_EPSILON = 2.0**-53
 _ULPS = 8.0  # within which NumPy's functions and the C library's are right, in halves of an epsilon
@@ -29,15 +29,15 @@ class Rule(NamedTuple):
     degree: int = 0
 
     def __call__(self, x: Number) -> Any:
-        """y = f(x) with its tangent; NonFinite where the slope is. Its `seen` is for `_applied` to set."""
+        """y = f(x) with its tangent; NaN where there is no slope. Its `seen` is for `_applied` to set."""
         value = self.known.get(x.value)
         if value is None:
             value = Number.world.function(self, x)
         if not (Number.keeps_tangents and x.tangent):
             return Number(value, 0, 0.0)
         slope = self.slope(Number(x.value, 0, x.seen), Number(value, 0, 0.0))
-        if type(slope) is NonFinite:
-            return slope
+        if type(slope) is not Number:
+            return math.nan
         return Number(value, slope.value * x.tangent % Number.world.modulus, 0.0)
 
 
@@ -103,12 +103,12 @@ _OF_FLOATS: dict[str, Callable[..., float]] = {
 def _applied(exact: Any, of_floats: Callable[..., float], *given: Any) -> Any:
     """f(x), seen as the float of f at the float of x, with what the rounding of x makes of it."""
     xs = [as_number(x) for x in given]
-    seens = [x.seen for x in xs]
+    seens = [seen_of(x) for x in xs]
     seen = float(of_floats(*seens))
-    if not math.isfinite(seen) or any(type(x) is NonFinite for x in xs):
+    if not math.isfinite(seen) or any(type(x) is not Number for x in xs):
         return as_number(seen)
     y = as_number(exact(*xs))
-    if type(y) is NonFinite:
+    if type(y) is not Number:
         return y
     y.seen, y.error, y.terms = seen, _ULPS * abs(seen), ()
     for position, x in enumerate(xs):

@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,12 +12,13 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError
 from npbert.gradcheck.exact.arrays import parts_of_number, seen, unknowns_like
-from npbert.gradcheck.exact.number import NoRuleError, Number, World
+from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.room import Swap, room_for_numbers, swaps_for
+from npbert.gradcheck.exact.world import World
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
 from npbert.gradcheck.kept import reachable
 from npbert.gradcheck.report import GradientError
-from npbert.messages import counted
+from npbert.gradcheck.returned import gradients_by_name
 
 SLACK = 4.0  # times the bound on rounding, which is of the first order
 _DECADES, _LARGE = 3, 1e4
@@ -122,21 +123,41 @@ class Ready(NamedTuple):
         return self._replace(moved=moved), Floats(ys, dy, gradients, epsilon)
 
 
+class Seen(NamedTuple):
+    """What exact numbers are seen as, and how far floats may be off by rounding, in halves of an epsilon (0 where the
+    bound overflows)."""
+
+    floats: Array
+    error: Array
+
+    def first_apart(self, name: str, own: Array, floats: Floats, factor: float = 1.0) -> str:
+        """The first number that the same code makes another one of on floats, in words; or ""."""
+        exact, room = self.floats / factor, self.room(floats) / abs(factor)
+        apart = ~(np.abs(own - exact) <= room + np.finfo(own.dtype).tiny)
+        if not np.any(apart):
+            return ""
+        at = tuple(map(int, np.argwhere(apart)[0]))
+        return f"{_at(name, at)} is {own[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
+
+    def room(self, floats: Floats) -> Array:
+        """How far these floats may be off."""
+        return SLACK * floats.epsilon / 2 * self.error
+
+
 @dataclass(frozen=True)
 class Run:
     """One forward and one backward on Numbers.
 
-    tangents: of the parameters and float inputs by name, arrays of the world's objects. outputs: the names of y.
-    growth: ⟨dy, ẏ⟩. gradients: what backward says, values by name. seen, errors: of y and of the gradients, by name, in
-    floats. ties: the comparisons of different numbers that are equal in floats.
+    tangents: of the parameters and float inputs by name, arrays of the world's objects. growth: ⟨dy, ẏ⟩. gradients:
+    what backward says, values by name. seen_y, seen: the outputs, and the gradients by name, in floats. ties: the
+    comparisons of different numbers that are equal in floats.
     """
 
     tangents: dict[str, Array]
-    outputs: list[str]
     growth: Any
     gradients: dict[str, Array]
-    seen: dict[str, Array]
-    errors: dict[str, Array]
+    seen_y: list[Seen]
+    seen: dict[str, Seen]
     ties: int
 
     @property
@@ -144,27 +165,15 @@ class Run:
         """⟨dy, ẏ⟩ − ⟨dx, ẋ⟩ − Σ ⟨dW, Ẇ⟩, which is 0 where backward is right."""
         return self.growth - sum(_inner(self.gradients[name], moved) for name, moved in self.tangents.items())
 
-    def rounding(self, floats: Floats) -> dict[str, Array]:
-        """By name, how far y and each gradient may be off in floats. What overflows on the way has no room."""
-        unit = SLACK * floats.epsilon / 2
-        return {name: unit * np.nan_to_num(errors, nan=0.0, posinf=0.0) for name, errors in self.errors.items()}
-
-    def parting(self, floats: Floats, rounding: Mapping[str, Array]) -> str:
+    def parting(self, floats: Floats) -> str:
         """The first number of y that the same code makes another one of on floats, beyond rounding, in words; or ""."""
-        return self._first_apart(dict(_named(floats.y)), 1.0, rounding)
+        each = zip(self.seen_y, _names_of(floats.y), floats.y, strict=True)
+        return next(filter(None, (seen.first_apart(name, own, floats) for seen, name, own in each)), "")
 
-    def backward_parting(self, floats: Floats, rounding: Mapping[str, Array]) -> str:
+    def backward_parting(self, floats: Floats) -> str:
         """The same of the gradients."""
-        return self._first_apart(floats.gradients, floats.factor, rounding)
-
-    def _first_apart(self, on_floats: Mapping[str, Any], factor: float, rounding: Mapping[str, Array]) -> str:
-        for name, own in on_floats.items():
-            exact, room = self.seen[name] / factor, rounding[name] / abs(factor)
-            apart = ~(np.abs(own - exact) <= room + np.finfo(own.dtype).tiny)
-            if np.any(apart):
-                at = tuple(map(int, np.argwhere(apart)[0]))
-                return f"{_at(name, at)} is {own[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
-        return ""
+        each = ((self.seen[name], name, own) for name, own in floats.gradients.items())
+        return next(filter(None, (seen.first_apart(name, own, floats, floats.factor) for seen, name, own in each)), "")
 
 
 def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: bool = True) -> Run:
@@ -179,61 +188,35 @@ def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: 
         with room_for_numbers(part.swaps):
             tape = Tape(copy_of(rng))
             y = layer.forward(*given, tape=tape)
-            outputs = _named(as_tuple(y))
+            ys = as_tuple(y)
+            seen_y = [_seen(name, each) for name, each in zip(_names_of(ys), ys, strict=True)]
             dys = tuple(unknowns_like(each, moved=False) if np.ndim(each) else float(each) for each in dy)
             growth: Any = sum(
-                _inner(parts_of_number(d, "value"), _exact(name, each, "tangent"))
-                for d, (name, each) in zip(dys, outputs, strict=True)
+                _inner(parts_of_number(d, "value"), parts_of_number(each, "tangent"))
+                for d, each in zip(dys, ys, strict=True)
             )
             found: dict[str, Any] = {}
             if backward:
                 Number.keeps_tangents = False
                 dx = layer.backward(dys if isinstance(y, tuple | list) else dys[0], tape)
                 found = gradients_by_name(part.parameters, list(part.moved), dx, tape)
-        gradients = {name: _exact(f"the gradient of {name}", each, "value") for name, each in found.items()}
-        numbers = dict(outputs) | found
-        errors = {name: np.asarray(parts_of_number(each, "error"), float) for name, each in numbers.items()}
-        seens = {name: seen(each) for name, each in numbers.items()}
-        return Run(tangents, list(dict(outputs)), growth, gradients, seens, errors, Number.ties)
+        seens = {name: _seen(f"the gradient of {name}", each) for name, each in found.items()}
+        gradients = {name: parts_of_number(each, "value") for name, each in found.items()}
+        return Run(tangents, growth, gradients, seen_y, seens, Number.ties)
 
 
-def gradients_by_name(
-    parameters: Mapping[str, Parameter], float_inputs: list[str], dx: Any, tape: Tape
-) -> dict[str, Any]:
-    """The gradients of the parameters, and of the float inputs as backward returned them, but for those that are None.
-
-    Raises: GradientError unless there is one for each of these, or when something is left on the tape.
-    """
-    try:
-        tape.check_empty()
-    except TapeError as error:
-        raise GradientError(str(error)) from error
-    of_parameters = {name: parameter.grad for name, parameter in parameters.items()}
-    returned = dx if isinstance(dx, tuple | list) and len(dx) == len(float_inputs) else as_tuple(dx)
-    returned = () if dx is None else returned
-    if len(returned) != len(float_inputs):
-        hint = (
-            "return one for each NumPy array of floats, or None where it has none"
-            if returned
-            else "is `return` forgotten?"
-        )
-        raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {float_inputs}: {hint}")
-    of_inputs = zip(float_inputs, returned, strict=True)
-    return of_parameters | {name: gradient for name, gradient in of_inputs if gradient is not None}
+def _names_of(ys: tuple[Any, ...]) -> list[str]:
+    """`y`, or `y[0]` and so on."""
+    return ["y"] if len(ys) == 1 else [f"y[{position}]" for position in range(len(ys))]
 
 
-def _named(ys: tuple[Any, ...]) -> list[tuple[str, Any]]:
-    """The outputs by name: `y`, or `y[0]` and so on."""
-    return [("y" if len(ys) == 1 else f"y[{position}]", each) for position, each in enumerate(ys)]
-
-
-def _exact(name: str, array: Any, part: str) -> Array:
-    """That part of the numbers. Raises: NoRuleError for one that is not finite."""
+def _seen(name: str, array: Any) -> Seen:
+    """The floats of Numbers. Raises: NoRuleError for one that is not finite."""
     floats = np.asarray(seen(array))
     if not np.isfinite(floats).all():
         at = tuple(map(int, np.argwhere(~np.isfinite(floats))[0]))
         raise NoRuleError(f"{_at(name, at)} is {floats[at]}, where there is no derivative")
-    return parts_of_number(array, part)
+    return Seen(floats, np.nan_to_num(np.asarray(parts_of_number(array, "error"), float), nan=0.0, posinf=0.0))
 
 
 def _at(name: str, at: tuple[int, ...]) -> str:

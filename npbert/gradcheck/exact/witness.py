@@ -40,7 +40,7 @@ def _at(part: Ready, dy: tuple[Any, ...], near: list[int] | None) -> list[Compar
         drawn = None if near is None else np.random.default_rng(near)
         run, right = gradients_with_digits(part, dy, near=drawn, digits=digits)
         with localcontext(Context(prec=digits, traps=[])):
-            off = {name: _wrong(run.gradients[name], right[name], run.errors[name], digits) for name in right}
+            off = {name: _wrong(run.gradients[name], right[name], run.seen[name].error, digits) for name in right}
             if not any(array.any() for array in off.values()):
                 return []
             if before and all(map(_is_stable, off.values(), before.values())):
@@ -51,7 +51,7 @@ def _at(part: Ready, dy: tuple[Any, ...], near: list[int] | None) -> list[Compar
 
 def _wrong(said: Array, right: Array, errors: Array, digits: int) -> Array:
     """What is wrong of each gradient; 0 where rounded constants, or as few digits, may be the reason."""
-    bounds = HALF_EPSILON * np.nan_to_num(errors, nan=0.0, posinf=0.0)
+    bounds = HALF_EPSILON * errors
     least = Decimal(10) ** (_SPARE - digits)
 
     def wrong(said: Decimal, right: Decimal, bound: float) -> Decimal:

@@ -80,7 +80,7 @@ def _update() -> Road:
 def _steps(call: Call, outer: Road, names: dict[int, str], phase: str) -> Iterator[tuple[str, str, Road]]:
     """Part, kind and road of each step that is computed in `call`, which was reached by `outer`."""
     owner, part = call.owner, names.get(id(call.owner), "")
-    if isinstance(owner, Layer) and call.function in (phase, f"_encode_{phase}"):
+    if isinstance(owner, Layer) and call.function == phase:
         if isinstance(owner, LEAVES):
             yield part, type(owner).__name__, (*outer, *_with_helpers(call))
             return
@@ -122,7 +122,7 @@ def _between(call: Call, part: str, names: dict[int, str]) -> Iterator[tuple[str
             (inner,) = (child for _, child in call.calls() if isinstance(child.owner, MultiHeadAttention))
             projections = [line for line, child in inner.calls() if isinstance(child.owner, Linear)][:3]
             yield f"{part}.attention", "Fork", ((call, at("attention")), (inner, projections))
-    elif isinstance(owner, Encoder) and call.function == "_encode_backward":
+    elif isinstance(owner, Encoder) and call.function == "backward":
         for line, layer in call.calls():
             if isinstance(layer.owner, EncoderLayer):
                 (inner,) = (child for _, child in layer.calls() if isinstance(child.owner, MultiHeadAttention))

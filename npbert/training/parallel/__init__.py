@@ -3,14 +3,12 @@
 from npbert.training.parallel.communicator import ALONE, Communicator, shared_out
 from npbert.training.parallel.mpi import LauncherError, launch_command, share_cores, world
 from npbert.training.parallel.same import (
-    check_parts,
     check_same_batch,
     check_same_folder,
     check_same_run,
     done_by_the_first,
 )
-from npbert.training.parallel.shares import Shares
-from npbert.training.parallel.tree import TreeSum
+from npbert.training.parallel.shares import Gradients, Shares
 
 __all__ = [
     "Communicator",
@@ -20,10 +18,9 @@ __all__ = [
     "launch_command",
     "done_by_the_first",
     "Shares",
-    "TreeSum",
+    "Gradients",
     "shared_out",
     "share_cores",
-    "check_parts",
     "check_same_run",
     "check_same_batch",
     "check_same_folder",

@@ -5,10 +5,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from npbert.compute import Array
-from npbert.training.parallel.tree import TreeSum
-
-Edges = Sequence[int]
-"""The ends of the shares of a flat array: process k has array[edges[k] : edges[k + 1]]."""
 
 
 class Communicator:
@@ -16,11 +12,11 @@ class Communicator:
 
     Every method is called by all processes, in the same order; each waits until the others are there.
 
-    What training needs is a sum: the gradient of a batch is the sum of those of its parts. The processes add up theirs
-    once a step (all-reduce, in MPI's words), in two halves, `scatter_sum` and `spread`: between them, each updates its
-    own share of the parameters. docs/scaling.md says why a sum needs no backward.
+    Training needs a sum: the gradient of a batch is the sum of those of its parts. The processes add up theirs once a
+    step (all-reduce, in MPI's words), in two exchanges: of gradients, and, when each has updated its own share of the
+    parameters, of values. docs/scaling.md says why a sum needs no backward.
 
-    This class is one process by itself: a sum over one is what it was.
+    This class is one process by itself.
     """
 
     rank = 0
@@ -30,17 +26,9 @@ class Communicator:
         """The values that the processes give, in their order: anything that can be pickled."""
         return [value]
 
-    def scatter_sum(self, sums: TreeSum, array: Array, edges: Edges) -> None:
-        """array[own share] = Σ over all parts, of which `sums` holds those of this process, each of them one array like
-        this. (Reduce-scatter; the rest may hold anything then.)"""
-        array[:] = sums.whole[0]
-
-    def spread(self, array: Array, edges: Edges) -> None:
-        """Every process gets the shares of the others: the whole array is the same everywhere then. (All-gather.)"""
-
-    def collect(self, share: Array, edges: Edges) -> Array | None:
-        """The whole array from its shares, on process 0; None on the others. (Gather.)"""
-        return share
+    def exchange(self, given: Sequence[Sequence[Array]], wanted: Sequence[Sequence[Array]]) -> None:
+        """Send the arrays given[k] to process k, and fill the arrays wanted[k] with what it sends, for all others. All
+        are contiguous, and those that are sent have the sizes of those that wait for them. (All-to-all.)"""
 
     @contextmanager
     def ending_together(self) -> Iterator[None]:

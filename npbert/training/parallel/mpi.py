@@ -7,18 +7,15 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from npbert.compute import Array, set_num_threads
 from npbert.extras import MissingExtraError, import_extra
 from npbert.launched import launched, launched_rank
 from npbert.messages import LOGGER, in_words
-from npbert.training.parallel.communicator import ALONE, Communicator, Edges
-from npbert.training.parallel.tree import TreeSum, nodes_of
+from npbert.training.parallel.communicator import ALONE, Communicator
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 PATIENCE = 2.0
@@ -72,36 +69,15 @@ class MPICommunicator(Communicator):
     def gather(self, value: Any) -> list[Any]:
         return self._comm.allgather(value)
 
-    def scatter_sum(self, sums: TreeSum, array: Array, edges: Edges) -> None:
-        """In round k, each process hands the process k places on the share that is that one's, of each sum that waits
-        for others: one, where it has one part. What comes goes into the tree at once, so few shares wait."""
-        total, own = TreeSum(sums.count), slice(edges[self.rank], edges[self.rank + 1])
-        rows = [row for (row,) in sums.waiting.values()]
-        for node, row in zip(sums.waiting, rows, strict=True):
-            total.add(node, [row[own]])
-        for to, source in self._rounds():
-            theirs = nodes_of(self.own(range(sums.count), source), sums.count)
-            received = [np.empty_like(array[own]) for _ in theirs]
-            requests = [self._comm.Irecv(share, source) for share in received]
-            for row in rows:
-                self._comm.Send(row[edges[to] : edges[to + 1]], to)
+    def exchange(self, given: Sequence[Sequence[Array]], wanted: Sequence[Sequence[Array]]) -> None:
+        """In round k, each process sends to the process k places on, and receives from that k places before it."""
+        for distance in range(1, self.size):
+            to, source = (self.rank + distance) % self.size, (self.rank - distance) % self.size
+            requests = [self._comm.Irecv(array, source) for array in wanted[source] if array.size]
+            for array in given[to]:
+                if array.size:
+                    self._comm.Send(array, to)
             self._mpi.Request.Waitall(requests)
-            for node, share in zip(theirs, received, strict=True):
-                total.add(node, [share])
-        array[own] = total.whole[0]
-
-    def spread(self, array: Array, edges: Edges) -> None:
-        """In round k, each process hands the process k places on its own share: so MPICH took half the time of its
-        Allgatherv."""
-        shares = [array[edges[rank] : edges[rank + 1]] for rank in range(self.size)]
-        for to, source in self._rounds():
-            self._comm.Sendrecv(shares[self.rank], to, recvbuf=shares[source], source=source)
-
-    def collect(self, share: Array, edges: Edges) -> Array | None:
-        whole = np.empty(edges[-1], share.dtype) if self.is_first else None
-        received = None if whole is None else [whole, (np.diff(edges), edges[:-1])]
-        self._comm.Gatherv(share, received)
-        return whole
 
     @contextmanager
     def ending_together(self) -> Iterator[None]:
@@ -112,11 +88,6 @@ class MPICommunicator(Communicator):
                 self._say(error)
                 self._comm.Abort(1)
             raise
-
-    def _rounds(self) -> Iterator[tuple[int, int]]:
-        """To whom this process sends, and from whom it receives at the same time."""
-        for distance in range(1, self.size):
-            yield (self.rank + distance) % self.size, (self.rank - distance) % self.size
 
     def _say(self, error: BaseException) -> None:
         """In a line, as the command does; in a program of one's own with the places that the error came through."""

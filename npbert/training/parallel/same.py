@@ -11,19 +11,10 @@ from typing import Any
 import npbert
 from npbert.data.batch import Batch
 from npbert.files import FileError, atomic_write
-from npbert.messages import counted
 from npbert.training.parallel.communicator import Communicator
 from npbert.training.settings import Settings
 
 TOKEN_FILE = ".processes"
-
-
-def check_parts(communicator: Communicator, parts: int) -> None:
-    """Raise ValueError for more processes than parts of a batch."""
-    if parts < communicator.size:
-        most = f"a batch has {counted(parts, 'part')}, and so many processes can share it at most"
-        wanted = f"a run that is begun with --parts {communicator.size} can have up to {communicator.size}"
-        raise ValueError(f"{most}, but {communicator.size} were started: {wanted}")
 
 
 def check_same_run(communicator: Communicator, model: Any, settings: Settings, judged_by: Sequence[Path] = ()) -> None:

@@ -1,54 +1,37 @@
-"""TreeSum: the sum over the parts of a batch, always added up in the same order, whoever has computed which part."""
+"""add_up: the sum over the parts of a batch, always in the same order, whoever has computed which part, and when."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
-import numpy as np
-
-from npbert.compute import Array
+Sum = TypeVar("Sum")
 
 Node = tuple[int, int]
 """(k, i): the sum of the parts from i · 2ᵏ up to, but not including, (i + 1) · 2ᵏ. So (0, i) is part i by itself."""
 
 
-class TreeSum:
-    """The sum of `count` parts, each of them some arrays, added up as in a knockout tournament: part 0 and part 1, part
-    2 and part 3, …, then these sums in pairs, and so on; who has no partner goes on to the next round as it is.
+def add_up(sums: Mapping[Node, Sum], count: int, add: Callable[[Sum, Sum], Sum]) -> dict[Node, Sum]:
+    """The sums that are left of these when all have been added up that can be, out of `count` parts: one, (k, 0), where
+    all parts are in it.
 
-    Rounding makes (a + b) + c another number than a + (b + c), so the order of a sum shows in its last bits. Here the
-    number of parts alone decides it. (a + b and b + a are the same.)
+    As in a knockout tournament: part 0 and part 1, part 2 and part 3, …, then these sums in pairs, and so on; one
+    without a partner goes on to the next round as it is. Rounding makes (a + b) + c another number than a + (b + c), so
+    the order of a sum shows in its last bits. Here the number of parts alone decides it. (a + b is b + a.)
 
-    waiting: the sums that wait for their partner. While parts come one after another, there are at most as many as
-    `count` has binary digits, as this is how a binary counter counts.
+    A chain, ((0 + 1) + 2) + 3, would take a gradient less of memory on one thread. But a process with parts 2 and 3
+    would have to send both; in a tree it sends their sum.
     """
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.waiting: dict[Node, Sequence[Array]] = {}
-
-    def add(self, node: Node, arrays: Sequence[Array]) -> None:
-        """Add the arrays of a node, which may be written into from now on."""
-        level, index = node
-        while (nodes := -(-self.count >> level)) > 1:  # of this level; count / 2ᵏ, rounded up
+    left: dict[Node, Sum] = {}
+    for (level, index), value in sums.items():
+        while (nodes := -(-count >> level)) > 1:  # of this level; count / 2ᵏ, rounded up
             if index ^ 1 < nodes:
-                partner = self.waiting.pop((level, index ^ 1), None)
-                if partner is None:
+                if (level, index ^ 1) not in left:
                     break
-                for one, other in zip(partner, arrays, strict=True):
-                    np.add(one, other, out=one)
-                arrays = partner
+                value = add(left.pop((level, index ^ 1)), value)
             level, index = level + 1, index // 2
-        self.waiting[level, index] = arrays
-
-    @property
-    def whole(self) -> Sequence[Array]:
-        """The sum, when all parts are there."""
-        (arrays,) = self.waiting.values()
-        return arrays
+        left[level, index] = value
+    return left
 
 
 def nodes_of(parts: Iterable[int], count: int) -> list[Node]:
-    """The nodes in which these parts wait for others, once they are added up as far as they can be by themselves."""
-    tree = TreeSum(count)
-    for part in parts:
-        tree.add((0, part), [])
-    return list(tree.waiting)
+    """The sums that are left of these parts."""
+    return sorted(add_up({(0, part): None for part in parts}, count, lambda one, other: None))

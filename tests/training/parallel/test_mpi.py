@@ -124,7 +124,9 @@ def npbert(folder, arguments, *more):
 
 def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path):
     (arguments, folder), of_run = text, tmp_path / "run"
-    with launched((2, *npbert(of_run, arguments, "--corpus", folder / "text.txt", "--save-every", 5))) as process:
+    with launched(
+        (2, *npbert(of_run, arguments, "--corpus", folder / "text.txt", "--save-every", 5, "--parts", 2))
+    ) as process:
         end = time.monotonic() + LIMIT
         while not (of_run / STATE_FILE).exists() and process.poll() is None:
             assert time.monotonic() < end, "it takes too long"

@@ -20,7 +20,6 @@ from npbert.messages import LOGGER, in_words
 from npbert.training.parallel import (
     ALONE,
     LauncherError,
-    Shares,
     done_by_the_first,
     launch_command,
     same,
@@ -112,17 +111,6 @@ def test_cores_are_shared(everyone, threads, said, monkeypatch, recwarn):
     assert [str(warning.message)[: len(line)] for warning, line in zip(recwarn, said, strict=True)] == said
 
 
-def test_more_processes_than_parts(tmp_path):
-    for size, parts, said in ((3, 2, "2 parts"), (2, 1, "1 part")):
-        with pytest.raises(ValueError, match=f"^a batch has {said}, .* but {size} were started: .*--parts {size} can"):
-            together(size, lambda c, parts=parts: make(tmp_path, c, parts=parts))
-
-
-def test_as_many_parts_as_processes_unless_it_is_said(tmp_path):
-    assert together(3, lambda c: make(tmp_path, c, parts=0).recorded.parts) == [3] * 3
-    assert make(tmp_path, ALONE, parts=0).settings.parts == 1
-
-
 def test_other_settings_another_model_or_another_version(monkeypatch):
     this = threading.local()
 
@@ -193,14 +181,3 @@ def test_where_the_first_fails_all_fail_in_the_same_words():
     for error in (OSError(13, "Permission denied", "run"), FileError("wrong"), MissingExtraError("missing")):
         assert together(3, lambda communicator, error=error: work(communicator, error)) == [in_words(error)] * 3
     assert together(2, lambda communicator: done_by_the_first(communicator, lambda: None)) == [None, None]
-
-
-def test_a_model_of_two_dtypes():
-    def work(communicator):
-        model = classifier()
-        model.classifier.bias.value = model.classifier.bias.value.astype(np.float64)
-        return Shares(model, communicator)
-
-    together(1, work)
-    with pytest.raises(ValueError, match="a model of one dtype, and this has"):
-        together(2, work)

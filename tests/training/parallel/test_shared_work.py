@@ -12,8 +12,8 @@ import pytest
 
 from npbert import Adam, Layer, Parameter
 from npbert.training.finite import NotFiniteError
-from npbert.training.parallel import ALONE, Shares, TreeSum, shared_out
-from npbert.training.parallel.tree import nodes_of
+from npbert.training.parallel import ALONE, Gradients, Shares, shared_out
+from npbert.training.parallel.tree import add_up, nodes_of
 from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together
 from tests.training.tiny import classifier, needs_the_extra_train, results, values
@@ -39,32 +39,26 @@ def by_halves(parts):
     return by_halves(parts[:half]) + by_halves(parts[half:])
 
 
-def own_sums(parts, numbers):
-    """What waits of these parts, added up by themselves."""
-    sums = TreeSum(len(parts))
-    for number in numbers:
-        sums.add((0, number), [parts[number].copy()])
-        assert len(sums.waiting) <= len(parts).bit_length() + 1
-    return sums.waiting
-
-
 @pytest.mark.parametrize("count", range(1, 14))
 def test_the_same_bits_whoever_adds_what(count):
+    """And whenever: by rounds of several parts, or of one."""
     parts = list(np.random.default_rng(count).normal(size=(count, 50)).astype(np.float32))
     wanted, draw = by_halves(parts), random.Random(count)
-    for size in range(1, 6):
-        nodes = []
+    for size, at_once in itertools.product(range(1, 6), (1, 2, 3)):
+        nodes = {}
         for rank in range(size):
             numbers = Threads(rank, size, None, None).own(range(count))
             assert list(numbers) == list(Threads(0, size, None, None).own(range(count), rank))
-            waiting = own_sums(parts, numbers)
-            assert list(waiting) == nodes_of(numbers, count)
-            nodes += waiting.items()
-        draw.shuffle(nodes)
-        total = TreeSum(count)
-        for node, arrays in nodes:
-            total.add(node, arrays)
-        np.testing.assert_array_equal(total.whole[0], wanted)
+            waiting = {}
+            for first in range(0, len(numbers), at_once):
+                waiting |= {(0, number): parts[number] for number in numbers[first : first + at_once]}
+                waiting = add_up(waiting, count, np.add)
+                assert len(waiting) <= count.bit_length() + 1
+            assert sorted(waiting) == nodes_of(numbers, count)
+            nodes |= waiting
+        shuffled = draw.sample(sorted(nodes), len(nodes))
+        (total,) = add_up({node: nodes[node] for node in shuffled}, count, np.add).values()
+        np.testing.assert_array_equal(total, wanted)
     if count > 3:
         assert (sum(parts[1:], parts[0]) != wanted).any(), "another order shows"
 
@@ -152,14 +146,13 @@ def test_what_no_backward_reaches_has_the_gradient_0(size):
         model, count = Two(), communicator.size
         shares = Shares(model, communicator)
         for reached in ([model.unused, model.used], [model.used]):
-            shares.zero_gradients()
-            for parameter in reached:
-                parameter.add_grad(np.full(parameter.value.shape, 10.0 * len(reached)))
-            sums = TreeSum(count)
-            sums.add((0, communicator.rank), shares.gradients())
-            shares.hold(sums)
-            shares.sum_gradients()
-        return shares.global_norm(), [number for own in shares.parameters for number in own.grad.flat]
+            shares.zero_grad()
+            gradients = Gradients(count)
+            gradients.sums[0, communicator.rank] = [
+                np.full(each.value.shape, 10.0 * len(reached) * (each in reached)) for each in shares.all
+            ]
+            norm = shares.add_up(gradients)
+        return norm, [number for own in shares.parameters for number in own.grad.flat]
 
     norms, gradients = zip(*together(size, two_steps), strict=True)
     assert list(itertools.chain(*gradients)) == [10.0 * size] * 6 + [0.0] * 4

@@ -4,9 +4,7 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
-from npbert.training.parallel import ALONE, Communicator, TreeSum
+from npbert.training.parallel import ALONE, Communicator
 
 LONGEST = 300  # seconds that one waits for another: a hang fails
 
@@ -17,7 +15,7 @@ class Threads(Communicator):
     def __init__(self, rank, size, table, barrier):
         self.rank, self.size, self.table, self.barrier = rank, size, table, barrier
 
-    def exchange(self, value):
+    def meet(self, value):
         self.table[self.rank] = value
         self.barrier.wait(LONGEST)
         everyone = list(self.table)
@@ -25,22 +23,14 @@ class Threads(Communicator):
         return everyone
 
     def gather(self, value):
-        return [pickle.loads(each) for each in self.exchange(pickle.dumps(value))]
+        return [pickle.loads(each) for each in self.meet(pickle.dumps(value))]
 
-    def scatter_sum(self, sums, array, edges):
-        own, total = slice(*edges[self.rank : self.rank + 2]), TreeSum(sums.count)
-        everyone = self.exchange({node: row.copy() for node, (row,) in sums.waiting.items()})
-        for distance in range(self.size):
-            for node, row in everyone[(self.rank - distance) % self.size].items():
-                total.add(node, [row[own].copy()])
-        array[own] = total.whole[0]
-
-    def spread(self, array, edges):
-        array[:] = np.concatenate(self.exchange(array[slice(*edges[self.rank : self.rank + 2])].copy()))
-
-    def collect(self, share, edges):
-        everyone = self.exchange(share.copy())
-        return np.concatenate(everyone) if self.is_first else None
+    def exchange(self, given, wanted):
+        everyone = self.meet([[array.copy() for array in arrays] for arrays in given])
+        for rank, theirs in enumerate(everyone):
+            for target, array in zip(wanted[rank], theirs[self.rank], strict=True) if rank != self.rank else ():
+                assert target.flags.c_contiguous and target.shape == array.shape
+                target[...] = array
 
 
 def together(size, work):

@@ -85,7 +85,6 @@ KINDS = {
         "attribute": lambda z: not hasattr(z[0], "tangent"),
         "of numpy": lambda z: type(np) is type(math),
         "of math": lambda z: type(math.exp) is type(len),
-        "writable": lambda z: z.flags.writeable,
         "settings": lambda z: decimal.getcontext().prec == 28,
     }.items()
 }

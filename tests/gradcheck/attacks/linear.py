@@ -3,7 +3,6 @@
 `check_gradients` calls backward with all of these. `prove` does with dy of all sizes and both signs alone.
 """
 
-
 import numpy as np
 
 from tests.gradcheck.attacks.formulas import X

@@ -105,7 +105,7 @@ def with_eps(eps, grow=1.0):
 
 
 SMALL = {
-    "a saturated row of softmax": (softmax, lambda dy, x: FIVE * softmax_vjp(dy, x), X * FIVE[::-1] * 9),
+    "a saturated row of softmax": (softmax, lambda dy, x: FIVE * softmax_vjp(dy, x), 9 * FIVE * X),
     "the sign of a small one": (np.exp, of_x(lambda x: np.where(x < -9, -np.exp(x), np.exp(x))), np.array([0, -60.0])),
     "0 for a small one": (lambda x: x**4, of_x(lambda x: np.where(x < 1, 0, 4 * x**3)), np.array([10.0, 1e-5])),
     "everywhere small": (lambda x: 1e-200 * x * x, of_x(lambda x: 0 * x), X),
@@ -133,7 +133,7 @@ STEPS = of_each(
 
 
 class Hidden:
-    """y = x w, without a gradient for w, which is held where nobody looks."""
+    """y = x w, without a gradient for w, which is held in an unusual place."""
 
     def __init__(self, held, get):
         self.held, self.get = held, get
@@ -209,10 +209,6 @@ def stepping():
     return lambda x: x * w, backward, X
 
 
-def dropped(x):
-    return x * (np.random.rand(*x.shape) < 0.8)
-
-
 MEMORY = {
     "by shape": recalled,
     "right once": counted(1, *[3] * 99),
@@ -220,7 +216,11 @@ MEMORY = {
     "forward after 1": late(1),
     "forward after 4": late(4),
     "a step before its gradient": stepping,
-    "a fresh mask of dropout": (dropped, lambda dy, x: dropped(dy), X),
+    "a fresh mask of dropout": (
+        lambda x: x * (np.random.rand(*x.shape) < 0.8),
+        of_x(lambda x: np.random.rand(*x.shape) < 0.8),
+        X,
+    ),
     "in the order of memory": (
         lambda x: x.ravel("K") * np.arange(6),
         lambda dy, x: (dy * np.arange(6)).reshape(2, 3),
@@ -242,7 +242,7 @@ TWICE = {
     "any": (lambda x: x.any(axis=0) * x, lambda dy, x: dy * x[0] + (dy * x).sum() * np.eye(3)[0], ONES),
     "the other of two": (np.maximum, lambda dy, x, z: (dy * (x < z), dy * (x >= z)), X, X[::-1].copy()),
 }
-"""Two holes at once."""
+"""Another way on exact numbers that shows, and two holes at once."""
 
 WRONG = FORKED | {
     f"{name}: {each}": case

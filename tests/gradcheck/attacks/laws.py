@@ -1,0 +1,132 @@
+"""Right backwards that agree with forward by a law, or as far as floats can."""
+
+import math
+
+import numpy as np
+
+from tests.gradcheck.attacks.formulas import (
+    INF,
+    UP,
+    W,
+    X,
+    Z,
+    attention,
+    attention_vjp,
+    cosine,
+    cosine_vjp,
+    length,
+    log_softmax,
+    normed,
+    normed_vjp,
+    of_each,
+    of_x,
+    sigmoid,
+    softmax,
+    softmax_vjp,
+)
+
+ALPHA = 1.6732632423543772
+SCALES = (1e-6, 1e-5, 1e-3, 1e3, 1e6)
+
+
+def at_scales(forms):
+    """The cases (f, vjp, x), each at all scales of x."""
+    return {f"{name} at {scale:g}": (f, vjp, scale * x) for name, (f, vjp, x) in forms.items() for scale in SCALES}
+
+
+def logistic(x):
+    slope = 1
+    for _ in range(30):
+        x, slope = 3.7 * x * (1 - x), slope * 3.7 * (1 - 2 * x)
+    return x, slope
+
+
+FLOATS = {
+    "LayerNorm over 2": (normed, normed_vjp, X[:, :2]),
+    "LayerNorm at a mean of 1e6": (normed, normed_vjp, X + 1e6),
+    "tanh at 18": (np.tanh, of_x(lambda x: 1 - np.tanh(x) ** 2), np.array([18.0, -17.0])),
+    "dy/cosh² at 70": (np.tanh, of_x(lambda x: 1 / np.cosh(x) ** 2), np.array([0.5, 70.0])),
+    "sigmoid at 40": (sigmoid, of_x(lambda x: sigmoid(x) * (1 - sigmoid(x))), np.array([40.0, -40.0])),
+    "softmax at ±1000": (softmax, softmax_vjp, 1000 * X),
+    "log softmax at 700": (log_softmax, lambda dy, x: dy - np.exp(log_softmax(x)) * dy.sum(1, keepdims=True), 700 * X),
+    "e^(−x²) at 20": (lambda x: np.exp(-x * x), of_x(lambda x: -2 * x * np.exp(-x * x)), np.array([1.0, 20.0])),
+    "nearly parallel": (cosine, cosine_vjp, X, X * (1 + 1e-5 * Z)),
+    "30 steps of a logistic map": (lambda x: logistic(x)[0], lambda dy, x: dy * logistic(x)[1], np.array([0.2, 0.35])),
+    "tan near π/2": (np.tan, of_x(lambda x: 1 + np.tan(x) ** 2), np.array([1.5707, 0.3])),
+    **at_scales(
+        {
+            "LayerNorm": (lambda x: normed(x, 0), lambda dy, x: normed_vjp(dy, x, 0), X),
+            "a root": (lambda x: np.sqrt(1 + x * x), of_x(lambda x: x / np.sqrt(1 + x * x)), X),
+            "arcsinh": (np.arcsinh, of_x(lambda x: 1 / np.sqrt(1 + x * x)), X),
+            "a direction": (
+                lambda x: x / length(x),
+                lambda dy, x: (dy - x * (dy * x).sum(1, keepdims=True) / length(x) ** 2) / length(x),
+                X,
+            ),
+            "a power": (lambda x: x**1.7, of_x(lambda x: 1.7 * x**0.7), UP),
+        }
+    ),
+}
+"""What floats lose at large, small and saturated numbers is told from a mistake by the conditioning of the formula."""
+
+LAWS = {
+    "a mask of −∞": (attention, attention_vjp, W, np.array([[0, -INF, 0]])),
+    "a mask of −1e9": (attention, attention_vjp, W, np.array([[0, -1e9, 0]])),
+    **of_each(
+        {
+            "√a √a": (lambda x: np.sqrt(x) * x, lambda x: 1.5 * x / np.sqrt(x)),
+            "1/x by logs": (lambda x: np.log(x) * 3, lambda x: 3 * np.exp(-np.log(x))),
+        },
+        UP,
+    ),
+    **of_each(
+        {
+            "√(x²)": (lambda x: np.sqrt(x * x), lambda x: x / np.sqrt(x * x)),
+            "ELU by y + α": (
+                lambda x: np.where(x > 0, x, 1.5 * (np.exp(x) - 1)),
+                lambda x: np.where(x > 0, 1, 1.5 * (np.exp(x) - 1) + 1.5),
+            ),
+            "1 + tan² = 1/cos²": (np.tan, lambda x: 1 / np.cos(x) ** 2),
+            "1 − σ(x) = σ(−x)": (sigmoid, lambda x: sigmoid(x) * sigmoid(-x)),
+            "log(1 + eˣ)": (lambda x: np.log1p(np.exp(x)), lambda x: 1 - np.exp(-np.log1p(np.exp(x)))),
+            "tanh by sigmoid": (lambda x: 2 * sigmoid(2 * x) - 1, lambda x: 1 - (2 * sigmoid(2 * x) - 1) ** 2),
+        },
+        X,
+    ),
+    "a maximum on one side": (
+        softmax,
+        lambda dy, x: (p := (e := np.exp(x)) / e.sum(1, keepdims=True)) * (dy - (dy * p).sum(1, keepdims=True)),
+        X,
+    ),
+    "e^(log softmax)": (lambda x: np.exp(log_softmax(x)), softmax_vjp, X),
+}
+"""Small laws: of roots, exponentials and their logarithms."""
+
+
+BEYOND = {
+    **of_each(
+        {
+            "e^a e^b": (lambda x: np.exp(x) * np.exp(x), lambda x: 2 * np.exp(2 * x)),
+            "sin 2x": (lambda x: np.sin(x) ** 2, lambda x: np.sin(2 * x)),
+            "σ by tanh": (sigmoid, lambda x: (1 - np.tanh(x / 2) ** 2) / 4),
+            "a rounded constant": (lambda x: x / 0.123456789123, lambda x: 1 / 0.123456789123 + 0 * x),
+            "SELU by y + λα": (
+                lambda x: 1.05 * np.where(x > 0, x, ALPHA * (np.exp(x) - 1)),
+                lambda x: np.where(x > 0, 1.05, 1.05 * ALPHA * (np.exp(x) - 1) + 1.05 * ALPHA),
+            ),
+            "0/0 made 0": (
+                lambda x: np.maximum(x, 0) ** 2,
+                lambda x: np.nan_to_num(2 * (r := np.maximum(x, 0)) ** 2 / r),
+            ),
+        },
+        X,
+    ),
+    "log(ab)": (lambda x: np.log(3 * x) * x, of_x(lambda x: np.log(x) + math.log(3) + 1), UP),
+    "a loss of Python's": (lambda x: float((x * x).sum()), lambda dy, x: 2 * dy * x, X),
+    **at_scales(
+        {
+            "log(1 + x²)": (lambda x: np.log((x + 1j).real ** 2 + 1), of_x(lambda x: 2 * x / (1 + x * x)), X),
+        }
+    ),
+}
+"""What small laws do not cover: not proved, perhaps, and never called wrong."""

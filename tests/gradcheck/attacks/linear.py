@@ -1,0 +1,49 @@
+"""Backwards that are not linear in dy, at 0 and 1, at whole numbers, for some signs, and for some sizes.
+
+`check_gradients` calls backward with all of these. `prove` does with dy of all sizes and both signs alone.
+"""
+
+import numpy as np
+
+from tests.gradcheck.attacks.formulas import X
+
+OF_A_LOSS = {
+    "abs": abs,
+    "int": int,
+    "remainder": lambda dy: dy - dy % 1,
+    "is_integer": lambda dy: dy * float(dy).is_integer(),
+    "at least 1": lambda dy: max(dy, 1),
+    "negative": lambda dy: min(dy, 0),
+    "small whole numbers": lambda dy: dy if abs(dy) > 50 or dy % 1 else 2 * dy,
+}
+
+OF_A_NUMBER = {
+    "abs of an array": np.abs,
+    "clip at 5": lambda dy: np.clip(dy, -5, 5),
+    "at 0": lambda dy: np.where(dy == 0, 1, dy),
+    "0/0": lambda dy: dy * dy / dy,
+    "a small one is none": lambda dy: np.where(np.abs(dy) < 1e-3, 0 * dy, dy),
+    "ones": lambda dy: dy * (3 if (dy == 1).all() else 1),
+    "what is writable": lambda dy: dy * (1 + dy.flags.writeable * (dy.dtype == float)),
+    "noise": lambda dy: dy + 1e-5 * np.random.standard_normal(dy.shape),
+}
+
+
+def of_a_loss(change):
+    return lambda x: (x * x).sum(), lambda dy, x: change(dy) * 2 * x, X
+
+
+def of_a_number(change):
+    return lambda x: (x * x).sum(axis=1), lambda dy, x: change(dy)[:, None] * 2 * x, X[:1]
+
+
+LINEAR = {
+    **{name: of_a_loss(change) for name, change in OF_A_LOSS.items()},
+    **{name: of_a_number(change) for name, change in OF_A_NUMBER.items()},
+    "gradient clipping": (lambda x: x * x, lambda dy, x: np.clip(2 * x * dy, -20, 20), X),
+    "the sign of another": (
+        lambda x: ((x * x).sum(), x.sum()),
+        lambda da, db, x: 2 * abs(da) * x + db,
+        X,
+    ),
+}

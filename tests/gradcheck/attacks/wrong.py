@@ -1,0 +1,300 @@
+"""Wrong backwards, by the principle that lets them through. None may be called proved, and none right.
+
+A case is what `check_gradients` is given, or a function that makes it anew where it has a memory; `truth.py` shows of
+each that it is wrong.
+"""
+
+import collections
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+
+from npbert import NO_TAPE, Parameter
+from tests.gradcheck.attacks.forked import FORKED, forked, works
+from tests.gradcheck.attacks.formulas import (
+    INF,
+    MINUS,
+    ONES,
+    SOME,
+    UP,
+    X,
+    normed,
+    normed_vjp,
+    of_each,
+    of_x,
+    sigmoid,
+    softmax,
+    softmax_vjp,
+)
+
+MASKED = {
+    "log": (lambda x: np.log(x, where=SOME, out=np.zeros_like(x)), of_x(lambda x: 1 / x), UP),
+    "multiply": (lambda x: np.multiply(x, x, where=SOME, out=np.ones(4)), of_x(lambda x: 2 * x), UP),
+    "sum": (lambda x: np.add.reduce(x, 1, where=x > 0), lambda dy, x: dy[:, None] + 0 * x, X),
+    "max": (lambda x: np.max(x, where=x < 3, initial=-9.0), lambda dy, x: dy * (x == x.max()), UP),
+    "whole numbers": (lambda x: np.add(x, 0, dtype=int, casting="unsafe") * x, of_x(lambda x: 2 * x), UP),
+    "a sum of whole numbers": (lambda x: x.sum(dtype=int) * x, lambda dy, x: dy * x.sum() + (dy * x).sum(), UP),
+    "exp.at": (lambda x: (y := x * 1, np.exp.at(y, [0, 2]), y)[2], of_x(np.exp), UP),
+}
+"""`where=`, `out=`, `dtype=` and `at` say which numbers a function is taken of."""
+
+NANS = of_each(
+    {
+        "sqrt": (np.sqrt, lambda x: 0.5 / np.sqrt(x)),
+        "log": (np.log, lambda x: 1 / x),
+        "power": (lambda x: x**1.5, lambda x: 1.5 * x**0.5),
+        "in backward": (lambda x: x * np.abs(x), lambda x: 2 * np.sqrt(x) * np.sqrt(x)),
+        "made 0": (lambda x: np.nan_to_num(np.log(x)), lambda x: 1 / x),
+        "kept by a maximum": (lambda x: np.maximum(np.log(x), 2 * x), lambda x: 2 + 0 * x),
+        "unequal": (lambda x: np.where((v := np.log(x)) == v, v, 2 * x), lambda x: 1 / x),
+    },
+    MINUS,
+)
+"""Where floats give NaN, there is no derivative, or that of another number."""
+
+
+def masked(value, slope, wrong, masks=-INF):
+    """y = value(x + m) z with a mask of infinities, which backward takes for what it is not: `wrong`."""
+    mask = np.array([0.0, 0.0, masks])
+
+    def backward(dy, x, z):
+        kept = mask == 0
+        return np.where(kept, dy * z * slope(np.where(kept, x, 0)), 0), dy * np.where(kept, value(x), wrong)
+
+    return lambda x, z: value(x + mask) * z, backward, X[0], X[1]
+
+
+INFINITE = {
+    "tanh": masked(np.tanh, lambda x: 1 - np.tanh(x) ** 2, 0),
+    "sigmoid": masked(sigmoid, lambda x: sigmoid(x) * sigmoid(-x), 0.5),
+    "√": masked(lambda x: np.minimum(np.sqrt(x + 3), 4), lambda x: 0.5 / np.sqrt(x + 3), 0, INF),
+    **of_each(
+        {
+            "+∞": (lambda x: sigmoid(x + np.array([0, -INF, -INF])), lambda x: sigmoid(x) * sigmoid(-x)),
+            "0 · ∞": (lambda x: x + 0 * x * INF, lambda x: 1 + 0 * x),
+            "∞ − ∞": (lambda x: x + ((x + INF) - INF), lambda x: 2 + 0 * x),
+            "a row of −∞": (lambda x: np.exp((s := x - INF) - s.max()), lambda x: 0 * x),
+        },
+        X[0],
+    ),
+    "log 0": (np.log, of_x(lambda x: 1 / np.where(x == 0, 1, x)), np.array([0.0, 1.0])),
+}
+"""±∞ is no number: tanh(−∞) is −1, and not what comes of 0."""
+
+OVERFLOW = {
+    "softmax": (lambda x: (e := np.exp(x)) / e.sum(1, keepdims=True), softmax_vjp, 800 * X),
+    "a length": (lambda x: np.sqrt((x * x).sum()), lambda dy, x: dy * x / np.sqrt((x * x).sum()), 1e200 * X),
+    **of_each(
+        {
+            "softplus": (lambda x: np.log(1 + np.exp(x)), sigmoid),
+            "∞ made finite": (lambda x: np.nan_to_num(np.exp(x)), np.exp),
+            "∞ seen": (lambda x: np.where(np.isinf(np.exp(x)), 2 * x, x), lambda x: 1 + 0 * x),
+        },
+        800 * X,
+    ),
+}
+"""Floats overflow where exact numbers do not."""
+
+FIVE = np.array([[1.0], [5.0]])
+
+
+def with_eps(eps, grow=1.0):
+    """LayerNorm with an ε of 1e-9, and another one in backward."""
+    return lambda x: normed(x, 1e-9), lambda dy, x: grow * normed_vjp(dy, x, eps)
+
+
+SMALL = {
+    "a saturated row of softmax": (softmax, lambda dy, x: FIVE * softmax_vjp(dy, x), 9 * FIVE * X),
+    "the sign of a small one": (np.exp, of_x(lambda x: np.where(x < -9, -np.exp(x), np.exp(x))), np.array([0, -60.0])),
+    "0 for a small one": (lambda x: x**4, of_x(lambda x: np.where(x < 1, 0, 4 * x**3)), np.array([10.0, 1e-5])),
+    "everywhere small": (lambda x: 1e-200 * x * x, of_x(lambda x: 0 * x), X),
+    "a row of large numbers": (*with_eps(1e-9, FIVE[::-1]), X * np.array([[1e9], [1.0]])),
+}
+"""A wrong gradient is wrong however small it is beside others."""
+
+STEPS = of_each(
+    {
+        "floor": (lambda x: np.floor(x) * x, lambda x: 2 * x),
+        "a remainder": (lambda x: x % 1, lambda x: 0 * x),
+        "round": (lambda x: np.round(x) * x, lambda x: 2 * x),
+        "heaviside": (lambda x: np.heaviside(x, 0.5) * x, lambda x: 0 * x),
+        "frexp": (lambda x: np.ldexp(*np.frexp(x)), lambda x: 0 * x),
+        "beyond a bound": (lambda x: np.clip(x, 1, 2), lambda x: x > 1),
+        "a cast": (lambda x: np.tanh(x.astype(np.float32)), lambda x: 1.1 * (1 - np.tanh(x) ** 2)),
+        "half": (lambda x: x.astype(np.float16) * x, lambda x: 3 * x),
+        "imaginary": (lambda x: ((1 + 1j) * x * x).imag, lambda x: -2 * x),
+        "truth": (lambda x: np.logical_or(x, 0) * x, lambda x: 2 * x),
+        "values of expm1": (lambda x: np.sign(np.expm1(1e-17 * x)) * 2 * x, lambda x: 0 * x),
+    },
+    UP + 0.25,
+)
+"""Steps have slope 0, and between them there is what is left."""
+
+
+class Hidden:
+    """y = x w, without a gradient for w, which is held in an unusual place."""
+
+    def __init__(self, held, get):
+        self.held, self.get = held, get
+
+    def forward(self, x, tape=NO_TAPE):
+        tape.keep(self, x.shape)
+        return x * self.get(self.held).value
+
+    def backward(self, dy, tape):
+        if dy.shape != tape.take(self):
+            raise ValueError("a dy of another shape")
+        return dy * self.get(self.held).value
+
+
+class Slots(Hidden):
+    __slots__ = ("w",)
+
+    def __init__(self, w):
+        self.w = w
+        super().__init__(None, lambda held: self.w)
+
+
+def hidden(hold, get):
+    return lambda: (Hidden(hold(Parameter(UP[:3] + 0.25)), get), X)
+
+
+HIDDEN = {
+    "a slot": lambda: (Slots(Parameter(UP[:3] + 0.25)), X),
+    "a plain holder": hidden(lambda w: SimpleNamespace(w=w), lambda held: held.w),
+    "a holder in a list": hidden(lambda w: [SimpleNamespace(w=w)], lambda held: held[0].w),
+    "a set": hidden(lambda w: {w}, lambda held: next(iter(held))),
+    "a deque": hidden(lambda w: collections.deque([w]), lambda held: held[0]),
+    "an array of objects": hidden(lambda w: np.array([w, None]), lambda held: held[0]),
+    "a closure": hidden(lambda w: lambda: w, lambda held: held()),
+}
+"""A Parameter is part of the layer wherever it is held."""
+
+
+def recalled():
+    """x², with a backward that takes x from the first forward with this shape."""
+    kept = {}
+    return lambda x: (kept.setdefault(x.shape, x), x * x)[1], lambda dy, x: dy * 2 * kept[x.shape], X
+
+
+def counted(*factors):
+    """x², with a backward that is right but for a factor, another one in each call."""
+
+    def make():
+        calls = itertools.cycle(factors)
+        return lambda x: x * x, lambda dy, x: dy * 2 * x * next(calls), X
+
+    return make
+
+
+def late(calls):
+    """2z in the first calls, and z² from then on."""
+
+    def make():
+        count = itertools.count()
+        return forked(lambda z: next(count) >= calls)
+
+    return make
+
+
+def stepping():
+    """A parameter that is stepped before its gradient is used."""
+    w = np.array([1.0, 2.0, 3.0])
+
+    def backward(dy, x):
+        w[...] = w - 0.01 * (dy * x).sum(axis=0)
+        return dy * w
+
+    return lambda x: x * w, backward, X
+
+
+MEMORY = {
+    "by shape": recalled,
+    "right once": counted(1, *[3] * 99),
+    "each second time": counted(1, 3),
+    "forward after 1": late(1),
+    "forward after 4": late(4),
+    "a step before its gradient": stepping,
+    "a fresh mask of dropout": (
+        lambda x: x * (np.random.rand(*x.shape) < 0.8),
+        of_x(lambda x: np.random.rand(*x.shape) < 0.8),
+        X,
+    ),
+    "in the order of memory": (
+        lambda x: x.ravel("K") * np.arange(6),
+        lambda dy, x: (dy * np.arange(6)).reshape(2, 3),
+        np.asfortranarray(X),
+    ),
+}
+"""What backward returns does not hang on earlier calls, on new draws, or on the order of memory."""
+
+TWICE = {
+    "a masked log, else none": (
+        lambda x: np.log(x, where=SOME, out=np.zeros_like(x)) if works(np.sum)(x) else x,
+        of_x(lambda x: 1 / x),
+        UP,
+    ),
+    "cubes of floats": (lambda x: x**3 if x.dtype == np.float64 else x**2, of_x(lambda x: 2 * x), X),
+    "a backward of floats": (lambda x: x**2, of_x(lambda x: 3 * x if x.dtype == np.float64 else 2 * x), X),
+    "a backward of their dy": (lambda x: x**2, lambda dy, x: dy * (3 if dy.dtype == float else 2) * x, X),
+    "∞ − ∞ under a mask": (lambda x: np.where(SOME[:3], x, (x - INF) + INF), of_x(lambda x: 1 + 0 * x), X),
+    "any": (lambda x: x.any(axis=0) * x, lambda dy, x: dy * x[0] + (dy * x).sum() * np.eye(3)[0], ONES),
+    "the other of two": (np.maximum, lambda dy, x, z: (dy * (x < z), dy * (x >= z)), X, X[::-1].copy()),
+}
+"""Another way on exact numbers that shows, and two holes at once."""
+
+WRONG = FORKED | {
+    f"{name}: {each}": case
+    for name, group in {
+        "where": MASKED,
+        "NaN": NANS,
+        "∞": INFINITE,
+        "overflow": OVERFLOW,
+        "small": SMALL,
+        "step": STEPS,
+        "hidden": HIDDEN,
+        "memory": MEMORY,
+        "twice": TWICE,
+    }.items()
+    for each, case in group.items()
+}
+
+
+def only(constant, wrong):
+    return lambda x: np.tanh(constant * x), of_x(lambda x: wrong * (1 - np.tanh(constant * x) ** 2)), X
+
+
+SLIGHT = {
+    "1e-9": only(1.0, 1 + 1e-9),
+    "1e-12": only(1.0, 1 + 1e-12),
+    "π": only(np.pi, 3.14159265),
+    "a third": only(1 / 3, 0.333333333),
+    "GELU's 0.044715": (
+        lambda x: x * np.tanh(x + 0.044715 * x**3),
+        of_x(lambda x: (t := np.tanh(x + 0.044715 * x**3)) + x * (1 - t * t) * (1 + 3 * 0.04471500001 * x * x)),
+        X,
+    ),
+    "another ε": (*with_eps(1.1e-9), X),
+    "an ε outside of √": (
+        lambda x: x / (np.sqrt((x * x).sum()) + 1e-9),
+        lambda dy, x: dy / (n := np.sqrt((x * x).sum() + 1e-18)) - x * (dy * x).sum() / n**3,
+        X,
+    ),
+}
+"""A wrong gradient is wrong however near it comes; complex steps show it."""
+
+EPSILONS = {
+    "no ε": (*with_eps(0), X),
+    "log(p + ε), with p − onehot": (
+        lambda x: -np.log(softmax(x) + 1e-9)[[0, 1], [1, 2]].sum(),
+        lambda dy, x: dy * (softmax(x) - np.eye(3)[[1, 2]]),
+        X,
+    ),
+    "log(σ + ε), with σ − t": (
+        lambda x: -(SOME * np.log(sigmoid(x) + 1e-9) + ~SOME * np.log(1 - sigmoid(x) + 1e-9)).sum(),
+        lambda dy, x: dy * (sigmoid(x) - SOME),
+        UP,
+    ),
+}
+"""Right but for a small constant that forward has and backward leaves out: the report names it."""

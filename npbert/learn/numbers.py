@@ -1,6 +1,6 @@
 """NumbersPart: an answer is judged by the numbers that it gives, beside those of the library."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -16,7 +16,15 @@ from npbert.learn.exercise import Message, Part, numbered
 from npbert.learn.mending import findings_of, without_echoes
 
 Numbers = dict[str, Array]
-SEEDS = (0, 1, 2)
+MANNERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("", np.copy),
+    ("arrays are not in one piece of memory, as x[:, ::2] is not", lambda array: np.repeat(array, 2, axis=-1)[..., ::2]),
+    ("some numbers are 0, and some are equal", np.round),
+    ("numbers are large", lambda array: 30 * array),
+)
+"""What the floats are like that an answer is given: in words, and made of usual ones."""
+SEEDS = tuple(range(2 * len(MANNERS)))
+"""Each manner, with two settings of sizes."""
 _SMALLEST_SCALE = 1e-2
 MOST_NAMES = 5
 
@@ -28,20 +36,18 @@ _DRAWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class NumbersPart(Part):
-    """numbers(thing, seed) -> what `thing` computes, by names that a learner understands.
+    """numbers(thing, seed) -> what `thing` computes, call by call, by names that a learner understands.
 
     plain: a right one in plain steps, as source. reasons: why the right formula is as it is, by the name of what it
     gives: {"dW": …}.
-    causes: the names of what has to be right before anything else can be, as it is made of that.
     prove(thing): what else is wrong with something whose numbers are right. first(given, right): what has to be put
     right before anything else. advice: where the learner's code stops, what may help, as `advised` chooses it.
     tolerance: relative to the largest number of an array.
     """
 
-    numbers: Callable[[Any, int], Numbers]
+    numbers: Callable[[Any, int], Iterator[Numbers]]
     plain: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
-    causes: tuple[str, ...] = ()
     prove: Callable[[Any], Message | None] = lambda thing: None
     tolerance: float = 1e-9
     seeds: tuple[int, ...] = SEEDS
@@ -56,31 +62,36 @@ class NumbersPart(Part):
         if failure is not None and failure.kind == "NotImplementedError":  # what stands for what is to be written
             raise NotImplementedError(failure.line)
         if failure is not None:
-            return self._stopped(thing, failure, right)
+            return self._stopped(thing, failure, given, right)
         if any(map(self.wrong_names, given, right)):
             return self.first(given[0], right[0]) or self._told(thing, given, right)
         return self.prove(thing)
 
     def wrong_names(self, given: Any, right: Mapping[str, Array]) -> list[str]:
         """The arrays that are not what they should be."""
-        least = _SMALLEST_SCALE * max(map(_size, right.values()), default=0)
-        return [name for name in right if not self._same(given.get(name), right[name], least)]
+        least = self.least(right)
+        return [name for name in right if not self.is_same(given.get(name), right[name], least)]
+
+    def least(self, right: Mapping[str, Array]) -> float:
+        """A number beside which errors are small, where an array is nearly 0 and others are not."""
+        return _SMALLEST_SCALE * max(map(_size, right.values()), default=0)
 
     def _numbers_of(self, thing: Any, seed: int, file: str | None) -> Any:
         """The numbers that it computes, or where it stops."""
         there = frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
-        return attempt(lambda: self.numbers(thing, seed), file, given=there)
+        return attempt(lambda: whole(self.numbers(thing, seed)), file, given=there)
 
-    def _same(self, one: Array | None, other: Array, least: float) -> bool:
+    def is_same(self, one: Array | None, other: Array, least: float) -> bool:
+        """True if they are equal, but for rounding."""
         if one is None or np.shape(one) != np.shape(other) or np.asarray(one).dtype.kind not in "fiub":
             return False
         off = np.abs(np.subtract(one, other, dtype=np.float64)).max(initial=0)
         return bool(off <= self.tolerance * max(_size(other), least))
 
-    def _stopped(self, thing: Any, failure: Failure, right: Sequence[Numbers]) -> Message:
+    def _stopped(self, thing: Any, failure: Failure, given: list[Any], right: Sequence[Numbers]) -> Message:
         """The verdict on code that stops: where, why, and the edit that lets it run and be right, if there is one."""
         message = failure._replace(help=advised(self.advice, failure.said) or failure.help).finding
-        return message._replace(findings=tuple(findings_of(self, thing, right, set(right[0])).findings))
+        return message._replace(findings=tuple(findings_of(self, thing, given, right).findings))
 
     def _told(self, thing: Any, given: list[Numbers], right: list[Numbers]) -> Message:
         """The verdict on wrong numbers: on the code, if an edit explains them; else on the numbers themselves."""
@@ -88,7 +99,7 @@ class NumbersPart(Part):
         if drawn is not None:
             return drawn
         names = {name for one, other in zip(given, right, strict=True) for name in self.wrong_names(one, other)}
-        findings, left, suspect = findings_of(self, thing, right, names)
+        findings, left, suspect = findings_of(self, thing, given, right)
         empty = {name for name in names if not any(np.any(each.get(name, 1)) for each in given)}
         findings = [each for each in findings if not each.is_of_right_code or each.subject not in empty]
         left = left | empty  # that nothing is ever added to it says more than how a right backward could come to 0
@@ -109,7 +120,7 @@ class NumbersPart(Part):
     def _drawn(self, thing: Any, given: list[Numbers]) -> Message | None:
         again = self._numbers_of(thing, self.seeds[0], None)
         other = [
-            name for name in given[0] if isinstance(again, Failure) or not self._same(again[name], given[0][name], 0)
+            name for name in given[0] if isinstance(again, Failure) or not self.is_same(again[name], given[0][name], 0)
         ]
         if not other:
             return None
@@ -142,10 +153,20 @@ class NumbersPart(Part):
         return Message(sentence(found[0].cause), says, (found[0],))
 
 
+def in_manner(array: Array, seed: int) -> Array:
+    """A copy of the array in the manner of the seed. One without axes is as it was."""
+    return MANNERS[seed // 2 % len(MANNERS) if array.ndim else 0][1](array)
+
+
 @cache
-def _known(numbers: Callable[[Any, int], Numbers], thing: Any, seed: int) -> Numbers:
+def _known(numbers: Callable[[Any, int], Iterator[Numbers]], thing: Any, seed: int) -> Numbers:
     """The numbers of what is in the library."""
-    return numbers(thing, seed)
+    return whole(numbers(thing, seed))
+
+
+def whole(calls: Iterator[Numbers]) -> Numbers:
+    """The numbers of all calls."""
+    return {name: array for numbers in calls for name, array in numbers.items()}
 
 
 def _size(array: Array) -> float:

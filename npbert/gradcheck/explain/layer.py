@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from npbert.core import named_parameters, named_parts
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
-from npbert.gradcheck.explain.mend import Step, mend
+from npbert.gradcheck.explain.mend import TRIES, Mending, Step
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
 from npbert.gradcheck.forms import Form, function_of
@@ -87,26 +86,27 @@ class LayerOracle:
         return Outlook(wrong, right, arrays)
 
 
-def mended(function: ScalarFunction, limit: float) -> list[Finding]:
-    """The edits of the author's methods that make the layer right, or as much of it as they can.
-
-    limit: seconds for all the methods together
-    """
-    methods = list(methods_of(function.layer))
+def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
+    """The edits of the author's methods that make the layer right, or as much of it as they can, in so many tries."""
     with quiet():
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
-    end = time.process_time() + limit
+    all_ = [
+        (Mending(method.code, LayerOracle(samples, method), forward=method.forward), method.file)
+        for method in (methods_of(function.layer) if samples else ())
+    ]
     best: tuple[Step, ...] = ()
-    fewest, file = (np.inf, np.inf), ""
-    for count, method in enumerate(methods if samples else ()):
-        seconds = (end - time.process_time()) / min(2, len(methods) - count)
-        if seconds < limit / 10 or fewest <= (0, CHEAP):
-            break
-        found = mend(method.code, LayerOracle(samples, method), forward=method.forward, limit=seconds)
-        rank = len(found.left), sum(KINDS[step.finding.kind].cost for step in found.steps)
-        if found.steps and rank < fewest:
-            best, fewest, file = found.steps, rank, method.file
-    return [replace(_briefly(step), file=file) for step in best]
+    fewest, its_file = (np.inf, np.inf), ""
+    for most in (CHEAP, np.inf):
+        for count, (mending, file) in enumerate(all_):
+            if tries <= 0 or fewest[0] == 0:
+                break
+            share = tries // min(2, len(all_) - count)
+            mending.run(share, most)
+            tries -= share - mending.trial.left
+            rank = len(mending.left), sum(KINDS[step.finding.kind].cost for step in mending.steps)
+            if mending.steps and rank < fewest:
+                best, fewest, its_file = mending.steps, rank, file
+    return [replace(_briefly(step), file=its_file) for step in best]
 
 
 def _briefly(step: Step) -> Finding:

@@ -74,10 +74,10 @@ class Place:
         """True if it is a name that its statement returns, or gives another name."""
         return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
 
-    def valued(self, node: Any) -> Any:
+    def valued(self, expression: Any) -> Any:
         """The fingerprint of what an expression is, where the place was first reached; None where it cannot be told."""
         try:
-            return fingerprint(eval(compiled_expression(node), {**self.code.scope, **self.env}))
+            return fingerprint(eval(expression, {**self.code.scope, **self.env}))
         except Exception:  # of the author's code, edited
             return None
 

@@ -1,6 +1,6 @@
 """Exercise 1: the numerical derivative, by a central difference and by the complex step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import Finding
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
-from npbert.learn.numbers import Numbers, NumbersPart
+from npbert.learn.numbers import Numbers, NumbersPart, in_manner
 from npbert.learn.source import Blank
 
 TEXT = """
@@ -102,23 +102,23 @@ def complex_step(f: Function, x: Array, h: float = 1e-30) -> Array:
     return gradient
 
 
-def numbers(derivative: Any, seed: int, h: float) -> Numbers:
+def numbers(derivative: Any, seed: int, h: float) -> Iterator[Numbers]:
     """The gradient of a function at an x of another shape for each seed; x when it is done; and where f was asked."""
     rng = np.random.default_rng(seed)
     shape = SHAPES[seed % len(SHAPES)]
-    x, weights = rng.uniform(0.3, 1.7, shape), rng.standard_normal(shape)
+    x, weights = in_manner(rng.standard_normal(shape), seed), rng.standard_normal(shape)
     start, at_once = x.copy(), 1
 
     def f(z: Any) -> Any:
         nonlocal at_once
         at_once = max(at_once, int(np.sum(np.abs(z - start) > h / 2)))
-        return (weights * np.exp(np.sin(z))).sum() + z.prod()
+        return (weights * np.exp(np.sin(z))).sum() + np.cos(z.sum())
 
     gradient = derivative(f, x, h)
     if gradient is None:
         raise GradientError("nothing is returned: does it end with `return gradient`?")
     several = {AT_ONCE: np.asarray(at_once)} if at_once > 1 else {}
-    return {"the gradient": np.asarray(gradient), AFTER: x, **several}
+    yield {"the gradient": np.asarray(gradient), AFTER: x, **several}
 
 
 def first(given: Numbers, right: Numbers) -> Message | None:

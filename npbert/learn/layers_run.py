@@ -10,9 +10,10 @@ import numpy as np
 from npbert.catalogue import Setting
 from npbert.core import Init, Tape, named_parameters, named_parts
 from npbert.gradcheck import GradientError, check_directions, check_gradients, randomize
+from npbert.gradcheck.explain import in_manner
 from npbert.gradcheck.inputs import as_tuple, copy_of, different, float_inputs_of, is_float_array, read_only
 from npbert.layers import Dropout
-from npbert.learn.numbers import Numbers, in_manner
+from npbert.learn.numbers import Numbers
 
 ADDED = "after two backwards"
 BETWEEN = "when another call comes between"
@@ -65,9 +66,7 @@ def _given(setting: Setting, seed: int) -> _Given:
     return _Given(tuple(_frozen(value, seed) for value in inputs), tuple(others), given_of(setting)[1:], called)
 
 
-def layer_numbers(
-    setting: Setting, layer_class: type[Any], seed: int, names: Mapping[str, str]
-) -> Iterator[Numbers]:
+def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Mapping[str, str]) -> Iterator[Numbers]:
     """y and all gradients of one call; then when another call comes between its forward and its backward, and those of
     that other call; then without a tape, and when nothing is dropped."""
     layer, given, rng = _layer(setting, layer_class, seed), _given(setting, seed), np.random.default_rng([seed, 3])
@@ -114,7 +113,7 @@ def _frozen(value: Any, seed: int) -> Any:
     """A copy that cannot be written to; of floats, in the manner of the seed."""
     if not is_float_array(value):
         return read_only(value)
-    made = in_manner(value, seed)
+    made = in_manner(value, seed // 2)
     made.flags.writeable = False
     return made
 

@@ -12,7 +12,6 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain import FAILED, Code, Finding, Mending, Outlook
 from npbert.gradcheck.explain.reasons import CHEAP
-
 from npbert.learn.attempt import Failure
 
 if TYPE_CHECKING:
@@ -52,7 +51,11 @@ def findings_of(part: NumbersPart, thing: Any, given: Sequence[Any], right: Sequ
     plain = Code.parsed(part.plain.strip("\n"), code.scope) if part.plain else None
     pairs = [pair for pair in zip(given, right, strict=True) if not isinstance(pair[0], Failure)]
     wrong = {name for pair in pairs for name in part.wrong_names(*pair)} if len(pairs) == len(given) else names
-    fitting = {name for name in wrong if len(pairs) == len(given) and all(_fits(one.get(name), other[name]) for one, other in pairs)}
+    fitting = {
+        name
+        for name in wrong
+        if len(pairs) == len(given) and all(_fits(one.get(name), other[name]) for one, other in pairs)
+    }
     own = Mending(code, _Oracle(part, thing, right, names), forward=forward, right=plain)
     other = Mending(plain, _Oracle(part, thing, given, fitting)) if plain and fitting else None
     own.run(most=CHEAP)
@@ -61,7 +64,7 @@ def findings_of(part: NumbersPart, thing: Any, given: Sequence[Any], right: Sequ
     own.run(_FEW if other and not other.left else _FAR)
     if other and own.left:
         other.run(_FAR)
-    left = set(own.left)
+    left = own.left
     broken = other.told_of(code) if other and left else []
     found = [step.finding for step in own.steps]
     found += [each for each in broken if left & set(each.subject.split(", "))]

@@ -3,26 +3,21 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.files import read_text
 from npbert.gradcheck import explain
-from npbert.gradcheck.explain import Finding, describe, describe_place
-from npbert.learn.attempt import Failure, attempt, file_of, sentence
+from npbert.gradcheck.explain import MANNERS, Finding, describe, describe_place
+from npbert.learn.attempt import Failure, attempt, file_of, load, sentence
 from npbert.learn.exception_help import advised
 from npbert.learn.exercise import Message, Part, numbered
 from npbert.learn.mending import findings_of, without_echoes
 
 Numbers = dict[str, Array]
-MANNERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
-    ("", np.copy),
-    ("arrays are not in one piece of memory, as x[:, ::2] is not", lambda array: np.repeat(array, 2, axis=-1)[..., ::2]),
-    ("some numbers are 0, and some are equal", np.round),
-    ("numbers are large", lambda array: 30 * array),
-)
-"""What the floats are like that an answer is given: in words, and made of usual ones."""
 SEEDS = tuple(range(2 * len(MANNERS)))
 """Each manner, with two settings of sizes."""
 _SMALLEST_SCALE = 1e-2
@@ -31,6 +26,10 @@ MOST_NAMES = 5
 _DRAWN = (
     "Something is drawn here that nobody can repeat, with np.random or a generator of your own. What forward drew is "
     "kept, and is given to backward; backward itself draws nothing."
+)
+_KEPT = (
+    "Whenever the file is loaded anew, its first call gives the same. So the second one uses something of the first: "
+    "what is kept in a default argument, in a global or on the class is still there."
 )
 
 
@@ -58,14 +57,21 @@ class NumbersPart(Part):
         file = file_of(thing)
         given = [self._numbers_of(thing, seed, file) for seed in self.seeds]
         right = [_known(self.numbers, self.right, seed) for seed in self.seeds]
+        wrong = (k for k, one in enumerate(given) if isinstance(one, Failure) or self.wrong_names(one, right[k]))
+        k = next(wrong, None)
+        if k is None:
+            return self.prove(thing)
         failure = next((answer for answer in given if isinstance(answer, Failure)), None)
         if failure is not None and failure.kind == "NotImplementedError":  # what stands for what is to be written
             raise NotImplementedError(failure.line)
         if failure is not None:
-            return self._stopped(thing, failure, given, right)
-        if any(map(self.wrong_names, given, right)):
-            return self.first(given[0], right[0]) or self._told(thing, given, right)
-        return self.prove(thing)
+            message = self._stopped(thing, failure, given, right)
+        else:
+            unfit = self._unfit(given[k]) or self._changing(thing, given[0])
+            message = unfit or self.first(given[k], right[k]) or self._told(thing, given, right)
+        words, _ = MANNERS[self.seeds[k] // 2 % len(MANNERS)]
+        where = f"It is so where {words}; otherwise it is right." if words and k else ""
+        return message._replace(because="\n\n".join(filter(None, [message.because, where])))
 
     def wrong_names(self, given: Any, right: Mapping[str, Array]) -> list[str]:
         """The arrays that are not what they should be."""
@@ -95,9 +101,6 @@ class NumbersPart(Part):
 
     def _told(self, thing: Any, given: list[Numbers], right: list[Numbers]) -> Message:
         """The verdict on wrong numbers: on the code, if an edit explains them; else on the numbers themselves."""
-        drawn = self._drawn(thing, given)
-        if drawn is not None:
-            return drawn
         names = {name for one, other in zip(given, right, strict=True) for name in self.wrong_names(one, other)}
         findings, left, suspect = findings_of(self, thing, given, right)
         empty = {name for name in names if not any(np.any(each.get(name, 1)) for each in given)}
@@ -117,14 +120,26 @@ class NumbersPart(Part):
             messages.append(of_numbers)
         return numbered(messages)._replace(findings=tuple(findings))
 
-    def _drawn(self, thing: Any, given: list[Numbers]) -> Message | None:
-        again = self._numbers_of(thing, self.seeds[0], None)
-        other = [
-            name for name in given[0] if isinstance(again, Failure) or not self.is_same(again[name], given[0][name], 0)
-        ]
-        if not other:
+    def _unfit(self, given: Numbers) -> Message | None:
+        """The message on an array of something else than real numbers."""
+        for name, array in given.items():
+            if np.asarray(array).dtype.kind not in "fiub":
+                says = sentence(f"{name} is an array of {np.asarray(array).dtype}, wanted one of real numbers")
+                return Message(says, "Of complex numbers, .real and .imag are real." * np.iscomplexobj(array))
+        return None
+
+    def _changing(self, thing: Any, given: Numbers) -> Message | None:
+        """The message where a second call, with all the same, gives something else: it uses what the first has left,
+        if the first call of a file that is loaded anew always gives the same; else something is drawn."""
+        changed = _differing(given, self._numbers_of(thing, self.seeds[0], None))
+        if not changed:
             return None
-        return Message(sentence(f"{other[0]} is another one each time, though all that is given is the same"), _DRAWN)
+        path = Path(file_of(thing))
+        anew = [getattr(load(path, read_text(path)), self.name) for _ in "ab"]
+        one, other = (self._numbers_of(each, self.seeds[0], None) for each in anew)
+        is_kept = not isinstance(one, Failure) and not _differing(one, other)
+        says = sentence(f"{changed[0]} is another one in a second call, though all that is given is the same")
+        return Message(says, _KEPT if is_kept else _DRAWN)
 
     def _message(self, finding: Finding) -> Message:
         """In words: the line, the kind and the cause; and why the right formula is as it is."""
@@ -153,9 +168,15 @@ class NumbersPart(Part):
         return Message(sentence(found[0].cause), says, (found[0],))
 
 
-def in_manner(array: Array, seed: int) -> Array:
-    """A copy of the array in the manner of the seed. One without axes is as it was."""
-    return MANNERS[seed // 2 % len(MANNERS) if array.ndim else 0][1](array)
+def _differing(one: Numbers, other: Any) -> list[str]:
+    """The names of the arrays of `one` that are others in another call; all of them if that is a Failure."""
+    if isinstance(other, Failure):
+        return list(one)
+    return [
+        name
+        for name, array in one.items()
+        if np.shape(array) != np.shape(other[name]) or not np.allclose(array, other[name], 1e-9, 0, equal_nan=True)
+    ]
 
 
 @cache

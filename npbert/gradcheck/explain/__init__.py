@@ -2,11 +2,13 @@
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, describe, describe_edit, describe_place
+from npbert.gradcheck.explain.manners import MANNERS, in_manner
 from npbert.gradcheck.explain.mend import TRIES, Mending, Step
 from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook
 
 __all__ = [
     "FAILED",
+    "MANNERS",
     "TRIES",
     "Code",
     "Finding",
@@ -17,4 +19,5 @@ __all__ = [
     "describe",
     "describe_edit",
     "describe_place",
+    "in_manner",
 ]

@@ -23,9 +23,9 @@ from npbert.gradcheck.explain.search import Search
 from npbert.gradcheck.explain.trace import Run, watched
 from npbert.gradcheck.explain.trial import (
     Oracle,
-    Outlook,
     Trial,
     has_failed,
+    is_worse,
     quiet,
     wrong_in,
 )
@@ -46,7 +46,7 @@ class Step:
 
 
 class Mending:
-    """A code on its way to be right. steps: the edits so far, in order.
+    """A code on its way to be right.
 
     forward: its source, for what may be missing.   right: a right code, whose numbers show where none is wrong yet
     """
@@ -54,35 +54,50 @@ class Mending:
     def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
         self.trial, self.forward = Trial(oracle), forward
         self._runs = functools.cache(lambda k: Run(watched(self.trial, places_in(right), k))) if right else None
-        self._steps: list[Step] = []
+        self._made: list[Step] = []
         with quiet():
-            self._start = self.trial.first(code)
-            self._go_on(code, self._start)
+            self._states = [self.trial.first(code)]
+            self._search = self._next(code)
 
-    def _go_on(self, code: Code, now: list[Outlook]) -> None:
-        self.left = tuple(sorted(wrong_in(now)))
-        self._search = Search(code, self.trial, self.forward, now, self._runs) if self.left else None
+    def _next(self, code: Code) -> Search | None:
+        now = self._states[-1]
+        return Search(code, self.trial, self.forward, now, self._runs) if wrong_in(now) else None
 
     @property
-    def steps(self) -> tuple[Step, ...]:
-        """The edits; none where the code does not run without them, and is not right with them: that explains nothing."""
-        return () if has_failed(self._start) and self.left else tuple(self._steps)
+    def _told(self) -> int:
+        """The number of edits that are told: not those after which something that is left is worse than it was; and
+        none where they only make code run that is wrong then, which explains nothing."""
+        first, *others = self._states
+        if has_failed(first) and wrong_in(self._states[-1]):
+            return 0
+        return max((n for n, state in enumerate(others, 1) if not any(map(is_worse, first, state))), default=0)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The edits so far, in order."""
+        return self._made[: self._told]
+
+    @property
+    def left(self) -> set[str]:
+        """The outputs that are wrong after them."""
+        return wrong_in(self._states[self._told])
 
     def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
         """Look for edits up to a cost of `most`, in so many tries at most. It goes on where it was when it ended."""
         self.trial.left = tries
         with quiet():
             while self._search and (best := self._search.best(most)):
-                edit, edited, after = best
-                before, code = set(self.left), self._search.code
-                self._go_on(edited, after)
-                outputs = tuple(sorted(before - set(self.left)))
-                self._steps.append(Step(finding_of(edit, code, ", ".join(outputs)), outputs, code, edited))
+                edit, code, after = best
+                outputs = tuple(sorted(wrong_in(self._states[-1]) - wrong_in(after)))
+                finding = finding_of(edit, self._search.code, ", ".join(outputs))
+                self._made.append(Step(finding, outputs, self._search.code, code))
+                self._states.append(after)
+                self._search = self._next(code)
         return self
 
     def suspect(self) -> Mapping[str, Any]:
-        """line, place and marked of a finding, for the first numbers that are in no right run; {} where none is known."""
-        if not self._search or not self._runs or has_failed(self._start):
+        """line, place and marked of a finding, for the first numbers that are in no right run; {} where none is."""
+        if not self._search or not self._runs or has_failed(self._states[0]):
             return {}
         with quiet():
             place = self._search.suspect()
@@ -93,7 +108,7 @@ class Mending:
         what it should. Each has the line of `wrong` whose numbers are the first that the edit explains."""
         trial, found = self.trial, []
         with quiet():
-            k = next((k for k, look in enumerate(self._start) if look.wrong), 0) % (len(self._start) - 1)
+            k = next((k for k, look in enumerate(self._states[0]) if look.wrong), 0) % (len(self._states[0]) - 1)
             events = watched(trial, places_in(wrong), k) if self.steps else []
             for step in self.steps:
                 looks = trial.look(trial.compiled(step.before), k).arrays
@@ -105,7 +120,7 @@ class Mending:
 
 def _turned(finding: Finding) -> Finding:
     """The edit seen from the author's code: what was taken away is missing there."""
-    kind = KINDS[finding.kind].mirror
-    found, wanted = finding.wanted, finding.found
+    kind, found, wanted = KINDS[finding.kind].mirror, finding.wanted, finding.found
+    cause = f"From here on, your numbers are those of a right backward with one mistake in it: {kind}."
     place = finding.place.replace(wanted, found, 1)
-    return replace(finding, kind=kind, place=place, found=found, wanted=wanted, cause=KINDS[kind].cause, line=0)
+    return replace(finding, kind=kind, place=place, found=found, wanted=wanted, cause=cause, line=0)

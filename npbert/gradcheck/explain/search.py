@@ -15,13 +15,18 @@ from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.places import WRITTEN, Place, compiled_expression, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Run, Verdicts, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_near, wrong_in
+from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_near, is_worse, wrong_in
 from npbert.gradcheck.explain.vocabulary import NEW, Vocabulary
 
 _SHARED = 0.7  # so much more costs an edit of a place on which right numbers hang, too
 _RIGHT = 1.0  # and of a line whose numbers are right
 _UNKNOWN = 0.5  # so much less, to write something new where the numbers begin to be nobody's
 _MORE = 0.3  # so much more may an edit cost that mends more than the first that helps
+_SPOILED = (
+    1000.0  # times as far from right: it was all but right before. (Where two mistakes meet, one may hide the other)
+)
+_OF_ONES_OWN = ("missing factor", "missing step", "expression", "sign of the whole")
+"""Not told of what another function gave: where it is only handed on, nothing is wrong."""
 
 Runs = Callable[[int], Run]
 Made = tuple[Edit, Code, list[Outlook]]
@@ -81,12 +86,15 @@ class Search:
                 yield replace(edit, more=edit.more + cost - KINDS[thing].cost)
         elif place and self._spoils(place) < np.inf:
             more = _SHARED * (self._spoils(place) > 0) + _RIGHT * (id(place.statement) in self._fine)
+            not_here = _OF_ONES_OWN if place.is_others else ()
             for edit in (*edits_of(place, self.code.entry), *self.vocabulary.unused_in(place)):
                 edit = replace(edit, more=edit.more + more)
-                self._push(edit.rank, edit, place)
+                if edit.kind not in not_here:
+                    self._push(edit.rank, edit, place)
             is_first = bool(self._unknown) and place.statement is self._unknown[0].statement
             for kind in NEW if place.is_float and not (place.is_index or place.hidden) else ():
-                self._push((KINDS[kind].cost + more - _UNKNOWN * is_first,), kind, place)
+                if kind not in not_here:
+                    self._push((KINDS[kind].cost + more - _UNKNOWN * is_first,), kind, place)
 
     def _made(self, edit: Edit, place: Place | None) -> Made | None:
         """The code with the edit, if that helps. One that gives a place a value which is known not to help is not
@@ -97,7 +105,8 @@ class Search:
         value = place.valued(expression) if place and is_told else None
         if value is not None and value in known:
             return None
-        function = self.trial.compiled(self.code.edited(edit.changes)) if place is None or place.hidden else self._with(place, expression)
+        is_seen = place and not place.hidden
+        function = self._with(place, expression) if is_seen else self.trial.compiled(self.code.edited(edit.changes))
         now, then = self.now[self.first], self.trial.look(function, self.first)
         if RAISES not in then.wrong and (then.right if RAISES in now.wrong else then.wrong < now.wrong):
             code = self.code.edited(copy.deepcopy(edit.changes))
@@ -184,11 +193,14 @@ class Search:
         return sum(int((is_near(g, right) & (g != 0) & ~is_near(g, moved)).sum()) for g, right, moved in arrays)
 
     def _is_progress(self, after: list[Outlook]) -> bool:
-        """True if some output that was wrong is right at every sample now, and none is newly wrong."""
+        """True if some output that was wrong is right at every sample now, and none is newly wrong, or worse."""
         if has_failed(after) or (not has_failed(self.now) and not wrong_in(after) < wrong_in(self.now)):
             return False
         pairs = zip(self.now, after, strict=True)
-        return all(RAISES in now.wrong or then.wrong <= now.wrong for now, then in pairs)
+        return all(
+            RAISES in now.wrong or (then.wrong <= now.wrong and not is_worse(now, then, _SPOILED))
+            for now, then in pairs
+        )
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:

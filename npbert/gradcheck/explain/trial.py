@@ -49,6 +49,16 @@ def has_failed(outlooks: Iterable[Outlook]) -> bool:
     return RAISES in wrong_in(outlooks)
 
 
+def is_worse(now: Outlook, then: Outlook, times: float = 1.0) -> bool:
+    """True if an output that is wrong then is farther from what is right than it was: so many times as far."""
+    names = then.wrong & now.arrays.keys() & then.arrays.keys()
+    return any(_error(*then.arrays[name]) > 1.001 * times * _error(*now.arrays[name]) for name in names)
+
+
+def _error(given: Array, right: Array) -> float:
+    return float(np.nan_to_num(np.abs(given - right), nan=np.inf).max(initial=0))
+
+
 class Oracle(Protocol):
     """The judge of one task. samples: at least two, whose sizes all differ; small ones first.
 

@@ -9,10 +9,11 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
 from npbert.gradcheck import GradientError
+from npbert.gradcheck.explain import in_manner
 from npbert.layers import Linear, SoftmaxCrossEntropy
 from npbert.learn.attempt import Failure, attempt, file_of
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
-from npbert.learn.numbers import Numbers, NumbersPart, in_manner
+from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import Blank
 from npbert.optim import clip_by_global_norm
 
@@ -168,7 +169,7 @@ def _parameters(seed: int, *sizes: float) -> list[Parameter]:
     rng = np.random.default_rng(seed)
     parameters = [Parameter(rng.standard_normal(shape)) for shape in _SHAPES[seed % 2]]
     for parameter, size in zip(parameters, sizes, strict=True):
-        parameter.add_grad(in_manner(size * rng.standard_normal(parameter.value.shape), seed))
+        parameter.add_grad(in_manner(size * rng.standard_normal(parameter.value.shape), seed // 2))
     return parameters
 
 

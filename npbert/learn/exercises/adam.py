@@ -7,8 +7,9 @@ import numpy as np
 
 from npbert.core import Parameter
 from npbert.gradcheck import GradientError
+from npbert.gradcheck.explain import in_manner
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
-from npbert.learn.numbers import Numbers, NumbersPart, in_manner
+from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import Blank
 from npbert.optim import Adam, AdamW
 
@@ -117,7 +118,7 @@ def _after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
         for parameter in parameters:
             parameter.zero_grad()
             grad = rng.standard_normal(parameter.value.shape) * 10.0 ** rng.integers(-2, 2)
-            parameter.add_grad(in_manner(grad, seed))
+            parameter.add_grad(in_manner(grad, seed // 2))
         adam.lr = settings["lr"] / number**0.5
         adam.step(*([scale] if scale != 1 else []))
         for name, moments in (("m", adam.first_moments), ("v", adam.second_moments)):

@@ -6,7 +6,8 @@ import re
 import traceback
 from bdb import BdbQuit
 from collections.abc import Callable, Iterator
-from types import FrameType
+from pathlib import Path
+from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +99,18 @@ def failure_of(error: BaseException, *files: str | None, given: frozenset[str] =
     code = linecache.getline(file, line).strip()
     help_ = help_with(error, code, frame.f_locals)
     return Failure(type(error).__name__, message, line, code, visible_shapes(frame, code), file, help_)
+
+
+def load(path: Path, text: str) -> ModuleType | Failure:
+    """The file as a module; or what stopped it. Raises: SyntaxError."""
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    code = compile(text, str(path), "exec")
+    try:
+        exec(code, vars(module))
+    except (Exception, SystemExit) as error:
+        return failure_of(error, str(path))
+    return module
 
 
 def file_of(thing: Any) -> str:

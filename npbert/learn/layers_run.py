@@ -1,15 +1,17 @@
 """layer_numbers: what comes out of a layer, alone, twice, with another call between, and when nothing is dropped."""
 
 import inspect
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.catalogue import Setting
 from npbert.core import Init, Tape, named_parameters, named_parts
 from npbert.gradcheck import GradientError, check_directions, check_gradients, randomize
-from npbert.gradcheck.inputs import as_tuple, copy_of, different, float_inputs_of, read_only
+from npbert.gradcheck.explain import in_manner
+from npbert.gradcheck.inputs import as_tuple, copy_of, different, float_inputs_of, is_float_array, read_only
 from npbert.layers import Dropout
 from npbert.learn.numbers import Numbers
 
@@ -19,15 +21,21 @@ OTHER = "of a later call"
 RESTING = "when nothing is dropped"
 UNTAPED = "without a tape"
 
+_INIT = Init(np.random.default_rng(0), 1.0, np.float64)
 MANY = 100
 """Parameters that are so many that they are not checked one by one."""
 
 
 def make(setting: Setting, layer_class: type[Any], seed: int) -> tuple[Any, tuple[Any, ...], np.random.Generator]:
     """As setting.make, at another random point for each seed."""
-    layer = setting.build(layer_class, Init(np.random.default_rng([seed, 0]), 1.0, np.float64))
+    layer, inputs = _layer(setting, layer_class, seed), setting.inputs(np.random.default_rng([seed, 2]))
+    return layer, inputs, np.random.default_rng([seed, 3])
+
+
+def _layer(setting: Setting, layer_class: type[Any], seed: int) -> Any:
+    layer = setting.build(layer_class, _INIT)
     randomize(layer, np.random.default_rng([seed, 1]))
-    return layer, setting.inputs(np.random.default_rng([seed, 2])), np.random.default_rng([seed, 3])
+    return layer
 
 
 def given_of(setting: Setting) -> str:
@@ -40,48 +48,74 @@ def check_of(layer: Any) -> Any:
     return check_gradients if sum(p.value.size for _, p in named_parameters(layer)) <= MANY else check_directions
 
 
-def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Mapping[str, str]) -> Numbers:
-    """y and all gradients of one call; and again when another call comes between its forward and its backward."""
-    layer, inputs, rng = make(setting, layer_class, seed)
-    frozen = tuple(map(read_only, inputs))
-    others = tuple(read_only(different(value)) for value in inputs)
-    drawn = np.random.default_rng([seed, 4])
+class _Given(NamedTuple):
+    """What a layer is given. inputs, others: of a call, and of another one, read-only, in the manner of the seed
+    y: the name of what comes out.   called: the names of the float inputs, whose gradients are asked for"""
 
-    without = layer.forward(*frozen, tape=Tape(copy_of(rng), keeps=False))
+    inputs: tuple[Any, ...]
+    others: tuple[Any, ...]
+    y: str
+    called: tuple[str, ...]
+
+
+@cache
+def _given(setting: Setting, seed: int) -> _Given:
+    layer, inputs, _ = make(setting, setting.layer_class, seed)
+    others = (_frozen(different(value), seed) for value in inputs)
+    called = tuple(float_inputs_of(layer, inputs, ()))
+    return _Given(tuple(_frozen(value, seed) for value in inputs), tuple(others), given_of(setting)[1:], called)
+
+
+def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Mapping[str, str]) -> Iterator[Numbers]:
+    """y and all gradients of one call; then when another call comes between its forward and its backward, and those of
+    that other call; then without a tape, and when nothing is dropped."""
+    layer, given, rng = _layer(setting, layer_class, seed), _given(setting, seed), np.random.default_rng([seed, 3])
+    drawn, called = np.random.default_rng([seed, 4]), [names.get(name, f"d{name}") for name in given.called]
+    parameters = dict(named_parameters(layer))
+    values = {name: part.value.copy() for name, part in parameters.items()}
+
     tape = Tape(copy_of(rng))
-    y = layer.forward(*frozen, tape=tape)
-    dy = tuple(read_only(drawn.standard_normal(np.shape(part))) for part in as_tuple(y))
-    y_name, values = given_of(setting)[1:], {name: part.value.copy() for name, part in named_parameters(layer)}
-    numbers: Numbers = {y_name: np.copy(as_tuple(y)[0]), f"{y_name} {UNTAPED}": np.copy(as_tuple(without)[0])}
-    called = [names.get(name, f"d{name}") for name in float_inputs_of(layer, inputs, ())]
-    numbers |= _backward(layer, y, dy, tape, called)
-    parameters = {names.get(name, f"the gradient of {name}"): part for name, part in named_parameters(layer)}
-    numbers |= {name: part.grad.copy() for name, part in parameters.items()}
-    for name, part in named_parameters(layer):
+    y = layer.forward(*given.inputs, tape=tape)
+    dy = tuple(_frozen(drawn.standard_normal(np.shape(part)), seed) for part in as_tuple(y))
+    found = _backward(layer, y, dy, tape, called)
+    for name, part in parameters.items():
         if not np.array_equal(part.value, values[name], equal_nan=True):
             raise GradientError(
                 f"backward changes the value of {name}, which only an optimiser may: what backward finds out belongs "
                 f"in the gradient, self.{name}.grad, to which self.{name}.add_grad(…) adds"
             )
+    parameters = {names.get(name, f"the gradient of {name}"): part for name, part in parameters.items()}
+    yield {given.y: np.copy(as_tuple(y)[0])} | found | {name: part.grad.copy() for name, part in parameters.items()}
 
     layer.zero_grad()
     tape, other_tape = Tape(copy_of(rng)), Tape(np.random.default_rng(seed))
-    layer.forward(*frozen, tape=tape)
-    other_y = layer.forward(*others, tape=other_tape)
-    numbers |= _backward(layer, y, dy, tape, called, BETWEEN)
-    for _, part in named_parameters(layer):  # a part of dy that was handed over is one that nothing can be added to
+    layer.forward(*given.inputs, tape=tape)
+    other_y = layer.forward(*given.others, tape=other_tape)
+    found = _backward(layer, y, dy, tape, called, BETWEEN)
+    for part in parameters.values():  # a part of dy that was handed over is one that nothing can be added to
         copied = part.grad.copy()
         part.zero_grad()
         part.add_grad(copied)
-    other_dy = tuple(read_only(drawn.standard_normal(part.shape)) for part in dy)
-    numbers |= _backward(layer, other_y, other_dy, other_tape, called, OTHER)
-    numbers |= {f"{name} {ADDED}": part.grad.copy() for name, part in parameters.items()}
+    other_dy = tuple(_frozen(drawn.standard_normal(part.shape), seed) for part in dy)
+    found |= _backward(layer, other_y, other_dy, other_tape, called, OTHER)
+    yield found | {f"{name} {ADDED}": part.grad.copy() for name, part in parameters.items()}
 
+    without = layer.forward(*given.inputs, tape=Tape(copy_of(rng), keeps=False))
+    found = {f"{given.y} {UNTAPED}": np.copy(as_tuple(without)[0])}
     if setting.layer_class is Dropout or any(isinstance(part, Dropout) for _, part in named_parts(layer)):
         tape = Tape()
-        layer.forward(*frozen, tape=tape)
-        numbers |= _backward(layer, y, dy, tape, called, RESTING)
-    return numbers
+        layer.forward(*given.inputs, tape=tape)
+        found |= _backward(layer, y, dy, tape, called, RESTING)
+    yield found
+
+
+def _frozen(value: Any, seed: int) -> Any:
+    """A copy that cannot be written to; of floats, in the manner of the seed."""
+    if not is_float_array(value):
+        return read_only(value)
+    made = in_manner(value, seed // 2)
+    made.flags.writeable = False
+    return made
 
 
 def _backward(layer: Any, y: Any, dy: tuple[Any, ...], tape: Tape, called: list[str], when: str = "") -> Numbers:

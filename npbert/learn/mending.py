@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain import FAILED, Code, Finding, Outlook, broken_from, mend
+from npbert.gradcheck.explain import FAILED, Code, Finding, Mending, Outlook
+from npbert.gradcheck.explain.reasons import CHEAP
+from npbert.learn.attempt import Failure
 
 if TYPE_CHECKING:
     from npbert.learn.numbers import NumbersPart
 
-LIMIT = 2.6
-"""Seconds for each of the two searches."""
+_FAR, _FEW = 1200, 250
+"""Tries for what writes something new: in the learner's code, and in a right one; and in the learner's, where an edit
+of a right one gives the same numbers already."""
 
 Numbers = Mapping[str, Array]
 
@@ -30,30 +33,52 @@ class Explained(NamedTuple):
     suspect: Mapping[str, Any]
 
 
-def findings_of(part: NumbersPart, thing: Any, right: Sequence[Numbers], wrong: set[str]) -> Explained:
-    """Those of the learner's wrong numbers, by name, that an edit explains, and those that it does not."""
+def findings_of(part: NumbersPart, thing: Any, given: Sequence[Any], right: Sequence[Numbers]) -> Explained:
+    """Those of the learner's wrong numbers, by name, that an edit explains, and those that it does not.
+
+    given: what `thing` gave at each seed of the part: numbers, or the Failure in which it ended
+    """
+    names = set(right[0])
     if not part.mends:
-        return Explained([], set(right[0]), {})
-    oracle, written = _Oracle(part, thing, right), getattr(thing, part.method) if part.method else thing
+        return Explained([], names, {})
+    written = getattr(thing, part.method) if part.method else thing
     try:
         code = Code.of(written)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or no function: a lambda, say
-        return Explained([], set(right[0]), {})
+        return Explained([], names, {})
     others = [each for each in vars(thing).values() if inspect.isfunction(each) and each is not written]
     forward = "".join(map(inspect.getsource, others)) if part.method else ""
     plain = Code.parsed(part.plain.strip("\n"), code.scope) if part.plain else None
-    mended = mend(code, oracle, forward=forward, right=plain, limit=LIMIT)
-    left = set(mended.left)
-    broken = broken_from(plain, oracle, code, limit=LIMIT) if plain and left else []
-    found = [step.finding for step in mended.steps]
+    pairs = [pair for pair in zip(given, right, strict=True) if not isinstance(pair[0], Failure)]
+    wrong = {name for pair in pairs for name in part.wrong_names(*pair)} if len(pairs) == len(given) else names
+    fitting = {
+        name
+        for name in wrong
+        if len(pairs) == len(given) and all(_fits(one.get(name), other[name]) for one, other in pairs)
+    }
+    own = Mending(code, _Oracle(part, thing, right, names), forward=forward, right=plain)
+    other = Mending(plain, _Oracle(part, thing, given, fitting)) if plain and fitting else None
+    own.run(most=CHEAP)
+    if other and own.left:
+        other.run(most=CHEAP)
+    own.run(_FEW if other and not other.left else _FAR)
+    if other and own.left:
+        other.run(_FAR)
+    left = own.left
+    broken = other.told_of(code) if other and left else []
+    found = [step.finding for step in own.steps]
     found += [each for each in broken if left & set(each.subject.split(", "))]
     left -= {name for each in broken for name in each.subject.split(", ")}
-    return Explained(list(dict.fromkeys(_without_echoes(each, wrong) for each in found)), left, mended.suspect)
+    told = [_without_echoes(each, wrong, found[:n]) for n, each in enumerate(found)]
+    return Explained(list(dict.fromkeys(told)), left, own.suspect())
 
 
-def _without_echoes(finding: Finding, wrong: set[str]) -> Finding:
-    """Of `dx, dx after two backwards`, dx alone; of the gradients inside a part, `the gradients of attention`."""
+def _without_echoes(finding: Finding, wrong: set[str], before: Sequence[Finding]) -> Finding:
+    """Of `dx, dx after two backwards`, dx alone, and nothing if dx was mended before; of the gradients inside a part,
+    `the gradients of attention`."""
     names = without_echoes([name for name in finding.subject.split(", ") if name in wrong] or [finding.subject])
+    mended = [name for each in before for name in each.subject.split(", ")]
+    names = [name for name in names if not any(name.startswith(f"{other} ") for other in mended)] or names
     inside = [name for name in names if "." in name]
     parts = [f"the gradients of {part}" for part in sorted({name.partition(".")[0].split()[-1] for name in inside})]
     return replace(finding, subject=", ".join([name for name in names if name not in inside] or parts))
@@ -65,39 +90,33 @@ def without_echoes(names: Sequence[str]) -> list[str]:
 
 
 class _Oracle:
-    """Runs an edited function in the place of the learner's, and compares its numbers with the right ones."""
+    """Runs an edited function in the place of the learner's, and compares its numbers with those that are wanted, call
+    by call: while one is not right, none after it is."""
 
-    def __init__(self, part: NumbersPart, thing: Any, right: Sequence[Numbers]) -> None:
-        self.part, self.thing, self.right = part, thing, right
+    def __init__(self, part: NumbersPart, thing: Any, wanted: Sequence[Numbers], names: Set[str]) -> None:
+        self.part, self.thing, self.wanted, self.names = part, thing, wanted, names
         self.samples: Sequence[Any] = part.seeds
+        self.least = list(map(part.least, wanted))
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Which of the numbers are wrong at this seed."""
         candidate: Any = function
         if self.part.method:
             candidate = type(self.thing.__name__, (self.thing,), {self.part.method: function})
-        right = self.right[k]
+        wanted, wrong = self.wanted[k], set(self.names)
+        arrays: dict[str, tuple[Array, Array]] = {}
         try:
-            given = self.part.numbers(candidate, self.samples[k])
+            for given in self.part.numbers(candidate, self.samples[k]):
+                names = [name for name in given if name in self.names]
+                off = [name for name in names if not self.part.is_same(given[name], wanted[name], self.least[k])]
+                fitting = [name for name in names if _fits(given[name], wanted[name])]
+                arrays |= {name: (np.asarray(given[name], float), np.asarray(wanted[name], float)) for name in fitting}
+                wrong -= set(names) - set(off)
+                if off:
+                    break
         except Exception:  # of what the edited code returned
             return FAILED
-        wrong = set(self._with_consequences(self.part.wrong_names(given, right)))
-        fitting = [name for name in right if _fits(given.get(name), right[name])]
-        arrays = {name: (np.asarray(given[name], float), np.asarray(right[name], float)) for name in fitting}
-        if any(name not in arrays for name in wrong):
-            return FAILED
-        return Outlook(wrong, set(right) - wrong, arrays)
-
-    def _with_consequences(self, wrong: list[str]) -> list[str]:
-        """While a thing is wrong, what is made of it is not believed: of a wrong dx, `dx when nothing is dropped`."""
-        is_caused = bool(set(self.part.causes) & set(wrong))
-        return [
-            name
-            for name in self.right[0]
-            if name in wrong
-            or (is_caused and name not in self.part.causes)
-            or any(name.startswith(f"{cause} ") for cause in wrong)
-        ]
+        return Outlook(wrong, self.names - wrong, arrays) if arrays.keys() >= set(off) else FAILED
 
 
 def _fits(given: Any, right: Array) -> bool:

@@ -1,22 +1,25 @@
 """NumbersPart: an answer is judged by the numbers that it gives, beside those of the library."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.files import read_text
 from npbert.gradcheck import explain
-from npbert.gradcheck.explain import Finding, describe, describe_place
-from npbert.learn.attempt import Failure, attempt, file_of, sentence
+from npbert.gradcheck.explain import MANNERS, Finding, describe, describe_place
+from npbert.learn.attempt import Failure, attempt, file_of, load, sentence
 from npbert.learn.exception_help import advised
 from npbert.learn.exercise import Message, Part, numbered
 from npbert.learn.mending import findings_of, without_echoes
 
 Numbers = dict[str, Array]
-SEEDS = (0, 1, 2)
+SEEDS = tuple(range(2 * len(MANNERS)))
+"""Each manner, with two settings of sizes."""
 _SMALLEST_SCALE = 1e-2
 MOST_NAMES = 5
 
@@ -24,24 +27,26 @@ _DRAWN = (
     "Something is drawn here that nobody can repeat, with np.random or a generator of your own. What forward drew is "
     "kept, and is given to backward; backward itself draws nothing."
 )
+_KEPT = (
+    "Whenever the file is loaded anew, its first call gives the same. So the second one uses something of the first: "
+    "what is kept in a default argument, in a global or on the class is still there."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumbersPart(Part):
-    """numbers(thing, seed) -> what `thing` computes, by names that a learner understands.
+    """numbers(thing, seed) -> what `thing` computes, call by call, by names that a learner understands.
 
     plain: a right one in plain steps, as source. reasons: why the right formula is as it is, by the name of what it
     gives: {"dW": …}.
-    causes: the names of what has to be right before anything else can be, as it is made of that.
     prove(thing): what else is wrong with something whose numbers are right. first(given, right): what has to be put
     right before anything else. advice: where the learner's code stops, what may help, as `advised` chooses it.
     tolerance: relative to the largest number of an array.
     """
 
-    numbers: Callable[[Any, int], Numbers]
+    numbers: Callable[[Any, int], Iterator[Numbers]]
     plain: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
-    causes: tuple[str, ...] = ()
     prove: Callable[[Any], Message | None] = lambda thing: None
     tolerance: float = 1e-9
     seeds: tuple[int, ...] = SEEDS
@@ -52,43 +57,52 @@ class NumbersPart(Part):
         file = file_of(thing)
         given = [self._numbers_of(thing, seed, file) for seed in self.seeds]
         right = [_known(self.numbers, self.right, seed) for seed in self.seeds]
+        wrong = (k for k, one in enumerate(given) if isinstance(one, Failure) or self.wrong_names(one, right[k]))
+        k = next(wrong, None)
+        if k is None:
+            return self.prove(thing)
         failure = next((answer for answer in given if isinstance(answer, Failure)), None)
         if failure is not None and failure.kind == "NotImplementedError":  # what stands for what is to be written
             raise NotImplementedError(failure.line)
         if failure is not None:
-            return self._stopped(thing, failure, right)
-        if any(map(self.wrong_names, given, right)):
-            return self.first(given[0], right[0]) or self._told(thing, given, right)
-        return self.prove(thing)
+            message = self._stopped(thing, failure, given, right)
+        else:
+            unfit = self._unfit(given[k]) or self._changing(thing, given[0])
+            message = unfit or self.first(given[k], right[k]) or self._told(thing, given, right)
+        words, _ = MANNERS[self.seeds[k] // 2 % len(MANNERS)]
+        where = f"It is so where {words}; otherwise it is right." if words and k else ""
+        return message._replace(because="\n\n".join(filter(None, [message.because, where])))
 
     def wrong_names(self, given: Any, right: Mapping[str, Array]) -> list[str]:
         """The arrays that are not what they should be."""
-        least = _SMALLEST_SCALE * max(map(_size, right.values()), default=0)
-        return [name for name in right if not self._same(given.get(name), right[name], least)]
+        least = self.least(right)
+        return [name for name in right if not self.is_same(given.get(name), right[name], least)]
+
+    def least(self, right: Mapping[str, Array]) -> float:
+        """A number beside which errors are small, where an array is nearly 0 and others are not."""
+        return _SMALLEST_SCALE * max(map(_size, right.values()), default=0)
 
     def _numbers_of(self, thing: Any, seed: int, file: str | None) -> Any:
         """The numbers that it computes, or where it stops."""
         there = frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
-        return attempt(lambda: self.numbers(thing, seed), file, given=there)
+        return attempt(lambda: whole(self.numbers(thing, seed)), file, given=there)
 
-    def _same(self, one: Array | None, other: Array, least: float) -> bool:
+    def is_same(self, one: Array | None, other: Array, least: float) -> bool:
+        """True if they are equal, but for rounding."""
         if one is None or np.shape(one) != np.shape(other) or np.asarray(one).dtype.kind not in "fiub":
             return False
         off = np.abs(np.subtract(one, other, dtype=np.float64)).max(initial=0)
         return bool(off <= self.tolerance * max(_size(other), least))
 
-    def _stopped(self, thing: Any, failure: Failure, right: Sequence[Numbers]) -> Message:
+    def _stopped(self, thing: Any, failure: Failure, given: list[Any], right: Sequence[Numbers]) -> Message:
         """The verdict on code that stops: where, why, and the edit that lets it run and be right, if there is one."""
         message = failure._replace(help=advised(self.advice, failure.said) or failure.help).finding
-        return message._replace(findings=tuple(findings_of(self, thing, right, set(right[0])).findings))
+        return message._replace(findings=tuple(findings_of(self, thing, given, right).findings))
 
     def _told(self, thing: Any, given: list[Numbers], right: list[Numbers]) -> Message:
         """The verdict on wrong numbers: on the code, if an edit explains them; else on the numbers themselves."""
-        drawn = self._drawn(thing, given)
-        if drawn is not None:
-            return drawn
         names = {name for one, other in zip(given, right, strict=True) for name in self.wrong_names(one, other)}
-        findings, left, suspect = findings_of(self, thing, right, names)
+        findings, left, suspect = findings_of(self, thing, given, right)
         empty = {name for name in names if not any(np.any(each.get(name, 1)) for each in given)}
         findings = [each for each in findings if not each.is_of_right_code or each.subject not in empty]
         left = left | empty  # that nothing is ever added to it says more than how a right backward could come to 0
@@ -106,14 +120,26 @@ class NumbersPart(Part):
             messages.append(of_numbers)
         return numbered(messages)._replace(findings=tuple(findings))
 
-    def _drawn(self, thing: Any, given: list[Numbers]) -> Message | None:
-        again = self._numbers_of(thing, self.seeds[0], None)
-        other = [
-            name for name in given[0] if isinstance(again, Failure) or not self._same(again[name], given[0][name], 0)
-        ]
-        if not other:
+    def _unfit(self, given: Numbers) -> Message | None:
+        """The message on an array of something else than real numbers."""
+        for name, array in given.items():
+            if np.asarray(array).dtype.kind not in "fiub":
+                says = sentence(f"{name} is an array of {np.asarray(array).dtype}, wanted one of real numbers")
+                return Message(says, "Of complex numbers, .real and .imag are real." * np.iscomplexobj(array))
+        return None
+
+    def _changing(self, thing: Any, given: Numbers) -> Message | None:
+        """The message where a second call, with all the same, gives something else: it uses what the first has left,
+        if the first call of a file that is loaded anew always gives the same; else something is drawn."""
+        changed = _differing(given, self._numbers_of(thing, self.seeds[0], None))
+        if not changed:
             return None
-        return Message(sentence(f"{other[0]} is another one each time, though all that is given is the same"), _DRAWN)
+        path = Path(file_of(thing))
+        anew = [getattr(load(path, read_text(path)), self.name) for _ in "ab"]
+        one, other = (self._numbers_of(each, self.seeds[0], None) for each in anew)
+        is_kept = not isinstance(one, Failure) and not _differing(one, other)
+        says = sentence(f"{changed[0]} is another one in a second call, though all that is given is the same")
+        return Message(says, _KEPT if is_kept else _DRAWN)
 
     def _message(self, finding: Finding) -> Message:
         """In words: the line, the kind and the cause; and why the right formula is as it is."""
@@ -142,10 +168,26 @@ class NumbersPart(Part):
         return Message(sentence(found[0].cause), says, (found[0],))
 
 
+def _differing(one: Numbers, other: Any) -> list[str]:
+    """The names of the arrays of `one` that are others in another call; all of them if that is a Failure."""
+    if isinstance(other, Failure):
+        return list(one)
+    return [
+        name
+        for name, array in one.items()
+        if np.shape(array) != np.shape(other[name]) or not np.allclose(array, other[name], 1e-9, 0, equal_nan=True)
+    ]
+
+
 @cache
-def _known(numbers: Callable[[Any, int], Numbers], thing: Any, seed: int) -> Numbers:
+def _known(numbers: Callable[[Any, int], Iterator[Numbers]], thing: Any, seed: int) -> Numbers:
     """The numbers of what is in the library."""
-    return numbers(thing, seed)
+    return whole(numbers(thing, seed))
+
+
+def whole(calls: Iterator[Numbers]) -> Numbers:
+    """The numbers of all calls."""
+    return {name: array for numbers in calls for name, array in numbers.items()}
 
 
 def _size(array: Array) -> float:

@@ -13,8 +13,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from types import FrameType
 from typing import TextIO
 
 from npbert.learn.exercise import Exercise
@@ -22,13 +23,12 @@ from npbert.learn.variants import ALL
 from npbert.learn.verdict import WRONG, Printed, Verdict, from_json, judge_file
 
 TIME_LIMIT = 10.0
-"""Seconds for the learner's code."""
+"""Seconds for one call of the learner's code, which takes milliseconds: it ends what does not come back."""
 
 MEMORY_LIMIT = 4 * 2**30
 """Bytes of address space for it, where the system can limit them."""
 
-_TO_START = 60.0  # seconds more, for Python and NumPy to be loaded on a busy machine
-_TO_MEND = 20.0  # seconds more, for the edit that makes it right to be found
+_ALL = 300.0  # seconds for everything, if each call comes back, and yet there is no end
 _CODE = "import sys; from npbert.learn.process import run; run(sys.argv[1:])"
 _POLL = 0.02
 
@@ -57,27 +57,30 @@ def check(
             start_new_session=True,
         )
         try:
-            first = _waited_for(process, folder, time_limit + _TO_START + _TO_MEND, at_once)
+            first = _waited_for(process, folder, at_once)
+            is_late = process.poll() is None
         finally:  # after a Ctrl-C, too, the process is ended, and all that it started
             with contextlib.suppress(OSError):
                 if hasattr(os, "killpg"):
                     os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.wait()
-        verdict = _read(folder / "answer.json") or first
+        verdict = _read(folder / "answer.json")
         if verdict is not None:
             return verdict
         stopped_at, said = (_text(folder / file) for file in ("stack.txt", "printed.txt"))
-    if process.returncode is not None and not stopped_at:
-        return Verdict(WRONG, f"Python ended while it ran the file (status {process.returncode}).", printed=said)
-    return _endless(path, stopped_at, time_limit, said)
+    ended = f"was ended after {_ALL:g} seconds" if is_late else f"broke off (status {process.returncode})"
+    if first is not None:
+        because = f"{first.because}\n\nThe search for a change that makes it right {ended}."
+        return replace(first, because=because.strip())
+    if stopped_at:
+        return _endless(path, stopped_at, time_limit, said)
+    return Verdict(WRONG, f"Running the file {ended}.", printed=said)
 
 
-def _waited_for(
-    process: subprocess.Popen[bytes], folder: Path, seconds: float, at_once: Callable[[Verdict], object]
-) -> Verdict | None:
+def _waited_for(process: subprocess.Popen[bytes], folder: Path, at_once: Callable[[Verdict], object]) -> Verdict | None:
     """Wait until the process ends. The first verdict is handed on as soon as it is there, and returned."""
-    first, end = None, time.monotonic() + seconds
+    first, end = None, time.monotonic() + _ALL
     while process.poll() is None and time.monotonic() < end:
         if first is None:
             first = _read(folder / "first.json")
@@ -100,13 +103,8 @@ def _endless(path: Path, stack: str, time_limit: float, printed: str) -> Verdict
     line = int(found[1]) if found else 0
     code = linecache.getline(str(path.resolve()), line).strip()
     small = "The arrays are tiny, so that even loops over every number take less than a second."
-    return Verdict(
-        WRONG,
-        f"After {time_limit:g} seconds it was still at {f'line {line}' if line else 'work'}: "
-        "is there a loop that never ends?",
-        f"{line:>4}:  {code}\n\n{small}" if code else small,
-        printed,
-    )
+    says = f"One call was ended after {time_limit:g} seconds, at line {line}: is there a loop that never ends?"
+    return Verdict(WRONG, says, f"{line:>4}:  {code}\n\n{small}", printed)
 
 
 def run(arguments: list[str]) -> None:
@@ -115,17 +113,11 @@ def run(arguments: list[str]) -> None:
     folder, exercise = Path(name), ALL[int(number)]
     _limit_memory()
     with (folder / "stack.txt").open("w", encoding="utf-8") as file, (folder / "printed.txt").open("w") as copy:
-        timer = threading.Timer(float(time_limit), _stop, [file])
-        timer.daemon = True
-        timer.start()
-        # What never lets another thread run, like sum(range(10**15)), keeps the timer waiting, but not this one.
-        faulthandler.dump_traceback_later(float(time_limit) + 2, exit=True, file=file)
+        watch = _Watch(path, float(time_limit), file)
         verdict = judge_file(exercise, Path(path), Printed(copy), mends=False)
-        timer.cancel()
-        faulthandler.cancel_dump_traceback_later()
+        watch.end()
         if verdict.status == WRONG:
             _write(verdict, folder / "first.json")
-            faulthandler.dump_traceback_later(_TO_MEND, exit=True, file=file)
             verdict = judge_file(exercise, Path(path), Printed())
         _write(verdict, folder / "answer.json")
     os._exit(0)  # threads of the learner's may still run
@@ -146,11 +138,37 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
-def _stop(stack: TextIO) -> None:
-    """End the process, and leave where the learner's code was: the innermost call first, as faulthandler writes it."""
-    frame = sys._current_frames().get(threading.main_thread().ident or 0)
-    while frame is not None:
-        stack.write(f'File "{frame.f_code.co_filename}", line {frame.f_lineno}\n')
-        frame = frame.f_back
-    stack.flush()
-    os._exit(1)
+class _Watch(threading.Thread):
+    """Ends the process where one call of the learner's code takes longer than the limit, and leaves where it was.
+
+    The end itself is faulthandler's: while something like sum(range(10**15)) runs, no thread of Python's does.
+    """
+
+    def __init__(self, path: str, limit: float, stack: TextIO) -> None:
+        super().__init__(daemon=True)
+        self.path, self.limit, self.stack, self.is_over = path, limit, stack, threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        """Begin to wait anew whenever another call has begun."""
+        call: FrameType | None = None
+        while not self.is_over.is_set():
+            now = self._call()
+            if now is None or now is not call:
+                faulthandler.dump_traceback_later(self.limit, exit=True, file=self.stack)
+            call = now
+            self.is_over.wait(_POLL)
+        faulthandler.cancel_dump_traceback_later()
+
+    def _call(self) -> FrameType | None:
+        """The outermost frame of the main thread that is in the learner's file."""
+        frame, found = sys._current_frames().get(threading.main_thread().ident or 0), None
+        while frame is not None:
+            found = frame if frame.f_code.co_filename == self.path else found
+            frame = frame.f_back
+        return found
+
+    def end(self) -> None:
+        """Watch no more."""
+        self.is_over.set()
+        self.join()

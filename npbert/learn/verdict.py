@@ -8,12 +8,11 @@ import pdb
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TextIO
 
 from npbert.files import FileError, read_text
 from npbert.gradcheck.explain import Finding
-from npbert.learn.attempt import Failure, failure_of
+from npbert.learn.attempt import Failure, failure_of, load
 from npbert.learn.exercise import Exercise, Message, Part
 from npbert.learn.source import definitions
 
@@ -132,18 +131,6 @@ def _lost(exercise: Exercise, part: Part, thing: Any, path: Path) -> str:
         if owner is object or owner.__module__.startswith("npbert."):
             return f"There is no {method} in {part.name} any more."
     return ""
-
-
-def load(path: Path, text: str) -> ModuleType | Failure:
-    """The file as a module; or what stopped it. Raises: SyntaxError."""
-    module = ModuleType(path.stem)
-    module.__file__ = str(path)
-    code = compile(text, str(path), "exec")
-    try:
-        exec(code, vars(module))
-    except (Exception, SystemExit) as error:
-        return failure_of(error, str(path))
-    return module
 
 
 def is_begun_in(exercise: Exercise, text: str) -> bool:

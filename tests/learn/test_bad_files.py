@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from npbert.learn import RIGHT, WRONG, check, judge_file
+from npbert.learn import RIGHT, WRONG, Verdict, check, judge_file, process
 from npbert.learn.exercises import EXERCISES
 from tests.learn.answers import answered, right, right_answer
 
@@ -63,14 +63,44 @@ def test_right_numbers_are_not_all(judge):
     assert "dx is the caller's" in verdict.because
 
 
-ENDLESS = "After 1 seconds it was still at line {line}: is there a loop that never ends?"
+ODD = {
+    "dx * np.nan": ("dx is wrong; line 61 (extra factor):", "A factor is too many here"),
+    "np.log(dx * 0 - 1)": ("dx has 35 of 35 numbers that are not finite", ""),
+    "dx + 0j": ("dx is an array of complex128, wanted one of real numbers.", ".real"),
+    "dx.astype(object)": ("dx is an array of object, wanted one of real numbers.", ""),
+    "dx + np.random.rand(*dx.shape)": ("dx is another one in a second call", "Something is drawn here"),
+    "dx + np.random.default_rng().random()": ("dx is another one in a second call", "Something is drawn here"),
+    "SUMS.append(dx) or sum(each for each in SUMS if each.shape == dx.shape)": ("dx is another one in a second call", "what is kept in a default argument"),
+    "RNG.random(dx.shape)": ("dx is another one in a second call", "what is kept in a default argument"),
+}
+"""By what is returned, what is said and why."""
+
+
+@pytest.mark.parametrize(("dx", "told"), ODD.items(), ids=ODD)
+def test_what_is_no_number_what_is_drawn_and_what_is_kept_are_told_apart(dx, told, judge):
+    text = answered(2, LINEAR.replace("return dx", f"return {dx}")) + "\n\nSUMS, RNG = [], np.random.default_rng(0)\n"
+    verdict = judge(2, text)
+    assert verdict.status == WRONG
+    assert told[0] in verdict.says and told[1] in verdict.because
+
+
+def test_a_search_that_is_ended_is_told_so(tmp_path, monkeypatch):
+    path, first = tmp_path / "02_linear.py", Verdict(WRONG, "dW is wrong")
+    path.write_text(answered(2, "while True: pass"), encoding="utf-8")
+    monkeypatch.setattr(process, "_waited_for", lambda process, folder, at_once: first)
+    assert "The search for a change that makes it right was ended after 300 seconds." in check(EXERCISES[2], path).because
+    monkeypatch.setattr(process, "_waited_for", lambda process, folder, at_once: None)
+    assert check(EXERCISES[2], path).says == "Running the file was ended after 300 seconds."
+
+
+ENDLESS = "One call was ended after 1 seconds, at line {line}: is there a loop that never ends?"
 ASLEEP = """import ctypes, os
 sleep = ctypes.PyDLL("kernel32").Sleep if os.name == "nt" else ctypes.PyDLL(None).usleep
 while sleep(10**8): pass"""
 ENDED = {
     "import time\nwhile True: print('here', time.sleep(0.01))": ENDLESS,
     ASLEEP: ENDLESS,
-    "import os\nos._exit(1)": "Python ended while it ran the file (status 1).",
+    "import os\nos._exit(1)": "Running the file broke off (status 1).",
     LINEAR: "",
 }
 """By what stands in the blank, what is said. While a PyDLL sleeps, as while it computes, no other thread runs."""
@@ -83,8 +113,7 @@ def test_in_a_process_of_its_own_what_does_not_come_back_is_ended(tmp_path):
         path.parent.mkdir()
         path.write_text(answered(2, body), encoding="utf-8")
     with ThreadPoolExecutor() as pool:
-        limits = [1 if says == ENDLESS else 60 for says in ENDED.values()]
-        verdicts = list(pool.map(lambda path, limit: check(EXERCISES[2], path, limit), paths, limits))
+        verdicts = list(pool.map(lambda path: check(EXERCISES[2], path, 1), paths))
     assert [verdict.status for verdict in verdicts] == [WRONG, WRONG, WRONG, RIGHT]
     for path, verdict, (body, says) in zip(paths, verdicts, ENDED.items(), strict=True):
         lines = path.read_text(encoding="utf-8").splitlines()

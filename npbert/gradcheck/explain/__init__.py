@@ -2,20 +2,22 @@
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, describe, describe_edit, describe_place
-from npbert.gradcheck.explain.mend import Mended, Step, broken_from, mend
+from npbert.gradcheck.explain.manners import MANNERS, in_manner
+from npbert.gradcheck.explain.mend import TRIES, Mending, Step
 from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook
 
 __all__ = [
     "FAILED",
+    "MANNERS",
+    "TRIES",
     "Code",
     "Finding",
-    "Mended",
+    "Mending",
     "Oracle",
     "Outlook",
     "Step",
-    "broken_from",
     "describe",
     "describe_edit",
     "describe_place",
-    "mend",
+    "in_manner",
 ]

@@ -40,9 +40,13 @@ class Edit:
     @property
     def rank(self) -> tuple[float, int, int]:
         """The smallest is the nearest to what stands there."""
-        old, new = (len(text_of(self.old)), len(text_of(self.new)) if isinstance(self.new, ast.AST) else 0)
+        old, new = _size(self.old), _size(self.new) if isinstance(self.new, ast.AST) else 0
         length = new - 2 * old if self.kind in _AROUND else abs(new - old) + new // 3
         return self.cost, length, self.line
+
+
+def _size(node: ast.AST) -> int:
+    return sum(1 for _ in ast.walk(node))
 
 
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
@@ -167,7 +171,9 @@ def _of_axes(e: ast.Call, at: int) -> Iterator[New]:
             texts = {"axis": axis if axis != "None" else "", "keepdims": keep if keep == "True" else ""}
             keywords = [k for k in e.keywords if k.arg not in texts]
             keywords += [ast.keyword(name, filled(text)) for name, text in texts.items() if text]
-            yield ("keepdims" if axis == old else "axis", ast.Call(e.func, e.args[:at], keywords))
+            kinds = {"axis": axis != old, "keepdims": keep != given.get("keepdims", "False")}
+            kind = "argument" if all(kinds.values()) else next(name for name, is_other in kinds.items() if is_other)
+            yield kind, ast.Call(e.func, e.args[:at], keywords)
 
 
 def statement_edits(code: Code) -> Iterator[Edit]:

@@ -19,6 +19,7 @@ from npbert.gradcheck.exact.prove import judged, parts_of, place_of, prove
 from npbert.gradcheck.exact.run import Part
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
+from npbert.gradcheck.explain.mend import TRIES
 from npbert.gradcheck.explain.numbers import cause_of_shape, explain
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
@@ -35,9 +36,6 @@ from npbert.gradcheck.report import (
 )
 from npbert.messages import listed
 
-_SECONDS = 3.0  # for the search of edits, of all parts together
-_MORE = 3  # times as many for what others wrote: a function of theirs is as long as several layers
-
 
 def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | None]:
     """The gradients by backward, and the promise that it breaks, if the derivative may be right all the same.
@@ -51,7 +49,7 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
     except PromiseError as error:
         return _gradients_now(function), error
     except WrongShapeError as error:
-        causes = [describe(edit, edit=True) for edit in mended(function, _SECONDS)]
+        causes = [describe(edit, edit=True) for edit in mended(function)]
         if function.size <= MOST_NUMBERS:
             causes.insert(0, cause_of_shape(error.gradient, function.right()[0][error.name]))
         cause = "\n".join(filter(None, causes))
@@ -64,7 +62,7 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
         if not isinstance(function.layer, Form):
             raise
         told = f"backward raises {type(error).__name__}{place_of(error)}: {error}"
-        edits = (describe(edit, edit=True) for edit in mended(function, _SECONDS * _MORE))
+        edits = (describe(edit, edit=True) for edit in mended(function))
         raise GradientError("\n".join([told, *edits])) from error
 
 
@@ -80,7 +78,7 @@ def explained(report: Report, function: ScalarFunction, broken: PromiseError | N
     """
     report = replace(report, unchecked=_unchecked(function.layer))
     if report.ok and broken:
-        edits = mended(function, _SECONDS)
+        edits = mended(function)
         raise PromiseError("\n".join([str(broken), *(describe(edit, edit=True) for edit in edits)])) from broken
     if report.ok:
         return report
@@ -110,11 +108,11 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
     for part in wrong:
         here = ScalarFunction(part.layer, part.inputs, part.rng, 0)
         prefix = f"in {part.name} ({type(part.layer).__name__}), "
-        for finding in _of_layer(here, _SECONDS / len(wrong)):
+        for finding in _of_layer(here, TRIES // len(wrong)):
             cause = finding.cause if finding.line else prefix + finding.cause
             yield replace(finding, subject=prefix + finding.subject, cause=cause)
     if not wrong:
-        found = list(_of_layer(function, _SECONDS))
+        found = list(_of_layer(function, TRIES))
         yield from found
         if any(finding.line for finding in found):
             return
@@ -134,9 +132,9 @@ def _is_right(part: Part) -> bool:
     return function.compared_along(_gradients_now(function), TOLERANCES, 3, 1, must_flow=False).ok
 
 
-def _of_layer(function: ScalarFunction, seconds: float) -> Iterator[Finding]:
+def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     """Of a layer whose parts are right: the edits; and for what they leave, the numbers, or an example."""
-    edits = mended(function, seconds * _MORE if isinstance(function.layer, Form) else seconds)
+    edits = mended(function, tries)
     yield from edits
     if function.size > MOST_NUMBERS:
         yield Finding("large", "", cause="backward is wrong: check_gradients of a smaller one says how")

@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -16,7 +15,8 @@ from npbert.core import named_parameters, named_parts
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
-from npbert.gradcheck.explain.mend import Step, mend
+from npbert.gradcheck.explain.manners import in_manner
+from npbert.gradcheck.explain.mend import TRIES, Mending, Step
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
 from npbert.gradcheck.forms import Form, function_of
@@ -87,26 +87,27 @@ class LayerOracle:
         return Outlook(wrong, right, arrays)
 
 
-def mended(function: ScalarFunction, limit: float) -> list[Finding]:
-    """The edits of the author's methods that make the layer right, or as much of it as they can.
-
-    limit: seconds for all the methods together
-    """
-    methods = list(methods_of(function.layer))
+def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
+    """The edits of the author's methods that make the layer right, or as much of it as they can, in so many tries."""
     with quiet():
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
-    end = time.process_time() + limit
-    best: tuple[Step, ...] = ()
-    fewest, file = (np.inf, np.inf), ""
-    for count, method in enumerate(methods if samples else ()):
-        seconds = (end - time.process_time()) / min(2, len(methods) - count)
-        if seconds < limit / 10 or fewest <= (0, CHEAP):
-            break
-        found = mend(method.code, LayerOracle(samples, method), forward=method.forward, limit=seconds)
-        rank = len(found.left), sum(KINDS[step.finding.kind].cost for step in found.steps)
-        if found.steps and rank < fewest:
-            best, fewest, file = found.steps, rank, method.file
-    return [replace(_briefly(step), file=file) for step in best]
+    all_ = [
+        (Mending(method.code, LayerOracle(samples, method), forward=method.forward), method.file)
+        for method in (methods_of(function.layer) if samples else ())
+    ]
+    best: list[Step] = []
+    fewest, its_file = (np.inf, np.inf), ""
+    for most in (CHEAP, np.inf):
+        for count, (mending, file) in enumerate(all_):
+            if tries <= 0 or fewest[0] == 0:
+                break
+            share = tries // min(2, len(all_) - count)
+            mending.run(share, most)
+            tries -= share - mending.trial.left
+            rank = len(mending.left), sum(KINDS[step.finding.kind].cost for step in mending.steps)
+            if mending.steps and rank < fewest:
+                best, fewest, its_file = mending.steps, rank, file
+    return [replace(_briefly(step), file=its_file) for step in best]
 
 
 def _briefly(step: Step) -> Finding:
@@ -153,62 +154,83 @@ def _source(function: Any) -> Code | None:
 
 
 def samples_of(function: ScalarFunction) -> list[Sample]:
-    """The layer as it is given, and with other numbers and, where it allows that, other sizes; none if it cannot be
-    copied."""
+    """The layer as it is given; and, as far as it allows that, with other numbers, other sizes, and in other manners.
+    None if it cannot be copied."""
     made: list[ScalarFunction] = []
     with contextlib.suppress(Exception):  # the layer's own
         made.append(_varied(function, function.inputs, np.copy, 0))
         made[0].dy = function.dy
-    for inputs in _resized(function) if made else ():
-        with contextlib.suppress(Exception):  # the layer's own: it does not allow this size
-            made.append(_redrawn(function, inputs, len(made)))
-            break
-    with contextlib.suppress(Exception):  # as above
-        made.append(_redrawn(function, function.inputs, 7))
-        made[-1].dy = tuple(map(np.abs, made[-1].dy))  # so that no edit lives on the sign of what comes in
+    for manner, more in enumerate((1, 0, 0, 2, 0) if made else ()):
+        for inputs in _resized(function, more):
+            with contextlib.suppress(Exception):  # the layer's own: it does not allow this size, or these numbers
+                made.append(_redrawn(function, inputs, manner))
+                break
     return [Sample(each, *each.right(), each.outputs()) for each in made if made[0].dy is function.dy]
 
 
 def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array], Array], seed: int) -> ScalarFunction:
-    """A copy of the layer with other values, other inputs and, by its seed, another dy."""
+    """A copy of the layer with other values, with these inputs and, by its seed, another dy."""
     layer = copy.deepcopy(function.layer)
     for _, parameter in named_parameters(layer):
         parameter.value = change(parameter.value)
         parameter.zero_grad()
-    changed = (change(value) if is_float_array(value) else value for value in inputs)
-    return ScalarFunction(layer, tuple(changed), function.rng, seed)
+    return ScalarFunction(layer, tuple(inputs), function.rng, seed)
 
 
-def _redrawn(function: ScalarFunction, inputs: list[Any], seed: int) -> ScalarFunction:
-    """Other numbers of the same kind: positive where all are, 0 and 1 where there is nothing else."""
-    rng = np.random.default_rng(seed)
+def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> ScalarFunction:
+    """Other numbers of the same kind, in one of the manners: positive where all are, 0 and 1 where there is nothing
+    else. Whole numbers repeat, but for those in ascending order, which may have to be."""
+    rng, is_even = np.random.default_rng(number), number == 2
 
-    def change(array: Array) -> Array:
+    def change(array: Array, manner: int = 0) -> Array:
+        if array.dtype.kind in "iu":
+            is_drawn = is_even and (np.diff(array, axis=0) < 0).any()
+            return rng.choice(array.ravel(), array.shape) if is_drawn else array
         if np.isin(array, (0, 1)).all() and array.any():
             return np.roll(array, 1)
+        if array.dtype.kind != "f":
+            return array
         if (array > 0).all():
             return np.asarray(array * rng.uniform(0.6, 1.4, array.shape))
-        return np.asarray(rng.standard_normal(array.shape) * max(float(np.abs(array).max(initial=0)) / 2, 0.1))
+        drawn = np.asarray(rng.standard_normal(array.shape))
+        return in_manner(drawn, manner) * max(float(np.abs(array).max(initial=0)) / 2, 0.1)
 
-    made = _varied(function, inputs, change, 1)
+    given = [change(value, number) if isinstance(value, np.ndarray) else value for value in inputs]
+    made = _varied(function, given, change, number + 1)
     if not all(np.isfinite(y).all() for y in made.outputs()):
         raise ValueError("y is not finite")
+    if is_even:
+        _check_smooth(made)
     return made
 
 
-def _resized(function: ScalarFunction) -> Iterator[list[Any]]:
-    """The inputs larger by one along every axis, or along those of the rows, or the first; and at last as they are."""
+def _check_smooth(function: ScalarFunction) -> None:
+    """Raise ValueError where the derivative jumps: on which side of a kink it is taken there is a matter of taste."""
+    exact = function.exact()
+    for h in (1e-9, -1e-9):
+        moved = [value + h if is_float_array(value) else value for value in function.inputs]
+        near = _varied(function, moved, np.copy, 0)
+        near.dy = function.dy
+        if not exact or any(each.count for each in compared("", near.exact(), exact, 1e-4)):
+            raise ValueError("there may be a kink")
+
+
+def _resized(function: ScalarFunction, more: int) -> Iterator[list[Any]]:
+    """The inputs larger by so much along every axis, or along those of the rows, or the first; and at last as they
+    are."""
     arrays = [value for value in function.inputs if isinstance(value, np.ndarray) and value.ndim]
     rows = max((len(value) for value in arrays if value.dtype.kind == "f"), default=0)
     inner = next((value.shape[1] for value in arrays if value.ndim > 2), rows)
     every = {size for value in arrays for size in value.shape}
     for sizes, axes in ((every, None), ({rows, inner}, None), ({rows}, None), ({rows}, 1), (set(), 0)):
-        yield [_grown(value, sizes, axes) if isinstance(value, np.ndarray) else value for value in function.inputs]
+        yield [
+            _grown(value, sizes, axes, more) if isinstance(value, np.ndarray) else value for value in function.inputs
+        ]
 
 
-def _grown(value: Array, sizes: set[int], axes: int | None) -> Array:
-    """Larger by one along those of the first `axes` that have one of these sizes."""
+def _grown(value: Array, sizes: set[int], axes: int | None, more: int) -> Array:
+    """Larger along those of the first `axes` that have one of these sizes."""
     for axis, size in enumerate(value.shape[:axes]):
         if size in sizes:
-            value = np.take(value, np.arange(size + 1) % size, axis=axis)
+            value = np.take(value, np.arange(size + more) % size, axis=axis)
     return value

@@ -1,18 +1,20 @@
-"""mend: the small edit of the author's own code that makes its gradients right, found by trying.
+"""Mending: the small edit of the author's own code that makes its gradients right, found by trying.
 
 Each wrong output is mended for itself: an edit counts when one more is right and none newly wrong, on every sample, and
-on a second call. Cheap edits come first, then what is looked up (a factor, a term).
+on a second call.
 
-broken_from is the same the other way round: a right code is "mended" until its numbers are the author's. What that
-takes is what the author's code lacks, though not a line of the two is alike.
+It works the other way round, too: a right code is "mended" until its numbers are the author's. What that takes is what
+the author's code lacks, though not a line of the two is alike.
 """
 
+from __future__ import annotations
+
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, finding_of, where
 from npbert.gradcheck.explain.places import places_in
@@ -20,15 +22,16 @@ from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Search
 from npbert.gradcheck.explain.trace import Run, watched
 from npbert.gradcheck.explain.trial import (
-    FAILED,
     Oracle,
-    Outlook,
     Trial,
     has_failed,
-    is_equal,
+    is_worse,
     quiet,
     wrong_in,
 )
+
+TRIES = 2000
+"""So often the code is run at most, with one edit or another."""
 
 
 @dataclass(frozen=True)
@@ -42,91 +45,82 @@ class Step:
     after: Code
 
 
-@dataclass(frozen=True)
-class Mended:
-    """The result: the steps, in order, and the outputs that are still wrong after them.   suspect: line, place and
-    marked of a finding, for the first numbers that are in no right run; {} where none is known"""
-
-    steps: tuple[Step, ...]
-    left: tuple[str, ...]
-    suspect: Mapping[str, Any] = field(default_factory=dict)
-
-
-def mend(code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, limit: float = 3.0) -> Mended:
-    """The edits that make the code right, as far as they are found in `limit` seconds of CPU.
+class Mending:
+    """A code on its way to be right.
 
     forward: its source, for what may be missing.   right: a right code, whose numbers show where none is wrong yet
     """
-    trial = Trial(oracle, limit)
-    runs = functools.cache(lambda k: Run(watched(trial, places_in(right), k))) if right else None
-    steps: list[Step] = []
-    with quiet():
-        start = now = trial.looks(code)
-        while wrong_in(now) and not trial.is_over:
-            best = Search(code, trial, forward, now, runs).best()
-            if not best:
-                break
-            edit, edited, after = best
-            outputs = tuple(sorted(wrong_in(now) - wrong_in(after)))
-            steps.append(Step(finding_of(edit, code, ", ".join(outputs)), outputs, code, edited))
-            code, now = edited, after
-        left = tuple(sorted(wrong_in(now)))
-        if has_failed(start) and left:  # to make code run that then is wrong explains nothing
-            return Mended((), left)
-        place = Search(code, trial, forward, now, runs).suspect() if left and runs else None
-    return Mended(tuple(steps), left, where(place, code) if place else {})
 
+    def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
+        self.trial, self.forward = Trial(oracle), forward
+        self._runs = functools.cache(lambda k: Run(watched(self.trial, places_in(right), k))) if right else None
+        self._made: list[Step] = []
+        with quiet():
+            self._states = [self.trial.first(code)]
+            self._search = self._next(code)
 
-def broken_from(right: Code, oracle: Oracle, wrong: Code, *, limit: float = 2.5) -> list[Finding]:
-    """The edits of `right`, told of `wrong`: found is what it seems to compute, wanted what it should.
+    def _next(self, code: Code) -> Search | None:
+        now = self._states[-1]
+        return Search(code, self.trial, self.forward, now, self._runs) if wrong_in(now) else None
 
-    Each has the line of `wrong` whose numbers are the first that the edit explains. Each output that is wrong may be
-    explained by itself. right: a backward in plain steps, of the same arguments.
-    """
-    trial = Trial(oracle, limit)
-    with quiet():
-        looks = trial.looks(wrong)[:-1]
-    imitated = _Imitated(oracle, looks)
-    if not imitated.names:
-        return []
-    steps = mend(right, imitated, limit=limit).steps
-    k = next(k for k, look in enumerate(looks) if look.wrong)
-    found = []
-    with quiet():
-        events = watched(trial, places_in(wrong), k)
-        for step in steps:
-            broken = Run(watched(trial, places_in(step.after), k))
-            outputs = [looks[k].arrays[name] for name in step.outputs]
-            place = Run(watched(trial, places_in(step.before), k)).first_of(events, broken, outputs)
-            found.append(replace(_turned(step.finding), **where(place, wrong)))
-    return found
+    @property
+    def _told(self) -> int:
+        """The number of edits that are told: not those after which something that is left is worse than it was; and
+        none where they only make code run that is wrong then, which explains nothing."""
+        first, *others = self._states
+        if has_failed(first) and wrong_in(self._states[-1]):
+            return 0
+        return max((n for n, state in enumerate(others, 1) if not any(map(is_worse, first, state))), default=0)
 
+    @property
+    def steps(self) -> list[Step]:
+        """The edits so far, in order."""
+        return self._made[: self._told]
 
-class _Imitated:
-    """An oracle to whom the author's wrong numbers are the right ones; it looks at nothing else. An edit has to explain
-    all calls: while dx is not the author's, `dx of a later call` is not believed to be."""
+    @property
+    def left(self) -> set[str]:
+        """The outputs that are wrong after them."""
+        return wrong_in(self._states[self._told])
 
-    def __init__(self, oracle: Oracle, looks: Sequence[Outlook]) -> None:
-        self.oracle, self.samples = oracle, oracle.samples
-        self._wanted: list[Mapping[str, Array]] = [
-            {name: given.copy() for name, (given, _) in look.arrays.items()} for look in looks
-        ]
-        wrong = {name for look in looks for name in look.wrong if all(name in each.arrays for each in looks)}
-        self.names = sorted(name for name in wrong if not all(is_equal(*look.arrays[name]) for look in looks))
+    def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
+        """Look for edits up to a cost of `most`, in so many tries at most. It goes on where it was when it ended."""
+        self.trial.left = tries
+        with quiet():
+            while self._search and (best := self._search.best(most)):
+                edit, code, after = best
+                outputs = tuple(sorted(wrong_in(self._states[-1]) - wrong_in(after)))
+                finding = finding_of(edit, self._search.code, ", ".join(outputs))
+                self._made.append(Step(finding, outputs, self._search.code, code))
+                self._states.append(after)
+                self._search = self._next(code)
+        return self
 
-    def look(self, function: Callable[..., Any], k: int) -> Outlook:
-        seen, wanted = self.oracle.look(function, k), self._wanted[k]
-        if not set(self.names) <= set(seen.arrays):
-            return FAILED
-        arrays = {name: (seen.arrays[name][0], wanted[name]) for name in self.names}
-        wrong = {name for name, pair in arrays.items() if not is_equal(*pair)}
-        wrong |= {name for name in arrays if any(name.startswith(f"{cause} ") for cause in wrong)}
-        return Outlook(wrong, set(self.names) - wrong, arrays)
+    def suspect(self) -> Mapping[str, Any]:
+        """line, place and marked of a finding, for the first numbers that are in no right run; {} where none is."""
+        if not self._search or not self._runs or has_failed(self._states[0]):
+            return {}
+        with quiet():
+            place = self._search.suspect()
+        return where(place, self._search.code) if place else {}
+
+    def told_of(self, wrong: Code) -> list[Finding]:
+        """The edits told of another code, whose numbers the oracle wants: found is what that seems to compute, wanted
+        what it should. Each has the line of `wrong` whose numbers are the first that the edit explains."""
+        trial, found = self.trial, []
+        with quiet():
+            k = next((k for k, look in enumerate(self._states[0]) if look.wrong), 0) % (len(self._states[0]) - 1)
+            events = watched(trial, places_in(wrong), k) if self.steps else []
+            for step in self.steps:
+                looks = trial.look(trial.compiled(step.before), k).arrays
+                outputs = [looks[name][::-1] for name in step.outputs if name in looks]
+                before, after = (Run(watched(trial, places_in(code), k)) for code in (step.before, step.after))
+                found.append(replace(_turned(step.finding), **where(before.first_of(events, after, outputs), wrong)))
+        return found
 
 
 def _turned(finding: Finding) -> Finding:
     """The edit seen from the author's code: what was taken away is missing there."""
-    kind = KINDS[finding.kind].mirror
-    found, wanted = finding.wanted, finding.found
+    kind, found, wanted = KINDS[finding.kind].mirror, finding.wanted, finding.found
+    cause = f"From here on, your numbers are those of a right backward with one mistake in it: {kind}."
     place = finding.place.replace(wanted, found, 1)
-    return replace(finding, kind=kind, place=place, found=found, wanted=wanted, cause=KINDS[kind].cause, line=0)
+    return replace(finding, kind=kind, place=place, found=found, wanted=wanted, cause=cause, line=0)

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -67,19 +68,53 @@ class Place:
     @property
     def is_one_of_several(self) -> bool:
         """True if it is one of the things that its statement computes, with commas between them."""
-        return isinstance(self.holder, ast.Tuple) and self.holder is getattr(self.statement, "value", None)
+        is_one = isinstance(self.holder, ast.Tuple | ast.List | ast.Dict)
+        return is_one and self.holder is getattr(self.statement, "value", None)
 
     @property
     def is_handed_on(self) -> bool:
         """True if it is a name that its statement returns, or gives another name."""
         return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
 
-    def valued(self, node: Any) -> Any:
+    @property
+    def is_others(self) -> bool:
+        """True if it is just what a function gave that is no function of NumPy's or Python's, or a part of that: what
+        is wrong with it is wrong there."""
+        return (self.is_whole or self.is_one_of_several) and self._is_given(self.expr, set())
+
+    def _is_given(self, e: ast.expr, seen: set[str]) -> bool:
+        while isinstance(e, ast.Subscript | ast.Attribute):
+            e = e.value
+        if isinstance(e, ast.Call):
+            return _is_python(self._known(e.func))
+        if not isinstance(e, ast.Name) or e.id in seen:
+            return False
+        statements = (each for each in ast.walk(self.code.entry) if isinstance(each, ast.Assign))
+        made = [each.value for each in statements if any(_stores(target, e.id) for target in each.targets)]
+        return bool(made) and all(self._is_given(value, seen | {e.id}) for value in made)
+
+    def _known(self, e: ast.expr) -> Any:
+        with contextlib.suppress(Exception):  # of the author's code
+            return eval(compiled_expression(e), {**self.code.scope, **self.env})
+        return None
+
+    def valued(self, expression: Any) -> Any:
         """The fingerprint of what an expression is, where the place was first reached; None where it cannot be told."""
         try:
-            return fingerprint(eval(compiled_expression(node), {**self.code.scope, **self.env}))
+            return fingerprint(eval(expression, {**self.code.scope, **self.env}))
         except Exception:  # of the author's code, edited
             return None
+
+
+def _is_python(function: Any) -> bool:
+    """True if it is written in Python, and not NumPy's."""
+    function = getattr(function, "__func__", function)
+    is_written = isinstance(function, types.FunctionType | type)
+    return is_written and not str(function.__module__).startswith(("numpy", "builtins"))
+
+
+def _stores(target: ast.expr, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(target))
 
 
 def places_in(code: Code) -> list[Place]:

@@ -1,22 +1,32 @@
-"""Search: one step of mending. Every edit of the grammar is tried, and then what may be missing."""
+"""Search: one step of mending. The edits are tried in one order: what people do most often first."""
 
 import ast
 import copy
+import heapq
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from npbert.gradcheck.explain.code import HOOK, Code, filled, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
-from npbert.gradcheck.explain.places import WRITTEN, Place, fingerprint, places_in
-from npbert.gradcheck.explain.reasons import CHEAP
+from npbert.gradcheck.explain.places import WRITTEN, Place, compiled_expression, fingerprint, places_in
+from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Run, Verdicts, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_near, wrong_in
-from npbert.gradcheck.explain.vocabulary import Vocabulary
+from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_near, is_worse, wrong_in
+from npbert.gradcheck.explain.vocabulary import NEW, Vocabulary
 
-_FAR = 3.0  # where only an edit of a higher cost is found, it is looked for elsewhere, too
+_SHARED = 0.7  # so much more costs an edit of a place on which right numbers hang, too
+_RIGHT = 1.0  # and of a line whose numbers are right
+_UNKNOWN = 0.5  # so much less, to write something new where the numbers begin to be nobody's
+_MORE = 0.3  # so much more may an edit cost that mends more than the first that helps
+_SPOILED = (
+    1000.0  # times as far from right: it was all but right before. (Where two mistakes meet, one may hide the other)
+)
+_OF_ONES_OWN = ("missing factor", "missing step", "expression", "sign of the whole")
+"""Not told of what another function gave: where it is only handed on, nothing is wrong."""
 
 Runs = Callable[[int], Run]
 Made = tuple[Edit, Code, list[Outlook]]
@@ -24,8 +34,7 @@ Made = tuple[Edit, Code, list[Outlook]]
 
 
 class Search:
-    """now: what is wrong with the code, by sample.   runs: of a right code, by sample, where there is one
-    found: the edits that help, with what is wrong after each"""
+    """now: what is wrong with the code, by sample.   runs: of a right code, by sample, where there is one"""
 
     def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None) -> None:
         self.code, self.trial, self.now = code, trial, now
@@ -33,37 +42,92 @@ class Search:
         self.right = runs(self.first) if runs else None
         self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in self.everything if place.role != WRITTEN]
-        self.found: list[tuple[Edit, list[Outlook]]] = []
         self._spoilt: dict[Place, float] = {}
+        self._known: dict[Place | None, set[Any]] = {}
+        self._open: dict[Place, Callable[..., Any]] = {}
+        self._expression: Any = None
+        self._waiting: list[tuple[Any, int, Edit | str, Place | None]] = []
+        self._number = itertools.count()
+        self._fine, self._unknown = self._verdicts()
+        for edit in statement_edits(code):
+            self._push(edit.rank, edit, None)
+        for place in self.places:
+            self._push((0.0,), "", place)
 
-    def best(self) -> Made | None:
-        """The best edit, where there is one. Places on which right numbers hang, too, come later, and lines whose
-        numbers are right come last."""
-        fine, unknown = self._verdicts()
-        self._tried(statement_edits(self.code))
-        known = [place for place in self.places if id(place.statement) in fine]
-        doubtful = [place for place in self.places if id(place.statement) not in fine and self._spoils(place) < np.inf]
-        first = [place for place in doubtful if not self._spoils(place)]
-        later = [place for place in doubtful if self._spoils(place)]
-        self._changed(first)
-        if later and not self.found:
-            self._missing(first, unknown)
-        for places in (later, known):
-            if not self.found:
-                self._changed(places)
-        if not self.found:
-            self._missing(later or first, unknown)
-        return self._chosen()
+    def best(self, most: float) -> Made | None:
+        """The edit that helps most among the cheapest, up to a cost of `most`; None where there is none."""
+        found: list[Made] = []
+        while not self.trial.is_over and self._waiting and self._waiting[0][0][0] <= most:
+            (cost, *_), _, thing, place = heapq.heappop(self._waiting)
+            for edit in self._edits(cost, thing, place):
+                if made := self._made(edit, place):
+                    found.append(made)
+                    most = min(most, cost + _MORE)
+                    if not wrong_in(made[2]):
+                        most = 0.0
+                        break
+        if not found:
+            return None
+        best = min(found, key=lambda made: len(wrong_in(made[2])))
+        return next(filter(None, (self._made(edit, None) for edit in self._above(best[0]))), best)
 
-    def _chosen(self) -> Made | None:
-        """The one that helps most, and is the nearest to what stands there."""
-        for found, _ in sorted(self.found, key=lambda each: (len(wrong_in(each[1])), *each[0].rank)):
-            for edit in (*self._above(found), found):
-                code = self.code.edited(copy.deepcopy(edit.changes))
-                after = self.trial.looks(code)
-                if self._is_progress(after):
-                    return edit, code, after
+    def _push(self, rank: tuple[float, ...], thing: Edit | str, place: Place | None) -> None:
+        heapq.heappush(self._waiting, (rank, next(self._number), thing, place))
+
+    def _edits(self, cost: float, thing: Edit | str, place: Place | None) -> Iterator[Edit]:
+        """What is to be tried now: an edit; or those that write something new in a place. Of a place of which nothing
+        is known yet, all that can be tried is put in line."""
+        if isinstance(thing, Edit):
+            yield thing
+        elif place and thing:
+            for edit in self.vocabulary.guesses(place, thing):
+                if self.trial.is_over:
+                    return
+                yield replace(edit, more=edit.more + cost - KINDS[thing].cost)
+        elif place and self._spoils(place) < np.inf:
+            more = _SHARED * (self._spoils(place) > 0) + _RIGHT * (id(place.statement) in self._fine)
+            not_here = _OF_ONES_OWN if place.is_others else ()
+            for edit in (*edits_of(place, self.code.entry), *self.vocabulary.unused_in(place)):
+                edit = replace(edit, more=edit.more + more)
+                if edit.kind not in not_here:
+                    self._push(edit.rank, edit, place)
+            is_first = bool(self._unknown) and place.statement is self._unknown[0].statement
+            for kind in NEW if place.is_float and not (place.is_index or place.hidden) else ():
+                if kind not in not_here:
+                    self._push((KINDS[kind].cost + more - _UNKNOWN * is_first,), kind, place)
+
+    def _made(self, edit: Edit, place: Place | None) -> Made | None:
+        """The code with the edit, if that helps. One that gives a place a value which is known not to help is not
+        tried."""
+        is_told = place and place.value is not None and not (place.hidden or place.looped)
+        known = self._known.setdefault(place, {fingerprint(place.value)} if place and is_told else set())
+        expression = compiled_expression(edit.new) if place else None
+        value = place.valued(expression) if place and is_told else None
+        if value is not None and value in known:
+            return None
+        is_seen = place and not place.hidden
+        function = self._with(place, expression) if is_seen else self.trial.compiled(self.code.edited(edit.changes))
+        now, then = self.now[self.first], self.trial.look(function, self.first)
+        if RAISES not in then.wrong and (then.right if RAISES in now.wrong else then.wrong < now.wrong):
+            code = self.code.edited(copy.deepcopy(edit.changes))
+            after = self.trial.looks(code)
+            if self._is_progress(after):
+                return edit, code, after
+        elif value is not None:
+            known.add(value)
         return None
+
+    def _with(self, place: Place, expression: Any) -> Callable[..., Any]:
+        """The code with another expression in a place. It is computed where the old one stood: the rest is compiled
+        but once for each place."""
+        if place not in self._open:
+            env = filled(f"{HOOK}(locals())")
+            self._open[place] = self.trial.compiled(self.code.edited({id(place.expr): env}), self._computed)
+        self._expression = expression
+        return self._open[place]
+
+    def _computed(self, env: Mapping[str, Any]) -> Any:
+        return eval(self._expression, {**self.code.scope, **env})
 
     def _above(self, edit: Edit) -> Iterator[Edit]:
         """The same edit of what was assigned to the name, where another expression belongs in its place, or where the
@@ -83,7 +147,7 @@ class Search:
 
     def suspect(self) -> Place | None:
         """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""
-        for place in self._verdicts()[1]:
+        for place in self._unknown:
             if self.right and all(map(self.right.has, telling(place.value))):
                 continue  # it is in a right run by another name
             computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
@@ -128,52 +192,15 @@ class Search:
         arrays = [(*now.arrays[name], then.arrays[name][0]) for name in both]
         return sum(int((is_near(g, right) & (g != 0) & ~is_near(g, moved)).sum()) for g, right, moved in arrays)
 
-    def _changed(self, places: list[Place]) -> None:
-        """The small edits of what stands in these places, where they may be wrong."""
-        for place in places:
-            if self._spoils(place) < np.inf:
-                self._tried((edit for edit in edits_of(place, self.code.entry) if edit.cost < CHEAP), place)
-
-    def _missing(self, places: list[Place], unknown: list[Place]) -> None:
-        """Edits that write something new: a factor, a term, a step, another expression; first where the
-        numbers begin to be nobody's."""
-        values = [place for place in places if place.is_float and not (place.is_index or place.hidden)]
-        for place in values:
-            self._tried(self.vocabulary.unused_in(place), place)
-        if self.found:
-            return
-        here = {id(place.statement) for place in values}
-        first = next((id(place.statement) for place in unknown if id(place.statement) in here), 0)
-        values.sort(key=lambda place: id(place.statement) != first)
-        for _, group in itertools.groupby(values, lambda place: id(place.statement) == first):
-            for place in group:
-                self._tried(self.vocabulary.guesses(place), place)
-            if any(edit.cost <= _FAR for edit, _ in self.found):
-                return
-
-    def _tried(self, edits: Iterable[Edit], place: Place | None = None) -> None:
-        """Each edit, but for those that give a place a value which is known not to help. What helps is noted."""
-        is_told = place and place.value is not None and not (place.hidden or place.looped)
-        known = {fingerprint(place.value)} if place and is_told else set()
-        for edit in itertools.takewhile(lambda _: not self.trial.is_over, edits):
-            value = place.valued(edit.new) if place and known else None
-            if value in known:
-                continue
-            function = self.trial.compiled(self.code.edited(edit.changes))
-            now, then = self.now[self.first], self.trial.look(function, self.first)
-            if RAISES not in then.wrong and (then.right if RAISES in now.wrong else then.wrong < now.wrong):
-                after = [self.trial.look(function, k) for k in [*range(len(self.now) - 1), 0]]
-                if self._is_progress(after):
-                    self.found.append((edit, after))
-            elif value is not None:
-                known.add(value)
-
     def _is_progress(self, after: list[Outlook]) -> bool:
-        """True if some output that was wrong is right at every sample now, and none is newly wrong."""
+        """True if some output that was wrong is right at every sample now, and none is newly wrong, or worse."""
         if has_failed(after) or (not has_failed(self.now) and not wrong_in(after) < wrong_in(self.now)):
             return False
         pairs = zip(self.now, after, strict=True)
-        return all(RAISES in now.wrong or then.wrong <= now.wrong for now, then in pairs)
+        return all(
+            RAISES in now.wrong or (then.wrong <= now.wrong and not is_worse(now, then, _SPOILED))
+            for now, then in pairs
+        )
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:

@@ -1,9 +1,8 @@
-"""Trial: the code is run, edited and unedited, under the eyes of an oracle, with limits of time and of rounds."""
+"""Trial: the code is run, edited and unedited, under the eyes of an oracle, and every run is counted."""
 
 import contextlib
 import functools
 import io
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
@@ -16,8 +15,10 @@ from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
 
 RAISES, VALUES = "what the code gives", "what forward gives"
-_ROUNDS = 200_000
 _SAME = 1e-9
+_ROUNDS_OF_A_TRY = 300  # so many rounds of loops cost as much as a run without any
+_MOST_ROUNDS = 200_000
+_ENDLESS = 10  # times as many rounds as the code makes as it is written: an edited loop does not end
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,16 @@ def has_failed(outlooks: Iterable[Outlook]) -> bool:
     return RAISES in wrong_in(outlooks)
 
 
+def is_worse(now: Outlook, then: Outlook, times: float = 1.0) -> bool:
+    """True if an output that is wrong then is farther from what is right than it was: so many times as far."""
+    names = then.wrong & now.arrays.keys() & then.arrays.keys()
+    return any(_error(*then.arrays[name]) > 1.001 * times * _error(*now.arrays[name]) for name in names)
+
+
+def _error(given: Array, right: Array) -> float:
+    return float(np.nan_to_num(np.abs(given - right), nan=np.inf).max(initial=0))
+
+
 class Oracle(Protocol):
     """The judge of one task. samples: at least two, whose sizes all differ; small ones first.
 
@@ -67,30 +78,44 @@ class Failed(BaseException):
 
 
 class Trial:
-    """Runs code and counts what it costs. limit: seconds of this process."""
+    """Runs code. What that costs is counted in tries, which are the same on every machine: a run without loops is one.
 
-    def __init__(self, oracle: Oracle, limit: float) -> None:
-        self.oracle, self.limit, self.start, self.rounds = oracle, limit, time.process_time(), 0
+    left: the tries that are left
+    """
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle, self.left = oracle, 0
+        self._rounds, self._longest, self._most_rounds = 0, 100, _MOST_ROUNDS
 
     @property
     def is_over(self) -> bool:
-        """True if the limit is reached."""
-        return time.process_time() - self.start > self.limit
+        """True if no try is left."""
+        return self.left <= 0
 
     def step(self) -> bool:
         """Called in each round of each loop of the code."""
-        self.rounds += 1
-        if self.rounds > _ROUNDS or (self.rounds % 512 == 0 and time.process_time() - self.start > self.limit + 1):
+        self._rounds += 1
+        if self._rounds > self._most_rounds:
             raise Failed
         return True
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """As the oracle, where the code may raise."""
-        self.rounds = 0
+        self._rounds = 0
         try:
-            return self.oracle.look(function, k)
+            outlook = self.oracle.look(function, k)
+            self._longest = max(self._longest, self._rounds)
+            return outlook
         except Failed:
             return FAILED
+        finally:
+            self.left -= 1 + self._rounds // _ROUNDS_OF_A_TRY
+
+    def first(self, code: Code) -> list[Outlook]:
+        """The code as it is written, at every sample: what makes many more rounds than that does not end."""
+        found = self.looks(code)
+        self._most_rounds = _ENDLESS * self._longest
+        return found
 
     def compiled(self, code: Code, hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """The function. What it raises is Failed, and so is what an edit made that is not code."""

@@ -3,7 +3,7 @@
 import ast
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +12,14 @@ import numpy as np
 from npbert.gradcheck.explain.code import Code, filled, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit, edit_of, sizes
 from npbert.gradcheck.explain.grammar import WRAPS
-from npbert.gradcheck.explain.places import Place, broadcasts, compiled_expression, fingerprint
+from npbert.gradcheck.explain.places import Place, broadcasts, compiled_expression, fingerprint, same
 
 _CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
-_WITH_NUMBERS = (("missing factor", "e / w"), ("missing factor", "e * w"))
-_STEPS = (("missing step", "w"),)
-_TWICE = (("missing factor", "w ** 2"),)
-_TERMS = (("missing term", "e + w"), ("missing term", "e - w"))
-_WITH_WORDS = (*_WITH_NUMBERS, ("missing factor", "e * (1 - w)"), *_TERMS, ("expression", "w"))
+_TERMS = ("e + w", "e - w")
+_WITH_WORDS = {"missing factor": ("e / w", "e * w", "e * (1 - w)"), "missing term": _TERMS, "expression": ("w",)}
+NEW = ("missing factor", "missing term", "missing step", "expression")
+"""The kinds that write something new."""
+_UNUSED = -0.7  # so much less costs it to use what is given or computed, and never read
 _PRODUCTS = ("a * b", "a @ b", "a @ b.T")
 _OF_SIZES = ("n", "np.sqrt(n)")
 _MOST_CALLS, _MOST_FACTORS, _MOST_NUMBERS = 24, 13, 4000
@@ -44,30 +44,33 @@ class Vocabulary:
 
     def unused_in(self, place: Place) -> Iterator[Edit]:
         """What is computed or given, and never read, as a factor or term: perhaps it was forgotten in this place."""
-        fitting = [name for name in sorted(self.unused) if broadcasts(place.env.get(name), place.value)]
-        for name, (kind, template) in itertools.product(fitting, _WITH_WORDS):
-            edit = edit_of(place, kind, filled(template, e=place.expr, w=ast.Name(name, ast.Load())))
-            yield edit if isinstance(place.statement, ast.Return) else replace(edit, more=0.0)
+        for name in sorted(self.unused) if place.is_float and not (place.is_index or place.hidden) else ():
+            if broadcasts(place.env.get(name), place.value):
+                edits = self._with([ast.Name(name, ast.Load())], place, *_WITH_WORDS)
+                more = _UNUSED + 1.0 * isinstance(place.statement, ast.Return)
+                yield from (replace(edit, more=more) for edit in edits)
 
-    def guesses(self, place: Place) -> Iterator[Edit]:
-        """Factors, steps, terms and other expressions that fit in the place."""
-        numbers = [*map(filled, _CONSTANTS), *(filled(text, n=n) for n in sizes(place.env) for text in _OF_SIZES)]
+    def guesses(self, place: Place, kind: str) -> Iterator[Edit]:
+        """Factors, terms, steps or other expressions that fit in the place."""
+        if kind == "missing step":
+            yield from (edit_of(place, kind, step) for step in self._steps(place.expr))
+            return
+        if kind == "missing factor":
+            yield edit_of(place, kind, filled("e ** 2", e=place.expr))
+            numbers = [*map(filled, _CONSTANTS), *(filled(t, n=n) for n in sizes(place.env) for t in _OF_SIZES)]
+            for number, text in itertools.product(numbers, ("e / w", "e * w")):
+                yield edit_of(place, kind, filled(text, e=place.expr, w=number))
         words = [node for node, value in self._base(place.env) if broadcasts(value, place.value)]
-        words = [node for node in words if text_of(node) != text_of(place.expr)]
-        products = self._products(place) if place.is_whole or place.is_one_of_several or _is_sum(place.expr) else ()
-        steps = self._steps(place.expr)
-        ways = (
-            (_STEPS, steps),
-            (_TWICE, [place.expr]),
-            (_WITH_NUMBERS, numbers),
-            (_WITH_WORDS, words),
-            (_TERMS, products),
-        )
-        for templates, nodes in ways:
-            for node, (kind, template) in itertools.product(nodes, templates):
-                if "(1 - w)" in template and text_of(node).startswith("1 - "):  # that is the factor itself
-                    continue
-                yield edit_of(place, kind, filled(template, e=place.expr, w=node))
+        yield from self._with([node for node in words if not same(node, place.expr)], place, kind)
+        if kind == "missing term" and (place.is_whole or place.is_one_of_several or _is_sum(place.expr)):
+            yield from self._with(self._products(place), place, kind)
+
+    def _with(self, words: Iterable[ast.expr], place: Place, *kinds: str) -> Iterator[Edit]:
+        """The place with each of the words."""
+        for word, kind in itertools.product(words, kinds):
+            for text in _WITH_WORDS[kind]:
+                if "(1 - w)" not in text or not text_of(word).startswith("1 - "):  # that is the factor itself
+                    yield edit_of(place, kind, filled(text, e=place.expr, w=word))
 
     def _products(self, place: Place) -> Iterator[ast.expr]:
         """Products of two arrays that have the shape of the place."""

@@ -1,7 +1,7 @@
 """Exercise 13: a batch in parts, and gradients that are clipped."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
 from npbert.gradcheck import GradientError
+from npbert.gradcheck.explain import in_manner
 from npbert.layers import Linear, SoftmaxCrossEntropy
 from npbert.learn.attempt import Failure, attempt, file_of
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
@@ -128,10 +129,10 @@ def pieces_of(seed: int) -> tuple[Watched, list[Piece]]:
     labels = [np.array(part) for part in _LABELS[seed % 2]]
     layer = Watched(features, 5 + 2 * (seed % 2), Init(rng, 1.0, np.float64))
     layer.bias.add_grad(np.ones(layer.bias.value.shape))
-    return layer, [(rng.standard_normal((len(part), features)), part) for part in labels]
+    return layer, [(in_manner(rng.standard_normal((len(part), features)), seed), part) for part in labels]
 
 
-def accumulated(thing: Any, seed: int) -> Numbers:
+def accumulated(thing: Any, seed: int) -> Iterator[Numbers]:
     """The gradients, and what is returned."""
     layer, pieces = pieces_of(seed)
     values = layer.weight.value.copy(), layer.bias.value.copy()
@@ -140,7 +141,7 @@ def accumulated(thing: Any, seed: int) -> Numbers:
         raise GradientError("the values of the layer are changed, and only its gradients should: no step is taken here")
     if mean is None:
         raise GradientError("nothing is returned, wanted the mean: does it end with a `return`?")
-    return {WEIGHT: layer.weight.grad, BIAS: layer.bias.grad, MEAN: np.asarray(mean, float)}
+    yield {WEIGHT: layer.weight.grad, BIAS: layer.bias.grad, MEAN: np.asarray(mean, float)}
 
 
 def _prove_accumulating(thing: Any) -> Message | None:
@@ -168,11 +169,11 @@ def _parameters(seed: int, *sizes: float) -> list[Parameter]:
     rng = np.random.default_rng(seed)
     parameters = [Parameter(rng.standard_normal(shape)) for shape in _SHAPES[seed % 2]]
     for parameter, size in zip(parameters, sizes, strict=True):
-        parameter.add_grad(size * rng.standard_normal(parameter.value.shape))
+        parameter.add_grad(in_manner(size * rng.standard_normal(parameter.value.shape), seed // 2))
     return parameters
 
 
-def clipped(thing: Any, seed: int) -> Numbers:
+def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
     """All gradients, values and norms of one clipping of gradients that are too long, and one of such that are not."""
     gradients, values, norms = [], [], []
     for max_norm in (_LONG[seed % 2], _SHORT):
@@ -183,7 +184,8 @@ def clipped(thing: Any, seed: int) -> Numbers:
             raise GradientError(f"nothing is returned where max_norm is {max_norm}, wanted the norm before: {hint}")
         gradients += [parameter.grad.ravel() for parameter in parameters]
         values += [parameter.value.ravel() for parameter in parameters]
-    return {CLIPPED: np.concatenate(gradients), VALUES: np.concatenate(values), RETURNED: np.array(norms, float)}
+    yield {RETURNED: np.array(norms, float)}
+    yield {CLIPPED: np.concatenate(gradients), VALUES: np.concatenate(values)}
 
 
 _IF = "With `if norm > max_norm:` before the factor, nothing is divided or changed where gradients are short enough."
@@ -223,7 +225,6 @@ CLIP = NumbersPart(
     numbers=clipped,
     plain=CLIP_PLAIN,
     reasons=CLIP_REASONS,
-    causes=(RETURNED,),
     prove=_prove_clipping,
     tolerance=1e-5,
 )

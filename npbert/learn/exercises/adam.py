@@ -1,11 +1,13 @@
 """Exercise 14: Adam and AdamW."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from npbert.core import Parameter
 from npbert.gradcheck import GradientError
+from npbert.gradcheck.explain import in_manner
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
 from npbert.learn.numbers import Numbers, NumbersPart
 from npbert.learn.source import Blank
@@ -115,7 +117,8 @@ def _after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
     for number, scale in enumerate(SCALES, start=1):
         for parameter in parameters:
             parameter.zero_grad()
-            parameter.add_grad(rng.standard_normal(parameter.value.shape) * 10.0 ** rng.integers(-2, 2))
+            grad = rng.standard_normal(parameter.value.shape) * 10.0 ** rng.integers(-2, 2)
+            parameter.add_grad(in_manner(grad, seed // 2))
         adam.lr = settings["lr"] / number**0.5
         adam.step(*([scale] if scale != 1 else []))
         for name, moments in (("m", adam.first_moments), ("v", adam.second_moments)):
@@ -126,25 +129,27 @@ def _after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
     return {name: np.array(found) for name, found in after.items()}
 
 
-def _numbers(optimizer: Any, seed: int) -> Numbers:
+def _numbers(optimizer: Any, seed: int) -> Iterator[Numbers]:
     """After steps in which a matrix keeps nine tenths of itself."""
 
     class Decaying(optimizer):  # type: ignore[misc]
         def kept(self, parameter: Parameter) -> float:
             return 0.9 if parameter.value.ndim > 1 else 1.0
 
+    after = _after_steps(Decaying, seed)
+    yield {name: after[name] for name in ("m", "v", COUNT)}
     large = _after_steps(optimizer, seed, lr=1e12, eps=1e12)  # a step is m̂, but for what float64 cannot hold
-    return _after_steps(Decaying, seed) | {LARGE: large["the weight"]}
+    yield {LARGE: large["the weight"]} | {name: after[name] for name in VALUES}
 
 
-def _numbers_of_decay(optimizer: Any, seed: int) -> Numbers:
+def _numbers_of_decay(optimizer: Any, seed: int) -> Iterator[Numbers]:
     """The state that kept returns, and the values after some steps with it."""
     decay = 0.3 + 0.1 * seed
     adam, numbers = optimizer([Parameter(np.ones(1))], weight_decay=decay, **SETTINGS[seed % 2]), {}
     for what, shapes in (("matrix", MATRICES), ("vector", VECTORS)):
         numbers[f"kept for a {what}"] = np.array([_kept(adam, shape) for shape in shapes])
     after = _after_steps(optimizer, seed, weight_decay=decay)
-    return numbers | {name: after[name] for name in VALUES}
+    yield numbers | {name: after[name] for name in VALUES}
 
 
 def _kept(adam: Any, shape: tuple[int, ...]) -> float:
@@ -200,7 +205,6 @@ STEP = NumbersPart(
     numbers=_numbers,
     plain=PLAIN,
     reasons=REASONS,
-    causes=("m", "v", COUNT),
     prove=_prove,
 )
 KEPT = NumbersPart(right=AdamW, blank=KEPT_BLANK, numbers=_numbers_of_decay, plain=KEPT_PLAIN, reasons=KEPT_REASONS)

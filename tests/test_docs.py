@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import npbert
-from npbert.gradcheck.explain.trial import Trial
 from npbert.learn.exercise import CHAPTERS as KNOWN_CHAPTERS
 from npbert.learn.exercises import EXERCISES
 
@@ -29,7 +28,6 @@ NEEDS = {"": [], "plot": ["matplotlib"], "hf": ["safetensors", "tokenizers"]}
 NEEDS["train"] = [*NEEDS["hf"], "tensorboard", "matplotlib", "tomlkit", "filelock", "tqdm"]
 NEEDS["sklearn"] = [*NEEDS["train"], "sklearn"]
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
-MOST_TRIES = 1500
 
 
 def there(name):
@@ -40,19 +38,6 @@ def there(name):
 
 
 chapters = pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
-
-
-@pytest.fixture(autouse=True)
-def _tries_in_place_of_seconds(monkeypatch):
-    """What the page says does not hang on the clock: the search for an edit ends after as many tries in each method as
-    a slow machine has time for in the seconds that a reader waits."""
-
-    def is_over(trial):
-        trial.tries = getattr(trial, "tries", 0) + 1
-        return trial.tries > MOST_TRIES
-
-    monkeypatch.setattr(Trial, "is_over", property(is_over))
-    monkeypatch.setattr(import_module("npbert.gradcheck.explain.explain"), "_SECONDS", 600.0)
 
 
 def read(page):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from npbert import NO_TAPE, Init, Layer, LayerNorm, Linear, Parameter, ReLU
+from npbert import NO_TAPE, Init, Layer, Linear, Parameter, ReLU
 from npbert.gradcheck import (
     COMPLEX_STEP,
     EXACT,
@@ -13,7 +13,6 @@ from npbert.gradcheck import (
     GradientError,
     check_directions,
     check_gradients,
-    randomize,
 )
 from npbert.gradcheck.function import ScalarFunction
 from tests.gradcheck.small import Function, Scale, X, broken
@@ -235,15 +234,6 @@ def test_what_cannot_be_checked_is_refused():
     layer.tied.value = layer.s.value[::-1]
     with pytest.raises(GradientError, match="s and tied share memory: a tied weight is one Parameter, held twice"):
         check_gradients(layer, X)
-
-
-def test_randomize_leaves_no_blind_spot():
-    norm = LayerNorm(1000, Init(None))
-    randomize(norm, np.random.default_rng(0))
-    for parameter in norm.parameters():
-        assert parameter.value.dtype == np.float32
-        assert parameter.value.min() < -0.99 < 0.99 < parameter.value.max()
-        assert abs(parameter.value.mean()) < 0.1
 
 
 def test_a_list_in_the_place_of_an_array_is_told_what_is_wanted():

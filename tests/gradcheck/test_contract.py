@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from npbert import Parameter, Sequences
+from npbert import Init, LayerNorm, Parameter, Sequences
 from npbert.catalogue import CATALOGUE
 from npbert.data import Batch
-from npbert.gradcheck import GradientError, check_directions, check_gradients
+from npbert.gradcheck import GradientError, check_directions, check_gradients, randomize
 from npbert.gradcheck.inputs import different, read_only
 from tests.gradcheck.small import Scale, X, broken
 
@@ -109,3 +109,12 @@ def test_a_field_that_is_not_given_is_made_again():
     copy = read_only(Counted(np.arange(3.0)))
     assert copy.count == 3
     assert not copy.x.flags.writeable
+
+
+def test_randomize_leaves_no_blind_spot():
+    norm = LayerNorm(1000, Init(None))
+    randomize(norm, np.random.default_rng(0))
+    for parameter in norm.parameters():
+        assert parameter.value.dtype == np.float32
+        assert parameter.value.min() < -0.99 < 0.99 < parameter.value.max()
+        assert abs(parameter.value.mean()) < 0.1

@@ -119,7 +119,7 @@ RIGHT_PARTS = "right by themselves: intermediate, activation, output; look at wh
 @pytest.mark.parametrize(
     ("block", "backward", "kind", "says"),
     [
-        ("SoftmaxCrossEntropy", "5 * {right}", "factor", "5 is the number of labels that are not ignored, as if a sum"),
+        ("SoftmaxCrossEntropy", "5 * {right}", "factor", "5 is the number of labels that are not ignored"),
         (
             "DotProductAttention",
             "tuple(3 * dx for dx in {right})",
@@ -163,16 +163,16 @@ def with_rows(right, rows, factor):
 
 MISTAKES = {
     # what is wrong, the kind, and what is said of it
-    "sum for mean": (lambda r: r * D, "factor", "6.000 times too large, everywhere: 6 is D, as if a sum"),
-    "mean for sum": (lambda r: r / N, "factor", "11.000 times too small, everywhere: 11 is N, as if a mean"),
+    "sum for mean": (lambda r: r * D, "factor", "6.000 times too large, everywhere: 6 is D"),
+    "mean for sum": (lambda r: r / N, "factor", "11.000 times too small, everywhere: 11 is N"),
     "sign": (lambda r: -r, "factor", "dx has the wrong sign, everywhere"),
-    "twice": (lambda r: r * 2, "factor", "as if something was counted twice"),
-    "root": (lambda r: r * np.sqrt(D), "factor", "that is a factor of √6, and 6 is D"),
-    "root below": (lambda r: r / np.sqrt(D), "factor", "that is a factor of 1/√6, and 6 is D"),
-    "other rows": (lambda r: r * D / N, "factor", "that is a factor of 6/11: 6 is D, and 11 is N"),
-    "keeping": (lambda r: r * 0.7, "factor", "p is 0.3, as if a division by 1 − p was left out"),
+    "twice": (lambda r: r * 2, "factor", "dx is 2.000 times too large, everywhere"),
+    "root": (lambda r: r * np.sqrt(D), "factor", "that is √6, and 6 is D"),
+    "root below": (lambda r: r / np.sqrt(D), "factor", "2.449 times too small, everywhere: that is √6, and 6 is D"),
+    "other rows": (lambda r: r * D / N, "factor", "that is 11/6, where 11 is N, and 6 is D"),
+    "keeping": (lambda r: r * 0.7, "factor", "0.7 is 1 − p"),
     "nameless": (lambda r: r * 1.2344, "factor", "dx is 1.234 times too large, everywhere"),
-    "huge": (lambda r: r * 1e12, "factor", "as if it was divided by something that is nearly 0"),
+    "huge": (lambda r: r * 1e12, "factor", "dx is 1e+12 times too large, everywhere"),
     "turned": (lambda r: r.T.reshape(N, D), "order", "transposed and then reshaped"),
     "turned back": (lambda r: r.reshape(D, N).T, "order", "reshaped and then transposed"),
     "reversed": (lambda r: r[::-1], "order", "its rows are in another order"),

@@ -43,7 +43,7 @@ SAID = [
     (2, "pass", "Backward returns nothing, wanted dx: does it end with a `return`?", ""),
     (2, "return 3.0", "Backward returns a float for dx, wanted an array.", ""),
     (2, "return dy", "dx has shape (7, 3), and x has shape (7, 5).", "dx, dW and db are not right"),
-    (8, "return dy * (np.random.default_rng().random(dy.shape) > 0.3) / 0.7", "dx is another one each time"),
+    (8, "return dy * (np.random.default_rng().random(dy.shape) > 0.3) / 0.7", "dx is another one in a second call"),
     (1, "return np.full(x.shape, 'much')", "central_difference:"),
     (10, ATTENTION, "PaddedAttention is not finished: the `raise ", "` in line ", "DotProductAttention is right."),
     (2, "return dy * self.weight.value.T", "@ is the matrix product: (7, 3) @ (3, 5) fits."),

@@ -160,10 +160,11 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
     with contextlib.suppress(Exception):  # the layer's own
         made.append(_varied(function, function.inputs, np.copy, 0))
         made[0].dy = function.dy
-    for manner, more in enumerate((1, 0, 0, 2, 0) if made else ()):
+    is_exact = bool(made and made[0].exact())  # differences are no judge of numbers that are large, or at a kink
+    for number, more in enumerate((1, 0, 0, 2, 0) if made else ()):
         for inputs in _resized(function, more):
             with contextlib.suppress(Exception):  # the layer's own: it does not allow this size, or these numbers
-                made.append(_redrawn(function, inputs, manner))
+                made.append(_redrawn(function, inputs, number, number * is_exact))
                 break
     return [Sample(each, *each.right(), each.outputs()) for each in made if made[0].dy is function.dy]
 
@@ -177,10 +178,10 @@ def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array
     return ScalarFunction(layer, tuple(inputs), function.rng, seed)
 
 
-def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> ScalarFunction:
+def _redrawn(function: ScalarFunction, inputs: list[Any], seed: int, manner: int) -> ScalarFunction:
     """Other numbers of the same kind, in one of the manners: positive where all are, 0 and 1 where there is nothing
     else. Whole numbers repeat, but for those in ascending order, which may have to be."""
-    rng, is_even = np.random.default_rng(number), number == 2
+    rng, is_even = np.random.default_rng(seed), manner == 2
 
     def change(array: Array, manner: int = 0) -> Array:
         if array.dtype.kind in "iu":
@@ -195,8 +196,8 @@ def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> Scalar
         drawn = np.asarray(rng.standard_normal(array.shape))
         return in_manner(drawn, manner) * max(float(np.abs(array).max(initial=0)) / 2, 0.1)
 
-    given = [change(value, number) if isinstance(value, np.ndarray) else value for value in inputs]
-    made = _varied(function, given, change, number + 1)
+    given = [change(value, manner) if isinstance(value, np.ndarray) else value for value in inputs]
+    made = _varied(function, given, change, seed + 1)
     if not all(np.isfinite(y).all() for y in made.outputs()):
         raise ValueError("y is not finite")
     if is_even:

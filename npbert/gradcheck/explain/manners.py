@@ -10,7 +10,7 @@ MANNERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("", np.copy),
     ("arrays are not in one piece of memory, as x[:, ::2] is not", lambda array: np.repeat(array.T, 2, axis=0)[::2].T),
     ("some numbers are 0, and some are equal", np.round),
-    ("numbers are large", lambda array: 30 * array),
+    ("numbers are large", lambda array: 10 * array),
 )
 """In words, and made of usual ones, which are of size 1."""
 

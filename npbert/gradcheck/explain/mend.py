@@ -30,7 +30,7 @@ from npbert.gradcheck.explain.trial import (
     wrong_in,
 )
 
-TRIES = 2000
+TRIES = 8000
 """So often the code is run at most, with one edit or another."""
 
 

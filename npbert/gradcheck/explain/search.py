@@ -21,7 +21,8 @@ from npbert.gradcheck.explain.vocabulary import NEW, Vocabulary
 _SHARED = 0.7  # so much more costs an edit of a place on which right numbers hang, too
 _RIGHT = 1.0  # and of a line whose numbers are right
 _UNKNOWN = 0.5  # so much less, to write something new where the numbers begin to be nobody's
-_MORE = 0.3  # so much more may an edit cost that mends more than the first that helps
+_MORE = 0.3  # so much more may an edit cost that mends more than the first that helps;
+_TO_RUN = 1.0  # and than the first with which the code runs at all
 _SPOILED = (
     1000.0  # times as far from right: it was all but right before. (Where two mistakes meet, one may hide the other)
 )
@@ -62,7 +63,7 @@ class Search:
             for edit in self._edits(cost, thing, place):
                 if made := self._made(edit, place):
                     found.append(made)
-                    most = min(most, cost + _MORE)
+                    most = min(most, cost + (_TO_RUN if has_failed(self.now) else _MORE))
                     if not wrong_in(made[2]):
                         most = 0.0
                         break
@@ -105,8 +106,10 @@ class Search:
         value = place.valued(expression) if place and is_told else None
         if value is not None and value in known:
             return None
-        is_seen = place and not place.hidden
-        function = self._with(place, expression) if is_seen else self.trial.compiled(self.code.edited(edit.changes))
+        if place and not place.hidden:
+            function = self._with(place, expression)
+        else:
+            function = self.trial.compiled(self.code.edited(edit.changes))
         now, then = self.now[self.first], self.trial.look(function, self.first)
         if RAISES not in then.wrong and (then.right if RAISES in now.wrong else then.wrong < now.wrong):
             code = self.code.edited(copy.deepcopy(edit.changes))

@@ -85,7 +85,7 @@ KINDS = {
         "of math": lambda z: type(math.exp) is type(len),
     }.items()
 }
-"""Code may ask of which kind its numbers and its modules are."""
+"""Code may ask what kind its numbers and its modules are."""
 
 CASTS = {
     name: (works(do), TWO)

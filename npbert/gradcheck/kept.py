@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from npbert.gradcheck.exact.arrays import Numbers
 from npbert.gradcheck.exact.number import Number
 
 _ABSENT = object()
@@ -94,7 +95,8 @@ def _held_by(thing: Any) -> Iterator[Any]:
     elif isinstance(thing, property | classmethod | staticmethod):
         yield from (getattr(thing, name, None) for name in ("fget", "fset", "__func__"))
     elif hasattr(thing, "cache_clear") and hasattr(thing, "__wrapped__"):
-        yield from (each for each in gc.get_referents(thing) if not isinstance(each, type))
+        held = (each for each in gc.get_referents(thing) if not isinstance(each, type))
+        yield from (part for each in held for part in (each.values() if isinstance(each, dict) else (each,)))
     elif isinstance(thing, FunctionType) and not _is_ours(thing):
         yield from (thing.__defaults__, thing.__kwdefaults__, thing.__dict__, thing.__closure__)
         yield from (thing.__globals__[name] for name in _names_in(thing.__code__) if name in thing.__globals__)
@@ -140,7 +142,7 @@ def _slots(thing: Any) -> dict[str, Any]:
 
 
 def _is_exact(thing: Any) -> bool:
-    return isinstance(thing, Number)
+    return isinstance(thing, Number | Numbers)
 
 
 def _to_undo(thing: Any) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:

@@ -1,7 +1,5 @@
 """Wrong backwards of functions that go another way on exact numbers than on floats."""
 
-import decimal
-import json
 import math
 import numbers
 import warnings
@@ -85,10 +83,9 @@ KINDS = {
         "attribute": lambda z: not hasattr(z[0], "tangent"),
         "of numpy": lambda z: type(np) is type(math),
         "of math": lambda z: type(math.exp) is type(len),
-        "settings": lambda z: decimal.getcontext().prec == 28,
     }.items()
 }
-"""Code may ask of which kind its numbers and its modules are."""
+"""Code may ask what kind its numbers and its modules are."""
 
 CASTS = {
     name: (works(do), TWO)
@@ -100,7 +97,6 @@ CASTS = {
         "floor": lambda z: math.floor(z[0]),
         "format": lambda z: f"{z[0]:.3f}",
         "hash": lambda z: hash(z[0]),
-        "json": lambda z: json.dumps(z.tolist()),
         "fft": lambda z: np.fft.fft(z),
         "no rule": lambda z: np.i0(z),
         "a power of another": lambda z: 2.0**z,
@@ -126,7 +122,6 @@ SEEN = {
     "expm1": (lambda t: (np.expm1(1e-17 * t) > 0).all(), UP),
     "cbrt of a negative number": (lambda t: np.cbrt(t)[0] < 0, MINUS),
     "log10": (lambda t: np.log10(t)[0] == 3.0, np.array([1000.0])),
-    "overflow": (lambda t: np.isinf(np.exp(400 * t)).all(), TWO),
     "tanh of ∞": (lambda t: (np.tanh(t * INF) == 1).all(), TWO),
     "NaN": (lambda t: np.isnan(np.sqrt(t)).any(), MINUS),
 }

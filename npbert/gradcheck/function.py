@@ -65,10 +65,16 @@ class ScalarFunction(MovableLayer):
             dy = self.dy if isinstance(y, tuple) else self.dy[0]
             return [*as_tuple(y), *self.layer.backward(dy, tape)]
 
+        def bends(step: float) -> list[float]:
+            each = zip(*(values(number * step) for number in range(1, 10)), strict=True)
+            return [
+                float(np.abs(np.diff(moved, n=2, axis=0)).max(initial=0) / (np.abs(moved).max(initial=0) or 1.0))
+                for moved in map(np.array, each)
+            ]
+
         with contextlib.suppress(Exception):  # the author's own
-            for moved in zip(*(values(step * _NEARBY) for step in range(1, 10)), strict=True):
-                bends = np.abs(np.diff(moved, n=2, axis=0))
-                if bends.max(initial=0) > _ROUGH * np.abs(moved).max(initial=0):
+            for wide, narrow in zip(bends(_NEARBY), bends(_NEARBY / 10), strict=True):
+                if wide > _ROUGH and narrow > wide / 10:  # what is only curved bends a hundredth as much
                     return IN_FLOAT32
         return FINITE_DIFFERENCES
 

@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import Floats, Ready, Run, run_on_numbers
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of
 
-_STEPS = 1e-4, 1e-2, 1e-3, 1e-5, 1e-6, 1e-7
+_STEPS = 1e-4, 1e-2, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9
 _SLOPE = 1e-5  # the relative error of a slope by a difference, beside what rounding explains
 _TIMES = -(2.0**13)
 _ASIDE, _NEAR = 1e-5, 1e-3  # how far a tie is left, and how far gradients may move with it, relative to the largest

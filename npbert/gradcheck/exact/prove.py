@@ -58,8 +58,8 @@ from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Gradient
 _POINTS, _ROUGHLY = 64, 1e-6
 
 _NO_LAW = (
-    "the equality of integers does not hold, but with 50 digits every gradient is right: backward is right by a law "
-    "that is not known here, such as e^(2a) = (eᵃ)², or a constant in it is rounded"
+    "the equality of integers does not hold, but in decimals no gradient is off by more than rounded constants "
+    "explain: backward is right by a law that is not known here, such as e^(2a) = (eᵃ)², or a constant in it is rounded"
 )
 _TIE = "two numbers are equal where the code compares them, and to one side of this the gradients are others"
 

@@ -67,7 +67,7 @@ def _is_stable(now: Array, before: Array) -> bool:
 
 def _compared(said: dict[str, Array], right: dict[str, Array], off: dict[str, Array]) -> Iterator[Comparison]:
     for name, wrong in off.items():
-        size = np.abs(wrong)
+        size = np.asarray(np.abs(wrong), object)  # of an array without axes, np.abs is a Decimal
         if size.any():
             at: Any = tuple(map(int, np.unravel_index(np.argmax(size), size.shape)))
             error = float(size[at] / max(abs(right[name][at]), abs(said[name][at])))

@@ -74,7 +74,7 @@ class ScalarFunction(MovableLayer):
 
         with contextlib.suppress(Exception):  # the author's own
             for wide, narrow in zip(bends(_NEARBY), bends(_NEARBY / 10), strict=True):
-                if wide > _ROUGH and narrow > wide / 10:  # what is only curved bends a hundredth as much
+                if wide > _ROUGH and not 0 < narrow <= wide / 10:  # what is only curved bends a hundredth as much
                     return IN_FLOAT32
         return FINITE_DIFFERENCES
 
@@ -118,14 +118,17 @@ class ScalarFunction(MovableLayer):
         with self.movable(np.float64) as variables:
             for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
                 step = {name: spread * _unit(said.shape, index)}
-                tried = [self._steadiest(variables, step, stencil, _FINER) for stencil in (_CENTRAL, _RIGHT, _LEFT)]
-                here = max(largest, *(abs(value) / spread for value, _, _ in tried))
-                sure = [(value / spread, doubt / spread) for value, doubt, _ in tried if doubt / spread <= _SURE * here]
+                steadiest = (self._steadiest(variables, step, stencil, _FINER) for stencil in (_CENTRAL, _RIGHT, _LEFT))
+                tried = [(value / spread, doubt / spread) for value, doubt, _ in steadiest]
+                here = max(largest, *(abs(value) for value, _ in tried))
+                sure = [each for each in tried if each[1] <= _SURE * here]
                 if sure:  # at a kink, what lies between the slopes of both sides is a subgradient
                     values, off = zip(*sure, strict=True)
                     numeric[index], doubts[index] = np.clip(said[index], min(values), max(values)), max(off)
                 elif exact:  # no step is small enough
                     numeric[index], doubts[index] = exact[name][index], 0.0
+                else:  # floats tell no more than this
+                    numeric[index], doubts[index] = min(tried, key=lambda each: each[1])
 
     def _steadiest(
         self, variables: Gradients, step: Gradients, stencil: dict[int, float], scales: tuple[float, ...] = _SCALES

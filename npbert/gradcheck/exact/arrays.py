@@ -139,7 +139,8 @@ def _way(ufunc: Any) -> Any:
         return np.frompyfunc(RULES[ufunc.__name__], ufunc.nin, 1)
     if "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types):
         return _DECIDES
-    return ufunc if any("O" in kinds for kinds in ufunc.types) else None
+    of_objects = any("O" in kinds for kinds in ufunc.types) or ufunc.__name__ in ("real", "imag")  # NumPy 2.5
+    return ufunc if of_objects else None
 
 
 def _parts_of(x: Any) -> tuple[Any, Any, float, float]:

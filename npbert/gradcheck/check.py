@@ -15,7 +15,6 @@ from npbert.gradcheck.given import as_layer, check_is_made
 from npbert.gradcheck.kept import kept
 from npbert.gradcheck.report import (
     EXACT,
-    FINITE_DIFFERENCES,
     NOT_PROVED,
     ROUGHLY,
     ROUNDING,
@@ -114,9 +113,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
         worst = report.worst if report.worst[EXACT].count else {EXACT: largest}
         return replace(report, wrong=dict.fromkeys(sizes, 0) | wrong, worst=worst, proof=proof)
     report = Report.compare(analytic, {}, tolerances)
-    numeric, doubts = function.estimated(analytic, tolerances)
-    for method, gradients in numeric.items():
-        doubts = doubts if method == FINITE_DIFFERENCES else {}
+    for method, gradients, doubts in function.estimated(analytic, tolerances):
         report |= Report.compare(analytic, {method: gradients}, {**ROUGHLY, **TOLERANCES, **tolerances}, doubts=doubts)
     if proof and not report.ok:
         reason = "the equality holds, but differences of your own floats contradict it"

@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -78,21 +78,24 @@ class ScalarFunction(MovableLayer):
                     return IN_FLOAT32
         return FINITE_DIFFERENCES
 
-    def estimated(self, analytic: Gradients, tolerances: dict[str, float]) -> tuple[dict[str, Gradients], Gradients]:
-        """The derivatives by each method, and how far the differences may be off: by finite differences, and by the
-        complex step where it agrees with them, as complex numbers may make something else of a mask or a maximum."""
+    def estimated(
+        self, analytic: Gradients, tolerances: dict[str, float]
+    ) -> Iterator[tuple[str, Gradients, Gradients]]:
+        """Each method, its derivatives, and how far they may be off: finite differences, and the complex step where it
+        agrees with them, as complex numbers may make something else of a mask or a maximum."""
         if self.differences == IN_FLOAT32:
             wide, narrow = (self._by_difference(scale) for scale in _IN_FLOAT32)
             closer = {name: np.abs(narrow[name] - said) < np.abs(wide[name] - said) for name, said in analytic.items()}
-            return {IN_FLOAT32: {name: np.where(closer[name], narrow[name], wide[name]) for name in closer}}, {}
+            yield IN_FLOAT32, {name: np.where(closer[name], narrow[name], wide[name]) for name in closer}, {}
+            return
         numeric, doubts = self._differences(analytic)
         found = {FINITE_DIFFERENCES: numeric}
+        yield FINITE_DIFFERENCES, numeric, doubts
         if COMPLEX_STEP in tolerances:
             with contextlib.suppress(TypeError):
                 by_complex_step = self.by_complex_step()
                 if Report.compare(by_complex_step, found, {FINITE_DIFFERENCES: _ESTIMATED}, doubts=doubts).ok:
-                    found[COMPLEX_STEP] = by_complex_step
-        return found, doubts
+                    yield COMPLEX_STEP, by_complex_step, {}
 
     def _differences(self, analytic: Gradients | None = None) -> tuple[Gradients, Gradients]:
         """Finite differences with the step that fits each array, and how far they may be off. Where they are not what

@@ -193,6 +193,14 @@ def test_a_kink_that_is_near_or_here_does_no_harm(x):
     )
 
 
+@pytest.mark.parametrize(("tolerances", "sees"), [({FINITE_DIFFERENCES: 1e-7}, 0.1), (TOLERANCES, 1e-9)])
+def test_each_estimate_is_doubted_as_far_as_it_may_be_off(tolerances, sees):
+    """Beside 10¹⁰, two digits of a difference are left, and all digits of a complex step."""
+    for error in (0.0, sees):
+        layer = unprovable(lambda x: 1e10 + np.sin(x), lambda x, error=error: np.cos(x) * (1 + error), of=np.real)
+        assert check_gradients(layer, X, tolerances=tolerances).ok == (not error)
+
+
 def test_what_is_right_on_exact_numbers_and_wrong_in_floats_is_wrong():
     """Overflow: exp of 800, as in a softmax without its maximum; and a function that is only nearly itself."""
 

@@ -13,7 +13,7 @@ from npbert.gradcheck import COMPLEX_STEP
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.digits import DIGITS, Digits
 from npbert.gradcheck.exact.field import Field, P
-from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.exact.number import Number, as_number
 from npbert.gradcheck.exact.rules import RULES
 from npbert.gradcheck.exact.run import Part, inhabited, run_on_numbers
 from npbert.gradcheck.function import ScalarFunction
@@ -31,6 +31,7 @@ from npbert.gradcheck.function import ScalarFunction
         (math.sqrt(2 / math.pi), "2", True, -1),
         (2 / math.sqrt(math.pi), "2", False, -1),
         (4 * math.pi, "4", False, 2),
+        (3 / math.pi, "3", False, -2),
         (1e-12, "1/1000000000000", False, 0),
     ],
 )
@@ -55,6 +56,8 @@ SPECIAL = {
     "log_expit": lambda x: -math.log1p(math.exp(-x)),
 }
 WITHIN_ONE = {"arcsin", "arccos", "arctanh"}
+ODD = "erf", "sin", "tan", "arcsin", "arctan", "arcsinh", "tanh", "sinh"
+ERF = RULES["erf"].args[0]
 
 
 @pytest.mark.parametrize("name", OF_ONE)
@@ -72,6 +75,24 @@ def test_fifty_digits_are_those_of_floats_and_slopes_those_of_differences(name, 
     assert abs(float(y.value) - y.seen) <= y.error * 2.0**-53
 
 
+def test_erf_is_1_where_it_is_1_in_all_digits():
+    with localcontext(Context(prec=DIGITS)):
+        erf = Digits().function
+        assert float(1 - erf(ERF, Number(Decimal(10), 0, 10.0))) == pytest.approx(math.erfc(10), rel=1e-4)
+        for x in (11, 1e6, -1e6):
+            assert erf(ERF, Number(Decimal(x), 0, x)) == math.copysign(1, x)
+
+
+KNOWN = {"exp": 0, "log": 1, "sqrt": 1, "cbrt": 1, "arccosh": 1, "cos": 0}
+
+
+@pytest.mark.parametrize("name", {**KNOWN, **dict.fromkeys(ODD, 0)})
+def test_a_value_that_is_a_whole_number_is_this_number_in_the_field(name):
+    with inhabited(Field(np.random.default_rng(0))):
+        y = RULES[name](as_number(KNOWN.get(name, 0)))
+        assert y.value == y.seen
+
+
 def test_laws_hold_in_the_field():
     with inhabited(Field(np.random.default_rng(0))):
         a, b = (Number(Number.world.draw(seen), Number.world.draw_tangent(), seen) for seen in (0.5, 2.0))
@@ -81,8 +102,8 @@ def test_laws_hold_in_the_field():
             (b.log().exp(), b),
             ((a * a).exp() / b, (a * a - b.log()).exp()),
             (b.sqrt() * b.sqrt() / b, 1),
-            ((-a).tanh(), -a.tanh()),
             ((-a).cos(), a.cos()),
+            *((getattr(-a, name)(), -getattr(a, name)()) for name in ODD),
             (a.sin() * a.sin() + a.cos() * a.cos(), 1),
             ((a - b).exp() * b.exp(), a.exp()),
             ((a - (a.exp() + b.exp()).log()).exp() * (b.exp() + a.exp()), a.exp()),

@@ -163,10 +163,11 @@ def _pi(digits: int) -> Decimal:
 
 def _erf(x: Decimal) -> Decimal:
     """2/√π · x e^(−x²) Σₙ (2x²)ⁿ / (1·3·5…(2n + 1)). (Abramowitz & Stegun 1964, 7.1.6.)"""
-    if x * x > 3 * getcontext().prec:  # 1 in all digits
+    density = (-x * x).exp()
+    if 1 - density == 1:  # and so is erf |x|, in all digits
         return Decimal(1).copy_sign(x)
     series = _series(x, lambda n: 2 * x * x / (2 * n + 1))
-    return 2 / _pi(getcontext().prec).sqrt() * (-x * x).exp() * series
+    return 2 / _pi(getcontext().prec).sqrt() * density * series
 
 
 def _sin(x: Decimal) -> Decimal:

@@ -233,8 +233,7 @@ def _drawn_like(part: Array, drawn: np.random.Generator) -> Any:
     sizes = 10.0 ** drawn.uniform(-_DECADES, _DECADES, np.shape(part))
     if not np.ndim(part):
         return float(sizes * _LARGE)
-    dtype = part.dtype if part.dtype.kind == "f" else np.dtype(float)
-    return (sizes * drawn.standard_normal(np.shape(part))).astype(dtype)
+    return (sizes * drawn.standard_normal(np.shape(part))).astype(part.dtype)
 
 
 _one_at_a_time = threading.RLock()

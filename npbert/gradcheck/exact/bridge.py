@@ -4,7 +4,6 @@
 floats is compared with the gradients, and another backward with the first.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import Floats, Ready, Run, run_on_numbers
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of
 
-_STEPS = 1e-4, 1e-2, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9
+_STEP, _STEPS = 1e-4, 10.0 ** -np.arange(2, 14)
 _SLOPE = 1e-5  # the relative error of a slope by a difference, beside what rounding explains
 _TIMES = -(2.0**13)
 _ASIDE, _NEAR = 1e-5, 1e-3  # how far a tie is left, and how far gradients may move with it, relative to the largest
@@ -40,8 +39,8 @@ def spread(array: Array) -> float:
 def slope_parting(part: Ready, floats: Floats, run: Run, right: Mapping[str, Array], seed: int) -> str:
     """A sentence, if y moves otherwise on floats than on exact numbers, when all numbers move at random; or "".
 
-    right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong: the
-    others serve where a kink is near, or rounding counts.
+    right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong. Of
+    the others, which serve where a kink is near or rounding counts, that one decides at which the slope is steadiest.
     """
     with part.made(np.copy) as (_, here):
         pass
@@ -50,14 +49,28 @@ def slope_parting(part: Ready, floats: Floats, run: Run, right: Mapping[str, Arr
     expected = sum(float(term.sum()) for term in terms)
     scale = max(abs(expected), *(float(np.abs(term).max(initial=0)) for term in terms))
     room = sum((np.abs(dy) * seen.room(floats)).sum() for dy, seen in zip(floats.dy, run.seen_y, strict=True))
-    found = math.nan
-    for step in _STEPS:
+    room += floats.epsilon * sum(np.abs(gradient * here[name]).sum() for name, gradient in right.items())  # of moved x
+
+    def slope(step: float) -> float:
         sides = [_outputs(part, moved_by(sign * step, seed)) for sign in (1, -1)]
         changes = (dy * (up - down) for dy, up, down in zip(floats.dy, *sides, strict=True))
-        found = float(sum(change.sum() for change in changes)) / (2 * step)
-        if abs(found - expected) <= _SLOPE * scale + room / step:
-            return ""
+        return float(sum(change.sum() for change in changes)) / (2 * step)
+
+    if abs(slope(_STEP) - expected) <= _SLOPE * scale + room / _STEP:
+        return ""
+    found, doubt = steadiest(np.array([slope(step) for step in _STEPS]), room / _STEPS)
+    if abs(found - expected) <= _SLOPE * scale + doubt:
+        return ""
     return f"y moves by {found:.6g} on your floats, and by {expected:.6g} on exact numbers"
+
+
+def steadiest(slopes: Array, rounding: Array) -> tuple[float, float]:
+    """Of the slopes by smaller and smaller steps, the steadiest, and how far it may be off: by rounding, by as much as it
+    changes with the next step, and by as much as any smaller step contradicts it."""
+    apart = np.abs(slopes[:, None] - slopes)
+    doubts = (rounding + np.triu(apart - rounding).max(axis=1))[:-1] + apart.diagonal(1)
+    best = int(np.argmin(doubts))
+    return float(slopes[best]), float(doubts[best])
 
 
 def _outputs(part: Ready, make: Callable[[Array], Array]) -> list[Any]:

@@ -10,10 +10,9 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Tape
+from npbert.gradcheck.exact.bridge import steadiest
 from npbert.gradcheck.forms import Form
-from npbert.gradcheck.inputs import (
-    as_tuple,
-)
+from npbert.gradcheck.inputs import as_tuple
 from npbert.gradcheck.movable import MovableLayer
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
@@ -27,10 +26,11 @@ from npbert.gradcheck.report import (
 
 _STREAM = 20220  # neither dy nor a direction may be what the caller drew from the same seed: it would hide mistakes
 _EXACT, _ESTIMATED = 1e-10, 1e-6
-_SCALES = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6  # steps of finite differences, relative to the spread of an array
-_FINER = *_SCALES, 1e-8, 1e-10, 1e-12  # where none of these is small enough
+_SCALES = 10.0 ** -np.arange(2, 14)  # steps of finite differences, relative to the spread of an array
+_COARSE = 5  # of these, which are tried first
 _IN_FLOAT32 = 1e-2, 1e-3  # the same for code that casts to float32: the second where the first goes over a kink
 _TINY = 1e-30  # the complex step
+_EPSILON, _SLACK = np.finfo(float).eps, 4.0
 _CENTRAL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}  # right to O(h⁶)
 _RIGHT = {0: -11 / 6, 1: 3.0, 2: -1.5, 3: 1 / 3}  # right to O(h³), on one side of a kink
 _LEFT = {-multiple: -weight for multiple, weight in _RIGHT.items()}
@@ -56,7 +56,7 @@ class ScalarFunction(MovableLayer):
     def differences(self) -> str:
         """The finite differences that fit: those of float32 where what others wrote casts to it, on the way there or
         back, which shows as steps where float64 is smooth."""
-        if not isinstance(self.layer, Form):
+        if not isinstance(self.layer, Form) or self.exact():  # which casts nothing
             return FINITE_DIFFERENCES
 
         def values(t: float) -> list[Array]:
@@ -121,7 +121,7 @@ class ScalarFunction(MovableLayer):
         with self.movable(np.float64) as variables:
             for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
                 step = {name: spread * _unit(said.shape, index)}
-                steadiest = (self._steadiest(variables, step, stencil, _FINER) for stencil in (_CENTRAL, _RIGHT, _LEFT))
+                steadiest = (self._steadiest(variables, step, stencil) for stencil in (_CENTRAL, _RIGHT, _LEFT))
                 tried = [(value / spread, doubt / spread) for value, doubt, _ in steadiest]
                 here = max(largest, *(abs(value) for value, _ in tried))
                 sure = [each for each in tried if each[1] <= _SURE * here]
@@ -131,21 +131,29 @@ class ScalarFunction(MovableLayer):
                 elif exact:  # no step is small enough
                     numeric[index], doubts[index] = exact[name][index], 0.0
                 else:  # floats tell no more than this
-                    numeric[index], doubts[index] = min(tried, key=lambda each: each[1])
+                    value, doubt = min(tried, key=lambda each: each[1])
+                    numeric[index], doubts[index] = value, _SLACK * doubt
 
     def _steadiest(
-        self, variables: Gradients, step: Gradients, stencil: dict[int, float], scales: tuple[float, ...] = _SCALES
+        self, variables: Gradients, step: Gradients, stencil: dict[int, float]
     ) -> tuple[float, float, float]:
-        """Of the steps, the one at which the difference changes least to the next: the difference there, how far it may
-        be off (by this change, and by the rounding of y), and the step."""
-        here = self.outputs()
-        values = [self._difference(variables, step, scale, stencil) for scale in scales]
-        rounding = (
-            4 * np.finfo(float).eps * sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, here, strict=True))
+        """The steadiest difference, how far it may be off, and its step."""
+        rounding = self._rounding(variables, step) / _SCALES
+        values = np.array([self._difference(variables, step, scale, stencil) for scale in _SCALES[:_COARSE]])
+        value, doubt, best = steadiest(values, rounding[:_COARSE])
+        if doubt > _SURE * abs(value):
+            finer = [self._difference(variables, step, scale, stencil) for scale in _SCALES[_COARSE:]]
+            value, doubt, best = steadiest(np.array([*values, *finer]), rounding)
+        return value, doubt, _SCALES[best]
+
+    def _rounding(self, variables: Gradients, step: Gradients) -> float:
+        """How far S may be off as y is rounded, and as what moves is: its change for another rounding is measured."""
+        signs = np.random.default_rng(0)
+        ulps = {name: variables[name] * signs.choice([-1.0, 1.0], by.shape) * (by != 0) for name, by in step.items()}
+        ys = zip(self.dy, self.outputs(), self.at(variables, ulps, _EPSILON), strict=True)
+        return _SLACK * float(
+            sum((np.abs(dy) * (_EPSILON * np.abs(y) + np.abs(other - y))).sum() for dy, y, other in ys)
         )
-        doubts = np.abs(np.diff(values)) + rounding / np.array(scales[:-1])
-        best = int(np.argmin(doubts))
-        return values[best], float(doubts[best]), scales[best]
 
     def _by_difference(self, scale: float, *names: str) -> Gradients:
         """∂S/∂value for each number of these arrays, or of all, by central differences."""

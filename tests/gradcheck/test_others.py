@@ -81,7 +81,7 @@ def test_a_jax_custom_vjp():
 
 
 @pytest.mark.torch
-def test_a_function_of_torch_with_numpy_inside_is_proved_and_with_torch_inside_compared():
+def test_a_function_of_torch_is_proved_with_numpy_inside_and_compared_with_torch_or_float32_inside():
     import torch
 
     class Exp(torch.autograd.Function):
@@ -104,7 +104,11 @@ def test_a_function_of_torch_with_numpy_inside_is_proved_and_with_torch_inside_c
         def backward(ctx, grad):
             return grad + ctx.y
 
+    def of_float32(x):
+        return torch.tensor(x, dtype=torch.float32).numpy() ** 2
+
     assert assert_proved(Exp, n(3, 4)).proof
+    assert not assert_proved(of_float32, lambda dy, x: np.float32(2 * dy * x), n(3, 4)).proof
     with pytest.raises(
         GradientError, match=r"(?s)line \d+ of test_others.py.*return grad \* ctx.y.*finite differences"
     ):

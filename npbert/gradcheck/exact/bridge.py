@@ -58,19 +58,22 @@ def slope_parting(part: Ready, floats: Floats, run: Run, right: Mapping[str, Arr
 
     if abs(slope(_STEP) - expected) <= _SLOPE * scale + room / _STEP:
         return ""
-    found, doubt = steadiest(np.array([slope(step) for step in _STEPS]), room / _STEPS)
+    found, doubt, _ = steadiest(np.array([slope(step) for step in _STEPS]), room / _STEPS)
     if abs(found - expected) <= _SLOPE * scale + doubt:
         return ""
     return f"y moves by {found:.6g} on your floats, and by {expected:.6g} on exact numbers"
 
 
-def steadiest(slopes: Array, rounding: Array) -> tuple[float, float]:
-    """Of the slopes by smaller and smaller steps, the steadiest, and how far it may be off: by rounding, by as much as it
-    changes with the next step, and by as much as any smaller step contradicts it."""
+def steadiest(slopes: Array, rounding: Array) -> tuple[float, float, int]:
+    """Of slopes by smaller and smaller steps, the steadiest; how far it may be off: by its change to the next, as far
+    as that is known, and by as much as any later one contradicts it; and its place.
+
+    rounding: how far each slope may be off by it.
+    """
     apart = np.abs(slopes[:, None] - slopes)
-    doubts = (rounding + np.triu(apart - rounding).max(axis=1))[:-1] + apart.diagonal(1)
+    doubts = np.triu(apart - rounding).max(axis=1, initial=0)[:-1] + apart.diagonal(1) + rounding[1:]
     best = int(np.argmin(doubts))
-    return float(slopes[best]), float(doubts[best])
+    return float(slopes[best]), float(doubts[best]), best
 
 
 def _outputs(part: Ready, make: Callable[[Array], Array]) -> list[Any]:

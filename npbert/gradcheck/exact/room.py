@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, is_double
-from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.rules import MATH
 from npbert.gradcheck.kept import is_empty
 
@@ -144,7 +144,9 @@ _NUMPY |= {name: _with_numbers(getattr(np, name)) for name in ("array", "asarray
 _MATH = {name: _or_of_number(getattr(math, name), rule) for name, rule in MATH.items() if hasattr(math, name)}
 
 
-def _as_it_is(x: Any, *more: Any, **options: Any) -> Any:
+def _as_it_is(x: Any, dtype: Any = None, **options: Any) -> Any:
+    if str(dtype) not in ("None", "torch.float64"):
+        raise NoRuleError(f"an exact number is turned into {dtype} here")
     return x
 
 

@@ -21,6 +21,7 @@ MENDED = [
     (2, "input_with_reshaped_weight", "transpose", "dx"),
     (6, "last_of_repeated_ids_wins", "repeated index", "dW"),
     (7, "gamma_set", "= or +=", "dγ after two backwards"),
+    (13, "clip_by_global_norm: root_forgotten", "missing step", "what becomes of the gradients, what is returned"),
     (14, "AdamW.kept: growth", "sign", "kept for a matrix, the weight"),
 ]
 """(exercise, mistake, kind of the edit that mends it, what is wrong)"""
@@ -74,8 +75,8 @@ def test_one_mistake_that_no_edit_mends_is_told_as_one_in_the_place_that_gives_i
     """The density stands nowhere in the answer. Where x is 0 its term is 0, too, which is no reason to doubt it."""
     verdict = judge(3, answered(3, "return x * _cdf(x), _cdf(x)"))
     (finding,) = verdict.findings
-    assert (finding.kind, finding.subject) == ("missing term", "dx")
-    assert "46:  return x * _cdf(x), _cdf(x)\n" in verdict.because
+    assert (finding.kind, finding.subject, finding.marked) == ("missing term", "dx", "_cdf(x)")
+    assert f"  return x * _cdf(x), _cdf(x)\n{' ' * 29}^^^^^^^\n" in verdict.because
 
 
 def test_what_an_edit_leaves_is_told_as_an_edit_of_a_right_answer(judge):

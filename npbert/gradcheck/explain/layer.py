@@ -161,12 +161,30 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
         made.append(_varied(function, function.inputs, np.copy, 0))
         made[0].dy = function.dy
     is_exact = bool(made and made[0].exact())  # differences are no judge of numbers that are large, or at a kink
-    for number, more in enumerate((1, 0, 0, 2, 0) if made else ()):
+    others = [*((more, None) for more in (1, 0, 0, 2, 0)), *((0, mark) for mark in _marks_of(function.layer))]
+    for number, (more, mark) in enumerate(others if made else ()):
         for inputs in _resized(function, more):
             with contextlib.suppress(Exception):  # the layer's own: it does not allow this size, or these numbers
-                made.append(_redrawn(function, inputs, number, number * is_exact))
+                given = [_marked(value, mark) for value in inputs]
+                made.append(_redrawn(function, given, number, number * is_exact))
                 break
     return [Sample(each, *each.right(), each.outputs()) for each in made if made[0].dy is function.dy]
+
+
+def _marks_of(layer: Any) -> list[int]:
+    """The whole numbers in forward that are no class and no axis, such as IGNORED: those below −1."""
+    forward = layer.theirs["forward"] if isinstance(layer, Form) else getattr(type(layer), "forward", None)
+    if not isinstance(forward, types.FunctionType):
+        return []
+    named = (forward.__globals__.get(name) for name in forward.__code__.co_names)
+    return sorted({each for each in (*named, *forward.__code__.co_consts) if type(each) is int and each < -1})
+
+
+def _marked(value: Any, mark: int | None) -> Any:
+    """Whole numbers with the mark in the place of the first, where there is a mark."""
+    if mark is None or not isinstance(value, np.ndarray) or value.dtype.kind != "i":
+        return value
+    return np.where(np.arange(value.size).reshape(value.shape), value, mark)
 
 
 def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array], Array], seed: int) -> ScalarFunction:

@@ -109,11 +109,12 @@ class Mending:
         trial, found = self.trial, []
         with quiet():
             k = next((k for k, look in enumerate(self._states[0]) if look.wrong), 0) % (len(self._states[0]) - 1)
-            events = watched(trial, places_in(wrong), k) if self.steps else []
             for step in self.steps:
                 looks = trial.look(trial.compiled(step.before), k).arrays
-                outputs = [looks[name][::-1] for name in step.outputs if name in looks]
-                before, after = (Run(watched(trial, places_in(code), k)) for code in (step.before, step.after))
+                outputs, calls = [looks[name][::-1] for name in step.outputs if name in looks], trial.calls
+                codes = wrong, step.before, step.after
+                events, *runs = (watched(trial, places_in(code), k, calls) for code in codes)
+                before, after = map(Run, runs)
                 found.append(replace(_turned(step.finding), **where(before.first_of(events, after, outputs), wrong)))
         return found
 

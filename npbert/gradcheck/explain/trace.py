@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,8 +25,9 @@ _MOST_EVENTS = 20_000
 Event = tuple[Place, Any]
 
 
-def watched(trial: Trial, places: list[Place], k: int) -> list[Event]:
-    """Runs the code on sample k; notes at its places what they are, and returns that in the order of the run."""
+def watched(trial: Trial, places: list[Place], k: int, calls: float = math.inf) -> list[Event]:
+    """Runs the code on sample k; notes at its places what they are, in so many calls at most, and returns that in the
+    order of the run."""
     events: list[Event] = []
     reached: set[int] = set()
 
@@ -36,7 +38,7 @@ def watched(trial: Trial, places: list[Place], k: int) -> list[Event]:
         if not place.seen:
             place.seen, place.value = True, copied(value)
             place.env = {name: copied(each) for name, each in env.items() if not name.startswith("__")}
-        if len(events) < _MOST_EVENTS:
+        if len(events) < _MOST_EVENTS and trial.calls <= calls:
             events.append((place, copied(value)))
         return value
 
@@ -95,15 +97,17 @@ class Run:
         return fine, [places[0] for places in unknown if places]
 
     def first_of(self, events: list[Event], broken: Run, outputs: list[tuple[Array, Array]]) -> Place:
-        """The first place whose numbers a broken run has and this one has not. Else the last that hands on a wrong
-        output, or has a right one that is not handed on, or what only the broken run returns; else what the code does
-        last.
+        """The first place whose numbers a broken run has and this one has not, or not by that name. Else the last that
+        hands on a wrong output, or has a right one that is not handed on, or what only the broken run returns; else
+        what the code does last.
 
         outputs: what the code gave, and what is wanted.
         """
         for place, value in events:
             for array in telling(value):
-                if any(broken.has(array, exactly=e) and not self.has(array, exactly=e) for e in (True, False)):
+                named = _name_of(place), _size(array)
+                is_broken = bool(named[0]) and named in broken._named and named not in self._named
+                if is_broken or any(broken.has(array, exactly=e) > self.has(array, exactly=e) for e in (True, False)):
                     return place
         results = [event for event in events if is_result(event[0])]
         returned = [each for each in broken._last if not any(is_equal(each, right) for right in self._last)]

@@ -80,11 +80,11 @@ class Failed(BaseException):
 class Trial:
     """Runs code. What that costs is counted in tries, which are the same on every machine: a run without loops is one.
 
-    left: the tries that are left
+    left: the tries that are left.   calls: of the function, in the last look
     """
 
     def __init__(self, oracle: Oracle) -> None:
-        self.oracle, self.left = oracle, 0
+        self.oracle, self.left, self.calls = oracle, 0, 0
         self._rounds, self._longest, self._most_rounds = 0, 100, _MOST_ROUNDS
 
     @property
@@ -101,7 +101,7 @@ class Trial:
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """As the oracle, where the code may raise."""
-        self._rounds = 0
+        self._rounds = self.calls = 0
         try:
             outlook = self.oracle.look(function, k)
             self._longest = max(self._longest, self._rounds)
@@ -121,6 +121,7 @@ class Trial:
         """The function. What it raises is Failed, and so is what an edit made that is not code."""
 
         def guarded(*args: Any, **more: Any) -> Any:
+            self.calls += 1
             try:
                 return function(*args, **more)
             except (Exception, SystemExit) as error:

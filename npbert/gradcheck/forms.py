@@ -10,6 +10,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.random.mtrand import get_bit_generator, set_bit_generator
 
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like
@@ -69,15 +70,15 @@ class Form(Layer):
     @contextmanager
     def _as_written(self, seed: int) -> Iterator[None]:
         """The same draws from NumPy's global generator in each forward, and others in backward; and what was edited."""
-        theirs, edited = np.random.get_bit_generator(), [helper for helper in self.helpers if helper[0] in self.edited]
-        np.random.set_bit_generator(self._bits)  # in a hundredth of the time of get_state and set_state
+        theirs, edited = get_bit_generator(), [helper for helper in self.helpers if helper[0] in self.edited]
+        set_bit_generator(self._bits)  # in a hundredth of the time of get_state and set_state
         np.random.seed(seed)
         try:
             for name, _, (where, key) in edited:
                 where[key] = self.edited[name]
             yield
         finally:
-            np.random.set_bit_generator(theirs)
+            set_bit_generator(theirs)
             for _, now, (where, key) in edited:
                 where[key] = now
 

@@ -84,6 +84,13 @@ def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
         outs = len(wanted) - len(last.__defaults__ or ()) - sum(name in names for name in wanted[1:]) - 1
         if 0 < outs < len(y):
             return cached(first, last, names, outs)
+    outputs = y if isinstance(y, tuple | list) else (y,)
+    if not all(map(_is_numbers, outputs)):
+        kinds = ", ".join(type(each).__name__ for each in outputs)
+        raise TypeError(
+            f"{getattr(first, '__name__', first)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
+            "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
+        )
     return vjp(first, last, names)
 
 
@@ -140,6 +147,10 @@ def _of_these_shapes(returned: list[Any], numbers: list[int], inputs: list[Any])
             )
         moved.append(position)
     return moved
+
+
+def _is_numbers(value: Any) -> bool:
+    return value is None or isinstance(value, np.ndarray | np.generic | float | int | complex) or _is_tensor(value)
 
 
 def _is_tensor(value: Any) -> bool:

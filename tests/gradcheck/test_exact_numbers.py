@@ -75,6 +75,15 @@ def test_fifty_digits_are_those_of_floats_and_slopes_those_of_differences(name, 
     assert abs(float(y.value) - y.seen) <= y.error * 2.0**-53
 
 
+@pytest.mark.parametrize("name", ["arctan2", "hypot", "logaddexp", "xlogy"])
+@pytest.mark.parametrize(("x", "y"), [(0.7, 2.5), (0.0, 0.5)])
+def test_functions_of_two_numbers_are_in_fifty_digits_what_they_are_in_floats(name, x, y):
+    with localcontext(Context(prec=DIGITS)), inhabited(Digits()):
+        found = RULES[name](*(Number(Decimal(each), 0, each) for each in (x, y)))
+    wanted = x * math.log(y) if name == "xlogy" else getattr(np, name)(x, y)
+    assert (float(found.value), found.seen) == pytest.approx((wanted, wanted), rel=4e-15)
+
+
 def test_erf_is_1_where_it_is_1_in_all_digits():
     with localcontext(Context(prec=DIGITS)):
         erf = Digits().function

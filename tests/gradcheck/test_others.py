@@ -129,6 +129,8 @@ def test_whose_the_gradients_are():
         assert_proved(lambda x, y: (x.sum(), np.ones(2)), n(3), n(4))
     with pytest.raises(GradientError, match=r"returns 1 gradient, .* one for each NumPy array of floats, or None"):
         assert_proved(lambda a, b, c: a * b * c, lambda d, a, b, c: d, n(3), n(3), n(3))
+    with pytest.raises(TypeError, match=r"returns \(ndarray, dict\), wanted .*, and not backward\(\*args\)"):
+        assert_proved(lambda x: (x, {"x": x}), lambda *given: given[0], n(3))
     with pytest.raises(TypeError, match="alone gives no gradients: wanted a layer"):
         assert_proved(np.tanh, n(3))
     with pytest.raises(TypeError, match=r"^\(ndarray, tuple\) is no form .*give a function itself, and not what it"):

@@ -147,6 +147,8 @@ def test_comparisons_are_the_users_own():
     """A kink is passed on the user's side; −∞ masks; float32 is no matter."""
     proof = prove_vjp(lambda x: np.maximum(x, 0), lambda dy, x: np.where(x > 0, dy, 0), np.array([1e-300, -1e-300]))
     assert proof
+    small = prove_vjp(lambda x: 1e-6 * np.maximum(x, 0), of_x(lambda x: 1e-6 * ((x > 0) + 2 * (x == 0))), np.eye(2))
+    assert small.verdict != PROVED, "at a tie, what is beyond both sides is wrong, however small"
     causal = np.where(np.tri(5, dtype=bool), 0.0, -np.inf)
 
     def masked(s):

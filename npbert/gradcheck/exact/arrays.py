@@ -165,10 +165,10 @@ def _product(a: Array, b: Array) -> Any:
     return _joined(np.matmul(a, b) % modulus, tangent, np.matmul(seen_a, seen_b), error)
 
 
-def unknowns_like(array: Array, *, moved: bool = True) -> Any:
-    """Random Numbers that are seen as those of the array; moved: each with a random tangent."""
+def unknowns_like(array: Array) -> Any:
+    """Random Numbers that are seen as those of the array, each with a random tangent."""
     world = Number.world
-    make = np.frompyfunc(lambda x: Number(world.draw(x), world.draw_tangent() if moved else 0, x), 1, 1)
+    make = np.frompyfunc(lambda x: Number(world.draw(x), world.draw_tangent(), x), 1, 1)
     made = np.empty_like(array, dtype=object)  # with the axes in the same order in memory
     made[...] = make(np.asarray(array, float))
     return as_numbers(made)

@@ -190,7 +190,7 @@ def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: 
             y = layer.forward(*given, tape=tape)
             ys = as_tuple(y)
             seen_y = [_seen(name, each) for name, each in zip(_names_of(ys), ys, strict=True)]
-            dys = tuple(unknowns_like(each, moved=False) if np.ndim(each) else float(each) for each in dy)
+            dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             growth: Any = sum(
                 _inner(parts_of_number(d, "value"), parts_of_number(each, "tangent"))
                 for d, each in zip(dys, ys, strict=True)

@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -157,30 +157,27 @@ class ScalarFunction(MovableLayer):
 
     def _by_difference(self, scale: float, *names: str) -> Gradients:
         """∂S/∂value for each number of these arrays, or of all, by central differences."""
-        with self.movable(np.float64) as variables:
-            return {
-                name: np.array(
-                    [
-                        self._difference(variables, {name: _unit(array.shape, index)}, scale * self.spread(name))
-                        for index in np.ndindex(array.shape)
-                    ]
-                ).reshape(array.shape)
-                for name, array in self.variables.items()
-                if name in (names or self.variables)
-            }
+
+        def difference(variables: Gradients, step: Gradients) -> float:
+            return self._difference(variables, step, scale * self.spread(*step))
+
+        return self._of_each(np.float64, difference, names)
 
     def by_complex_step(self) -> Gradients:
         """∂S/∂value for each number. Raises: TypeError where complex numbers do not flow through forward."""
-        with self.movable(np.complex128) as variables:
-            return {
-                name: np.array(
-                    [
-                        self._complex_step(variables, {name: _unit(array.shape, index)})
-                        for index in np.ndindex(array.shape)
-                    ]
-                ).reshape(array.shape)
-                for name, array in self.variables.items()
+        return self._of_each(np.complex128, self._complex_step)
+
+    def _of_each(
+        self, dtype: Any, slope: Callable[[Gradients, Gradients], float], names: Collection[str] = ()
+    ) -> Gradients:
+        """The slope along each number of these arrays, or of all."""
+        with self.movable(dtype) as variables:
+            shapes = {name: variables[name].shape for name in names or variables}
+            each = {
+                name: [slope(variables, {name: _unit(shape, index)}) for index in np.ndindex(shape)]
+                for name, shape in shapes.items()
             }
+        return {name: np.reshape(slopes, shapes[name]) for name, slopes in each.items()}
 
     def compared_along(
         self,

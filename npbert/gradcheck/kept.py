@@ -150,12 +150,8 @@ def _to_undo(thing: Any) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]
     if isinstance(thing, np.ndarray):
         if thing.flags.writeable:
             yield np.copyto, (thing, thing.copy())
-    elif isinstance(thing, dict):
-        yield _refill, (thing, dict(thing), thing.update)
-    elif isinstance(thing, set):
-        yield _refill, (thing, set(thing), thing.update)
-    elif isinstance(thing, list | collections.deque):
-        yield _refill, (thing, list(thing), thing.extend)
+    elif isinstance(thing, dict | set | list | collections.deque):
+        yield _refill, (thing, _items(thing))
     elif isinstance(thing, CellType):
         if not is_empty(thing):
             yield setattr, (thing, "cell_contents", thing.cell_contents)
@@ -200,14 +196,14 @@ def _reset(kind: type, before: dict[str, Any]) -> None:
                 delattr(kind, name)
 
 
-def _refill(thing: Any, before: Any, fill: Callable[[Any], Any]) -> None:
+def _refill(thing: Any, before: list[Any]) -> None:
     """Give a container what it held, if it holds anything else now."""
-    if len(thing) != len(before) or any(
-        one is not other for one, other in zip(_items(thing), _items(before), strict=True)
-    ):
+    if list(map(id, _items(thing))) != list(map(id, before)):
         thing.clear()
-        fill(before)
+        fill = thing.extend if hasattr(thing, "extend") else thing.update
+        fill(zip(before[::2], before[1::2], strict=True) if isinstance(thing, dict) else before)
 
 
-def _items(thing: Any) -> Any:
-    return [part for item in thing.items() for part in item] if isinstance(thing, dict) else thing
+def _items(thing: Any) -> list[Any]:
+    """What a container holds; of a dict, key, value, key, value, …"""
+    return [part for item in thing.items() for part in item] if isinstance(thing, dict) else list(thing)

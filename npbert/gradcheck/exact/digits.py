@@ -54,9 +54,7 @@ class Digits(World):
         number = constant(x)
         value = Decimal(number.ratio.numerator) / Decimal(number.ratio.denominator)
         value = value.sqrt() if number.is_root else value
-        return (
-            number.sign * value * (_pi(getcontext().prec).sqrt() ** number.halves_of_pi if number.halves_of_pi else 1)
-        )
+        return number.sign * value * _pi(getcontext().prec).sqrt() ** number.halves_of_pi
 
     def inverse(self, value: Decimal) -> Decimal:
         """1/value."""

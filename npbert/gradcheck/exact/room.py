@@ -95,10 +95,8 @@ def _with_room(make: Callable[..., Any]) -> Callable[..., Any]:
     """np.zeros, say, that makes an array of objects where it would make one of floats, into which no Number goes."""
 
     def made(*args: Any, **options: Any) -> Any:
-        if not _makes_room.get():
-            return make(*args, **options)
         array = make(*args, **options)
-        return array if array.dtype != np.float64 else as_numbers(array.astype(object))
+        return as_numbers(array.astype(object)) if _makes_room.get() and array.dtype == np.float64 else array
 
     return made
 
@@ -107,14 +105,10 @@ def _with_numbers(make: Callable[..., Any]) -> Callable[..., Any]:
     """np.array, say, that takes Numbers where float64 is asked for."""
 
     def made(given: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
-        if not (_makes_room.get() and is_double(dtype)):
-            return (
-                as_numbers(make(given, dtype, *args, **options))
-                if _makes_room.get()
-                else make(given, dtype, *args, **options)
-            )
-        array = make(given, None, *args, **options)
-        return as_numbers(array) if array.dtype == object else make(given, dtype, *args, **options)
+        array = make(given, None if _makes_room.get() and is_double(dtype) else dtype, *args, **options)
+        if array.dtype != object:
+            return make(array, dtype, *args, **options)
+        return as_numbers(array) if _makes_room.get() else array
 
     return made
 

@@ -18,6 +18,7 @@ from tests.learn.answers import answered, right, right_answer, wrong_answers
 
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
+    (1, "central_difference: forward_difference", "missing term", "the gradient"),
     (2, "input_with_reshaped_weight", "transpose", "dx"),
     (6, "last_of_repeated_ids_wins", "repeated index", "dW"),
     (7, "gamma_set", "= or +=", "dγ after two backwards"),

@@ -103,10 +103,11 @@ class Run:
 
         outputs: what the code gave, and what is wanted.
         """
+        unfinished = {"", *(ast.unparse(place.expr) for place, _ in events if place.role == WRITTEN)}
         for place, value in events:
             for array in telling(value):
                 named = _name_of(place), _size(array)
-                is_broken = bool(named[0]) and named in broken._named and named not in self._named
+                is_broken = named[0] not in unfinished and named in broken._named and named not in self._named
                 if is_broken or any(broken.has(array, exactly=e) > self.has(array, exactly=e) for e in (True, False)):
                     return place
         results = [event for event in events if is_result(event[0])]

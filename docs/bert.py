@@ -87,9 +87,9 @@ def layer_norm(x, gamma, beta, tape):
 
 
 def layer_norm_backward(dy, tape):
-    """Every row uses the same γ and β, so dγ and dβ are sums over the rows. Before that, y = γ x̂ + β gives dx̂ = γ dy.
+    """All rows share γ and β, so dγ and dβ are sums over the rows. From y = γ x̂ + β follows dx̂ = γ dy.
 
-    Each xᵢ moves the x̂ of its row on three paths: x̂ᵢ directly, and every x̂ⱼ through μ and through σ.
+    Each xᵢ moves x̂ on three paths: x̂ᵢ directly, and every x̂ⱼ of its row through μ and through σ.
 
     - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                      adds  dx̂ᵢ / σ
     - through μ:  ∂x̂ⱼ/∂μ = −1/σ,   ∂μ/∂xᵢ = 1/D      adds  Σⱼ dx̂ⱼ (−1/σ) (1/D) = −mean(dx̂) / σ
@@ -109,9 +109,7 @@ def layer_norm_backward(dy, tape):
 
 def dropout(x, tape):
     """y = x · mask/(1 − p). The mask is 0 with probability p, else 1, so that on average y is x."""
-    factor = 1.0
-    if tape.p:
-        factor = (tape.rng.random(x.shape) >= tape.p) / (1 - tape.p)
+    factor = (tape.rng.random(x.shape) >= tape.p) / (1 - tape.p) if tape.p else 1.0
     tape.append(factor)
     return x * factor
 
@@ -174,12 +172,12 @@ def attention(x, layer, tape):
     mean of the values, weighted by how well their keys match it. Why √d? A score is a sum of d products of either sign,
     so it grows like √d. Of large scores, one gets nearly all the weight, and the slope of softmax, P(1 − P), vanishes.
     """
-    rows = (linear(x, *pair, tape) for pair in (layer.query, layer.key, layer.value))
-    q, k, v = (each.reshape(len(x), layer.H, -1).swapaxes(0, 1) for each in rows)  # (T, D) -> (T, H, d) -> (H, T, d)
+    q, k, v = (linear(x, *pair, tape) for pair in (layer.query, layer.key, layer.value))
+    q, k, v = (rows.reshape(len(x), layer.H, -1).swapaxes(0, 1) for rows in (q, k, v))  # -> (T, H, d) -> (H, T, d)
     p = softmax(q @ k.swapaxes(1, 2) / math.sqrt(q.shape[2]))
     a = dropout(p, tape)
     tape.append((q, k, v, p, a))
-    c = (a @ v).swapaxes(0, 1).reshape(x.shape)  # (H, T, d) -> (T, H, d) -> (T, D)
+    c = (a @ v).swapaxes(0, 1).reshape(x.shape)  # -> (T, H, d) -> (T, D)
     return linear(c, *layer.output, tape)
 
 
@@ -199,8 +197,8 @@ def attention_backward(dy, tape):
     ds = p * (dp - (dp * p).sum(axis=-1, keepdims=True))
     dq = ds @ k / math.sqrt(q.shape[2])
     dk = ds.swapaxes(1, 2) @ q / math.sqrt(q.shape[2])
-    rows = (each.swapaxes(0, 1).reshape(dy.shape) for each in (dv, dk, dq))  # in reverse: the values were made last
-    return sum(linear_backward(each, tape) for each in rows)
+    dq, dk, dv = (heads.swapaxes(0, 1).reshape(dy.shape) for heads in (dq, dk, dv))
+    return linear_backward(dv, tape) + linear_backward(dk, tape) + linear_backward(dq, tape)  # v was made last
 
 
 def encoder_layer(x, layer, tape):
@@ -253,7 +251,7 @@ def bert(sequence, model, tape):
     """Embeddings, L encoder layers and two heads: the scores of all words for each masked token (M, V), and, from the
     row of [CLS], the scores of "the second line follows the first" and "it does not" (1, 2)."""
     word = embedding(sequence.ids, model.word, tape)
-    position = embedding(np.arange(len(word)), model.position, tape)
+    position = embedding(np.arange(len(sequence.ids)), model.position, tape)
     segment = embedding(sequence.segments, model.segment, tape)
     h = dropout(layer_norm(word + position + segment, *model.norm, tape), tape)
     for layer in model.layers:
@@ -286,7 +284,7 @@ def adamw_step(parameters, t, lr, beta1=0.9, beta2=0.999, decay=0.01):
     """Step t = 1, 2, … of AdamW: θ ← θ − lr · m̂/(√v̂ + eps). (Kingma & Ba 2015; Loshchilov & Hutter 2019.)
 
     m is a running mean of gradients g, and √v has their size, so each step is about lr, whatever the size of g. m̂ and v̂
-    correct for m and v starting at 0. First, where all g together are longer than 1, one factor clips them to length 1.
+    correct for m and v starting at 0. First, all gradients are clipped: scaled by one factor to a joint norm of at most 1.
     """
     norm = math.sqrt(sum((each.grad * each.grad).sum() for each in parameters))
     for each in parameters:
@@ -300,20 +298,21 @@ def adamw_step(parameters, t, lr, beta1=0.9, beta2=0.999, decay=0.01):
 
 
 def train(model, steps, lr, p, rng, B=10):
-    """Yield both losses of each step, means over B sequences. lr rises for a tenth of the steps, then falls to 0."""
+    """Yield the losses of each step: the means over the masked tokens of B sequences, and over the sequences."""
+    warm_up = steps // 10  # lr rises up to here, and then falls to 0
     for t in range(steps):
         batch = [draw_sequence(rng) for _ in range(B)]
-        M = sum(len(sequence.masked) for sequence in batch)
+        num_masked = sum(len(sequence.masked) for sequence in batch)
         losses = np.zeros(2)
-        for sequence in batch:  # the loss is a sum over sequences, and so is its gradient
+        for sequence in batch:  # the sum of both losses is one over all sequences, and so is its gradient
             tape = Tape(p, rng)
             words, follows = bert(sequence, model, tape)
-            losses[0] += cross_entropy(words, sequence.targets, tape) / M
+            losses[0] += cross_entropy(words, sequence.targets, tape) / num_masked
             losses[1] += cross_entropy(follows, sequence.label, tape) / B
-            dfollows, dwords = cross_entropy_backward(1 / B, tape), cross_entropy_backward(1 / M, tape)
+            dfollows, dwords = cross_entropy_backward(1 / B, tape), cross_entropy_backward(1 / num_masked, tape)
             bert_backward(dwords, dfollows, tape)
             assert not tape, "every backward took what its forward had kept"
-        adamw_step(model.parameters, t + 1, lr * min(t / (steps // 10), (steps - t) / (steps - steps // 10)))
+        adamw_step(model.parameters, t + 1, lr * min(t / warm_up, (steps - t) / (steps - warm_up)))
         yield losses
 
 
@@ -334,7 +333,7 @@ CLS, SEP, MASK = 1, 2, 3
 
 
 def draw_sequence(rng):
-    """A line and, half of the time, the next one, else one drawn from all."""
+    """A line and a second one: half of the time the next line, else one drawn from all."""
     a = rng.integers(len(LINES) - 1)
     b = a + 1 if rng.random() < 0.5 else rng.integers(len(LINES))
     return mask_words(a, b, rng)
@@ -343,7 +342,7 @@ def draw_sequence(rng):
 def mask_words(a, b, rng):
     """[CLS] line a [SEP] line b [SEP]. About 15 % of the tokens are masked, and the model learns to predict them."""
     ids = np.array([CLS, *LINES[a], SEP, *LINES[b], SEP])
-    segments = np.repeat([0, 1], [len(LINES[a]) + 2, len(LINES[b]) + 1])
+    segments = np.repeat([0, 1], [len(LINES[a]) + 2, len(LINES[b]) + 1])  # line a, line b
     masked = np.sort(rng.choice(np.flatnonzero(ids > MASK), size=round(0.15 * len(ids)), replace=False))
     targets = ids[masked]
     for i in masked:

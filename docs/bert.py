@@ -284,7 +284,7 @@ def adamw_step(parameters, t, lr, beta1=0.9, beta2=0.999, decay=0.01):
     """Step t = 1, 2, … of AdamW: θ ← θ − lr · m̂/(√v̂ + eps). (Kingma & Ba 2015; Loshchilov & Hutter 2019.)
 
     m is a running mean of gradients g, and √v has their size, so each step is about lr, whatever the size of g. m̂ and v̂
-    correct for m and v starting at 0. First, all gradients are clipped: scaled by one factor to a joint norm of at most 1.
+    correct for m and v starting at 0. First, all g are clipped: one factor scales them to a joint norm of at most 1.
     """
     norm = math.sqrt(sum((each.grad * each.grad).sum() for each in parameters))
     for each in parameters:

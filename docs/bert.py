@@ -13,7 +13,7 @@ So a layer is two functions. `layer` computes y from x, and keeps on a tape what
 
 The model reads one sequence of T tokens at a time, as rows of D numbers: an array (T, D). H attention heads have
 d = D/H columns each. F is the inner size of feed-forward, V the number of words, L the number of encoder layers, and M
-the number of rows where a head makes a prediction. (Vaswani et al. 2017; Devlin et al. 2018.)
+the number of rows that a head reads. (Vaswani et al. 2017; Devlin et al. 2018.)
 """
 
 import math
@@ -28,8 +28,7 @@ class Parameter:
     """An array that is learned. Every use of it adds to its gradient, ∂loss/∂value."""
 
     def __init__(self, value):
-        self.value = value
-        self.grad = np.zeros_like(value)
+        self.value, self.grad = value, np.zeros_like(value)
         self.m = self.v = 0.0  # for AdamW
 
 
@@ -265,7 +264,7 @@ def bert(sequence, model, tape):
 
 
 def bert_backward(dwords, dfollows, tape):
-    """dh of the last layer is 0 in each row that no head reads. A sum of embeddings passes its gradient to each."""
+    """Below the heads, dh is 0 in each row that neither reads. A sum of embeddings passes its gradient to each."""
     sequence, model, h, pooled = tape.pop()
     dh = np.zeros_like(h)
     dguess = layer_norm_backward(word_scores_backward(dwords, tape), tape)
@@ -298,20 +297,20 @@ def adamw_step(parameters, t, lr, beta1=0.9, beta2=0.999, decay=0.01):
 
 
 def train(model, steps, lr, p, rng, B=10):
-    """Yield the losses of each step: the means over the masked tokens of B sequences, and over the sequences."""
+    """Yield the two losses of each step: the mean over all masked tokens of B sequences, and that over the sequences."""
     warm_up = steps // 10  # lr rises up to here, and then falls to 0
     for t in range(steps):
         batch = [draw_sequence(rng) for _ in range(B)]
         num_masked = sum(len(sequence.masked) for sequence in batch)
         losses = np.zeros(2)
-        for sequence in batch:  # the sum of both losses is one over all sequences, and so is its gradient
+        for sequence in batch:  # the loss of the batch is a sum over its sequences, and so is its gradient
             tape = Tape(p, rng)
             words, follows = bert(sequence, model, tape)
             losses[0] += cross_entropy(words, sequence.targets, tape) / num_masked
             losses[1] += cross_entropy(follows, sequence.label, tape) / B
             dfollows, dwords = cross_entropy_backward(1 / B, tape), cross_entropy_backward(1 / num_masked, tape)
             bert_backward(dwords, dfollows, tape)
-            assert not tape, "every backward took what its forward had kept"
+            assert not tape, "every backward popped what its forward pushed"
         adamw_step(model.parameters, t + 1, lr * min(t / warm_up, (steps - t) / (steps - warm_up)))
         yield losses
 
@@ -340,7 +339,8 @@ def draw_sequence(rng):
 
 
 def mask_words(a, b, rng):
-    """[CLS] line a [SEP] line b [SEP]. About 15 % of the tokens are masked, and the model learns to predict them."""
+    """[CLS] line a [SEP] line b [SEP]. About 15 % of the tokens are masked: 80 % of these become [MASK], 10 % a random
+    word, and 10 % stay as they are. So the model cannot tell which tokens it must predict, and learns about them all."""
     ids = np.array([CLS, *LINES[a], SEP, *LINES[b], SEP])
     segments = np.repeat([0, 1], [len(LINES[a]) + 2, len(LINES[b]) + 1])  # line a, line b
     masked = np.sort(rng.choice(np.flatnonzero(ids > MASK), size=round(0.15 * len(ids)), replace=False))
@@ -349,7 +349,7 @@ def mask_words(a, b, rng):
         draw = rng.random()
         if draw < 0.8:
             ids[i] = MASK
-        elif draw < 0.9:  # else it stays as it is: the model cannot know which words it must predict
+        elif draw < 0.9:
             ids[i] = rng.integers(MASK + 1, len(WORDS))
     return SimpleNamespace(ids=ids, segments=segments, masked=masked, targets=targets, label=[int(b != a + 1)])
 

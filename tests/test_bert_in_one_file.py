@@ -54,7 +54,7 @@ class LibraryDraws(np.random.Generator):
 
 @pytest.mark.parametrize("p", [0.0, 0.1])
 def test_it_trains_as_the_library_does(p, monkeypatch):
-    """From the same parameters, on the same sequences: all losses, and the parameters at the end.
+    """From the same seed, on the same sequences: all losses, and the parameters at the end.
 
     Without dropout, the library takes a batch at once, its last layer only the rows that a head reads. With dropout, it
     takes sequence after sequence and computes all rows, so that it can draw what the file draws.
@@ -72,9 +72,7 @@ def test_it_trains_as_the_library_does(p, monkeypatch):
     dropout = {"hidden_dropout_prob": p, "attention_probs_dropout_prob": p}
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}
     config = BertConfig(vocab_size=len(bert.WORDS), max_position_embeddings=30, **sizes, **dropout)
-    theirs = BertForPreTraining(config, rng=None, dtype=np.float64)
-    for own, parameter in zip(ours.parameters, theirs.parameters(), strict=True):
-        parameter.value[...] = own.value
+    theirs = BertForPreTraining(config, rng=np.random.default_rng(7), dtype=np.float64)
 
     our_losses = list(bert.train(ours, STEPS, LR, p, rng, BATCH))
     batches = [drawn[i : i + BATCH] for i in range(0, len(drawn), BATCH)]

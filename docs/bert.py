@@ -296,8 +296,8 @@ def adamw_step(parameters, t, lr, beta1=0.9, beta2=0.999, decay=0.01):
         each.grad[...] = 0
 
 
-def train(model, steps, lr, p, rng, B=10):
-    """Yield the two losses of each step: the mean over all masked tokens of B sequences, and that over the sequences."""
+def train(model, steps, lr, p, rng, B=8):
+    """Yield both losses of each step: the mean over all masked tokens of B sequences, and that over the sequences."""
     warm_up = steps // 10  # lr rises up to here, and then falls to 0
     for t in range(steps):
         batch = [draw_sequence(rng) for _ in range(B)]
@@ -340,7 +340,7 @@ def draw_sequence(rng):
 
 def mask_words(a, b, rng):
     """[CLS] line a [SEP] line b [SEP]. About 15 % of the tokens are masked: 80 % of these become [MASK], 10 % a random
-    word, and 10 % stay as they are. So the model cannot tell which tokens it must predict, and learns about them all."""
+    word, and 10 % stay as they are. So the model cannot tell which tokens it must predict, and learns about all."""
     ids = np.array([CLS, *LINES[a], SEP, *LINES[b], SEP])
     segments = np.repeat([0, 1], [len(LINES[a]) + 2, len(LINES[b]) + 1])  # line a, line b
     masked = np.sort(rng.choice(np.flatnonzero(ids > MASK), size=round(0.15 * len(ids)), replace=False))

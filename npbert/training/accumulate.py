@@ -12,7 +12,7 @@ from npbert.core import IGNORED, Tape, gradients_of_a_part, named_parts
 from npbert.data.batch import Batch
 from npbert.messages import counted, warn
 from npbert.models.packed_batch import PackedBatch
-from npbert.training.parallel import ALONE, Gradients, Shares
+from npbert.training.parallel import ALONE, Shares, Sums, add_arrays, add_up
 
 
 class StepLosses(NamedTuple):
@@ -41,14 +41,14 @@ def accumulate(
     dloss: the factor by which this loss counts in what is minimised. The rest is as in `gradients_of`.
     """
     shares = Shares(model, ALONE)
-    losses, gradients = gradients_of(model, batch, seed, shares, parts=parts, dloss=dloss)
-    shares.add_up(gradients)
+    losses, sums = gradients_of(model, batch, seed, shares, parts=parts, dloss=dloss)
+    shares.add_up(sums)
     return losses
 
 
 def gradients_of(
     model: Any, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0, dloss: float = 1.0
-) -> tuple[StepLosses, Gradients]:
+) -> tuple[StepLosses, Sums]:
     """The losses of `batch`, and the gradients of the parts of this process, as far as they are added up.
 
     The batch is cut once (`parts_of`). Each part has a tape and a generator of its own, and a gradient of its
@@ -67,15 +67,15 @@ def gradients_of(
 
     Raises: what the model's `loss` raises.
     """
-    pieces, communicator = parts_of(model, batch, shares, parts), shares.communicator
-    count = len(pieces)
-    size = communicator.size
-    if communicator.is_first and count < size:
-        said = f"a batch of {counted(count, 'part')} leaves {size - count} of {size} processes without work"
+    pieces, communicator = parts_of(model, batch, parts), shares.communicator
+    everyone = range(len(pieces))
+    own, size = communicator.own(everyone), communicator.size
+    if communicator.is_first and len(pieces) < size:
+        said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes without work"
         warn(f"{said}: begin a run with --parts {size} for as many parts as processes")
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
-    gradients = Gradients(count)
+    sums: Sums = {}
     results: dict[int, Any] = {}
 
     def work(number: int) -> None:
@@ -86,22 +86,23 @@ def gradients_of(
         tape.check_empty()
         results[number] = losses.means, losses.counts_right
         each = ((parameter.value, found.get(parameter)) for parameter in shares.all)
-        gradients.sums[0, number] = [
+        sums[range(number, number + 1)] = [
             np.zeros_like(value) if gradient is None else np.asanyarray(gradient, order="C") for value, gradient in each
         ]
 
-    own = communicator.own(range(count))
     for first in range(0, len(own), num_threads()):
-        gradients.merge()
-        run(work, own[first : first + num_threads()], of=count)
-    everyone = itertools.chain(*communicator.gather([results[number] for number in own]))
-    means, right = zip(*everyone, strict=True)
+        sums = add_up(sums, everyone, add_arrays)
+        run(work, own[first : first + num_threads()], of=len(pieces))
+    if size > 1:
+        sums = add_up(sums, everyone, add_arrays)
+    in_order = itertools.chain(*communicator.gather([results[number] for number in own]))
+    means, right = zip(*in_order, strict=True)
     total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, whoever computed them
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
-    return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), gradients
+    return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), sums
 
 
-def parts_of(model: Any, batch: Batch, shares: Shares, parts: int) -> list[PackedBatch]:
+def parts_of(model: Any, batch: Batch, parts: int) -> list[PackedBatch]:
     """A batch in at most `parts` parts of about as many tokens; for 0, as many as the sizes of batch and model make
     worth it. They are neighbours in the order of their lengths, and each part has something to predict.
 
@@ -111,7 +112,7 @@ def parts_of(model: Any, batch: Batch, shares: Shares, parts: int) -> list[Packe
     packed: PackedBatch = model.pack(batch)
     config, lengths = packed.config, packed.is_real.reshape(packed.batch_shape[0], -1).sum(axis=1)
     if not parts:
-        numbers = sum(parameter.value.size for parameter in shares.all)
+        numbers = sum(parameter.value.size for parameter in model.parameters())
         parts = training_parts(packed.sequences.num_rows, config.num_hidden_layers, config.hidden_size, numbers)
     order = np.argsort(lengths, kind="stable")
     has_target, stops = _have_targets(packed.batch)[order], [0]

@@ -81,7 +81,7 @@ class Trainer(Shown):
         self.communicator, self.judged_by = communicator, list(map(Path, judged_by))
         if settings.gradient_checkpointing:
             checkpoint_layers(model)
-        self.shares = Shares(model, communicator, shared_out=settings.share_state)
+        self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=self.settings.steps)
         save_model = save_model or partial(model.save_pretrained, overwrite=True)
@@ -130,8 +130,8 @@ class Trainer(Shown):
         seed = [self.progress.epoch_seed, self.step]
         with np.errstate(all="ignore"):  # a watcher finds what comes of an overflow
             self.shares.zero_grad()
-            losses, gradients = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
-            norm = self.shares.add_up(gradients)
+            losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
+            norm = self.shares.add_up(sums)
             lr = self.learning_rate(settings.steps)
             step = Step(number, batch, seed, losses, norm, lr)
             if settings.is_logged(number) or settings.is_judged(number):

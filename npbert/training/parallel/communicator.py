@@ -43,11 +43,9 @@ class Communicator:
         """True for the process that writes files and speaks."""
         return self.rank == 0
 
-    def own(self, items: Sequence[Any], rank: int | None = None) -> Sequence[Any]:
-        """Those of the items that are this process's share: neighbours, as many as others have or one more. rank: of
-        another process, for its share."""
-        rank = self.rank if rank is None else rank
-        return items[len(items) * rank // self.size : len(items) * (rank + 1) // self.size]
+    def own(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Those of the items that are this process's share: neighbours, as many as others have or one more."""
+        return items[len(items) * self.rank // self.size : len(items) * (self.rank + 1) // self.size]
 
 
 ALONE = Communicator()

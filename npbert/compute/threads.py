@@ -157,6 +157,20 @@ def lend_to_blas() -> Iterator[bool]:
             _here.count = before
 
 
+@contextlib.contextmanager
+def hold_blas() -> Iterator[None]:
+    """Within it BLAS has one thread, and `lend_to_blas` lends it no others: BLAS may round otherwise on several."""
+    user = object()
+    try:
+        _hold_blas(user)
+        yield
+    finally:
+        try:
+            _release_blas(user)
+        finally:
+            _release_blas(user)  # again, as above
+
+
 def slices(length: int, count: int) -> list[slice]:
     """`count` slices that cover 0 to length − 1, as equal as can be: items for `run`."""
     edges = [length * i // max(1, count) for i in range(count + 1)]

@@ -65,9 +65,8 @@ def shared_out(
     """
     if communicator.size == 1:
         return list(compute(items))
-    rank, size = communicator.rank, communicator.size
-    own = [array for group in groups[rank::size] for array in compute([items[number] for number in group])]
-    numbers = [number for other in range(size) for group in groups[other::size] for number in group]
-    arrays = (array for theirs in communicator.gather(own) for array in theirs)
-    found = dict(zip(numbers, arrays, strict=True))
-    return [found[number] for number in range(len(items))]
+    found: dict[int, Array] = {}
+    for group in groups[communicator.rank :: communicator.size]:
+        found |= zip(group, compute([items[number] for number in group]), strict=True)
+    everyone = {number: array for theirs in communicator.gather(found) for number, array in theirs.items()}
+    return [everyone[number] for number in range(len(items))]

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from operator import iadd
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,9 @@ class Shares:
         """
         communicator, ranks = self.communicator, range(self.communicator.size)
         everyone = communicator.gather(list(sums))
-        own_values = self._cut([parameter.value for parameter in self.all], communicator.rank)
+        values = [parameter.value.reshape(-1) for parameter in self.parameters]
         terms = {
-            parts: self._cut(sums[parts], communicator.rank) if parts in sums else [*map(np.empty_like, own_values)]
+            parts: self._cut(sums[parts], communicator.rank) if parts in sums else list(map(np.empty_like, values))
             for parts in itertools.chain(*everyone)
         }
         given = [[array for arrays in sums.values() for array in self._cut(arrays, rank)] for rank in ranks]
@@ -71,7 +72,7 @@ class Shares:
         all_parts, squares = range(max(parts.stop for parts in terms)), np.zeros(len(blocks))
 
         def work(number: int) -> None:
-            (total,) = add_up(dict(zip(terms, blocks[number], strict=True)), all_parts, _added).values()
+            (total,) = add_up(dict(zip(terms, blocks[number], strict=True)), all_parts, iadd).values()
             squares[number] = np.vdot(total, total).real
 
         run(work, range(len(blocks)))
@@ -92,9 +93,12 @@ class Shares:
         self._spread([parameter.value for parameter in self.all])
 
     def moments(self, optimizer: Optimizer) -> dict[str, Array]:
-        """All that an optimiser of `parameters` remembers, by kind and name: arrays as large as the model's."""
-        kinds = {kind: self._whole(arrays) for kind, arrays in optimizer.moments().items()}
-        return {f"{kind}.{name}": array for kind in kinds for name, array in zip(self.names, kinds[kind], strict=True)}
+        """All that an optimizer of `parameters` remembers, by kind and name, on process 0; nothing on the others."""
+        found: dict[str, Array] = {}
+        for kind, arrays in optimizer.moments().items():
+            whole = zip(self.names, self._whole(arrays), strict=True)
+            found |= {f"{kind}.{name}": array for name, array in whole if self.communicator.is_first}
+        return found
 
     def _whole(self, own: Iterable[Array]) -> list[Array]:
         """Arrays for all parameters, of what each process has for its share of them."""
@@ -118,13 +122,13 @@ class Shares:
 
 def add_arrays(ours: list[Array], theirs: list[Array]) -> list[Array]:
     """Add to our arrays theirs, one for each; return ours."""
-    blocks = [block for pair in zip(ours, theirs, strict=True) for block in in_blocks(*pair)]
-    run(lambda block: _added(*block), blocks)
+
+    def add(block: tuple[Array, ...]) -> None:
+        one, other = block
+        one += other
+
+    run(add, [block for pair in zip(ours, theirs, strict=True) for block in in_blocks(*pair)])
     return ours
-
-
-def _added(one: Array, other: Array) -> Array:
-    return np.add(one, other, out=one)
 
 
 def _stretches(values: Sequence[Array], count: int) -> list[list[slice]]:

@@ -3,7 +3,7 @@
 NumPy does elementwise work on one thread. Its BLAS splits a matrix product among threads of its own, in equal shares,
 and all wait for the slowest: on a processor that another process uses too, a small product then takes a hundred times
 as long. So npbert holds BLAS to one thread while it computes, and cuts large work, products and all else, into pieces
-itself. A thread takes the next piece when it has done one, and waits for none that has not begun. (Small work: lent.py.)
+itself. A thread takes the next piece when it has done one, and waits for none that has not begun. (Small work: lent.py)
 """
 
 from __future__ import annotations

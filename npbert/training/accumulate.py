@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.blocks import Encoder
-from npbert.compute import Array, neighbours, num_threads, run, training_parts
-from npbert.core import IGNORED, Tape, gradients_of_a_part, named_parts
+from npbert.compute import neighbours, num_threads, run, training_parts
+from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data.batch import Batch
 from npbert.messages import counted, warn
 from npbert.models.packed_batch import PackedBatch
@@ -51,20 +50,17 @@ def gradients_of(
 ) -> tuple[StepLosses, Sums]:
     """The losses of `batch`, and the gradients of the parts of this process, as far as they are added up.
 
-    The batch is cut once (`parts_of`). Each part has a tape and a generator of its own, and a gradient of its
-    own; so no thread waits for another, and nothing that a layer does, or leaves undone, mixes parts up. Neither the
-    number of threads nor that of processes changes a bit.
+    Each part has a tape, a generator and a gradient of its own. So no thread waits for another, nothing that a layer
+    does, or leaves undone, mixes parts up, and no number of threads or processes changes a bit.
 
-    The parts are computed in rounds, one part a thread. Before each round what can be added up is; after the last,
-    `Shares.add_up` does it. So a process holds a gradient for each thread at work, and beside them the sums that wait
-    for others: one, or for more than four parts as many as their number has binary digits.
+    A round computes a part on each thread, and before it, all is added up that can be; `Shares.add_up` does the rest.
+    So a process holds a gradient for each thread at work, and beside them the sums that wait for others: one, or for
+    more than four parts as many as their number has binary digits.
 
-    The loss of a batch is a mean over its N targets, so a part with n of them counts n/N. (A mean of the parts' own
+    The loss is a mean over the N targets of the batch, so a part with n of them counts n/N. (A mean of the parts' own
     means would give a target more weight where there are few.) Each kind of loss has its own n and N.
 
-    seed: where dropout is drawn from, for each part anew, from the seed and the number of the part. None means no
-    dropout.
-
+    seed: dropout is drawn from it and the number of the part; None means no dropout.
     Raises: what the model's `loss` raises.
     """
     pieces, communicator = parts_of(model, batch, parts), shares.communicator
@@ -115,7 +111,9 @@ def parts_of(model: Any, batch: Batch, parts: int) -> list[PackedBatch]:
         numbers = sum(parameter.value.size for parameter in model.parameters())
         parts = training_parts(packed.sequences.num_rows, config.num_hidden_layers, config.hidden_size, numbers)
     order = np.argsort(lengths, kind="stable")
-    has_target, stops = _have_targets(packed.batch)[order], [0]
+    targets = [each for each in (packed.batch.labels, packed.batch.start_positions) if each is not None]
+    has_target = np.array([all((each[number] != IGNORED).any() for each in targets) for number in order])
+    stops = [0]
     for part in neighbours(lengths[order], parts):
         if has_target[stops[-1] : part.stop].any():
             stops.append(part.stop)
@@ -127,24 +125,6 @@ def parts_of(model: Any, batch: Batch, parts: int) -> list[PackedBatch]:
     return [model.pack(type(packed.batch)(**{name: array[each] for name, array in arrays.items()})) for each in rows]
 
 
-def _have_targets(batch: Batch) -> Array:
-    """True for each sequence that has a label, or an answer, to predict (B,)."""
-    has_target = np.ones(len(batch.input_ids), bool)
-    for targets in (batch.labels, batch.start_positions):
-        if targets is not None:
-            has_target &= (targets != IGNORED).reshape(len(has_target), -1).any(axis=1)
-    return has_target
-
-
 def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:
     """The generator that draws the dropout of the part with this number."""
     return None if seed is None else np.random.default_rng([*seed, number])
-
-
-def checkpoint_layers(model: Any) -> None:
-    """Have every Encoder of a model compute its layers again on the way back. Raises: ValueError without one."""
-    encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
-    if not encoders:
-        raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
-    for encoder in encoders:
-        encoder.gradient_checkpointing = True

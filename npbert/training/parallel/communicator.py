@@ -12,10 +12,6 @@ class Communicator:
 
     Every method is called by all processes, in the same order; each waits until the others are there.
 
-    Training needs a sum: the gradient of a batch is the sum of those of its parts. The processes add up theirs once a
-    step (all-reduce, in MPI's words), in two exchanges: of gradients, and, when each has updated its own share of the
-    parameters, of values. docs/scaling.md says why a sum needs no backward.
-
     This class is one process by itself.
     """
 

@@ -53,10 +53,8 @@ class Shares:
 
     def add_up(self, sums: Sums) -> float:
         """Add the sum over all parts, of whatever process, to the gradients of `parameters`; return its norm, over the
-        shares of all processes.
-
-        The norm reads every number once, and the parts are added up as it reads. It is the same for any number of
-        processes, as a share ends where a block does.
+        shares of all processes. The norm reads every number once, and the parts are added up as it reads. It is the
+        same for any number of processes, as a share ends where a block does.
         """
         communicator, ranks = self.communicator, range(self.communicator.size)
         everyone = communicator.gather(list(sums))

@@ -151,7 +151,7 @@ def test_what_no_backward_reaches_has_the_gradient_0(size):
     np.testing.assert_allclose(norms, [10 * size * 6**0.5] * size, rtol=1e-15)
 
 
-@pytest.mark.parametrize("order", itertools.permutations(range(3)))
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_parts_may_be_done_in_any_order(order):
     model = Two()
     shares = Shares(model, ALONE)

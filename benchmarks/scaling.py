@@ -31,14 +31,12 @@ class Side(NamedTuple):
     title: str
     processes: int
     threads: int
-    options: tuple[str, ...] = ()
 
 
 SIDES = (
     Side("1 process, 1 thread", 1, 1),
     Side("1 process, 2 threads", 1, 2),
     Side("2 processes, 1 thread each", 2, 1),
-    Side("the same, nothing shared out", 2, 1, ("--not-shared-out",)),
 )
 
 
@@ -50,7 +48,7 @@ def run_side(side: Side, what: str, passes: int) -> list[dict[str, Any]]:
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(side.threads))}
     environment |= dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
     name, _, sequences = what.partition(":")
-    command = [sys.executable, str(STEP), name, "--sequences", sequences or "0", "--passes", str(passes), *side.options]
+    command = [sys.executable, str(STEP), name, "--sequences", sequences or "0", "--passes", str(passes)]
     if side.processes > 1:
         beside = Path(sys.executable).with_name("mpiexec")
         launcher = str(beside) if beside.exists() else shutil.which("mpiexec") or "mpiexec"

@@ -23,32 +23,31 @@ from workloads import WORKLOADS
 from npbert import AdamW, Batch, BertConfig, BertForPreTraining, clip_factor
 from npbert.compute import keep_freed_memory
 from npbert.training.accumulate import gradients_of
-from npbert.training.parallel import Communicator, Gradients, Shares, world
+from npbert.training.parallel import Communicator, Shares, Sums, world
 
 PARTS_OF_A_STEP = ("gradients", "sum and norm", "update", "spread")
 WARM_UP = 2
 
 
-def measure_steps(
-    communicator: Communicator, name: str, passes: int, sequences: int, *, parts: int, shared_out: bool
-) -> dict[str, Any]:
+def measure_steps(communicator: Communicator, name: str, passes: int, sequences: int, parts: int) -> dict[str, Any]:
     """A training step as the Trainer makes it, in its parts. sequences: how many; the workload's, again and again."""
     config, (arrays,) = WORKLOADS[name].make("", Path())
     count = sequences or len(arrays["input_ids"])
     batch = Batch(**{kind: np.resize(array, (count, *array.shape[1:])) for kind, array in arrays.items()})
     model = BertForPreTraining(BertConfig(**config), rng=np.random.default_rng(0))
-    shares = Shares(model, communicator, shared_out=shared_out)
+    shares = Shares(model, communicator)
     optimizer = AdamW(shares.parameters, lr=1e-4, weight_decay=0.01)
-    norm, found = 0.0, Gradients(1)
+    norm = 0.0
+    sums: Sums = {}
 
     def gradients() -> None:
-        nonlocal found
+        nonlocal sums
         shares.zero_grad()
-        _, found = gradients_of(model, batch, [0, optimizer.steps], shares, parts=parts)
+        _, sums = gradients_of(model, batch, [0, optimizer.steps], shares, parts=parts)
 
     def add_up() -> None:
         nonlocal norm
-        norm = shares.add_up(found)
+        norm = shares.add_up(sums)
 
     def update() -> None:
         optimizer.step(clip_factor(norm, 1.0))
@@ -92,7 +91,6 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=4)
     parser.add_argument("--sequences", type=int, default=0, help="another number of them than the workload's")
     parser.add_argument("--parts", type=int, default=0, help="of a batch; by default as many as processes")
-    parser.add_argument("--not-shared-out", action="store_true")
     args = parser.parse_args()
     keep_freed_memory()
     communicator = world()
@@ -100,8 +98,8 @@ def main() -> None:
         if args.workload == "network":
             numbers = measure_network(communicator, args.passes)
         else:
-            how: dict[str, Any] = {"parts": args.parts or communicator.size, "shared_out": not args.not_shared_out}
-            numbers = measure_steps(communicator, args.workload, args.passes, args.sequences, **how)
+            parts = args.parts or communicator.size
+            numbers = measure_steps(communicator, args.workload, args.passes, args.sequences, parts)
     everyone = communicator.gather({**numbers, "rank": communicator.rank, "peak_mib": peak_mebibytes()})
     if communicator.is_first:
         json.dump(everyone, sys.stdout)

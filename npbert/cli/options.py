@@ -22,7 +22,7 @@ GROUPS = {
     "how long and how fast": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
     "how it is judged": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),
     "what is kept": ("save_every", "log_every", "keep_state"),
-    "how to save memory": ("parts", "gradient_checkpointing", "share_state"),
+    "how to save memory": ("parts", "gradient_checkpointing"),
 }
 """The settings that belong together in --help."""
 

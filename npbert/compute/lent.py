@@ -1,8 +1,9 @@
 """BLAS's own threads, lent to it for work that is too small to share out, for as long as they pay.
 
 The products of one sentence are done before another thread of ours has begun. BLAS's threads wait awake, and take a
-quarter off its time. But beside another busy process they wait for each other, and it takes twenty times as long. No
-rule knows in advance; a clock does.
+third off its time, or a sixth for a model as large as BERT-base. But beside another busy process they wait for each
+other, and it takes twenty times as long. No rule knows in advance; a clock does. On several threads BLAS may round
+otherwise, so the last bits of one sentence may differ from call to call; training lends nothing (`hold_blas`).
 """
 
 import math

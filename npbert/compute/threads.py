@@ -3,8 +3,7 @@
 NumPy does elementwise work on one thread. Its BLAS splits a matrix product among threads of its own, in equal shares,
 and all wait for the slowest: on a processor that another process uses too, a small product then takes a hundred times
 as long. So npbert holds BLAS to one thread while it computes, and cuts large work, products and all else, into pieces
-itself. Each thread takes the next piece when it has done one, and no thread waits for one that has not begun. (What is
-too small to be cut: see lent.py.)
+itself. A thread takes the next piece when it has done one, and waits for none that has not begun. (Small work: lent.py)
 """
 
 from __future__ import annotations
@@ -144,17 +143,26 @@ def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helper
 def lend_to_blas() -> Iterator[bool]:
     """Within it BLAS splits each product of the calling thread among num_threads() threads of its own, and `run` shares
     nothing out. False, and all as ever, where there is only one thread, or another part of the program computes."""
-    user, count, before = object(), num_threads(), _here.count
+    count, before = num_threads(), _here.count
+    with hold_blas(count) as is_held:
+        try:
+            _here.count = 1 if is_held else before
+            yield is_held and count > 1
+        finally:
+            _here.count = before
+
+
+@contextlib.contextmanager
+def hold_blas(threads: int = 1) -> Iterator[bool]:
+    """Within it BLAS multiplies on so many threads, and `lend_to_blas` lends it no others. False: see `_hold_blas`."""
+    user = object()
     try:
-        is_lent = count > 1 and _hold_blas(user, count)
-        _here.count = 1 if is_lent else before
-        yield is_lent
+        yield _hold_blas(user, threads)
     finally:
         try:
             _release_blas(user)
         finally:
             _release_blas(user)  # again, as above
-            _here.count = before
 
 
 def slices(length: int, count: int) -> list[slice]:
@@ -181,12 +189,11 @@ def _hold_blas(user: object, threads: int = 1) -> bool:
 
 def _release_blas(user: object) -> None:
     """The last user that releases BLAS gives it its threads back. To release it once more changes nothing."""
-    if user not in _state.blas_users:
-        return
-    with _state.lock:
-        if _state.blas_users == {user} and (blas := blas_threads()):
-            blas.set(_state.blas_count)
-        _state.blas_users.discard(user)
+    if user in _state.blas_users:
+        with _state.lock:
+            if _state.blas_users == {user} and (blas := blas_threads()):
+                blas.set(_state.blas_count)
+            _state.blas_users.discard(user)
 
 
 class _State:

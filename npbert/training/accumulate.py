@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.blocks import Encoder
-from npbert.compute import Array, neighbours, num_threads, run, training_parts
-from npbert.core import IGNORED, Tape, gradients_of_a_part, named_parts
+from npbert.compute import neighbours, num_threads, run, training_parts
+from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data.batch import Batch
 from npbert.messages import counted, warn
 from npbert.models.packed_batch import PackedBatch
-from npbert.training.parallel import ALONE, Gradients, Shares
+from npbert.training.parallel import ALONE, Shares, Sums, add_arrays, add_up
 
 
 class StepLosses(NamedTuple):
@@ -41,41 +40,38 @@ def accumulate(
     dloss: the factor by which this loss counts in what is minimised. The rest is as in `gradients_of`.
     """
     shares = Shares(model, ALONE)
-    losses, gradients = gradients_of(model, batch, seed, shares, parts=parts, dloss=dloss)
-    shares.add_up(gradients)
+    losses, sums = gradients_of(model, batch, seed, shares, parts=parts, dloss=dloss)
+    shares.add_up(sums)
     return losses
 
 
 def gradients_of(
     model: Any, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0, dloss: float = 1.0
-) -> tuple[StepLosses, Gradients]:
+) -> tuple[StepLosses, Sums]:
     """The losses of `batch`, and the gradients of the parts of this process, as far as they are added up.
 
-    The batch is cut once (`parts_of`). Each part has a tape and a generator of its own, and a gradient of its
-    own; so no thread waits for another, and nothing that a layer does, or leaves undone, mixes parts up. Neither the
-    number of threads nor that of processes changes a bit.
+    Each part has a tape, a generator and a gradient of its own. So no thread waits for another, nothing that a layer
+    does, or leaves undone, mixes parts up, and no number of threads or processes changes a bit.
 
-    The parts are computed in rounds, one part a thread. Before each round what can be added up is; after the last,
-    `Shares.add_up` does it. So a process holds a gradient for each thread at work, and beside them the sums that wait
-    for others: one, or for more than four parts as many as their number has binary digits.
+    A round computes a part on each thread, and before it, all is added up that can be; `Shares.add_up` does the rest.
+    So a process holds a gradient for each thread at work, and beside them the sums that wait for others: one, or for
+    more than four parts as many as their number has binary digits.
 
-    The loss of a batch is a mean over its N targets, so a part with n of them counts n/N. (A mean of the parts' own
+    The loss is a mean over the N targets of the batch, so a part with n of them counts n/N. (A mean of the parts' own
     means would give a target more weight where there are few.) Each kind of loss has its own n and N.
 
-    seed: where dropout is drawn from, for each part anew, from the seed and the number of the part. None means no
-    dropout.
-
+    seed: dropout is drawn from it and the number of the part; None means no dropout.
     Raises: what the model's `loss` raises.
     """
-    pieces, communicator = parts_of(model, batch, shares, parts), shares.communicator
-    count = len(pieces)
-    size = communicator.size
-    if communicator.is_first and count < size:
-        said = f"a batch of {counted(count, 'part')} leaves {size - count} of {size} processes without work"
+    pieces, communicator = parts_of(model, batch, parts), shares.communicator
+    everyone = range(len(pieces))
+    own, size = communicator.own(everyone), communicator.size
+    if communicator.is_first and len(pieces) < size:
+        said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes without work"
         warn(f"{said}: begin a run with --parts {size} for as many parts as processes")
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
-    gradients = Gradients(count)
+    sums: Sums = {}
     results: dict[int, Any] = {}
 
     def work(number: int) -> None:
@@ -86,22 +82,23 @@ def gradients_of(
         tape.check_empty()
         results[number] = losses.means, losses.counts_right
         each = ((parameter.value, found.get(parameter)) for parameter in shares.all)
-        gradients.sums[0, number] = [
+        sums[range(number, number + 1)] = [
             np.zeros_like(value) if gradient is None else np.asanyarray(gradient, order="C") for value, gradient in each
         ]
 
-    own = communicator.own(range(count))
     for first in range(0, len(own), num_threads()):
-        gradients.merge()
-        run(work, own[first : first + num_threads()], of=count)
-    everyone = itertools.chain(*communicator.gather([results[number] for number in own]))
-    means, right = zip(*everyone, strict=True)
+        sums = add_up(sums, everyone, add_arrays)
+        run(work, own[first : first + num_threads()], of=len(pieces))
+    if size > 1:
+        sums = add_up(sums, everyone, add_arrays)
+    in_order = itertools.chain(*communicator.gather([results[number] for number in own]))
+    means, right = zip(*in_order, strict=True)
     total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, whoever computed them
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
-    return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), gradients
+    return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), sums
 
 
-def parts_of(model: Any, batch: Batch, shares: Shares, parts: int) -> list[PackedBatch]:
+def parts_of(model: Any, batch: Batch, parts: int) -> list[PackedBatch]:
     """A batch in at most `parts` parts of about as many tokens; for 0, as many as the sizes of batch and model make
     worth it. They are neighbours in the order of their lengths, and each part has something to predict.
 
@@ -111,10 +108,12 @@ def parts_of(model: Any, batch: Batch, shares: Shares, parts: int) -> list[Packe
     packed: PackedBatch = model.pack(batch)
     config, lengths = packed.config, packed.is_real.reshape(packed.batch_shape[0], -1).sum(axis=1)
     if not parts:
-        numbers = sum(parameter.value.size for parameter in shares.all)
+        numbers = sum(parameter.value.size for parameter in model.parameters())
         parts = training_parts(packed.sequences.num_rows, config.num_hidden_layers, config.hidden_size, numbers)
     order = np.argsort(lengths, kind="stable")
-    has_target, stops = _have_targets(packed.batch)[order], [0]
+    targets = [each for each in (packed.batch.labels, packed.batch.start_positions) if each is not None]
+    has_target = np.array([all((each[number] != IGNORED).any() for each in targets) for number in order])
+    stops = [0]
     for part in neighbours(lengths[order], parts):
         if has_target[stops[-1] : part.stop].any():
             stops.append(part.stop)
@@ -126,24 +125,6 @@ def parts_of(model: Any, batch: Batch, shares: Shares, parts: int) -> list[Packe
     return [model.pack(type(packed.batch)(**{name: array[each] for name, array in arrays.items()})) for each in rows]
 
 
-def _have_targets(batch: Batch) -> Array:
-    """True for each sequence that has a label, or an answer, to predict (B,)."""
-    has_target = np.ones(len(batch.input_ids), bool)
-    for targets in (batch.labels, batch.start_positions):
-        if targets is not None:
-            has_target &= (targets != IGNORED).reshape(len(has_target), -1).any(axis=1)
-    return has_target
-
-
 def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:
     """The generator that draws the dropout of the part with this number."""
     return None if seed is None else np.random.default_rng([*seed, number])
-
-
-def checkpoint_layers(model: Any) -> None:
-    """Have every Encoder of a model compute its layers again on the way back. Raises: ValueError without one."""
-    encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
-    if not encoders:
-        raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
-    for encoder in encoders:
-        encoder.gradient_checkpointing = True

@@ -42,9 +42,9 @@ class CheckFinite(Watcher):
         if self.log is not None:
             self.log.metrics.write(step.number, {"loss": step.losses.total, "gradient_norm": step.gradient_norm})
         communicator = self.shares.communicator
-        parts = enumerate(parts_of(self.model, step.batch, self.shares, self.parts))
+        parts = enumerate(parts_of(self.model, step.batch, self.parts))
         own = communicator.own([(part, part_rng(step.seed, number)) for number, part in parts])
-        gradients = [(piece.name, piece.parameter) for piece in self.shares.own]
+        gradients = zip(self.shares.names, self.shares.parameters, strict=True)
         _, found = min(communicator.gather(first_not_finite(self.model, own, gradients)))
         raise NotFiniteError(
             f"step {step.number}: the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}; "

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import keep_freed_memory
+from npbert.compute import hold_blas, keep_freed_memory
 from npbert.files import FileError
 from npbert.training.finite import CheckFinite
 from npbert.training.judge import Judge
@@ -31,7 +31,7 @@ def session(trainer: Any) -> Iterator[list[Watcher]]:
     """
     keep_freed_memory()
     communicator, saved = trainer.communicator, trainer.saved
-    with communicator.ending_together(), ExitStack() as folder:
+    with communicator.ending_together(), hold_blas(), ExitStack() as folder:
         check_same_run(communicator, trainer.model, trainer.recorded, trainer.judged_by)
         done_by_the_first(communicator, lambda: folder.enter_context(run_folder(trainer.folder)))
         check_same_folder(communicator, trainer.folder)

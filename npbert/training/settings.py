@@ -75,9 +75,6 @@ class TrainerSettings(Settings):
     gradient_checkpointing: bool = setting(
         False, "compute each layer again on the way back, instead of keeping it: less memory for the same result"
     )
-    share_state: bool = setting(
-        True, "of several processes, each keeps only its share of what the optimizer remembers, for the same result"
-    )
     evaluate_every: int = setting(
         -1,
         "how many steps lie between evaluations; 0: only at the end; -1: about ten times in a run, fewer "

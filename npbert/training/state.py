@@ -28,11 +28,11 @@ from npbert.training.settings import SETTINGS_FILE, Settings
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
 LOCK_FILE = ".lock"
-FREE = ("keep_state", "share_state")
+FREE = ("keep_state",)
 """Settings that may be others when a run goes on: they change nothing that it computes."""
 LENGTH = ("steps", "epochs", "patience")
 """Settings that say when a run ends: they may be others when it goes on, and its learning rate follows them."""
-_KEY = "npbert"
+_KEY, _VALUE = "npbert", "value"
 
 
 @contextmanager
@@ -92,12 +92,13 @@ class SavedRun:
         """Write the state: the parameters, what the optimiser remembers, and the progress. The file is whole or not
         there at all: a crash leaves the one before it."""
         moments = self.shares.moments(self.optimizer)
-        if moments is None:
+        if not self.shares.communicator.is_first:
             return
         known = {"rng": self.rng.bit_generator.state, "settings": self._settings}
         head = {"steps": self.optimizer.steps, "progress": {**progress.stored(), **known}}
         with atomic_write(self.path) as written:
-            write_tensors(written, {**_values(self.model), **moments}, {_KEY: json.dumps(head)})
+            values = {f"{_VALUE}.{name}": value for name, value in _values(self.model).items()}
+            write_tensors(written, {**values, **moments}, {_KEY: json.dumps(head)})
 
     def restore(self) -> Progress:
         """Go on from the state, bit for bit: the arrays, the progress and the generator, or, if it is wrong, nothing of
@@ -131,21 +132,20 @@ class SavedRun:
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimiser from the file, or neither."""
-        values = _values(self.model)
+        values, moments = _values(self.model), self.optimizer.moments()
         found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
-        like = {**values, **self.shares.like_moments(self.optimizer)}
-        wanted = {name: f"F{8 * array.itemsize} {array.shape}" for name, array in like.items()}
+        shapes = {name: f"F{8 * value.itemsize} {value.shape}" for name, value in values.items()}
+        wanted = {f"{kind}.{name}": shape for kind in (_VALUE, *moments) for name, shape in shapes.items()}
         if wanted != found:
             name = next(name for name in {**wanted, **found} if wanted.get(name) != found.get(name))
             raise FileError(
                 f"{file.path} is the state of another model or optimiser: {name} is {found.get(name, 'missing')} "
                 f"there, and {wanted.get(name, 'missing')} here"
             )
-        pieces = {piece.parameter: piece for piece in self.shares.own}
-        places = {name: (slice(None), array) for name, array in values.items()} | {
-            f"{kind}.{pieces[parameter].name}": (pieces[parameter].stretch, array)
-            for kind, arrays in self.optimizer.moments().items()
-            for parameter, array in zip(self.optimizer.parameters, arrays, strict=True)
+        places = {f"{_VALUE}.{name}": (slice(None), value) for name, value in values.items()} | {
+            f"{kind}.{name}": (stretch, array)
+            for kind, arrays in moments.items()
+            for name, stretch, array in zip(values, self.shares.own, arrays, strict=True)
         }
         for name in places:
             if not is_finite(file.read(name)):
@@ -202,4 +202,4 @@ def _read_head(file: TensorFile) -> tuple[int, dict[str, Any]]:
 
 
 def _values(model: Layer) -> dict[str, Array]:
-    return {f"value.{name}": parameter.value for name, parameter in model.named_parameters()}
+    return {name: parameter.value for name, parameter in model.named_parameters()}

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from npbert.blocks import Encoder
+from npbert.core import named_parts
 from npbert.data.batch import Batch
 from npbert.optim import AdamW, clip_factor, linear_warmup_decay
 from npbert.shown import Sheet, Shown
-from npbert.training.accumulate import checkpoint_layers, gradients_of
+from npbert.training.accumulate import gradients_of
 from npbert.training.judge import Goal
 from npbert.training.live import sheet_of
 from npbert.training.parallel import ALONE, Communicator, Shares, check_same_batch
@@ -80,8 +82,8 @@ class Trainer(Shown):
         self.evaluate, self.goal, self.show, self.example = evaluate, goal, show, example
         self.communicator, self.judged_by = communicator, list(map(Path, judged_by))
         if settings.gradient_checkpointing:
-            checkpoint_layers(model)
-        self.shares = Shares(model, communicator, shared_out=settings.share_state)
+            _checkpoint_layers(model)
+        self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=self.settings.steps)
         save_model = save_model or partial(model.save_pretrained, overwrite=True)
@@ -130,8 +132,8 @@ class Trainer(Shown):
         seed = [self.progress.epoch_seed, self.step]
         with np.errstate(all="ignore"):  # a watcher finds what comes of an overflow
             self.shares.zero_grad()
-            losses, gradients = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
-            norm = self.shares.add_up(gradients)
+            losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
+            norm = self.shares.add_up(sums)
             lr = self.learning_rate(settings.steps)
             step = Step(number, batch, seed, losses, norm, lr)
             if settings.is_logged(number) or settings.is_judged(number):
@@ -142,3 +144,12 @@ class Trainer(Shown):
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
             self.shares.spread_values()
         return step._replace(seconds=time.perf_counter() - start)
+
+
+def _checkpoint_layers(model: Any) -> None:
+    """Have every Encoder of a model compute its layers again on the way back. Raises: ValueError without one."""
+    encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
+    if not encoders:
+        raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
+    for encoder in encoders:
+        encoder.gradient_checkpointing = True

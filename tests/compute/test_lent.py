@@ -28,7 +28,7 @@ def test_blas_gets_all_threads_and_gives_them_back(count_of_blas):
             raise KeyboardInterrupt
         assert (num_threads(), count_of_blas()) == (3, BLAS_THREADS)
     with on_threads(1):
-        assert seen_in_lend(count_of_blas) == (False, BLAS_THREADS, 1)
+        assert seen_in_lend(count_of_blas) == (False, 1, 1)
 
 
 def test_in_a_piece_or_beside_others_nothing_is_lent(count_of_blas):

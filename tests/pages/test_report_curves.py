@@ -60,8 +60,8 @@ def test_facts(tmp_path):
     facts = facts_of(read_run(folder))
     assert facts["steps"] == "4" and re.fullmatch(r"\d+\.\d s", facts["time"]) and "tokens a second" in facts["speed"]
     assert facts["made by"] == f"npbert {npbert.__version__}"
-    made = command_of(read_run(write_run(tmp_path / "made", seed=3, held_out=["a b"], share_state=False)))
-    assert made == f"npbert pretrain {tmp_path}/made --no-share-state --corpus books --held-out 'a b' --seed 3"
+    made = command_of(read_run(write_run(tmp_path / "made", seed=3, held_out=["a b"], keep_state=False)))
+    assert made == f"npbert pretrain {tmp_path}/made --no-keep-state --corpus books --held-out 'a b' --seed 3"
 
 
 def test_the_same_guess_is_folded(tmp_path):

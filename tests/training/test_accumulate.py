@@ -15,7 +15,7 @@ from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import LossOf
 from npbert.models import Reads
 from npbert.training.accumulate import StepLosses, accumulate, gradients_of, parts_of
-from npbert.training.parallel import ALONE, Gradients, Shares
+from npbert.training.parallel import ALONE, Shares, add_up
 from tests.computing import in_pieces, on_threads
 
 SAME = 1e-12
@@ -56,7 +56,7 @@ def test_a_sequence_without_a_target_shares_a_part_with_one_that_has():
     batch.labels[:2] = IGNORED
     check_parts(model, batch)
     for parts in (1, 2, 3, 4):
-        pieces = parts_of(model, batch, Shares(model, ALONE), parts)
+        pieces = parts_of(model, batch, parts)
         assert len(pieces) == min(parts, 2)
         assert all((piece.batch.labels != IGNORED).any() for piece in pieces)
 
@@ -94,7 +94,7 @@ def test_parts_are_neighbours_in_length_of_about_one_size_with_all_that_is_their
     model, _ = make("BertForSequenceClassification")
     model.reads = Reads("first", "number", grouped=len(shape) == 3)
     model.config = replace(model.config, vocab_size=6, max_position_embeddings=10)
-    pieces = [piece.batch for piece in parts_of(model, batch, Shares(model, ALONE), parts)]
+    pieces = [piece.batch for piece in parts_of(model, batch, parts)]
     found = [piece.input_ids.reshape(len(piece.input_ids), -1)[:, 0].tolist() for piece in pieces]
     in_order = np.argsort(LENGTHS).tolist()
     assert [sorted(in_order[: len(found[0])]), sorted(in_order[-len(found[-1]) :])] == [found[0], found[-1]]
@@ -117,16 +117,16 @@ def test_any_number_of_threads_gives_the_same_bits_and_no_gradient_too_many(part
     for threads in (1, 2, 3, 4, 7):
         shares, held, at_once = Shares(model, ALONE), [], min(threads, parts)
 
-        class Watched(Gradients):
-            def merge(self, held=held):
-                super().merge()
-                held.append(len(self.sums))
+        def watched(sums, everyone, add, held=held):
+            left = add_up(sums, everyone, add)
+            held.append(len(left))
+            return left
 
         shares.zero_grad()
         with on_threads(threads), in_pieces(50, 1), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(import_module("npbert.training.accumulate"), "Gradients", Watched)
-            losses, gradients = gradients_of(model, batch, [3] if dropout else None, shares, parts=parts)
-            norm = shares.add_up(gradients)
+            patch.setattr(import_module("npbert.training.accumulate"), "add_up", watched)
+            losses, sums = gradients_of(model, batch, [3] if dropout else None, shares, parts=parts)
+            norm = shares.add_up(sums)
         found = [losses, norm, *(parameter.grad.tobytes() for parameter in model.parameters())]
         wanted = wanted or found
         assert found == wanted

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, clip_by_global_norm, linear_warmup_decay
+from npbert.compute.threads import lend_to_blas
 from npbert.data.task_data import TaskData
 from npbert.extras import how_to_install
 from npbert.json_lines import METRICS_FILE, read_json_lines
@@ -16,6 +17,7 @@ from npbert.training.judge import Goal
 from npbert.training.plot import draw_curves
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.state import MODEL_FOLDER
+from tests.computing import BLAS_THREADS, on_threads
 from tests.models.own import NoBert, Score
 from tests.training.tiny import TINY, assert_same, classifier, collate, examples, make_trainer, task_data, values
 
@@ -160,6 +162,22 @@ def test_evaluation_is_without_dropout_and_over_all_targets(tmp_path):
     log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
     loss, accuracy = -log_p[np.arange(7), labels].mean(), (logits.argmax(axis=1) == labels).mean()
     assert numbers == pytest.approx({"loss": loss, "accuracy": accuracy}, rel=1e-5)
+
+
+def test_an_evaluation_has_no_threads_of_blas(tmp_path, count_of_blas):
+    """BLAS may round otherwise on several, and a clock says whether it has them: the files of a run would differ."""
+    trainer, seen = make_trainer(tmp_path, steps=2), []
+
+    def evaluate():
+        with lend_to_blas() as is_lent:
+            seen.append((is_lent, count_of_blas()))
+        return {"loss": 1.0}
+
+    trainer.evaluate = evaluate
+    with on_threads(2):
+        trainer.train()
+    assert set(seen) == {(False, 1)}
+    assert count_of_blas() == BLAS_THREADS
 
 
 def test_what_cannot_be(tmp_path):

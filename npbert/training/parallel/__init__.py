@@ -8,7 +8,8 @@ from npbert.training.parallel.same import (
     check_same_run,
     done_by_the_first,
 )
-from npbert.training.parallel.shares import Gradients, Shares
+from npbert.training.parallel.shares import Shares, Sums, add_arrays
+from npbert.training.parallel.tree import add_up
 
 __all__ = [
     "Communicator",
@@ -18,7 +19,9 @@ __all__ = [
     "launch_command",
     "done_by_the_first",
     "Shares",
-    "Gradients",
+    "Sums",
+    "add_up",
+    "add_arrays",
     "shared_out",
     "share_cores",
     "check_same_run",

@@ -12,10 +12,6 @@ class Communicator:
 
     Every method is called by all processes, in the same order; each waits until the others are there.
 
-    Training needs a sum: the gradient of a batch is the sum of those of its parts. The processes add up theirs once a
-    step (all-reduce, in MPI's words), in two exchanges: of gradients, and, when each has updated its own share of the
-    parameters, of values. docs/scaling.md says why a sum needs no backward.
-
     This class is one process by itself.
     """
 
@@ -43,11 +39,9 @@ class Communicator:
         """True for the process that writes files and speaks."""
         return self.rank == 0
 
-    def own(self, items: Sequence[Any], rank: int | None = None) -> Sequence[Any]:
-        """Those of the items that are this process's share: neighbours, as many as others have or one more. rank: of
-        another process, for its share."""
-        rank = self.rank if rank is None else rank
-        return items[len(items) * rank // self.size : len(items) * (rank + 1) // self.size]
+    def own(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Those of the items that are this process's share: neighbours, as many as others have or one more."""
+        return items[len(items) * self.rank // self.size : len(items) * (self.rank + 1) // self.size]
 
 
 ALONE = Communicator()
@@ -67,9 +61,8 @@ def shared_out(
     """
     if communicator.size == 1:
         return list(compute(items))
-    rank, size = communicator.rank, communicator.size
-    own = [array for group in groups[rank::size] for array in compute([items[number] for number in group])]
-    numbers = [number for other in range(size) for group in groups[other::size] for number in group]
-    arrays = (array for theirs in communicator.gather(own) for array in theirs)
-    found = dict(zip(numbers, arrays, strict=True))
-    return [found[number] for number in range(len(items))]
+    found: dict[int, Array] = {}
+    for group in groups[communicator.rank :: communicator.size]:
+        found |= zip(group, compute([items[number] for number in group]), strict=True)
+    everyone = {number: array for theirs in communicator.gather(found) for number, array in theirs.items()}
+    return [everyone[number] for number in range(len(items))]

@@ -1,10 +1,12 @@
 """What several processes share: sums, evaluation, state and decisions. A sum has the same bits in whatever order its
 parts come, and whoever has added up some of them."""
 
+import gc
 import importlib
 import itertools
 import random
 import threading
+import weakref
 from contextlib import contextmanager
 
 import numpy as np
@@ -12,8 +14,7 @@ import pytest
 
 from npbert import Adam, Layer, Parameter
 from npbert.training.finite import NotFiniteError
-from npbert.training.parallel import ALONE, Gradients, Shares, shared_out
-from npbert.training.parallel.tree import add_up, nodes_of
+from npbert.training.parallel import ALONE, Shares, add_up, shared_out
 from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together
 from tests.training.tiny import classifier, needs_the_extra_train, results, values
@@ -32,32 +33,28 @@ def small_blocks():
 
 
 def by_halves(parts):
-    """The tree as it is drawn: the largest power of two that leaves something for the other side, and the rest."""
-    if len(parts) == 1:
-        return parts[0]
-    half = 1 << (len(parts) - 1).bit_length() - 1
-    return by_halves(parts[:half]) + by_halves(parts[half:])
+    """The tree as it is drawn: the first half, of an odd number the larger one, and the rest."""
+    half = -(-len(parts) // 2)
+    return parts[0] if len(parts) == 1 else by_halves(parts[:half]) + by_halves(parts[half:])
 
 
 @pytest.mark.parametrize("count", range(1, 14))
 def test_the_same_bits_whoever_adds_what(count):
     """And whenever: by rounds of several parts, or of one."""
-    parts = list(np.random.default_rng(count).normal(size=(count, 50)).astype(np.float32))
+    parts, everyone = list(np.random.default_rng(count).normal(size=(count, 50)).astype(np.float32)), range(count)
     wanted, draw = by_halves(parts), random.Random(count)
     for size, at_once in itertools.product(range(1, 6), (1, 2, 3)):
-        nodes = {}
+        of_all = {}
         for rank in range(size):
-            numbers = Threads(rank, size, None, None).own(range(count))
-            assert list(numbers) == list(Threads(0, size, None, None).own(range(count), rank))
-            waiting = {}
+            numbers, waiting = Threads(rank, size, None, None).own(everyone), {}
             for first in range(0, len(numbers), at_once):
-                waiting |= {(0, number): parts[number] for number in numbers[first : first + at_once]}
-                waiting = add_up(waiting, count, np.add)
+                waiting |= {range(each, each + 1): parts[each] for each in numbers[first : first + at_once]}
+                waiting = add_up(waiting, everyone, np.add)
                 assert len(waiting) <= count.bit_length() + 1
-            assert sorted(waiting) == nodes_of(numbers, count)
-            nodes |= waiting
-        shuffled = draw.sample(sorted(nodes), len(nodes))
-        (total,) = add_up({node: nodes[node] for node in shuffled}, count, np.add).values()
+            assert list(itertools.chain(*waiting)) == list(numbers)
+            of_all |= waiting
+        shuffled = {each: of_all[each] for each in draw.sample(list(of_all), len(of_all))}
+        (total,) = add_up(shuffled, everyone, np.add).values()
         np.testing.assert_array_equal(total, wanted)
     if count > 3:
         assert (sum(parts[1:], parts[0]) != wanted).any(), "another order shows"
@@ -98,31 +95,28 @@ def test_what_the_first_process_says_decides(tmp_path):
     assert together(2, work) == [({"loss": 0.5}, 6)] * 2
 
 
-@pytest.mark.parametrize(
-    ("before", "shared", "after", "shared_then"), [(3, 1, 2, 0), (2, 0, 3, 1), (0, 1, 4, 1), (2, 1, 0, 0)]
-)
-def test_a_state_of_any_number_is_gone_on_from_by_any_other(tmp_path, before, shared, after, shared_then):
-    """The number of processes, and whether the state is shared out, change nothing."""
+@pytest.mark.parametrize(("before", "after"), [(3, 2), (2, 3), (0, 4), (2, 0)])
+def test_a_state_of_any_number_is_gone_on_from_by_any_other(tmp_path, before, after):
     with pytest.raises(KeyError, match="stop"):
-        together(before, train(tmp_path / "run", share_state=bool(shared), step=7, act=stop))
-    together(after, train(tmp_path / "run", share_state=bool(shared_then)))
+        together(before, train(tmp_path / "run", step=7, act=stop))
+    together(after, train(tmp_path / "run"))
     train(tmp_path / "whole")(ALONE)
     assert results(tmp_path / "run") == results(tmp_path / "whole"), "the same files, to the last bit"
 
 
 @pytest.mark.parametrize("size", [2, 3, 7])
-def test_each_process_remembers_its_share_alone_and_a_piece_of_a_matrix_is_one_so_that_its_decay_stays(size):
+def test_each_process_remembers_its_share_alone_and_a_stretch_of_a_matrix_is_one_so_that_its_decay_stays(size):
     def share(communicator):
         shares = Shares(classifier(), communicator)
         moments = [array for arrays in Adam(shares.parameters).moments().values() for array in arrays]
-        return sum(array.size for array in moments), [(piece.name, piece.parameter.value.shape) for piece in shares.own]
+        pairs = zip(shares.parameters, shares.all, strict=True)
+        assert all(stretch.value.ndim == whole.value.ndim for stretch, whole in pairs)
+        return sum(array.size for array in moments)
 
-    counts, pieces = zip(*together(size, share), strict=True)
+    counts = together(size, share)
     total = sum(2 * value.size for value in values(classifier()))
     assert sum(counts) == total
     assert max(counts) <= total / size + 2 * BLOCK
-    shapes = {name: parameter.value.shape for name, parameter in classifier().named_parameters()}
-    assert all(len(shape) == len(shapes[name]) for name, shape in itertools.chain(*pieces))
 
 
 def test_more_processes_than_blocks(tmp_path, monkeypatch):
@@ -143,20 +137,44 @@ def test_what_no_backward_reaches_has_the_gradient_0(size):
     """In the first step, one reaches it."""
 
     def two_steps(communicator):
-        model, count = Two(), communicator.size
+        model = Two()
         shares = Shares(model, communicator)
         for reached in ([model.unused, model.used], [model.used]):
             shares.zero_grad()
-            gradients = Gradients(count)
-            gradients.sums[0, communicator.rank] = [
-                np.full(each.value.shape, 10.0 * len(reached) * (each in reached)) for each in shares.all
-            ]
-            norm = shares.add_up(gradients)
+            part = range(communicator.rank, communicator.rank + 1)
+            of_part = [np.full(each.value.shape, 10.0 * len(reached) * (each in reached)) for each in shares.all]
+            norm = shares.add_up({part: of_part})
         return norm, [number for own in shares.parameters for number in own.grad.flat]
 
     norms, gradients = zip(*together(size, two_steps), strict=True)
     assert list(itertools.chain(*gradients)) == [10.0 * size] * 6 + [0.0] * 4
     np.testing.assert_allclose(norms, [10 * size * 6**0.5] * size, rtol=1e-15)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_parts_may_be_done_in_any_order(order):
+    model = Two()
+    shares = Shares(model, ALONE)
+    sums = {range(part, part + 1): [np.full(each.value.shape, 10.0**part) for each in shares.all] for part in order}
+    assert shares.add_up(sums) == pytest.approx(111 * 10**0.5, rel=1e-15)
+    assert all((parameter.grad == 111).all() for parameter in model.parameters())
+
+
+def test_what_is_not_wanted_any_more_is_freed():
+    """So a process holds the sum of one step at a time."""
+
+    def held(communicator):
+        shares = Shares(classifier(), communicator)
+        of_part = [np.ones_like(each.value) for each in shares.all]
+        seen = [weakref.ref(array) for array in of_part]
+        shares.add_up({range(communicator.rank, communicator.rank + 1): of_part})
+        shares.spread_gradients()
+        del of_part
+        shares.zero_grad()
+        gc.collect()
+        return [each for each in seen if each() is not None]
+
+    assert together(0, held) + together(3, held) == [[]] * 4
 
 
 def test_one_that_is_asked_to_stop_stops_all_at_the_same_step(tmp_path, monkeypatch):

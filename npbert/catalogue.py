@@ -65,7 +65,7 @@ class LossInParts(Layer):
         self.model, self.parts = model, parts
 
     def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> Any:
-        tape.keep(self, batch)
+        tape.keep(self, batch=batch)
         return self.model.loss(batch).loss
 
     def backward(self, dloss: Any, tape: Tape) -> None:

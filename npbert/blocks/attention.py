@@ -31,11 +31,11 @@ class MultiHeadAttention(Layer):
         self.dot_product = DotProductAttention(num_heads, dropout)
 
     def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
-        q = self.query.forward(x, tape)
-        k = self.key.forward(z, tape)
-        v = self.value.forward(z, tape)
-        c = self.dot_product.forward(q, k, v, sequences, tape)
-        return self.output.forward(c, tape)
+        q = self.query(x, tape)
+        k = self.key(z, tape)
+        v = self.value(z, tape)
+        c = self.dot_product(q, k, v, sequences, tape)
+        return self.output(c, tape)
 
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
         """(dx, dz): back through the output, the heads and the three projections.

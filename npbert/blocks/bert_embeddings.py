@@ -46,11 +46,11 @@ class BertEmbeddings(Layer):
         self.dropout = Dropout(dropout)
 
     def forward(self, input_ids: Array, token_type_ids: Array, positions: Array, tape: Tape = NO_TAPE) -> Array:
-        word = self.word_embeddings.forward(input_ids, tape)
-        position = self.position_embeddings.forward(positions, tape)
-        token_type = self.token_type_embeddings.forward(token_type_ids, tape)
-        y = self.layer_norm.forward(word + position + token_type, tape)
-        return self.dropout.forward(y, tape)
+        word = self.word_embeddings(input_ids, tape)
+        position = self.position_embeddings(positions, tape)
+        token_type = self.token_type_embeddings(token_type_ids, tape)
+        y = self.layer_norm(word + position + token_type, tape)
+        return self.dropout(y, tape)
 
     def backward(self, dy: Array, tape: Tape) -> None:
         """A sum hands its gradient to each of its terms, so all three tables are given the same. There is no dx, as ids

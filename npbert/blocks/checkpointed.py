@@ -20,12 +20,12 @@ class Checkpointed(Layer):
         self.layer = layer
 
     def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
-        tape.keep(self, inputs, copy.deepcopy(tape.rng) if tape.keeps else None)
-        return self.layer.forward(*inputs, tape=Tape(tape.rng, keeps=False))
+        tape.keep(self, inputs=inputs, rng=copy.deepcopy(tape.rng) if tape.keeps else None)
+        return self.layer(*inputs, tape=Tape(tape.rng, keeps=False, watcher=tape.watcher))
 
     def backward(self, dy: Any, tape: Tape) -> Any:
         """dx as the layer itself has it, from the same numbers."""
         inputs, rng = tape.take(self)
         again = Tape(rng)
-        self.layer.forward(*inputs, tape=again)
+        self.layer(*inputs, tape=again)
         return self.layer.backward(dy, again)

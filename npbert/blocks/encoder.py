@@ -43,13 +43,14 @@ class Encoder(Layer):
             computed = [Checkpointed(layer) for layer in computed]
         *layers, last = computed
         for layer in layers:
-            x = layer.forward(x, x, sequences, tape=tape)
+            x = layer(x, x, sequences, tape=tape)
         all_are_read = read is None
         if read is None:
-            y: Array = last.forward(x, x, sequences, tape=tape)
+            y: Array = last(x, x, sequences, tape=tape)
         else:
-            y = last.forward(self.gather.forward(x, read, tape), x, sequences.only(read), tape=tape)
-        tape.keep(self, computed, all_are_read)  # `Checkpointed` wraps the layers anew in each forward
+            y = last(self.gather(x, read, tape), x, sequences.only(read), tape=tape)
+        # `Checkpointed` wraps the layers anew in each forward.
+        tape.keep(self, computed=computed, all_are_read=all_are_read)
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:

@@ -24,12 +24,12 @@ class EncoderLayer(Layer):
     after forward, the last entry first,
 
         output_norm: x_hat (5, 8), sigma (5, 1)
-        dropout: x.shape (5, 8), x.dtype float32, mask None
+        dropout: shape (5, 8), dtype float32, mask None
         feed_forward.output: x (5, 16)
         feed_forward.activation: slope (5, 16)
         feed_forward.intermediate: x (5, 8)
         attention_norm: x_hat (5, 8), sigma (5, 1)
-        dropout: x.shape (5, 8), x.dtype float32, mask None
+        dropout: shape (5, 8), dtype float32, mask None
         attention.output: x (5, 8)
         attention.dot_product: q (5, 8), k (5, 8), v (5, 8), pieces [Piece], probabilities [(1, 2, 5, 5)], masks [None]
         attention.value: x (5, 8)
@@ -61,11 +61,11 @@ class EncoderLayer(Layer):
         self.dropout = Dropout(dropout)  # used twice; what it drew each time is on the tape
 
     def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
-        f = self.attention.forward(x, z, sequences, tape)
-        h = self.attention_norm.forward(x + self.dropout.forward(f, tape), tape)
+        f = self.attention(x, z, sequences, tape)
+        h = self.attention_norm(x + self.dropout(f, tape), tape)
 
-        f = self.feed_forward.forward(h, tape)
-        return self.output_norm.forward(h + self.dropout.forward(f, tape), tape)
+        f = self.feed_forward(h, tape)
+        return self.output_norm(h + self.dropout(f, tape), tape)
 
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
         """(dx, dz): the two halves backwards.

@@ -32,9 +32,9 @@ class FeedForward(Layer):
         self.output = Linear(intermediate_size, hidden_size, init)
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
-        h = self.intermediate.forward(x, tape)  # (N, F)
-        h = self.activation.forward(h, tape)
-        return self.output.forward(h, tape)
+        h = self.intermediate(x, tape)  # (N, F)
+        h = self.activation(h, tape)
+        return self.output(h, tape)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """The chain rule: the parts in reverse order, each given what the one before it returned."""

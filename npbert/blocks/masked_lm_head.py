@@ -33,10 +33,10 @@ class MaskedLMHead(Layer):
         self.bias = init.zeros(vocab_size)
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
-        h = self.dense.forward(x, tape)
-        h = self.activation.forward(h, tape)
-        h = self.layer_norm.forward(h, tape)
-        tape.keep(self, h)
+        h = self.dense(x, tape)
+        h = self.activation(h, tape)
+        h = self.layer_norm(h, tape)
+        tape.keep(self, h=h)
         return matmul(h, self.table.value.T, plus=self.bias.value)
 
     def backward(self, dlogits: Array, tape: Tape) -> Array:

@@ -22,7 +22,7 @@ class MeanPooling(Layer):
     def forward(self, x: Array, sequences: Sequences, tape: Tape = NO_TAPE) -> Array:
         check_like(self, x, (sequences.num_rows, *x.shape[1:]), x.dtype, name="x")
         lengths = sequences.lengths.astype(x.real.dtype)[:, None]  # (B, 1)
-        tape.keep(self, sequences, lengths, x.shape[1:])
+        tape.keep(self, sequences=sequences, lengths=lengths, features=x.shape[1:])
         return np.stack([rows.sum(axis=0) for rows in np.split(x, sequences.offsets[1:-1])]) / lengths
 
     def backward(self, dy: Array, tape: Tape) -> Array:

@@ -22,7 +22,7 @@ class Pooler(Layer):
         self.activation = Tanh()
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
-        return self.activation.forward(self.dense.forward(x, tape), tape)
+        return self.activation(self.dense(x, tape), tape)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """Through tanh, then through the product."""

@@ -1,28 +1,14 @@
 """Layer: the base of all layers. It holds parameters and other layers, and nothing that belongs to one call."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from npbert.compute.array import Forward, Output
 from npbert.core.parameter import Parameter
-from npbert.describe import describe_parts
-from npbert.shown import Row, Sheet, Shown
-
-
-class _Parameters(list[Parameter], Shown):
-    """A list of parameters that knows what they were called."""
-
-    __repr__ = Shown.__repr__
-
-    def __init__(self, named: Iterable[tuple[str, Parameter]]) -> None:
-        named = list(named)
-        super().__init__(parameter for _, parameter in named)
-        self._names = {id(parameter): name for name, parameter in named}
-
-    def _sheet(self) -> Sheet:
-        rows = [Row(self._names.get(id(each), "added later"), (str(each.value.shape),)) for each in self]
-        count = sum(parameter.value.size for parameter in self)
-        return Sheet(f"{len(self)} parameters of {count:,} numbers in all", rows=rows)
+from npbert.core.parts import named_parameters, named_parts
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.shown import Sheet, Shown
+from npbert.shown.layers import NamedList, describe_parts
 
 
 class Layer(Shown):
@@ -43,9 +29,23 @@ class Layer(Shown):
         """Return dx = ∂loss/∂x, given dy = ∂loss/∂y: take what forward kept, add ∂loss/∂value to each parameter."""
         raise NotImplementedError(f"{type(self).__name__} has no backward")
 
-    def __call__(self: Forward[Output], *inputs: Any) -> Output:
-        """Call forward without a tape, for when no backward will follow."""
-        return self.forward(*inputs)
+    def __call__(self: Forward[Output], *inputs: Any, tape: Tape = NO_TAPE) -> Output:
+        """Call forward, and tell the tape: then print(tape) and a watcher know which layer ran, and within which.
+
+        The tape is the last input, with or without its name. Without a tape, nothing is kept for backward.
+        """
+        if inputs and isinstance(inputs[-1], Tape):
+            tape, inputs = inputs[-1], inputs[:-1]
+        if tape is NO_TAPE:
+            return self.forward(*inputs)
+        tape.under_way.append(self)
+        try:
+            output = self.forward(*inputs, tape=tape)
+        finally:
+            tape.under_way.pop()
+        if tape.watcher is not None:
+            tape.watcher(self, inputs, output)
+        return output
 
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
         """Each parameter with its dotted name (`feed_forward.output.weight`), in the order of definition, once."""
@@ -53,7 +53,7 @@ class Layer(Shown):
 
     def parameters(self) -> list[Parameter]:
         """Each parameter once, in the order of definition. The list prints their names and shapes."""
-        return _Parameters(self.named_parameters())
+        return NamedList(self.named_parameters())
 
     def zero_grad(self) -> None:
         """Set every gradient to 0."""
@@ -63,27 +63,3 @@ class Layer(Shown):
     def _sheet(self) -> Sheet:
         """A line for the layer and one for each part, by its path: settings, and shapes of parameters and arrays."""
         return describe_parts(named_parts(self))
-
-
-def named_parameters(owner: object) -> Iterator[tuple[str, Parameter]]:
-    """Each Parameter of `owner` with its dotted name, in the order of definition, once even when it is shared: of its
-    attributes, and of the layers (anything with a `forward`) that it holds, alone or in a list, tuple or dict."""
-    return ((name, part) for name, part in named_parts(owner) if isinstance(part, Parameter))
-
-
-def named_parts(owner: object) -> Iterator[tuple[str, Any]]:
-    """As named_parameters, with the layers, each before its own parts. The first is `owner` itself, named ""."""
-    return _walk("", owner, set(), is_part=True)
-
-
-def _walk(name: str, item: Any, seen: set[int], *, is_part: bool = False) -> Iterator[tuple[str, Any]]:
-    is_layer = (hasattr(item, "forward") or hasattr(item, "named_parameters")) and not isinstance(item, type)
-    if id(item) in seen:
-        return
-    members = dict(enumerate(item)) if isinstance(item, list | tuple) else item
-    if is_part or is_layer or isinstance(item, Parameter):
-        seen.add(id(item))
-        yield name, item
-        members = getattr(item, "__dict__", members)
-    for key, member in members.items() if isinstance(members, dict) else ():
-        yield from _walk(f"{name}.{key}" if name else str(key), member, seen)

@@ -1,14 +1,18 @@
 """Tape: the place where forward keeps what backward will need."""
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from npbert.core.layer import named_parts
-from npbert.describe import describe_entry, describe_kept, describe_layer, outermost_layer
-from npbert.shown import Row, Sheet, Shown
+from npbert.core.parts import named_parts
+from npbert.shown import Sheet, Shown
+from npbert.shown.layers import Entry, describe_layer, describe_tape
 
 RULE = "Backward undoes forward in reverse order, so each layer takes back what it kept, the last one first, once."
+
+
+Watcher: TypeAlias = Callable[[Any, tuple[Any, ...], Any], object]
 
 
 class TapeError(RuntimeError):
@@ -25,45 +29,46 @@ class Tape(Shown):
     rng: where dropout draws from; None means no dropout, as in evaluation.
     keeps: False keeps nothing: for a forward that no backward follows, or one that backward will run again. A layer may
     ask `tape.keeps` before it makes what is to be kept.
+    watcher: is told of each call of a layer with this tape, when it is over: watcher(layer, inputs, output).
     Raises: TypeError for an rng that is not a Generator; TapeError for what is taken out of turn, twice, or copied.
     """
 
-    def __init__(self, rng: np.random.Generator | None = None, *, keeps: bool = True) -> None:
+    def __init__(
+        self, rng: np.random.Generator | None = None, *, keeps: bool = True, watcher: Watcher | None = None
+    ) -> None:
         if rng is not None and not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng is {rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
-        self.rng, self.keeps = rng, keeps
-        self._kept: list[tuple[Any, tuple[Any, ...]]] = []
-        self._whole: Any = None  # the layer in which print(tape) finds the paths of all others
+        self.rng, self.keeps, self.watcher = rng, keeps, watcher
+        self.under_way: list[Any] = []  # the layers whose forward is running, the outermost first
+        self._entries: list[Entry] = []
 
-    def keep(self, layer: Any, *values: Any) -> None:
-        """Put what `layer` will need in backward on top."""
+    def keep(self, layer: Any, /, **values: Any) -> None:
+        """Put what `layer` will need in backward on top, each value by its name."""
         if self.keeps:
-            self._whole = self._whole if self._kept else outermost_layer()
-            self._kept.append((layer, values))
+            self._entries.append(Entry(layer, values, [*self.under_way, layer][0]))
 
     def take(self, layer: Any) -> Any:
         """Take off what `layer` kept last: the value, or a tuple of them where it kept several. Raises: TapeError when
         something else is on top, or nothing."""
-        if self._kept and self._kept[-1][0] is layer:
-            _, values = self._kept.pop()
+        if self._entries and self._entries[-1].layer is layer:
+            values = tuple(self._entries.pop().values.values())
             return values[0] if len(values) == 1 else values
         name, why = describe_layer(layer), "the tape keeps nothing: forward needs a `Tape()`."
-        if self._kept:
-            another = "another " if describe_layer(self._kept[-1][0]) == name else ""
-            why = f"on top of the tape is what {another}{describe_entry(*self._kept[-1])}."
+        if self._entries:
+            another = "another " if describe_layer(self._entries[-1].layer) == name else ""
+            why = f"on top of the tape is what {another}{self._entries[-1]}."
         elif self.keeps:
             why = "the tape is empty: did forward keep anything, on this tape?"
         raise TapeError(f"{name} would take back what it kept, but {why} {RULE}")
 
     def check_empty(self) -> None:
         """Raise TapeError if something is left: then a backward was forgotten."""
-        if self._kept:
-            top = describe_entry(*self._kept[-1])
-            raise TapeError(f"backward is over, but the tape still holds what {top}. {RULE}")
+        if self._entries:
+            raise TapeError(f"backward is over, but the tape still holds what {self._entries[-1]}. {RULE}")
 
     def __len__(self) -> int:
         """The number of entries: one for each time that a layer kept something."""
-        return len(self._kept)
+        return len(self._entries)
 
     def __bool__(self) -> bool:
         return True
@@ -73,11 +78,9 @@ class Tape(Shown):
 
     def _sheet(self) -> Sheet:
         """A line for each entry, the top first: `attention.query: x (5, 8)`. See the docstring of EncoderLayer."""
-        if not self._kept:
+        if not self._entries:
             return Sheet("an empty Tape" if self.keeps or self.rng else "NO_TAPE")
-        paths = {id(part): path for path, part in named_parts(self._whole)}
-        rows = [Row(paths.get(id(one)) or type(one).__name__, (describe_kept(one, kept),)) for one, kept in self._kept]
-        return Sheet("", rows=rows[::-1])
+        return describe_tape(self._entries, named_parts)
 
 
 NO_TAPE = Tape(keeps=False)

@@ -44,7 +44,7 @@ class Form(Layer):
     def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
         """The author's, on copies."""
         y, kept = self._ran([_own(value, position in (self.moved or ())) for position, value in enumerate(inputs)])
-        tape.keep(self, kept)
+        tape.keep(self, kept=kept)
         return each(plain, y)
 
     def backward(self, dy: Any, tape: Tape) -> Any:

@@ -29,7 +29,7 @@ class SoftmaxCrossEntropy(Loss):
         targets = labels[is_target]
         scores = logits if is_target.all() else logits[is_target]
         largest, total = rowwise(_exponentials, scores)
-        tape.keep(self, is_target, targets, scores, largest, total)
+        tape.keep(self, is_target=is_target, targets=targets, scores=scores, largest=largest, total=total)
         log_p = scores[np.arange(len(targets)), targets] - largest[:, 0] - np.log(total[:, 0])
         return -log_p.mean()
 

@@ -77,7 +77,7 @@ class DotProductAttention(Layer):
             probabilities[i] = p if tape.keeps else None
 
         run(work, range(len(pieces)))
-        tape.keep(self, q, k, v, pieces, probabilities, masks)
+        tape.keep(self, q=q, k=k, v=v, pieces=pieces, probabilities=probabilities, masks=masks)
         return c
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:

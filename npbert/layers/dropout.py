@@ -30,7 +30,7 @@ class Dropout(Layer):
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         check_floats(self, x)
         mask = self.draw(x.shape, tape.rng)
-        tape.keep(self, x.shape, x.dtype, mask)
+        tape.keep(self, shape=x.shape, dtype=x.dtype, mask=mask)
         return self.apply(x, mask)
 
     def backward(self, dy: Array, tape: Tape) -> Array:

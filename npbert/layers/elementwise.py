@@ -32,7 +32,7 @@ class Elementwise(Layer):
             value: Array = rowwise(self.value, x)
             return value
         y, slope = rowwise(self.value_and_slope, x)
-        tape.keep(self, slope)
+        tape.keep(self, slope=slope)
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:

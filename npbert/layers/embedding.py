@@ -24,7 +24,7 @@ class Embedding(Layer):
 
     def forward(self, ids: Array, tape: Tape = NO_TAPE) -> Array:
         check_ids(ids, len(self.weight.value), name="ids", limit_name="the number of embeddings")
-        tape.keep(self, ids)
+        tape.keep(self, ids=ids)
         return self.weight.value[ids]
 
     def backward(self, dy: Array, tape: Tape) -> None:

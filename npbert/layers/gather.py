@@ -22,7 +22,7 @@ class Gather(Layer):
 
     def forward(self, x: Array, rows: Array, tape: Tape = NO_TAPE) -> Array:
         check_ids(rows, len(x), name="rows", limit_name="the number of rows")
-        tape.keep(self, x.shape, x.dtype, rows)
+        tape.keep(self, shape=x.shape, dtype=x.dtype, rows=rows)
         return x[rows]
 
     def backward(self, dy: Array, tape: Tape) -> Array:

@@ -28,7 +28,7 @@ class LayerNorm(Layer):
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         check_rows(self, x, len(self.gamma.value), self.gamma.value.dtype)
         y, x_hat, sigma = rowwise(self.normalize, x)
-        tape.keep(self, x_hat, sigma)
+        tape.keep(self, x_hat=x_hat, sigma=sigma)
         return y
 
     def normalize(self, x: Array) -> tuple[Array, Array, Array]:

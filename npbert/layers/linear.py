@@ -25,7 +25,7 @@ class Linear(Layer):
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         in_features, _ = self.weight.value.shape
         check_rows(self, x, in_features, self.weight.value.dtype)
-        tape.keep(self, x)
+        tape.keep(self, x=x)
         return matmul(x, self.weight.value, plus=self.bias.value)  # x W + b
 
     def backward(self, dy: Array, tape: Tape) -> Array:

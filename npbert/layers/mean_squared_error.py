@@ -19,7 +19,7 @@ class MeanSquaredError(Loss):
         if prediction.size == 0:
             raise ValueError(f"prediction and target are empty, of shape {prediction.shape}")
         difference = prediction - target
-        tape.keep(self, difference)
+        tape.keep(self, difference=difference)
         return (difference * difference).mean()
 
     def backward(self, dloss: float, tape: Tape) -> Array:

@@ -19,7 +19,7 @@ class Softmax(Layer):
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         check_floats(self, x)
         p = softmax(x)
-        tape.keep(self, p)
+        tape.keep(self, p=p)
         return p
 
     def backward(self, dp: Array, tape: Tape) -> Array:

@@ -23,7 +23,7 @@ class Unpack(Layer):
         check_like(self, x, (len(places), *x.shape[1:]), x.dtype, name="x")
         y = np.zeros((*shape, x.shape[1]), x.dtype)
         y.reshape(-1, x.shape[1])[places] = x  # a view: this writes into y
-        tape.keep(self, places, y.shape, y.dtype)
+        tape.keep(self, places=places, shape=y.shape, dtype=y.dtype)
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:

@@ -135,7 +135,7 @@ def another_dtype(setting: Setting, layer_class: type[Any]) -> str:
     tape = Tape(np.random.default_rng(0))
 
     def gradients() -> Any:
-        y = layer.forward(*inputs, tape=tape)
+        y = layer(*inputs, tape=tape)
         return layer.backward(np.ones_like(y) if np.ndim(y) else 1.0, tape)
 
     found = attempt(gradients, file_of(layer_class))

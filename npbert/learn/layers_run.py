@@ -75,7 +75,7 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Ma
     values = {name: part.value.copy() for name, part in parameters.items()}
 
     tape = Tape(copy_of(rng))
-    y = layer.forward(*given.inputs, tape=tape)
+    y = layer(*given.inputs, tape=tape)
     dy = tuple(_frozen(drawn.standard_normal(np.shape(part)), seed) for part in as_tuple(y))
     found = _backward(layer, y, dy, tape, called)
     for name, part in parameters.items():
@@ -89,8 +89,8 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Ma
 
     layer.zero_grad()
     tape, other_tape = Tape(copy_of(rng)), Tape(np.random.default_rng(seed))
-    layer.forward(*given.inputs, tape=tape)
-    other_y = layer.forward(*given.others, tape=other_tape)
+    layer(*given.inputs, tape=tape)
+    other_y = layer(*given.others, tape=other_tape)
     found = _backward(layer, y, dy, tape, called, BETWEEN)
     for part in parameters.values():  # a part of dy that was handed over is one that nothing can be added to
         copied = part.grad.copy()
@@ -100,11 +100,11 @@ def layer_numbers(setting: Setting, layer_class: type[Any], seed: int, names: Ma
     found |= _backward(layer, other_y, other_dy, other_tape, called, OTHER)
     yield found | {f"{name} {ADDED}": part.grad.copy() for name, part in parameters.items()}
 
-    without = layer.forward(*given.inputs, tape=Tape(copy_of(rng), keeps=False))
+    without = layer(*given.inputs, tape=Tape(copy_of(rng), keeps=False))
     found = {f"{given.y} {UNTAPED}": np.copy(as_tuple(without)[0])}
     if setting.layer_class is Dropout or any(isinstance(part, Dropout) for _, part in named_parts(layer)):
         tape = Tape()
-        layer.forward(*given.inputs, tape=tape)
+        layer(*given.inputs, tape=tape)
         found |= _backward(layer, y, dy, tape, called, RESTING)
     yield found
 

@@ -25,7 +25,7 @@ class LinearOfColumns(Layer):
         self.weight = init.normal(out_features, in_features)
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
-        tape.keep(self, x)
+        tape.keep(self, x=x)
         return x @ self.weight.value.T
 
     def backward(self, dy: Array, tape: Tape) -> Array:
@@ -50,7 +50,7 @@ class SoftmaxOfColumns(Layer):
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         p = np.exp(x - x.max(axis=0))
         p = p / p.sum(axis=0)
-        tape.keep(self, p)
+        tape.keep(self, p=p)
         return p
 
     def backward(self, dp: Array, tape: Tape) -> Array:
@@ -66,7 +66,7 @@ class SummedCrossEntropy(Layer):
     def forward(self, logits: Array, labels: Array, tape: Tape = NO_TAPE) -> Any:
         e = np.exp(logits - logits.max(axis=1, keepdims=True))
         p = e / e.sum(axis=1, keepdims=True)
-        tape.keep(self, p, labels)
+        tape.keep(self, p=p, labels=labels)
         return -np.log(p[np.arange(len(labels)), labels]).sum()
 
     def backward(self, dloss: float, tape: Tape) -> Array:
@@ -84,7 +84,7 @@ class SumOfTwoWords(Layer):
         self.weight = init.normal(num_embeddings, features)
 
     def forward(self, first: Array, second: Array, tape: Tape = NO_TAPE) -> Array:
-        tape.keep(self, first, second)
+        tape.keep(self, first=first, second=second)
         return self.weight.value[first] + self.weight.value[second]
 
     def backward(self, dy: Array, tape: Tape) -> None:
@@ -106,7 +106,7 @@ class RMSNorm(Layer):
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         r = np.sqrt((x * x).mean(axis=-1, keepdims=True) + self.eps)
         x_hat = x / r
-        tape.keep(self, x_hat, r)
+        tape.keep(self, x_hat=x_hat, r=r)
         return self.gamma.value * x_hat
 
     def backward(self, dy: Array, tape: Tape) -> Array:

@@ -78,7 +78,7 @@ class BertModel(PreTrainedModel):
         packed = self.pack(batch)  # padding ends: what follows sees the real tokens of each sequence
         h = self.encode(packed, tape)
         pooled = self.pool(h, packed, tape) if self.pooler else None
-        hidden = self.unpack.forward(h, packed.places, packed.shape, tape)  # padding again, as zeros
+        hidden = self.unpack(h, packed.places, packed.shape, tape)  # padding again, as zeros
         return BertOutput(hidden, pooled)
 
     def backward(self, doutput: tuple[Array, Any], tape: Tape) -> None:
@@ -99,19 +99,19 @@ class BertModel(PreTrainedModel):
         if tape is None:
             raise TypeError("tape is None, wanted a Tape, or NO_TAPE where no backward will follow")
         sequences, read = packed.sequences, packed.read_rows
-        h = self.embeddings.forward(packed.input_ids, packed.token_type_ids, packed.positions, tape)
+        h = self.embeddings(packed.input_ids, packed.token_type_ids, packed.positions, tape)
         if tape.keeps or tape.rng is not None:
-            return self.encoder.forward(h, sequences, read, tape)
+            return self.encoder(h, sequences, read, tape)
         parts = neighbours(sequences.lengths, inference_parts(*h.shape))
         if len(parts) == 1:
-            return _lending(lambda: self.encoder.forward(h, sequences, read, tape), self, len(h))
+            return _lending(lambda: self.encoder(h, sequences, read, tape), self, len(h))
         found: list[Any] = [None] * len(parts)
 
         def work(number: int) -> None:
             part = parts[number]
             first, last = sequences.offsets[[part.start, part.stop]]
             own = None if read is None else read[slice(*np.searchsorted(read, [first, last]))] - first
-            found[number] = self.encoder.forward(h[first:last], Sequences(sequences.lengths[part]), own, tape)
+            found[number] = self.encoder(h[first:last], Sequences(sequences.lengths[part]), own, tape)
 
         run(work, range(len(parts)))
         return np.concatenate(found)
@@ -123,7 +123,7 @@ class BertModel(PreTrainedModel):
     def pool(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """One vector for each sequence (B, D), from the hidden state of its first token, [CLS]."""
         assert self.pooler, "a model that pools has a pooler"
-        return self.pooler.forward(self.gather.forward(h, packed.first, tape), tape)
+        return self.pooler(self.gather(h, packed.first, tape), tape)
 
     def pool_backward(self, dpooled: Array, tape: Tape) -> Array:
         """The backward of `pool`: dh is 0 but for the first token of each sequence, the only one that was read."""

@@ -30,7 +30,7 @@ class BertForSequenceClassification(TaskModel):
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)
         pooled = self.bert.pool(self.bert.encode(packed, tape), packed, tape)  # (B, D)
-        return self.classifier.forward(self.dropout.forward(pooled, tape), tape)
+        return self.classifier(self.dropout(pooled, tape), tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """Back through the classifier and the pooler to the [CLS] of each sequence, and on through BERT."""
@@ -58,7 +58,7 @@ class BertForMultipleChoice(TaskModel):
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)
         pooled = self.bert.pool(self.bert.encode(packed, tape), packed, tape)  # (B·C, D)
-        scores = self.classifier.forward(self.dropout.forward(pooled, tape), tape)  # (B·C, 1)
+        scores = self.classifier(self.dropout(pooled, tape), tape)  # (B·C, 1)
         return scores.reshape(packed.batch_shape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
@@ -87,9 +87,9 @@ class BertForTokenClassification(TaskModel):
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)
-        h = self.dropout.forward(self.bert.encode(packed, tape), tape)  # (N, D)
-        logits = self.classifier.forward(h, tape)  # (N, C)
-        return self.unpack.forward(logits, packed.places, packed.shape, tape)
+        h = self.dropout(self.bert.encode(packed, tape), tape)  # (N, D)
+        logits = self.classifier(h, tape)  # (N, C)
+        return self.unpack(logits, packed.places, packed.shape, tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """Back through the classifier, and on through BERT."""

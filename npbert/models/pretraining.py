@@ -42,10 +42,10 @@ class WordModel(TaskModel):
 
     def predict(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """logits (n, V) of the n tokens with a label; without labels in the batch, of all: (B, T, V), 0 for padding."""
-        logits = self.predictions.forward(self.gather.forward(h, packed.labelled, tape), tape)
+        logits = self.predictions(self.gather(h, packed.labelled, tape), tape)
         if packed.has_labels:
             return logits
-        return self.unpack.forward(logits, packed.labelled_places, packed.shape, tape)
+        return self.unpack(logits, packed.labelled_places, packed.shape, tape)
 
     def predict_backward(self, dlogits: Array, tape: Tape) -> Array:
         """The backward of `predict`: through the head to the rows that it read."""
@@ -122,7 +122,7 @@ class BertForPreTraining(WordModel):
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> PreTrainingOutput:
         packed = self.pack(batch)
         h = self.bert.encode(packed, tape)
-        relationship_logits = self.seq_relationship.forward(self.bert.pool(h, packed, tape), tape)  # (B, 2)
+        relationship_logits = self.seq_relationship(self.bert.pool(h, packed, tape), tape)  # (B, 2)
         return PreTrainingOutput(self.predict(h, packed, tape), relationship_logits)
 
     def backward(self, doutput: tuple[Array, Array], tape: Tape) -> None:
@@ -141,9 +141,9 @@ class BertForPreTraining(WordModel):
         """
         packed = self.pack(batch)
         pairs, words = packed.next_sentence_labels, packed.labels
-        output = self.forward(packed, tape)
-        mlm_loss = self.loss_function.forward(output.prediction_logits, words, tape)
-        nsp_loss = self.loss_function.forward(output.seq_relationship_logits, pairs, tape)
+        output = self(packed, tape)
+        mlm_loss = self.loss_function(output.prediction_logits, words, tape)
+        nsp_loss = self.loss_function(output.seq_relationship_logits, pairs, tape)
         return PreTrainingLosses(
             mlm_loss + nsp_loss,
             mlm_loss,

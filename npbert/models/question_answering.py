@@ -40,8 +40,8 @@ class BertForQuestionAnswering(TaskModel):
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> QuestionAnsweringOutput:
         packed = self.pack(batch)
-        scores = self.qa_outputs.forward(self.bert.encode(packed, tape), tape)  # (N, 2)
-        scores = self.unpack.forward(scores, packed.places, packed.shape, tape)  # (B, T, 2)
+        scores = self.qa_outputs(self.bert.encode(packed, tape), tape)  # (N, 2)
+        scores = self.unpack(scores, packed.places, packed.shape, tape)  # (B, T, 2)
         return QuestionAnsweringOutput(scores[:, :, 0], scores[:, :, 1])
 
     def backward(self, doutput: tuple[Array, Array], tape: Tape) -> None:
@@ -56,9 +56,9 @@ class BertForQuestionAnswering(TaskModel):
         """
         packed = self.pack(batch)
         labels = packed.labels  # all starts, then all ends
-        logits = np.stack(self.forward(packed, tape))  # (2, B, T)
+        logits = np.stack(self(packed, tape))  # (2, B, T)
         logits = np.where(packed.is_real, logits, -np.inf).reshape(-1, logits.shape[-1])  # (2·B, T)
-        loss = self.loss_function.forward(logits, labels, tape)
+        loss = self.loss_function(logits, labels, tape)
         return TaskLoss(loss, self.loss_function.count_right(logits, labels))
 
     def loss_backward(self, dloss: float, tape: Tape) -> None:

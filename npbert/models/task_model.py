@@ -64,11 +64,11 @@ class TaskModel(PreTrainedModel):
         """
         packed = self.pack(batch)
         labels = packed.labels
-        logits = self.forward(packed, tape)
+        logits = self(packed, tape)
         rows = logits.reshape(-1, logits.shape[-1])
         labels = labels.astype(rows.dtype) if packed.reads.labels_are_numbers else labels
-        loss = self.loss_function.forward(rows, labels, tape)
-        tape.keep(self, logits.shape)
+        loss = self.loss_function(rows, labels, tape)
+        tape.keep(self, shape=logits.shape)
         return TaskLoss(loss, self.loss_function.count_right(rows, labels))
 
     def loss_backward(self, dloss: float, tape: Tape) -> None:

@@ -1,10 +1,8 @@
 """CheckFinite: when training breaks down, it says where a number first stopped being finite."""
 
 import math
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,35 +86,21 @@ def first_not_finite(
     parameter_name = parameter_not_finite(model)
     if parameter_name:
         return 0, f"the parameter {parameter_name} is not finite"
+    names = {id(part): name or "model" for name, part in named_parts(model)}
+    found: list[str] = []
+
+    def look(layer: Any, _: Any, output: Any) -> None:
+        outputs = output if isinstance(output, tuple) else (output,)
+        numbers = [each for each in outputs if isinstance(each, np.ndarray | np.floating | float)]
+        if id(layer) in names and not all(np.isfinite(each).all() for each in numbers):
+            found.append(names[id(layer)])
+
     for batch, rng in parts:
-        found: list[str] = []
-        with _observed(model, found), np.errstate(all="ignore"):
-            model.loss(batch, Tape(rng))
+        with np.errstate(all="ignore"):
+            model.loss(batch, Tape(rng, watcher=look))
         if found:
             return 1, f"the first values that are not finite come out of {found[0]}"
-    for name, parameter in gradients:
+    for name, parameter in reversed(list(gradients)):  # the nearest to the loss first
         if not np.isfinite(parameter.grad).all():
             return 2, f"all values are finite, but the gradient of {name} is not"
     return 3, "all values and gradients are finite, but their sum is not"
-
-
-@contextmanager
-def _observed(model: Layer, found: list[str]) -> Iterator[None]:
-    """While it lasts, the name of every layer whose output is not finite is added to `found`; parts come first."""
-    layers = [(name or "model", part) for name, part in named_parts(model) if hasattr(part, "forward")]
-
-    def observe(forward: Any, name: str, *args: Any, **options: Any) -> Any:
-        y = forward(*args, **options)
-        parts = y if isinstance(y, tuple) else (y,)
-        numbers = [part for part in parts if isinstance(part, np.ndarray | np.floating | float)]
-        if not all(np.isfinite(part).all() for part in numbers):
-            found.append(name)
-        return y
-
-    try:
-        for name, layer in layers:
-            vars(layer)["forward"] = partial(observe, layer.forward, name)
-        yield
-    finally:
-        for _, layer in layers:
-            vars(layer).pop("forward", None)

@@ -27,7 +27,7 @@ def make(num_layers=2, dropout=0.0, dtype=np.float64, *, checkpointing=False):
 def derived(encoder, x, some, read, dy, rng=None):
     """y, dx and the gradients of the parameters, by name."""
     tape = Tape(rng)
-    y = encoder.forward(x, some, read, tape)
+    y = encoder(x, some, read, tape)
     dx = encoder.backward(dy(y), tape)
     tape.check_empty()
     return {"y": y, "dx": dx, **{name: parameter.grad for name, parameter in encoder.named_parameters()}}
@@ -82,7 +82,7 @@ def test_computing_again_gives_the_same_bits(dtype, dropout, read):
     plain, again = results
     for name, array in plain.items():
         np.testing.assert_array_equal(again[name], array, err_msg=name, strict=True)
-    changed = np.abs(plain["y"] - make(3, 0, dtype).forward(X.astype(dtype), RAGGED, read)).max()
+    changed = np.abs(plain["y"] - make(3, 0, dtype)(X.astype(dtype), RAGGED, read)).max()
     assert changed > 0.01 if dropout else changed < 1e-5
 
 
@@ -94,7 +94,7 @@ def memory_of_a_step(checkpointing, num_layers=6):
     x, some, tape = rng.standard_normal((512, 32), np.float32), Sequences([32] * 16), Tape(rng)
     assert all(parameter.grad.size for parameter in encoder.parameters())  # it is made when it is looked at
     tracemalloc.start()
-    y = encoder.forward(x, some, tape=tape)
+    y = encoder(x, some, tape=tape)
     kept, _ = tracemalloc.get_traced_memory()
     encoder.backward(y, tape)
     _, peak = tracemalloc.get_traced_memory()

@@ -54,6 +54,6 @@ def test_a_model_fits_a_screen_and_a_shared_table_counts_once(cls):
 
 def test_the_tape_of_an_encoder_layer_is_as_its_docstring_shows_it():
     layer, tape, x = EncoderLayer(8, 2, 16, Init(None)), Tape(), np.zeros((5, 8), np.float32)
-    layer.forward(x, x, tape=tape)
+    layer(x, x, tape=tape)
     shown = re.search(r"print\(tape\).*?\n\n(.*?)\n\n", EncoderLayer.__doc__, re.DOTALL)[1]
     assert [line.strip() for line in shown.splitlines()] == repr(tape).splitlines()

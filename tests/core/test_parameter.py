@@ -193,7 +193,3 @@ def test_a_layer_is_given_back_as_soon_as_nobody_holds_it():
         assert there() is None
     finally:
         gc.enable()
-
-
-def test_a_call_is_forward_without_a_tape():
-    assert Nest()(1, 2) == ((1, 2), "no tape was given")

@@ -17,7 +17,7 @@ WOULD = "would take back what it kept, but"
 
 
 def forward(tape):
-    return SECOND.forward(FIRST.forward(X, tape), tape)
+    return SECOND(FIRST(X, tape), tape)
 
 
 def assert_refused(call, message):
@@ -29,7 +29,7 @@ def assert_refused(call, message):
 def test_what_was_kept_comes_back_last_first_and_is_the_very_object():
     tape, one, other, array = Tape(), object(), object(), np.ones(2)
     for layer, values in ((one, (array,)), (other, (array, None)), (one, ()), (one, (None,)), (other, ((1, 2),))):
-        tape.keep(layer, *values)
+        tape.keep(layer, **dict(zip("ab", values, strict=False)))
     assert len(tape) == 5
     assert (tape.take(other), tape.take(one), tape.take(one)) == ((1, 2), None, ())
     same, nothing = tape.take(other)
@@ -78,5 +78,5 @@ def test_a_tape_cannot_be_copied(copied):
 def test_a_tape_is_one_though_it_is_empty():
     tape = Tape()
     assert (bool(tape), bool(NO_TAPE), repr(tape)) == (True, True, "an empty Tape")
-    tape.keep(Softmax(), [X, (X[0], None)], None)
-    assert repr(tape) == "Softmax: [(5, 3), [(3,), None]], None"
+    tape.keep(Softmax(), a=[X, (X[0], None)], b=None)
+    assert repr(tape) == "Softmax: a [(5, 3), [(3,), None]], b None"

@@ -17,7 +17,7 @@ class Scale:
         self.s = Parameter(np.array(s))
 
     def forward(self, x, tape=NO_TAPE):
-        tape.keep(self, x)
+        tape.keep(self, x=x)
         return self.s.value * x
 
     def backward(self, dy, tape):
@@ -32,7 +32,7 @@ class Function:
         self.f, self.slope = f, slope
 
     def forward(self, x, tape=NO_TAPE):
-        tape.keep(self, x)
+        tape.keep(self, x=x)
         return self.f(x)
 
     def backward(self, dy, tape):

@@ -151,7 +151,7 @@ def test_empty_arrays_and_numbers_are_checked_too():
 def test_inputs_beyond_the_named_ones_and_several_outputs():
     class Sums(Layer):
         def forward(self, first, *others, tape=NO_TAPE):
-            tape.keep(self, first, others[0])
+            tape.keep(self, first=first, other=others[0])
             return first + others[0] + others[1], None, first * others[0]
 
         def backward(self, dy, tape):

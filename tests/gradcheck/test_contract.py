@@ -24,7 +24,7 @@ class Shift:
 
     def forward(self, x, tape):
         y = x + self.b.value + self.c.value
-        tape.keep(self, x, y)
+        tape.keep(self, x=x, y=y)
         return y
 
     def backward(self, dy, tape):

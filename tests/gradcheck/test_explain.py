@@ -19,7 +19,7 @@ GATED = """
 def forward(self, x, tape=NO_TAPE):
     a = x @ self.W.value
     g = 1 / (1 + np.exp(-(x @ self.V.value)))
-    tape.keep(self, x, a, g)
+    tape.keep(self, x=x, a=a, g=g)
     return a * g
 
 def backward(self, dc, tape):

@@ -15,7 +15,7 @@ class Scale(Layer):
         self.gamma = init.ones(features)
 
     def forward(self, x, tape=NO_TAPE):
-        tape.keep(self, x)
+        tape.keep(self, x=x)
         return self.gamma.value * x
 
     def backward(self, dy, tape):
@@ -43,12 +43,12 @@ class Score(TaskModel):
     def forward(self, batch, tape=NO_TAPE):
         packed = self.pack(batch)
         h = self.bert.encode(packed, tape)
-        h = self.steps["scale"].forward(self.norm.forward(h, tape), tape)
-        s = self.steps["out"][0].forward(h, tape)
+        h = self.steps["scale"](self.norm(h, tape), tape)
+        s = self.steps["out"][0](h, tape)
         types = packed.batch.token_type_ids[:, 0]
-        tape.keep(self, s, packed.first)
+        tape.keep(self, s=s, first=packed.first)
         y = s * self.temperature.value * self.noise.value
-        return y[packed.first] + self.offsets.forward(types, tape)
+        return y[packed.first] + self.offsets(types, tape)
 
     def backward(self, dy, tape):
         self.offsets.backward(dy, tape)
@@ -74,11 +74,11 @@ class TwoTower(TaskModel):
 
     def forward(self, batch, tape=NO_TAPE):
         packed = self.pack(batch)
-        pooled = self.mean.forward(self.bert.encode(packed, tape), packed.sequences, tape)
-        vectors = self.gather.forward(pooled, packed.unsorted, tape)
+        pooled = self.mean(self.bert.encode(packed, tape), packed.sequences, tape)
+        vectors = self.gather(pooled, packed.unsorted, tape)
         u, v = vectors[0::2], vectors[1::2]
         product = (u * v).sum(axis=1, keepdims=True)
-        tape.keep(self, u, v, product)
+        tape.keep(self, u=u, v=v, product=product)
         return self.scale.value * product
 
     def backward(self, dy, tape):

@@ -148,7 +148,7 @@ def test_shapes_are_read_from_docstrings():
 @pytest.mark.parametrize(
     ("path", "text", "name", "address"),
     [
-        ("layers/linear", "tape.keep(self, x)", "keep", "../core/tape.html#Tape.keep"),
+        ("layers/linear", "tape.keep(self, x=x)", "keep", "../core/tape.html#Tape.keep"),
         ("layers/linear", "return matmul(dy", "matmul", "../compute/matmul.html#matmul"),
         ("layers/layer_norm", "rowwise(self.normalize", "normalize", "#LayerNorm.normalize"),
         ("blocks/encoder_layer", "self.attention.forward", "forward", "attention.html#MultiHeadAttention.forward"),

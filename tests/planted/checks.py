@@ -31,7 +31,7 @@ def constant_row_is_finite(layer_class):
     layer, _, _ = CATALOGUE["LayerNorm"].make(layer_class)
     tape = Tape()
     with np.errstate(invalid="ignore"):
-        y = layer.forward(np.full((N, D), 3.0), tape)
+        y = layer(np.full((N, D), 3.0), tape)
         assert_allclose(y, np.broadcast_to(layer.beta.value, y.shape))
         assert np.isfinite(layer.backward(np.ones_like(y), tape)).all()
 
@@ -90,7 +90,7 @@ def bad_ids_are_refused(layer_class):
 
 def dropout_keeps_the_mean(layer_class):
     """Of 100,000 ones the mean stays 1, give or take five standard deviations of 0.002."""
-    y = layer_class(0.3).forward(np.ones(100_000), Tape(np.random.default_rng(0)))
+    y = layer_class(0.3)(np.ones(100_000), Tape(np.random.default_rng(0)))
     assert abs(y.mean() - 1) < 0.01
 
 

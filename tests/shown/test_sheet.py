@@ -117,7 +117,7 @@ WRONG = {
     "tokenizer.batch(tokenizer.encode(texts))": lambda: TOKENIZER.batch(["hello world"]),
     "a Tokenizer is not called": lambda: TOKENIZER("hello"),
     "got str: tokenizer.batch(": lambda: MODEL("hello world"),
-    "tape is None, wanted a Tape": lambda: MODEL.forward(batch_of(2), None),
+    "tape is None, wanted a Tape": lambda: MODEL(batch_of(2), None),
     "no setting lr; did you mean learning_rate?; there are batch_size,": lambda: finetune(
         ["a", "b"], ["x", "y"], model="", folder="", lr=1e-3
     ),

@@ -20,7 +20,7 @@ class Wrapped(Layer):
         self.bias = init.normal(D)
 
     def forward(self, x, z, sequences=None, tape=NO_TAPE):
-        y = self.inner.forward(x, z, sequences, tape)
+        y = self.inner(x, z, sequences, tape)
         lengths = np.repeat(sequences.lengths, sequences.query_lengths)
         return y + self.own(y, lengths, tape)
 
@@ -32,7 +32,7 @@ class Sometimes(Wrapped):
     """Rows of long sequences get a bias, which gets no gradient where there are none."""
 
     def own(self, y, lengths, tape):
-        tape.keep(self, lengths > 5)
+        tape.keep(self, is_long=lengths > 5)
         return np.where(lengths > 5, 1, 0)[:, None].astype(y.dtype) * self.bias.value
 
     def own_backward(self, dy, tape):
@@ -56,7 +56,7 @@ class OftenOrSeldom(Wrapped):
     """As many additions as there are sequences, one by one."""
 
     def own(self, y, lengths, tape):
-        tape.keep(self, np.flatnonzero(np.diff(lengths, prepend=0)))
+        tape.keep(self, rows=np.flatnonzero(np.diff(lengths, prepend=0)))
         return np.broadcast_to(self.bias.value, y.shape)
 
     def own_backward(self, dy, tape):
@@ -73,7 +73,7 @@ class Times(Wrapped):
         self.weight = init.normal(D, D)
 
     def own(self, y, lengths, tape):
-        tape.keep(self, y)
+        tape.keep(self, y=y)
         return y @ self.weight.value
 
     def own_backward(self, dy, tape):
@@ -95,7 +95,7 @@ class Twice(Wrapped):
         self.linear = Linear(D, D, init)
 
     def own(self, y, lengths, tape):
-        return self.linear.forward(self.linear.forward(y, tape), tape)
+        return self.linear(self.linear(y, tape), tape)
 
     def own_backward(self, dy, tape):
         return self.linear.backward(self.linear.backward(dy, tape), tape)
@@ -105,12 +105,12 @@ class TwiceForLong(Twice):
     """Once for all rows, and once more for those of long sequences, where there are any."""
 
     def own(self, y, lengths, tape):
-        y, is_long = self.linear.forward(y, tape), lengths > 5
+        y, is_long = self.linear(y, tape), lengths > 5
         if is_long.any():
-            again = self.linear.forward(y[is_long], tape)
+            again = self.linear(y[is_long], tape)
             y = y.copy()
             y[is_long] = again
-        tape.keep(self, is_long)
+        tape.keep(self, is_long=is_long)
         return y
 
     def own_backward(self, dy, tape):
@@ -129,7 +129,7 @@ class ByLength(Wrapped):
         self.table, self.unused = init.normal(16, D), init.normal(3, D)
 
     def own(self, y, lengths, tape):
-        tape.keep(self, lengths)
+        tape.keep(self, lengths=lengths)
         return self.table.value[lengths]
 
     def own_backward(self, dy, tape):
@@ -144,7 +144,7 @@ class OneNumber(Wrapped):
         self.scale = Parameter(np.asarray(0.3, init.dtype))
 
     def own(self, y, lengths, tape):
-        tape.keep(self, y)
+        tape.keep(self, y=y)
         return self.scale.value * y
 
     def own_backward(self, dy, tape):
@@ -172,8 +172,8 @@ class InClosure(Wrapped):
         h, taken = np.zeros_like(y), [np.flatnonzero(lengths % 3 == number) for number in range(3)]
         for part, rows in zip(self.parts, taken, strict=True):
             if len(rows):
-                h[rows] = part.forward(y[rows], tape)
-        tape.keep(self, h, taken)
+                h[rows] = part(y[rows], tape)
+        tape.keep(self, h=h, taken=taken)
         return h * self.scale()
 
     def own_backward(self, dy, tape):

@@ -142,7 +142,7 @@ class Scale(npbert.Layer):
         self.a = init.ones(features)
 
     def forward(self, x: Array, tape: npbert.Tape = npbert.NO_TAPE) -> Array:
-        tape.keep(self, x)
+        tape.keep(self, x=x)
         return self.a.value * x
 
     def backward(self, dy: Array, tape: npbert.Tape) -> Array:

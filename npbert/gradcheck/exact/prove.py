@@ -51,7 +51,7 @@ from npbert.gradcheck.exact.room import is_ours_or_numpys
 from npbert.gradcheck.exact.run import Floats, Part, Ready
 from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.given import as_layer
-from npbert.gradcheck.inputs import attributes_kept, copied, copy_of
+from npbert.gradcheck.inputs import copied, copy_of
 from npbert.gradcheck.kept import kept
 from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, GradientError, Proof, compared
 
@@ -175,25 +175,16 @@ def _but_for(dropped: tuple[float, ...]) -> str:
 
 
 def parts_of(whole: Part) -> list[Part]:
-    """The parts of a layer in the order of their first forward, each before those that it holds: it runs once."""
+    """The parts of a layer that it calls, with what each is given at its first call, the innermost first: it runs
+    once."""
+    names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
     found: dict[str, Part] = {}
 
-    def watched(name: str, part: Any, forward: Callable[..., Any]) -> Callable[..., Any]:
-        def watching(*given: Any, **options: Any) -> Any:
-            tape = next((value for value in [*given, *options.values()] if isinstance(value, Tape)), None)
-            if all(isinstance(value, Tape) for value in options.values()):
-                values = tuple(value for value in given if not isinstance(value, Tape))
-                found.setdefault(name, Part(part, values, copy_of(tape.rng) if tape else None, name))
-            return forward(*given, **options)
+    def watch(layer: Any, inputs: tuple[Any, ...], _: Any) -> None:
+        if name := names.get(id(layer)):
+            found.setdefault(name, Part(layer, inputs, copy_of(whole.rng), name))
 
-        return watching
-
-    parts = dict(named_parts(whole.layer))
-    with attributes_kept(*parts.values()):
-        for name, part in parts.items():
-            if name and hasattr(part, "forward") and hasattr(part, "backward"):
-                part.forward = watched(name, part, part.forward)
-        whole.layer.forward(*whole.inputs, tape=Tape(copy_of(whole.rng)))
+    whole.layer.forward(*whole.inputs, tape=Tape(copy_of(whole.rng), watcher=watch))
     return list(found.values())
 
 
@@ -202,7 +193,7 @@ def judged(parts: list[Part], is_right: Callable[[Part], bool]) -> tuple[list[Pa
     alone, or have nothing to derive by."""
     wrong: list[Part] = []
     right: list[str] = []
-    for part in reversed(parts):
+    for part in parts:
         if any(other.name.startswith(f"{part.name}.") for other in wrong):
             continue
         try:
@@ -210,9 +201,9 @@ def judged(parts: list[Part], is_right: Callable[[Part], bool]) -> tuple[list[Pa
         except Exception:  # the part's own
             continue
         if verdict:
-            right = [part.name, *(name for name in right if not name.startswith(f"{part.name}."))]
+            right = [*(name for name in right if not name.startswith(f"{part.name}.")), part.name]
         else:
-            wrong.insert(0, part)
+            wrong.append(part)
     return wrong, right
 
 

@@ -32,7 +32,7 @@ ACCUMULATE_BLANK = Blank(
     pieces: for each an x (n, I), and labels (n,), at least one of which is a target. For one piece:
 
         tape = Tape()
-        its_mean = loss.forward(layer.forward(x, tape), labels, tape)
+        its_mean = loss(layer(x, tape), labels, tape)
         layer.backward(loss.backward(1.0, tape), tape)
 
     where 1.0 is dloss: how much the loss of this piece counts in the whole. One piece at a time: together they do
@@ -100,7 +100,7 @@ def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]
     for (x, labels), count in zip(pieces, counts, strict=True):
         share = count / total
         tape = Tape()
-        its_mean = loss.forward(layer.forward(x, tape), labels, tape)
+        its_mean = loss(layer(x, tape), labels, tape)
         mean += share * its_mean
         layer.backward(loss.backward(share, tape), tape)
     return mean

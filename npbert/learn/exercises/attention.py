@@ -137,7 +137,7 @@ class PaddedAttention(Layer):
         q, k, v = (self.split(x) for x in (q, k, v))  # (B, H, T, d)
         scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T): a row is a query, a column a key
         p = softmax(np.where(mask[:, None, None, :] == 1, scores, -np.inf))
-        tape.keep(self, q, k, v, p)
+        tape.keep(self, q=q, k=k, v=v, p=p)
         return self.merge(p @ v)
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:

@@ -73,7 +73,7 @@ class TiedTable(Layer):
 
     def forward(self, ids: Array, tape: Tape = NO_TAPE) -> Array:
         h = self.table.value[ids]  # (N, D)
-        tape.keep(self, ids, h)
+        tape.keep(self, ids=ids, h=h)
         return self.scale * h @ self.table.value.T + self.bias.value
 
     def backward(self, dlogits: Array, tape: Tape) -> None:

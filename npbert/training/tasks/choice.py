@@ -65,7 +65,7 @@ class MultipleChoice(FinetuneTask):
 
     def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
         scores, labels = np.stack(logits), targets_of(examples)
-        loss = float(SoftmaxCrossEntropy().forward(scores, labels))
+        loss = float(SoftmaxCrossEntropy()(scores, labels))
         return {"accuracy": accuracy(scores.argmax(axis=1), labels), "loss": loss}
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:

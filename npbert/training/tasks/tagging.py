@@ -71,7 +71,7 @@ class Tagging(FinetuneTask, Tag):
     def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
         """The metrics of the tags; the loss is over the words that a model sees."""
         targets = [tags[word] for encoding, _, tags in examples for _, word in first_tokens(encoding)]
-        loss = float(SoftmaxCrossEntropy().forward(np.concatenate(logits), np.array(targets)))
+        loss = float(SoftmaxCrossEntropy()(np.concatenate(logits), np.array(targets)))
         return {**self.scores(*self._tags(logits, examples)), "loss": loss}
 
     def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -97,7 +97,7 @@ class TextClassification(FinetuneTask, Classify):
 
     def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
         scores, labels = np.stack(logits), targets_of(examples)
-        loss = float(SoftmaxCrossEntropy().forward(scores, labels))
+        loss = float(SoftmaxCrossEntropy()(scores, labels))
         return {**self._metrics(scores.argmax(axis=1), labels), "loss": loss}
 
     def class_scores(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, ClassScores]:
@@ -160,7 +160,7 @@ class TextRegression(TextClassification):
     def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
         predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
         metrics = {name: METRICS[name](predictions, targets) for name in ("pearson", "spearman")}
-        return {**metrics, "loss": float(MeanSquaredError().forward(predictions, targets))}
+        return {**metrics, "loss": float(MeanSquaredError()(predictions, targets))}
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
         """Instead of wrong answers those that are furthest from the truth; and pairs of both, to be drawn."""

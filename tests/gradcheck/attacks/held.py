@@ -18,7 +18,7 @@ class Hidden:
         self.held, self.get = held, get
 
     def forward(self, x, tape=NO_TAPE):
-        tape.keep(self, x.shape)
+        tape.keep(self, shape=x.shape)
         return x * self.get(self.held).value
 
     def backward(self, dy, tape):

@@ -75,7 +75,7 @@ class Kept:
     def forward(self, x, tape=NO_TAPE):
         meanwhile()
         self.keep(self, x)
-        tape.keep(self, x)
+        tape.keep(self, x=x)
         return x * self.weight.value
 
     def backward(self, dy, tape):

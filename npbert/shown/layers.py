@@ -1,16 +1,57 @@
-"""Layers and what they keep on a tape as text, for print and for errors."""
+"""Layers, their parameters and what they keep on a tape as text, for print and for errors."""
 
-import inspect
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterable
-from types import FrameType
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.shown import Row, Sheet
+from npbert.shown.sheet import Row, Sheet, Shown
+
+
+class NamedList(list[Any], Shown):
+    """A list of parameters that prints their names and shapes."""
+
+    __repr__ = Shown.__repr__
+
+    def __init__(self, named: Iterable[tuple[str, Any]]) -> None:
+        named = list(named)
+        super().__init__(parameter for _, parameter in named)
+        self._names = {id(parameter): name for name, parameter in named}
+
+    def _sheet(self) -> Sheet:
+        rows = [Row(self._names.get(id(each), "added later"), (str(each.value.shape),)) for each in self]
+        count = sum(parameter.value.size for parameter in self)
+        return Sheet(f"{len(self)} parameters of {count:,} numbers in all", rows=rows)
+
+
+class Entry(NamedTuple):
+    """What a layer keeps on a tape. values: by name. outermost: the layer called first, of all under way."""
+
+    layer: Any
+    values: Mapping[str, Any]
+    outermost: Any
+
+    def __str__(self) -> str:
+        """`Linear (weight (3, 4), bias (4,)) kept: x (5, 3)`, for an error."""
+        return f"{describe_layer(self.layer)} kept: {self.kept}"
+
+    @property
+    def kept(self) -> str:
+        """`x (5, 8)`"""
+        return ", ".join(f"{name} {_describe(value)}" for name, value in self.values.items())
+
+
+def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[tuple[str, Any]]]) -> Sheet:
+    """A row for each entry, the last first: `attention.query: x (5, 8)`. parts_of: the parts of a layer, with their
+    paths."""
+    paths: dict[int, str] = {}
+    for outermost in {id(entry.outermost): entry.outermost for entry in entries}.values():
+        paths |= {id(part): path for path, part in parts_of(outermost) if path}
+    names = (paths.get(id(entry.layer)) or type(entry.layer).__name__ for entry in entries)
+    rows = [Row(name, (entry.kept,)) for name, entry in zip(names, entries, strict=True)]
+    return Sheet("", rows=rows[::-1])
 
 
 def describe_parts(parts: Iterable[tuple[str, Any]]) -> Sheet:
@@ -38,37 +79,6 @@ def describe_layer(layer: Any) -> str:
     """A layer by the shapes of its parameters: `Linear (weight (3, 4), bias (4,))`."""
     shapes = _shapes(layer)
     return f"{type(layer).__name__} ({shapes})" if shapes else type(layer).__name__
-
-
-def outermost_layer() -> Any:
-    """The layer whose forward was called first, of all that are under way."""
-    frame: FrameType | None = sys._getframe(1)
-    layer = None
-    while frame is not None:
-        caller = frame.f_locals.get("self")
-        layer = caller if hasattr(type(caller), "forward") else layer
-        frame = frame.f_back
-    return layer
-
-
-def describe_entry(layer: Any, values: tuple[Any, ...]) -> str:
-    """An entry of a tape, for an error: `Linear (weight (3, 4), bias (4,)) kept: x (5, 3)`."""
-    return f"{describe_layer(layer)} kept: {describe_kept(layer, values)}"
-
-
-def describe_kept(layer: Any, values: tuple[Any, ...]) -> str:
-    """The values as `x (5, 8)`, by the names that stand in the layer's `tape.keep(self, x)`, where that can be read."""
-    try:
-        source = "".join(
-            map(inspect.getsource, type(layer).__mro__[:-1])
-        )  # of those too that forward is inherited from
-        calls = re.findall(r"tape\.keep\(self, ([\w., ]+)\)", source)
-    except (OSError, TypeError):
-        calls = []
-    names = next((names for names in (call.split(", ") for call in calls) if len(names) == len(values)), None)
-    if names is None:
-        return ", ".join(map(_describe, values))
-    return ", ".join(f"{name} {_describe(value)}" for name, value in zip(names, values, strict=True))
 
 
 def _is_parameter(part: Any) -> bool:

@@ -16,6 +16,7 @@ from npbert.cli.parser import Parser, Run
 from npbert.cli.text import note, write_json_lines
 from npbert.compute import num_threads
 from npbert.data.tokenizer import Tokenizer
+from npbert.errors import InputError, Setting
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.json_lines import finite_or_null
@@ -183,8 +184,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     checkpoint = str(folder / MODEL_FOLDER)
     if command_of(folder) == "pretrain":
         for name in sorted(given.keys() - {entry.name for entry in fields(PretrainSettings)}):
-            option = f"--{name.replace('_', '-')}"
-            raise ValueError(f"{option} is for a labelled file, and {folder} holds a pre-trained model")
+            raise InputError((Setting(name), f" is for a labelled file, and {folder} holds a pre-trained model"))
         pretraining = load_settings(PretrainSettings, settings_path, **given, model=checkpoint, held_out=args.files)
         _check_places(pretraining, settings_path, ("corpus", "vocabulary"))
         run = Pretraining(pretraining, folder)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from npbert.errors import InputError
 from npbert.files import FileError, read_text
 from npbert.messages import counted
 
@@ -65,8 +66,9 @@ def read_conll(
 
 
 def column_number(name: str, value: str) -> int:
-    """The number of the column that a setting called `name` says. Raises: ValueError for a name: there are none."""
+    """The number of the column that a setting called `name` says. Raises: InputError for a name: there are none."""
     try:
         return int(value)
     except ValueError as error:
-        raise ValueError(f"{name} is {value!r}, wanted a number: columns of words and tags have no names") from error
+        wanted = "a number: columns of words and tags have no names"
+        raise InputError(what=name, got=value, wanted=wanted) from error

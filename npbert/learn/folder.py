@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from npbert.errors import Setting
 from npbert.files import FileError, atomic_write
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
@@ -13,6 +14,7 @@ from npbert.learn.variants import ALL, VARIANTS
 from npbert.messages import did_you_mean
 
 FOLDER = "backprop"
+_ANOTHER = ("name another folder with ", Setting("folder"))
 DAYS = (0, 1, 3, 7, 21, 60)
 """After so many days a variant is asked the first time, the second, and so on; then always after the last."""
 
@@ -30,7 +32,7 @@ def write_missing(folder: Path) -> list[Exercise]:
     Raises: FileError where `folder` is a file; OSError.
     """
     if folder.exists() and not folder.is_dir():
-        raise FileError(f"{folder} is a file, wanted a folder for the exercises: name another with --folder")
+        raise FileError(f"{folder} is a file", wanted="a folder for the exercises", hint=_ANOTHER)
     folder.mkdir(parents=True, exist_ok=True)
     missing = [exercise for exercise in EXERCISES.values() if not (folder / exercise.file_name).exists()]
     for exercise in missing:
@@ -69,8 +71,8 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
         raise FileError(f"there is no {path}: {write} it")
     if not path.is_file():
         raise FileError(
-            f"there is no folder {folder} in {Path.cwd()}: if your exercises are elsewhere, go there, or name their "
-            f"folder with --folder; if there are none yet, {write} them"
+            f"there is no folder {folder} in {Path.cwd()}: if there are no exercises yet, {write} them; if they are "
+            "elsewhere, go there", hint=_ANOTHER,
         )
     return exercise, path
 

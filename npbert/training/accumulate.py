@@ -10,6 +10,7 @@ from npbert.blocks import Encoder
 from npbert.compute import Array, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part, named_parts
 from npbert.data.batch import Batch
+from npbert.errors import InputWarning, Setting
 from npbert.messages import counted, warn
 from npbert.models.packed_batch import PackedBatch
 from npbert.training.parallel import ALONE, Gradients, Shares
@@ -72,7 +73,8 @@ def gradients_of(
     size = communicator.size
     if communicator.is_first and count < size:
         said = f"a batch of {counted(count, 'part')} leaves {size - count} of {size} processes without work"
-        warn(f"{said}: begin a run with --parts {size} for as many parts as processes")
+        hint = ("begin a run with ", Setting("parts", (str(size),)), " for as many parts as processes")
+        warn(InputWarning(said, hint=hint))
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
     gradients = Gradients(count)

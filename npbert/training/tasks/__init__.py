@@ -1,10 +1,9 @@
 """The paper's kinds of tasks, by name."""
 
-from npbert.messages import did_you_mean
 from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
-from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, labels_of
+from npbert.training.tasks.task import ALIASES, Example, FinetuneTask, Labelled, TaskSettings, labels_of, task_named
 from npbert.training.tasks.text import TextClassification, TextRegression
 
 TASKS: dict[str, type[FinetuneTask]] = {
@@ -16,27 +15,11 @@ TASKS: dict[str, type[FinetuneTask]] = {
     "squad": QuestionAnswering,
 }
 
-_USUAL = {
-    "classification": "text-classification sequence-classification sentiment nli",
-    "regression": "sts similarity",
-    "multiple-choice": "swag",
-    "tagging": "ner token-classification",
-    "pos": "part-of-speech",
-    "squad": "qa question-answering",
-}
-ALIASES = {alias: name for name, aliases in _USUAL.items() for alias in aliases.split()}
-"""Other names that people have for the tasks."""
-
 
 def task_class(settings: TaskSettings) -> type[FinetuneTask]:
-    """The task that the settings name. Raises: ValueError when there is none of that name, or it has no positive."""
-    name = settings.task.lower().replace("_", "-")
-    kind = TASKS.get(ALIASES.get(name, name))
-    if kind is None:
-        meant = did_you_mean(name, [*TASKS, *ALIASES])
-        raise ValueError(f"task is {settings.task!r}, wanted one of {', '.join(TASKS)}{meant}")
-    if settings.positive and kind is not TextClassification:
-        raise ValueError(f"positive is {settings.positive!r}, but only a classification has a positive label")
+    """The task that the settings name. Raises: InputError for settings that the task cannot have."""
+    kind = TASKS[task_named(settings.task)]
+    kind.check(settings)
     return kind
 
 

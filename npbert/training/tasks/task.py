@@ -10,7 +10,9 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
+from npbert.data.tables import DELIMITER
 from npbert.data.tokenizer import Tokenizer
+from npbert.errors import InputError, Wanted, at_least, one_of
 from npbert.inference import Task, batches_by_length
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
@@ -18,11 +20,29 @@ from npbert.training.parallel import ALONE, Communicator, shared_out
 from npbert.training.settings import Settings, setting
 
 
+_USUAL = {
+    "classification": "text-classification sequence-classification sentiment nli",
+    "regression": "sts similarity",
+    "multiple-choice": "swag",
+    "tagging": "ner token-classification",
+    "pos": "part-of-speech",
+    "squad": "qa question-answering",
+}
+ALIASES = {alias: name for name, aliases in _USUAL.items() for alias in aliases.split()}
+"""Other names that people have for the tasks."""
+
+
+def task_named(name: str) -> str:
+    """The task that is called so, or otherwise; a name that is not known comes back."""
+    plain = name.lower().replace("_", "-")
+    return ALIASES.get(plain, plain)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TaskSettings(Settings):
     """The form of a file of labelled examples, and how it becomes tokens.
 
-    Raises: ValueError for a value that is not possible.
+    Raises: InputError for a value that is not possible.
     """
 
     task: str = setting(
@@ -30,6 +50,7 @@ class TaskSettings(Settings):
         "the kind of task: classification, regression, multiple-choice, tagging, pos or squad; usual names such "
         "as ner, sts or qa are understood, too",
         value="TASK",
+        wanted=Wanted(f"one of {', '.join(_USUAL)}", lambda name: task_named(name) in _USUAL, [*_USUAL, *ALIASES]),
     )
     text: str = setting(
         "0",
@@ -45,27 +66,25 @@ class TaskSettings(Settings):
     delimiter: str = setting(
         "",
         "what separates columns: tab (where quotes are part of the text) or comma; by default comma for .csv, else tab",
+        wanted=DELIMITER,
     )
     first_row: str = setting(
         "",
         "where columns are numbers: header if the first row names them, example if it is one; by default "
         "npbert stops when it cannot tell",
         value="WHAT",
+        wanted=one_of(("", "header", "example")),
     )
     positive: str = setting(
         "", "for classification: the label that f1 is about; by default the second of two", value="LABEL"
     )
     max_length: int = setting(
-        128, "how many tokens of an example the model reads; 384 is usual for squad", value="TOKENS"
+        128,
+        "how many tokens of an example the model reads; 384 is usual for squad",
+        value="TOKENS",
+        wanted=at_least(8),
     )
-    batch_size: int = setting(32, "how many examples are in a batch")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check("max_length", 8)
-        self.check("batch_size", 1)
-        if self.first_row not in ("", "header", "example"):
-            raise ValueError(f"first_row is {self.first_row!r}, wanted header or example")
+    batch_size: int = setting(32, "how many examples are in a batch", wanted=at_least(1))
 
 
 class Labelled(NamedTuple):
@@ -108,6 +127,12 @@ class FinetuneTask(Task):
     ) -> None:
         self.settings, self.communicator = settings or TaskSettings(), communicator
         super().__init__(model, tokenizer, max_length=settings.max_length if settings else None)
+
+    @classmethod
+    def check(cls, settings: TaskSettings) -> None:
+        """Raise InputError for settings that the task cannot have, before anything is read."""
+        if settings.positive:
+            raise InputError(what="positive", got=settings.positive, wanted="none: only a classification has one")
 
     @classmethod
     def read(

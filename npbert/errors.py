@@ -55,12 +55,14 @@ class Words:
 
 
 class Fields:
-    """What is wrong, in fields; str() says it in Python's words, and `said` in those of another front end.
+    """What is wrong, in fields. str() says it in the `words` of a front end: Python's, until it sets its own.
 
     what: the name of an argument or a setting   got: its value   wanted: what it should be
     where: the file and the line   hint: what may help, left out where a front end cannot do it
     says: a sentence in place of "what is got"
     """
+
+    words = Words()
 
     def __init__(
         self,
@@ -76,7 +78,11 @@ class Fields:
         self.says, self.what, self.got, self.wanted, self.where, self.hint = says, what, got, wanted, where, hint
 
     def __str__(self) -> str:
-        return self.said(Words())
+        return self.said(self.words)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process goes what it says, whoever's words these are."""
+        return type(self), (str(self),)
 
     def said(self, words: Words) -> str:
         """All of it in these words, in a line."""
@@ -100,7 +106,7 @@ class InputWarning(Fields, UserWarning):
 
 
 class Wanted(NamedTuple):
-    """The values that something may have. words: what an error says is wanted. names: all of them, if they have names."""
+    """The values that something may have. words: what an error says is wanted. names: of them all, if any."""
 
     words: str
     holds: Callable[[Any], bool]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from npbert.cli.options import reads_files
-from npbert.cli.parser import Parser, Run, Value
+from npbert.cli.parser import COUNT, Parser, Run, Value
 from npbert.cli.text import (
     JSON_LINES,
     STANDARD_INPUT,
@@ -42,16 +42,16 @@ def add_embed_command(command: Parser) -> Run:
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     """The options that say how vectors are made."""
-    command.add_argument("--pooling", type=Value(str, one_of(POOLINGS)), metavar="HOW", help="what makes one vector of those of all "
-                         f"tokens: {', '.join(POOLINGS)} (default: what the folder says, or mean)")  # fmt: skip
+    command.add_argument("--pooling", type=Value(str, one_of(POOLINGS)), metavar="HOW", help="what makes one vector of "
+                         f"those of all tokens: {', '.join(POOLINGS)} (default: what the folder says, or mean)")  # fmt: skip
     command.add_argument("--layer", type=int, metavar="N", help="which hidden state to pool: 0 to L, or counted from "
                          "the end (default: -1, the last)")  # fmt: skip
     command.add_argument("--normalize", action=argparse.BooleanOptionalAction, help="whether to make every vector of "
                          "length 1 (default: what the folder says, or not)")  # fmt: skip
-    command.add_argument("--max-length", type=Value(int, at_least(5)), metavar="N", help="how many tokens of a text to read (default: what "
-                         "the folder says, or all that the model takes)")  # fmt: skip
-    command.add_argument("--batch-size", type=Value(int, at_least(1)), metavar="N", help="how many texts go through the model at once, at "
-                         "most (default: as many as make 2048 tokens)")  # fmt: skip
+    command.add_argument("--max-length", type=Value(int, at_least(5)), metavar="N", help="how many tokens of a text to "
+                         "read (default: what the folder says, or all that the model takes)")  # fmt: skip
+    command.add_argument("--batch-size", type=COUNT, metavar="N", help="how many texts go through the model at once, "
+                         "at most (default: as many as make 2048 tokens)")  # fmt: skip
 
 
 def _read(args: argparse.Namespace) -> Embed:
@@ -89,7 +89,7 @@ def add_search_command(command: Parser) -> Run:
                          "input is a query")  # fmt: skip
     command.add_argument("--vectors", metavar="FILE", help="the vectors of the lines, as npbert embed --output "
                          "NAME.npy writes them (default: they are made anew)")  # fmt: skip
-    command.add_argument("--top-k", type=Value(int, at_least(1)), default=5, metavar="N", help="how many lines to find for each query "
+    command.add_argument("--top-k", type=COUNT, default=5, metavar="N", help="how many lines to find for each query "
                          "(default: 5)")  # fmt: skip
     command.add_argument("--output", metavar="FILE", help="where to write; without it, to standard output")
     command.add_argument("--json", action="store_true", help="print a line of JSON for each query on a terminal, too")

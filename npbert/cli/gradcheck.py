@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from npbert.catalogue import blocks
-from npbert.cli.parser import Parser, Run, Value
-from npbert.errors import at_least
+from npbert.cli.parser import COUNT, Parser, Run
 from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, TOLERANCES, check_gradients
 from npbert.shapes import AWKWARD, Shapes
 
@@ -17,7 +16,11 @@ def add_gradcheck_command(command: Parser) -> Run:
     numbers, and two integers are equal. Beside it stand two estimates in floats, by
     finite differences and by the complex step, along random directions."""
     command.add_argument(
-        "--seeds", type=Value(int, at_least(1)), default=1, metavar="N", help="with N - 1 random shapes besides the usual ones"
+        "--seeds",
+        type=COUNT,
+        default=1,
+        metavar="N",
+        help="with N - 1 random shapes besides the usual ones",
     )
     return _gradcheck
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from npbert.cli.log import QUIET, VERBOSE
-from npbert.errors import Fields, InputError, Setting, Wanted, Words
+from npbert.errors import Fields, InputError, Setting, Wanted, Words, at_least
 from npbert.messages import did_you_mean, in_words, printable
 
 Run = Callable[[argparse.Namespace], int]
@@ -39,6 +39,7 @@ class Value(NamedTuple):
 
 
 _KINDS: dict[Any, str] = {int: "a whole number", float: "a number"}
+COUNT = Value(int, at_least(1))
 
 
 class Parser(argparse.ArgumentParser):
@@ -134,7 +135,9 @@ class Parser(argparse.ArgumentParser):
 
     def _option(self, setting: Setting) -> str:
         """The option of this command for a setting; "" where there is none."""
-        names = [(action.option_strings or [_name(action)])[0] for action in self._actions if action.dest == setting.name]
+        names = [
+            (action.option_strings or [_name(action)])[0] for action in self._actions if action.dest == setting.name
+        ]
         return shlex.join([*names, *setting.values]) if names else ""
 
     def _get_value(self, action: argparse.Action, text: str) -> Any:

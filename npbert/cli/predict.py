@@ -5,13 +5,12 @@ import json
 from collections.abc import Sequence
 
 from npbert.cli.options import add_columns, columns_of, length_of, reads_files, run_settings
-from npbert.cli.parser import Parser, Run, Value
+from npbert.cli.parser import COUNT, Parser, Run
 from npbert.cli.text import name_of, read_all, read_lines, read_texts, write_json_lines
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
 from npbert.data.tables import TABLE_ENDINGS, read_table
 from npbert.data.tokenizer import Text
-from npbert.errors import at_least
 from npbert.files import FileError
 from npbert.inference import Answer, AnswerSpan, Classify, FillMask, Tag
 from npbert.inference.classify import Label
@@ -26,7 +25,11 @@ def add_fill_mask_command(command: Parser) -> Run:
       echo "Paris is the [MASK] of France." | npbert fill-mask folder
       npbert fill-mask folder sentences.txt --top-k 3 --output words.jsonl"""
     command.add_argument(
-        "--top-k", type=Value(int, at_least(1)), default=5, metavar="N", help="how many words to give for each [MASK] (default: 5)"
+        "--top-k",
+        type=COUNT,
+        default=5,
+        metavar="N",
+        help="how many words to give for each [MASK] (default: 5)",
     )
     return reads_files(command, _fill_mask)
 
@@ -144,7 +147,7 @@ def add_answer_command(command: Parser) -> Run:
       npbert answer run questions.jsonl --n-best 3
       npbert answer run dev-v1.1.json --output answers.jsonl"""
     command.add_argument("--question", metavar="TEXT", help="a question about the whole text of the file")
-    command.add_argument("--n-best", type=Value(int, at_least(1)), default=1, metavar="N", help="how many answers to give (default: 1)")
+    command.add_argument("--n-best", type=COUNT, default=1, metavar="N", help="how many answers to give (default: 1)")
     return reads_files(command, _answer)
 
 

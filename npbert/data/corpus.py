@@ -87,14 +87,12 @@ def passages(held_out: Corpus, corpus: Corpus) -> tuple[set[int], set[int]]:
     return {hash(tuple(held_out.read(number))) for number in range(len(held_out))}, theirs
 
 
-def warn_of_known(
-    held_out: set[Any], learned: set[Any], thing: str, place: str | Place, other: str | Place
-) -> None:
+def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str | Place, other: str | Place) -> None:
     """Warn when some of what a model is judged by, things of one place, is also in what it learns from, the other
     place: it may know them by heart."""
     count = len(held_out & learned)
     if count:
-        known = f" in it: a model that knows them by heart looks better than it is"
+        known = " in it: a model that knows them by heart looks better than it is"
         says = (other, f" has {count} of {counted(len(held_out), thing)} of ", place, known)
         warnings.warn(InputWarning(says), stacklevel=3)
 

@@ -41,8 +41,8 @@ class PretrainingData:
 
     mask_probability, max_predictions, whole_words: as in mask_words; max_predictions None means no limit but the share.
 
-    Raises: InputError for another objective, a max_length or batch_size that is too small, or a mask_probability that is
-    no share.
+    Raises: InputError for another objective, a max_length or batch_size that is too small, or a mask_probability that
+    is not a share.
     """
 
     corpus: Corpus

@@ -11,8 +11,8 @@ from npbert.compute import Array
 from npbert.data.batch import Batch, Ids
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_files import Encoding
-from npbert.extras import import_extra
 from npbert.errors import InputError, InputWarning, Place, at_least
+from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.inference.checkpoint_kind import check_holds
 from npbert.messages import counted, is_quiet, listed, warn
@@ -157,7 +157,7 @@ def check_max_length(max_length: int, config: BertConfig) -> None:
     """Raise InputError for more tokens than the model takes."""
     longest = config.max_position_embeddings
     if max_length > longest:
-        raise InputError(what="max_length", got=max_length, wanted=f"at most {longest}, the tokens that the model takes")
+        raise InputError(what="max_length", got=max_length, wanted=f"at most {longest}, as the model takes")
 
 
 def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:

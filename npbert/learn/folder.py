@@ -72,7 +72,8 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     if not path.is_file():
         raise FileError(
             f"there is no folder {folder} in {Path.cwd()}: if there are no exercises yet, {write} them; if they are "
-            "elsewhere, go there", hint=_ANOTHER,
+            "elsewhere, go there",
+            hint=_ANOTHER,
         )
     return exercise, path
 

@@ -176,11 +176,11 @@ class BertModel(PreTrainedModel):
                 states[number] = h
         return states
 
-    def layer_numbers(
-        self, layers: Collection[int] | None, first: int = 0, *, what: str = "layers"
-    ) -> dict[int, int]:
-        """The number from `first` to L of each layer that is asked for; −1 means L. Raises: InputIndexError for another,
-        which names the argument `what`."""
+    def layer_numbers(self, layers: Collection[int] | None, first: int = 0, *, what: str = "layers") -> dict[int, int]:
+        """The number from `first` to L of each layer that is asked for; −1 means L.
+
+        Raises: InputIndexError that names the argument `what` for another layer.
+        """
         last = len(self.encoder.layers)
         asked = range(first, last + 1) if layers is None else layers
         numbers = {layer: layer if layer >= 0 else last + 1 + layer for layer in asked}

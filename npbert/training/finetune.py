@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,9 +41,7 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         value="MODEL",
         wanted=Wanted("the folder of a checkpoint", bool),
     )
-    train: str = setting(
-        "", "the labelled file to learn from", value="FILE", wanted=Wanted("a labelled file", bool)
-    )
+    train: str = setting("", "the labelled file to learn from", value="FILE", wanted=Wanted("a labelled file", bool))
     held_out: str = setting("", "a labelled file to judge the model by; it does not learn from it", value="FILE")
     metric: str = setting("", "the number that says which model is the best; each task has its own default")
     new_head: bool = setting(False, "start with a new classifier even if the checkpoint has one")
@@ -52,12 +49,8 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         3.0, "how often to go through the training file, unless steps is given", value="N", wanted=POSITIVE
     )
     steps: int = setting(0, "how many updates to make; 0 for as many as the epochs have", wanted=at_least(0))
-    learning_rate: float = setting(
-        3e-5, "the learning rate where it is highest", value="RATE", wanted=POSITIVE
-    )
-    seed: int = setting(
-        0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0)
-    )
+    learning_rate: float = setting(3e-5, "the learning rate where it is highest", value="RATE", wanted=POSITIVE)
+    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,8 +81,8 @@ class Finetuning(ShownRun):
             says = f"all labels are {labels[0]!r}, so there is nothing to learn"
             raise FileError(says, where=Place(settings.train))
         if metric == "f1" and kind is TextClassification and len(labels or ()) != 2 and not settings.positive:
-            wanted = f"another metric for {len(labels or ())} labels"
-            raise InputError(what="metric", got="f1", wanted=wanted, hint=(Setting("positive"), " names the label of f1"))
+            wanted, hint = f"another for {len(labels or ())} labels", (Setting("positive"), " names the label of f1")
+            raise InputError(what="metric", got="f1", wanted=wanted, hint=hint)
         held_out_rows = kind.read(settings.held_out, settings, labels)[0] if settings.held_out else []
         judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out_rows, rows))
         warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))

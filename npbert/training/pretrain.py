@@ -76,9 +76,7 @@ class PretrainSettings(TrainerSettings):
     )
     whole_words: bool = setting(False, "hide all pieces of a word, or none of them")
     held_out_batches: int = setting(50, "how many batches of the held-out text to judge by", wanted=at_least(1))
-    seed: int = setting(
-        0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0)
-    )
+    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0))
 
 
 class Pretraining(ShownRun):

@@ -19,7 +19,6 @@ from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator, shared_out
 from npbert.training.settings import Settings, setting
 
-
 _USUAL = {
     "classification": "text-classification sequence-classification sentiment nli",
     "regression": "sts similarity",

@@ -54,7 +54,7 @@ class Words:
         return all(self.setting(part) for part in sentence if isinstance(part, Setting))
 
 
-class Fields:
+class Fields(Exception):  # noqa: N818  # the two below are errors and warnings, too
     """What is wrong, in fields. str() says it in the `words` of a front end: Python's, until it sets its own.
 
     what: the name of an argument or a setting   got: its value   wanted: what it should be
@@ -110,7 +110,7 @@ class Wanted(NamedTuple):
 
     words: str
     holds: Callable[[Any], bool]
-    names: Collection[str] = ()
+    names: tuple[str, ...] = ()
 
     def check(self, what: str, got: Any) -> None:
         """Raise InputError unless `got` is such a value, with the name that was probably meant."""
@@ -127,7 +127,7 @@ def at_least(least: int) -> Wanted:
 
 def one_of(names: Collection[str]) -> Wanted:
     """One of the names; an empty one among them is for a value that is not given."""
-    listed = list(filter(None, names))
+    listed = tuple(filter(None, names))
     words = " or ".join(listed) if len(listed) == 2 else f"one of {', '.join(listed)}"
     return Wanted(words, lambda value: value in names, listed)
 

@@ -43,7 +43,8 @@ def add_embed_command(command: Parser) -> Run:
 def _add_options(command: argparse.ArgumentParser) -> None:
     """The options that say how vectors are made."""
     command.add_argument("--pooling", type=Value(str, one_of(POOLINGS)), metavar="HOW", help="what makes one vector of "
-                         f"those of all tokens: {', '.join(POOLINGS)} (default: what the folder says, or mean)")  # fmt: skip
+                         f"those of all tokens: {', '.join(POOLINGS)} (default: what the folder says, or "
+                         "mean)")  # fmt: skip
     command.add_argument("--layer", type=int, metavar="N", help="which hidden state to pool: 0 to L, or counted from "
                          "the end (default: -1, the last)")  # fmt: skip
     command.add_argument("--normalize", action=argparse.BooleanOptionalAction, help="whether to make every vector of "

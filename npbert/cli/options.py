@@ -88,9 +88,10 @@ def read_options(args: argparse.Namespace, kind: type[Kind]) -> Kind:
     if args.settings:
         return load_settings(kind, Path(args.settings), **given)
     try:
-        return kind(**given)
+        settings = kind(**given)
     except InputError as error:
         args.parser.error(args.parser.say(error))
+    return settings
 
 
 def reads_files(command: argparse.ArgumentParser, run: Run, endings: Sequence[str] = JSON_LINES) -> Run:

@@ -11,7 +11,8 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from npbert.cli.log import QUIET, VERBOSE
 from npbert.errors import Fields, InputError, Setting, Wanted, Words, at_least
@@ -21,7 +22,8 @@ Run = Callable[[argparse.Namespace], int]
 """What a command does with its arguments; the exit status."""
 
 
-class Value(NamedTuple):
+@dataclass(frozen=True)
+class Value:
     """What an option takes: the text of a number, of a name. wanted: which of these; None for all."""
 
     kind: Callable[[str], Any]

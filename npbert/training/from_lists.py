@@ -67,7 +67,7 @@ def finetune(
 
 @contextmanager
 def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
-    """What is said of the files names the lists that are written into them, with rows from 0, and no setting of files."""
+    """Errors and warnings name the lists instead of their files, with rows from 0, and no settings of files."""
     names = {"train": "the training list", "held_out": "the held-out list"}
     lists = {str(path): names[name] for name, path in files.items()}
 

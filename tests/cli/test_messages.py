@@ -108,7 +108,7 @@ def test_streams_that_were_closed_before_the_command_began(monkeypatch, capsys):
 BOTH = "npbert: error: 2 processes were started, and only pretrain and finetune share their work: "
 BOTH += "start {} as one process"
 BY_ALL = {  # a command, and the last line of what it says
-    "pretrain run --steps x": "npbert pretrain: error: argument --steps: 'x' is not a whole number",
+    "pretrain run --steps x": "npbert pretrain: error: --steps is 'x', wanted a whole number",
     "evaluate run dev.tsv": BOTH.format("npbert evaluate"),
     "report run": BOTH.format("npbert report"),
     "": BOTH.format("npbert"),

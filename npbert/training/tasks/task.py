@@ -49,7 +49,7 @@ class TaskSettings(Settings):
         "the kind of task: classification, regression, multiple-choice, tagging, pos or squad; usual names such "
         "as ner, sts or qa are understood, too",
         value="TASK",
-        wanted=Wanted(f"one of {', '.join(_USUAL)}", lambda name: task_named(name) in _USUAL, [*_USUAL, *ALIASES]),
+        wanted=Wanted(f"one of {', '.join(_USUAL)}", lambda name: task_named(name) in _USUAL, (*_USUAL, *ALIASES)),
     )
     text: str = setting(
         "0",

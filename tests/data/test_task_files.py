@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from npbert.data.conll import read_conll
 from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.data.tables import read_table
+from npbert.errors import Place
 from npbert.files import FileError
 
 ANSWER = {"text": "Zoë", "answer_start": 6}
@@ -101,7 +102,7 @@ def test_the_delimiter_outdoes_the_ending(tmp_path):
 
 def test_a_row_knows_its_line(tmp_path):
     (row,) = read(tmp_path, "a.jsonl", '\n{"t": 1}\n', ["t"])
-    assert (row.values, row.place) == (("1",), f"{tmp_path / 'a.jsonl'}, line 2")
+    assert (row.values, row.place) == (("1",), Place(str(tmp_path / "a.jsonl"), 2))
 
 
 CONLL_ERRORS = [
@@ -132,7 +133,7 @@ SQUAD_ERRORS = [
 TABLE_ERRORS = [
     ("a.tsv", "x\t1\ny\n", "01", "a.tsv, line 2: 1 column, wanted at least 2$"),
     ("a.csv", 'a,b\n"x\ny",1\nz\n', "ab", "a.csv, line 4: 1 column, wanted at least 2"),
-    ("a.csv", "x\t1\n", "1", r"line 1: 1 column, wanted at least 2 \(separated by tabs\? --delimiter tab\)$"),
+    ("a.csv", "x\t1\n", "1", r"line 1: 1 column, wanted at least 2; .* tabs\? Then give delimiter='tab'$"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 1: there is no column 'texts', only 'text', 'label'"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["a,b"], "there is no column 'a' or 'b', only 'text', 'label'"),
     ("a.tsv", "\t".join(map(str, range(99))) + "x" * 99, ["a"], r"only '0', '1', .* '9', … \(99 in all\)$"),

@@ -32,6 +32,7 @@ __all__ = [
     "Labelled",
     "Example",
     "labels_of",
+    "task_named",
     "TextClassification",
     "TextRegression",
     "MultipleChoice",

@@ -70,7 +70,8 @@ def settings_for_header(row: Row, columns: Columns) -> Sentence:
     header, example = (Setting("first_row", (what,)) for what in ("header", "example"))
     by_name: list[str | Setting] = []
     if all(0 < len(value) <= _LONGEST_NAME for value in row.values):
-        by_name = [part for name, values in names.items() for part in (Setting(name, tuple(values)), " ")] + ["or "]
+        by_name = [part for name, values in names.items() for part in (Setting(name, tuple(values)), " ")]
+        by_name[-1] = ", or "
     return ("if this row names the columns, give ", *by_name, header, "; if it is an example, ", example)
 
 

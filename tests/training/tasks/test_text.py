@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npbert import Batch
-from npbert.training.tasks import MultipleChoice, TextClassification, TextRegression
+from npbert.training.tasks import MultipleChoice, TaskSettings, TextClassification, TextRegression, task_class
 from tests.training.tasks.tiny import words_of
 
 
@@ -104,7 +104,7 @@ def test_the_baselines_are_those_of_always_the_same_answer(read):
 
 
 def test_a_column_that_holds_no_texts_is_told(read):
-    with pytest.warns(UserWarning, match=r"only 2 of 60 texts differ, the first is 'a'; --text says which column"):
+    with pytest.warns(UserWarning, match=r"only 2 of 60 texts differ, the first is 'a'; text says which column"):
         read(TextClassification, "a\tx\nb\ty\n" * 30)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -152,4 +152,4 @@ def test_accuracy_of_planted_scores(read, tokenizer, best, accuracy):
 def test_columns_of_choices(read):
     for choices in ((), ("one",)):
         with pytest.raises(ValueError, match=f"choices has {len(choices)} columns, wanted at least 2"):
-            read(MultipleChoice, TABLE, **{**COLUMNS, "choices": choices})
+            task_class(TaskSettings(task="swag", choices=choices))

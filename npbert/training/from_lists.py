@@ -51,7 +51,7 @@ def finetune(
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
     with _said_of_lists(files):
         lines = {files[name]: _lines(files[name], *map(list, lists)) for name, lists in examples.items()}
-        if not isinstance(texts[0], str):
+        if any(isinstance(text, tuple | list) for text in texts):
             settings.setdefault("text_pair", "text_pair")
         if all(isinstance(label, float) for label in labels):
             settings.setdefault("task", "regression")
@@ -95,9 +95,9 @@ def _lines(path: Path, texts: list[Text], labels: list[Any]) -> str:
     if len(texts) != len(labels) or not texts:
         says = f"{len(texts)} texts and {len(labels)} labels"
         raise InputError(says, wanted="one for each, and at least one", where=Place(str(path)))
-    lines, is_pair = [], not isinstance(texts[0], str)
+    lines, is_pair = [], isinstance(texts[0], tuple | list)
     for number, (text, label) in enumerate(zip(texts, labels, strict=True), start=1):
-        parts = (text,) if isinstance(text, str) else tuple(text)
+        parts = tuple(text) if isinstance(text, tuple | list) else (text,)
         if len(parts) != 1 + is_pair or not all(isinstance(part, str) for part in parts):
             wanted = "a pair of texts, as the first is" if is_pair else "a text, as the first is"
             raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))

@@ -70,7 +70,7 @@ def test_options_that_are_none(folder):
         Embed.from_pretrained(folder, pooling="median")
     with pytest.raises(ValueError, match="layer is -2, wanted -1: the pooler reads only the last"):
         Embed.from_pretrained(folder, pooling="pooler", layer=-2)
-    with pytest.raises(ValueError, match="similarity_fn_name is 'euclidean', wanted one of cosine, dot"):
+    with pytest.raises(ValueError, match="similarity_fn_name is 'euclidean', wanted cosine or dot"):
         Embed.from_pretrained(folder, similarity_fn_name="euclidean")
 
 

@@ -74,8 +74,8 @@ class Fields(Exception):  # noqa: N818  # the two below are errors and warnings,
         where: Place | str = "",
         hint: Sentence = "",
     ) -> None:
-        super().__init__(says)
         self.says, self.what, self.got, self.wanted, self.where, self.hint = says, what, got, wanted, where, hint
+        super().__init__(str(self))
 
     def __str__(self) -> str:
         return self.said(self.words)

@@ -14,7 +14,6 @@ from npbert.learn.variants import ALL, VARIANTS
 from npbert.messages import did_you_mean
 
 FOLDER = "backprop"
-_ANOTHER = ("name another folder with ", Setting("folder"))
 DAYS = (0, 1, 3, 7, 21, 60)
 """After so many days a variant is asked the first time, the second, and so on; then always after the last."""
 
@@ -32,7 +31,8 @@ def write_missing(folder: Path) -> list[Exercise]:
     Raises: FileError where `folder` is a file; OSError.
     """
     if folder.exists() and not folder.is_dir():
-        raise FileError(f"{folder} is a file", wanted="a folder for the exercises", hint=_ANOTHER)
+        hint = ("name another with ", Setting("folder"))
+        raise FileError(f"{folder} is a file", wanted="a folder for the exercises", hint=hint)
     folder.mkdir(parents=True, exist_ok=True)
     missing = [exercise for exercise in EXERCISES.values() if not (folder / exercise.file_name).exists()]
     for exercise in missing:
@@ -70,11 +70,8 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     if not path.is_file() and folder.is_dir():
         raise FileError(f"there is no {path}: {write} it")
     if not path.is_file():
-        raise FileError(
-            f"there is no folder {folder} in {Path.cwd()}: if there are no exercises yet, {write} them; if they are "
-            "elsewhere, go there",
-            hint=_ANOTHER,
-        )
+        none = f"there is no folder {folder} in {Path.cwd()}: if your exercises are elsewhere, go there, or name "
+        raise FileError((none, "their folder with ", Setting("folder"), f"; if there are none yet, {write} them"))
     return exercise, path
 
 

@@ -82,7 +82,8 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
             name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
         }
         settings |= {"seed": int(random.randint(2**31 - 1)), "keep_state": False}
-        settings["max_length"] = self.max_length or min(128, load_config(self.model).max_position_embeddings)
+        longest = load_config(self.model).max_position_embeddings
+        settings["max_length"] = min(128, longest) if self.max_length is None else self.max_length
         examples, held_out = (texts, [str(label) for label in y.tolist()]), None
         if self.early_stopping:
             examples, held_out = self._split(*examples, random)

@@ -29,68 +29,49 @@ class Setting(NamedTuple):
         return f"{self.name}={value!r}" if self.values else self.name
 
 
+Words = Callable[[Setting | Place], str]
+"""The words of a front end: what it calls a place, and a setting; "" for one that it does not have. Python's: str."""
+
 Sentence = str | tuple[str | Setting | Place, ...]
 
 
-@dataclass(frozen=True)
-class Words:
-    """The words of a front end; by default Python's. setting: what it calls a setting, "" where it does not have it.
-    place: what it calls a place."""
+@dataclass(eq=False, repr=False)
+class Fields(Exception):  # noqa: N818  # those below are errors and warnings
+    """What is wrong, in fields. str() says it in the words of a front end: Python's, until it sets `words`.
 
-    setting: Callable[[Setting], str] = str
-    place: Callable[[Place], str] = str
-
-    def said(self, sentence: Sentence) -> str:
-        """The sentence with names and places in these words."""
-        return "".join(
-            self.setting(part) or str(part) if isinstance(part, Setting)
-            else self.place(part) if isinstance(part, Place)
-            else part
-            for part in ((sentence,) if isinstance(sentence, str) else sentence)
-        )  # fmt: skip
-
-    def knows(self, sentence: Sentence) -> bool:
-        """True if the front end has all settings that the sentence names."""
-        return all(self.setting(part) for part in sentence if isinstance(part, Setting))
-
-
-class Fields(Exception):  # noqa: N818  # the two below are errors and warnings, too
-    """What is wrong, in fields. str() says it in the `words` of a front end: Python's, until it sets its own.
-
-    what: the name of an argument or a setting   got: its value   wanted: what it should be
-    where: the file and the line   hint: what may help, left out where a front end cannot do it
-    says: a sentence in place of "what is got"
+    says: a sentence, if not "what is got"   what: the name of an argument or a setting   got: its value
+    wanted: what it should be   where: the file and the line   hint: what may help; left out by a front end that lacks a
+    setting in it
     """
 
-    words = Words()
+    says: Sentence = ""
+    what: str = ""
+    got: Any = None
+    wanted: str = ""
+    where: Place | str = ""
+    hint: Sentence = ""
+    words: Words = str
 
-    def __init__(
-        self,
-        says: Sentence = "",
-        *,
-        what: str = "",
-        got: Any = None,
-        wanted: str = "",
-        where: Place | str = "",
-        hint: Sentence = "",
-    ) -> None:
-        self.says, self.what, self.got, self.wanted, self.where, self.hint = says, what, got, wanted, where, hint
-        super().__init__(str(self))
+    def __post_init__(self) -> None:
+        self.args = (str(self),)
 
     def __str__(self) -> str:
-        return self.said(self.words)
+        got = "missing" if self.got in ("", ()) else repr(self.got) if isinstance(self.got, str) else self.got
+        said = self._said(self.says or (Setting(self.what), f" is {got}"))
+        if self.where:
+            said = f"{self._said((self.where,))}: {said}"
+        if self.wanted:
+            said += f", wanted {self.wanted}"
+        if self.hint and all(isinstance(part, str) or self.words(part) for part in self.hint):
+            said += f"; {self._said(self.hint)}"
+        return said
 
     def __reduce__(self) -> tuple[Any, ...]:
         """To another process goes what it says, whoever's words these are."""
         return type(self), (str(self),)
 
-    def said(self, words: Words) -> str:
-        """All of it in these words, in a line."""
-        shown = "missing" if self.got in ("", ()) else repr(self.got) if isinstance(self.got, str) else str(self.got)
-        fact = words.said(self.says) or f"{words.said((Setting(self.what),))} is {shown}"
-        where, hint = words.said((self.where,)), words.said(self.hint) if words.knows(self.hint) else ""
-        wanted = f", wanted {self.wanted}" if self.wanted else ""
-        return f"{where}{': ' if where else ''}{fact}{wanted}{'; ' if hint else ''}{hint}"
+    def _said(self, sentence: Sentence) -> str:
+        return "".join(part if isinstance(part, str) else self.words(part) or str(part) for part in sentence)
 
 
 class InputError(Fields, ValueError):
@@ -115,9 +96,8 @@ class Wanted(NamedTuple):
     def check(self, what: str, got: Any) -> None:
         """Raise InputError unless `got` is such a value, with the name that was probably meant."""
         if not self.holds(got):
-            meant = closest(got, self.names) if self.names else None
-            hint = f"did you mean {meant}?" if meant else ""
-            raise InputError(what=what, got=got, wanted=self.words, hint=hint)
+            meant = closest(str(got), self.names)
+            raise InputError(what=what, got=got, wanted=self.words, hint=f"did you mean {meant}?" if meant else "")
 
 
 def at_least(least: int) -> Wanted:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from npbert.cli.log import QUIET, VERBOSE
-from npbert.errors import Fields, InputError, Setting, Wanted, Words, at_least
+from npbert.errors import Fields, InputError, Place, Setting, Wanted, at_least
 from npbert.messages import did_you_mean, in_words, printable
 
 Run = Callable[[argparse.Namespace], int]
@@ -50,7 +50,6 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Formatter, **options}, allow_abbrev=False, add_help=False)
         self._positionals.title = "arguments"
-        self.words = Words(setting=self._option)
         self.register("type", int, Value(int))
         self.register("type", float, Value(float))
 
@@ -133,14 +132,16 @@ class Parser(argparse.ArgumentParser):
 
     def say(self, problem: Warning | BaseException) -> str:
         """An error or a warning in words for a user of this command."""
-        return problem.said(self.words) if isinstance(problem, Fields) else in_words(problem)
+        if isinstance(problem, Fields):
+            problem.words = self._words
+        return in_words(problem)
 
-    def _option(self, setting: Setting) -> str:
-        """The option of this command for a setting; "" where there is none."""
-        names = [
-            (action.option_strings or [_name(action)])[0] for action in self._actions if action.dest == setting.name
-        ]
-        return shlex.join([*names, *setting.values]) if names else ""
+    def _words(self, named: Setting | Place) -> str:
+        """A place, or the option of this command for a setting; "" where there is none."""
+        if isinstance(named, Place):
+            return str(named)
+        options = [action.option_strings or [_name(action)] for action in self._actions if action.dest == named.name]
+        return shlex.join([options[0][0], *named.values]) if options else ""
 
     def _get_value(self, action: argparse.Action, text: str) -> Any:
         """The value of an option. Raises: ArgumentError that names the option for a text that is none."""

@@ -1,6 +1,5 @@
 """Corpus: documents on disk, found once and read piece by piece, so that a corpus larger than memory can be used."""
 
-import warnings
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple
 
 from npbert.errors import InputWarning, Place
 from npbert.files import FileError, decode
-from npbert.messages import counted
+from npbert.messages import counted, warn
 
 PIECE_BYTES = 32 * 1024
 """About how much of a document is read at once: some 250 sentences."""
@@ -94,7 +93,7 @@ def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str 
     if count:
         known = " in it: a model that knows them by heart looks better than it is"
         says = (other, f" has {count} of {counted(len(held_out), thing)} of ", place, known)
-        warnings.warn(InputWarning(says), stacklevel=3)
+        warn(InputWarning(says))
 
 
 def text_files(path: Path) -> list[Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.tokenizer import Text
-from npbert.errors import InputError, Setting
+from npbert.errors import InputError
 from npbert.extras import import_extra
 from npbert.layers import Softmax
 from npbert.messages import counted, quiet
@@ -92,14 +91,10 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
             try:
                 self.classify_ = finetune(*examples, model=self.model, folder=folder, held_out=held_out, **settings)
             except InputError as error:
-                error.words = replace(error.words, setting=self._parameter)
+                if error.what == "patience":
+                    error.what = "n_iter_no_change"
                 raise
         return self
-
-    def _parameter(self, setting: Setting) -> str:
-        """The parameter for a setting of FinetuneSettings; "" where there is none."""
-        name = {"patience": "n_iter_no_change"}.get(setting.name, setting.name)
-        return str(setting._replace(name=name)) if name in self.get_params() else ""
 
     def predict(self, X: Any) -> Array:
         """The most probable label of each text, (N,)."""

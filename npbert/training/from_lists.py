@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer import Text
-from npbert.errors import Fields, InputError, Place, Words
+from npbert.errors import Fields, InputError, Place, Setting
 from npbert.files import FileError, atomic_write
 from npbert.inference import Classify
 from npbert.messages import did_you_mean, warn
@@ -71,11 +71,12 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
     names = {"train": "the training list", "held_out": "the held-out list"}
     lists = {str(path): names[name] for name, path in files.items()}
 
-    def place(of: Place) -> str:
-        row = "" if of.line is None else f", row {of.line - 1}"
-        return f"{lists[of.path]}{row}" if of.path in lists else str(of)
+    def words(named: Setting | Place) -> str:
+        if isinstance(named, Setting):
+            return "" if named.name in _OF_FILES else str(named)
+        row = "" if named.line is None else f", row {named.line - 1}"
+        return f"{lists[named.path]}{row}" if named.path in lists else str(named)
 
-    words = Words(setting=lambda setting: "" if setting.name in _OF_FILES else str(setting), place=place)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

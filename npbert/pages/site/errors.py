@@ -68,28 +68,20 @@ def _texts(definition: Definition) -> Iterator[tuple[str, int]]:
     """(text, line) of what a function raises, or warns of; … stands for what is known only when it runs."""
     for node in ast.walk(definition.node):
         call = node.exc if isinstance(node, ast.Raise) else node
-        if isinstance(call, ast.Call) and (call is not node or _name(call) == "warn" or _is_check(call)):
+        if isinstance(call, ast.Call) and (call is not node or ast.unparse(call.func).endswith(("warn", ").check"))):
             text = _said(call, definition.node)
             if len(re.findall(r"[^\W\d_]", text)) >= _FEWEST:
                 yield text, call.lineno
 
 
-def _name(call: ast.Call) -> str:
-    return ast.unparse(call.func).rpartition(".")[2]
-
-
-def _is_check(call: ast.Call) -> bool:
-    """True where a value is compared with what is wanted of it, as in `at_least(1).check("top_k", top_k)`."""
-    return _name(call) == "check" and bool(call.args) and isinstance(call.args[0], ast.Constant)
-
-
 def _said(call: ast.Call, function: ast.AST) -> str:
-    """What an error or a warning says that this call makes."""
+    """What an error or a warning says that this call makes, or the check of a value, at_least(1).check("top_k", 0)."""
     fields = {keyword.arg: _template(keyword.value, function) for keyword in call.keywords}
-    says = [_template(each, function) for each in call.args] or [f"{fields.get('what', '…')} is …"]
-    if _is_check(call):
-        return f"{says[0]} is …, wanted …"
-    return ", wanted ".join([max(says, key=len), *filter(None, [fields.get("wanted")])])
+    says = [_template(each, function) for each in call.args]
+    if ast.unparse(call.func).endswith(").check"):
+        fields, says = {"what": says[0], "wanted": "…"}, []
+    says = says or [f"{fields.get('what', '…')} is …"]
+    return max(says, key=len) + (f", wanted {fields['wanted']}" if "wanted" in fields else "")
 
 
 def _template(value: ast.expr | None, function: ast.AST) -> str:

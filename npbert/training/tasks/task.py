@@ -115,6 +115,8 @@ class FinetuneTask(Task):
     """The names that `judge` gives; `loss` is that of training, without dropout."""
     goal: ClassVar[str]
     """The metric by which one model is better than another, unless another is chosen. Of the loss less is better."""
+    has_positive: ClassVar[bool] = False
+    """True if one of the labels may be the positive one."""
 
     def __init__(
         self,
@@ -130,7 +132,7 @@ class FinetuneTask(Task):
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
         """Raise InputError for settings that the task cannot have, before anything is read."""
-        if settings.positive:
+        if settings.positive and not cls.has_positive:
             raise InputError(what="positive", got=settings.positive, wanted="none: only a classification has one")
 
     @classmethod

@@ -1,6 +1,5 @@
 """Classification and regression of texts and of pairs of texts."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from npbert.errors import InputError, InputWarning, Place, Setting
 from npbert.files import FileError
 from npbert.inference import Classify
 from npbert.layers import MeanSquaredError, SoftmaxCrossEntropy
-from npbert.messages import listed
+from npbert.messages import listed, warn
 from npbert.training.log import short
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks import table
@@ -31,10 +30,7 @@ class TextClassification(FinetuneTask, Classify):
 
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro_f1", "matthews", "f1", "loss")
     goal = "accuracy"
-
-    @classmethod
-    def check(cls, settings: TaskSettings) -> None:
-        """A label may be the positive one: any, as those of the file are not known yet."""
+    has_positive = True
 
     @classmethod
     def read(
@@ -48,7 +44,7 @@ class TextClassification(FinetuneTask, Classify):
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
             says = f"only {len(set(texts))} of {len(texts):,} texts differ, the first is {listed([rows[0].values[1]])}"
             hint = (Setting("text"), " says which column the texts are in")
-            warnings.warn(InputWarning(says, where=Place(path), hint=hint), stacklevel=2)
+            warn(InputWarning(says, where=Place(path), hint=hint))
         return list(map(Labelled, texts, targets)), found
 
     @classmethod
@@ -68,11 +64,11 @@ class TextClassification(FinetuneTask, Classify):
             if is_unlike:
                 raise FileError(says, where=first.place, hint=hint)
             if is_unlike is None:
-                warnings.warn(InputWarning(says, where=first.place, hint=hint), stacklevel=3)
+                warn(InputWarning(says, where=first.place, hint=hint))
         if labels is None and table.are_measures(set(names)):
             says = f"the {len(set(names))} labels are numbers"
             hint = (Setting("task", ("regression",)), " learns them as numbers")
-            warnings.warn(InputWarning(says, where=Place(first.path), hint=hint), stacklevel=3)
+            warn(InputWarning(says, where=Place(first.path), hint=hint))
         for row in rows:
             if not row.values[0].strip():
                 raise FileError("the label is empty", where=row.place)
@@ -129,14 +125,11 @@ class TextRegression(TextClassification):
 
     metrics = ("pearson", "spearman", "loss")
     goal = "pearson"
+    has_positive = False
 
     @classmethod
     def config(cls, labels: Sequence[str] | None) -> dict[str, Any]:
         return {"num_labels": 1}
-
-    @classmethod
-    def check(cls, settings: TaskSettings) -> None:
-        FinetuneTask.check(settings)
 
     @classmethod
     def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:

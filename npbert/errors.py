@@ -9,13 +9,13 @@ from npbert.messages import closest
 
 
 class Place(NamedTuple):
-    """A file, or one line of it, from 1 on."""
+    """A file, or one line of it, from 1 on; 0 for all of it."""
 
     path: str
-    line: int | None = None
+    line: int = 0
 
     def __str__(self) -> str:
-        return self.path if self.line is None else f"{self.path}, line {self.line}"
+        return f"{self.path}, line {self.line}" if self.line else self.path
 
 
 class Setting(NamedTuple):

@@ -164,13 +164,13 @@ def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
     Raises: FileError that gives file and line for what is not JSON (NaN is none), is nested too deeply, or holds a
     number of thousands of digits or half of a character (a lone surrogate, which no text can hold).
     """
-    place = Place(name, line)
+    place = Place(name, line or 0)
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        place = Place(name, error.lineno if line is None else line)
+        place = Place(name, line or error.lineno)
         raise FileError(f"not valid JSON: {error.msg}", where=place) from error
     except UnicodeEncodeError as error:
         raise FileError(f"not valid JSON: half of a character, {error.object[error.start]!a}", where=place) from error

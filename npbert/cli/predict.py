@@ -87,7 +87,7 @@ def _rows(path: str, settings: TaskSettings) -> tuple[list[dict[str, int]], list
     header, text = settings.first_row == "header", read_all(path)
     rows = read_table(name_of(path), names, delimiter=settings.delimiter, header=header, text=text)
     texts: list[Text] = [row.values[0] if len(names) == 1 else (row.values[0], row.values[1]) for row in rows]
-    return [{"line": row.line} for row in rows], texts
+    return [{"line": row.place.line} for row in rows], texts
 
 
 def add_tag_command(command: Parser) -> Run:
@@ -116,7 +116,8 @@ def _tag(args: argparse.Namespace) -> int:
         word_column = column_number("text", columns.text if columns else "0")
         text = read_all(args.input)
         sentences = read_conll(name_of(args.input), word_column=word_column, tag_column=None, text=text)
-        places, texts = [{"line": sentence.line} for sentence in sentences], [sentence.words for sentence in sentences]
+        places = [{"line": sentence.place.line} for sentence in sentences]
+        texts = [sentence.words for sentence in sentences]
     else:
         lines = read_lines(args.input)
         places, texts = [{} for _ in lines], [line.split() for line in lines] if args.words else lines

@@ -22,13 +22,7 @@ class Row(NamedTuple):
     """The chosen values of a row, and in which line of which file it ends."""
 
     values: tuple[str, ...]
-    path: str
-    line: int
-
-    @property
-    def place(self) -> Place:
-        """Where an error says that it is."""
-        return Place(self.path, self.line)
+    place: Place
 
 
 def read_table(
@@ -77,7 +71,7 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], *, by_comma: b
                     hint = by_tabs if by_comma and "\t" in cells[0] else ""
                     raise FileError(says, wanted=wanted, where=place, hint=hint)
             else:
-                yield Row(tuple(cells[number] for number in numbers), path, reader.line_num)
+                yield Row(tuple(cells[number] for number in numbers), place)
     except csv.Error as error:
         raise FileError(str(error), where=Place(path, reader.line_num)) from error
 
@@ -114,4 +108,4 @@ def _json_rows(path: str, text: str, columns: Sequence[str]) -> Iterator[Row]:
         for name in names:
             if name is not None and isinstance(known[name], list | dict):
                 raise FileError(f"{name!r} is a list or an object, wanted text or a number", where=place)
-        yield Row(tuple(str(known[name]) for name in names if name is not None), path, number)
+        yield Row(tuple(str(known[name]) for name in names if name is not None), place)

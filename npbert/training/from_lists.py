@@ -74,7 +74,7 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
     def words(named: Setting | Place) -> str:
         if isinstance(named, Setting):
             return "" if named.name in _OF_FILES else str(named)
-        row = "" if named.line is None else f", row {named.line - 1}"
+        row = f", row {named.line - 1}" if named.line else ""
         return f"{lists[named.path]}{row}" if named.path in lists else str(named)
 
     with warnings.catch_warnings(record=True) as caught:

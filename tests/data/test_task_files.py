@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from npbert.data.conll import read_conll
 from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.data.tables import read_table
-from npbert.errors import Place
 from npbert.files import FileError
 
 ANSWER = {"text": "Zoë", "answer_start": 6}
@@ -43,11 +42,11 @@ def test_sentences_of_words_and_tags(tmp_path, content):
 
 def test_columns_and_places_of_words_and_tags(tmp_path):
     content, path = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n", str(tmp_path / "a.conll")
-    wanted = [(["Ann", "sings"], ["NNP", "VB"], path, 3), (["Yes"], ["UH"], path, 6)]
+    wanted = [(["Ann", "sings"], ["NNP", "VB"], (path, 3)), (["Yes"], ["UH"], (path, 6))]
     assert read(tmp_path, "a.conll", content, word_column=1, tag_column=2) == wanted
     assert read(tmp_path, "a.conll", content, word_column=1, tag_column=-2) == wanted
-    assert read(tmp_path, "a.conll", content, word_column=1, tag_column=-2)[1].place == f"{path}, line 6"
-    words = [(["Ann"], [], path, 1), (["sings", "."], [], path, 3)]
+    assert read(tmp_path, "a.conll", content, word_column=1, tag_column=-2)[1].place == (path, 6)
+    words = [(["Ann"], [], (path, 1)), (["sings", "."], [], (path, 3))]
     assert read(tmp_path, "a.conll", "Ann\n\nsings\n.\n", tag_column=None) == words
 
 
@@ -102,7 +101,7 @@ def test_the_delimiter_outdoes_the_ending(tmp_path):
 
 def test_a_row_knows_its_line(tmp_path):
     (row,) = read(tmp_path, "a.jsonl", '\n{"t": 1}\n', ["t"])
-    assert (row.values, row.place) == (("1",), Place(str(tmp_path / "a.jsonl"), 2))
+    assert (row.values, row.place) == (("1",), (str(tmp_path / "a.jsonl"), 2))
 
 
 CONLL_ERRORS = [

@@ -39,19 +39,14 @@ class Tagging(FinetuneTask, Tag):
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
         super().check(settings)
-        cls.columns(settings)
-
-    @staticmethod
-    def columns(settings: TaskSettings) -> tuple[int, int]:
-        """The numbers of the columns of words and of tags. Raises: InputError for names."""
-        return column_number("text", settings.text), column_number("label", settings.label or "-1")
+        for name in ("text", "label"):
+            column_number(name, getattr(settings, name) or "-1")
 
     @classmethod
     def read(
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Labelled], tuple[str, ...]]:
-        word_column, tag_column = cls.columns(settings)
-        sentences = read_conll(path, word_column=word_column, tag_column=tag_column)
+        sentences = read_conll(path, word_column=int(settings.text), tag_column=int(settings.label or "-1"))
         cls.check_tags(sentences)
         known = tuple(labels or find_labels([*cls.unseen, *(tag for each in sentences for tag in each.tags)], path))
         tags = [[number_of(tag, known, f"{each.place} on") for tag in each.tags] for each in sentences]

@@ -68,11 +68,11 @@ class TextClassification(FinetuneTask, Classify):
         if labels is None and table.are_measures(set(names)):
             says = f"the {len(set(names))} labels are numbers"
             hint = (Setting("task", ("regression",)), " learns them as numbers")
-            warn(InputWarning(says, where=Place(first.path), hint=hint))
+            warn(InputWarning(says, where=Place(first.place.path), hint=hint))
         for row in rows:
             if not row.values[0].strip():
                 raise FileError("the label is empty", where=row.place)
-        labels = table.find_labels(names, first.path) if labels is None else tuple(labels)
+        labels = table.find_labels(names, first.place.path) if labels is None else tuple(labels)
         if settings.positive and settings.positive not in labels:
             raise InputError(what="positive", got=settings.positive, wanted=f"one of the labels: {listed(labels)}")
         return [table.number_of(name, labels, row.place) for name, row in zip(names, rows, strict=True)], labels

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npbert import Batch
-from npbert.training.tasks import MultipleChoice, TaskSettings, TextClassification, TextRegression, task_class
+from npbert.training.tasks import MultipleChoice, TextClassification, TextRegression
 from tests.training.tasks.tiny import words_of
 
 
@@ -152,4 +152,4 @@ def test_accuracy_of_planted_scores(read, tokenizer, best, accuracy):
 def test_columns_of_choices(read):
     for choices in ((), ("one",)):
         with pytest.raises(ValueError, match=f"choices has {len(choices)} columns, wanted at least 2"):
-            task_class(TaskSettings(task="swag", choices=choices))
+            read(MultipleChoice, TABLE, **{**COLUMNS, "choices": choices})

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer import Text
-from npbert.errors import Fields, InputError, Place, Setting
+from npbert.errors import Fields, InputError, Place, Setting, one_of
 from npbert.files import FileError, atomic_write
 from npbert.inference import Classify
 from npbert.messages import did_you_mean, warn
 from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.tasks import task_named
 
 __all__ = ["finetune"]
 
@@ -47,6 +48,7 @@ def finetune(
     for name, given in (("texts", texts), ("labels", labels)):
         if isinstance(given, str):
             raise TypeError(f"{name} is one string, wanted a list of them: [{given!r:.40}]")
+    texts, labels = list(texts), list(labels)
     examples = {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
     with _said_of_lists(files):
@@ -55,6 +57,7 @@ def finetune(
             settings.setdefault("text_pair", "text_pair")
         if all(isinstance(label, float) for label in labels):
             settings.setdefault("task", "regression")
+        one_of(("classification", "regression")).check("task", task_named(settings.get("task", "classification")))
         chosen = FinetuneSettings(**{**settings, **files, "model": model, "text": "text", "label": "label"})
         with ExitStack() as undone:
             for path, text in lines.items():

@@ -56,6 +56,7 @@ SAID = [
     (["a", 7], ["no", "yes"], {}, "the training list, row 1: 7, wanted a text, as the first is"),
     (["a", "b \ud83d"], ["no", "yes"], {}, "the training list, row 1: not valid JSON: half of a character, '\\ud83d'"),
     (TEXTS, YES, {"positive": "x"}, "positive is 'x', wanted one of the labels: 'no', 'yes'"),
+    (TEXTS, YES, {"task": "ner"}, "task is 'tagging', wanted classification or regression"),
     (TEXTS, YES, {"metric": "f2"}, "metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss"),
     (TEXTS, YES, {"max_length": 99}, "max_length is 99, wanted at most 32 for this model"),
     ([" ".join(["cat"] * 40), *TEXTS], ["no", *YES], {}, "the training list: 1 of 13 texts is longer than the 20 *"),
@@ -76,7 +77,7 @@ def test_it_speaks_of_lists_and_leaves_nothing(tmp_path, options, texts, labels,
     if isinstance(stopped.value, InputError):
         assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
         held_out = {"held_out": None} if "held_out" in changes else {}
-        npbert.finetune(TEXTS, YES, folder=tmp_path / "a" / "run", **{**options, **held_out})
+        npbert.finetune(iter(TEXTS), iter(YES), folder=tmp_path / "a" / "run", **{**options, **held_out})
 
 
 def test_what_is_wrong_with_a_checkpoint_is_said_of_it(tmp_path, options):

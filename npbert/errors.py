@@ -58,8 +58,8 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
     def __str__(self) -> str:
         got = "missing" if self.got in ("", ()) else repr(self.got) if isinstance(self.got, str) else self.got
         said = self._said(self.says or (Setting(self.what), f" is {got}"))
-        if self.where:
-            said = f"{self._said((self.where,))}: {said}"
+        if where := self._said((self.where,)):
+            said = f"{where}: {said}"
         if self.wanted:
             said += f", wanted {self.wanted}"
         if self.hint and all(isinstance(part, str) or self.words(part) for part in self.hint):

@@ -28,7 +28,7 @@ from npbert.training.parallel import Communicator, launch_command, share_cores, 
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
 from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE, has_tensors
-from npbert.training.tasks import FinetuneTask, TaskSettings
+from npbert.training.tasks import FinetuneTask, TaskSettings, task_class
 
 _RUNS: dict[str, Any] = {"pretrain": (PretrainSettings, Pretraining), "finetune": (FinetuneSettings, Finetuning)}
 _WIDTH, _WORTH_DROPPING = 80, 1.0  # columns, megabytes
@@ -173,6 +173,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     given = given_options(args, TaskSettings)
     if not settings_path.is_file():
         settings = read_options(args, TaskSettings)
+        task_class(settings)
         load_config(folder)  # it says what is wrong with the folder
         if "max_length" not in given and not args.settings:  # as long as it was trained on
             length = Tokenizer.from_pretrained(folder).max_length

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer import Text
-from npbert.errors import Fields, InputError, Place, Setting, one_of
+from npbert.errors import Fields, InputError, Place, Setting
 from npbert.files import FileError, atomic_write
 from npbert.inference import Classify
 from npbert.messages import did_you_mean, warn
 from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.tasks import task_named
+from npbert.training.tasks import TextClassification, task_named
 
 __all__ = ["finetune"]
 
@@ -57,7 +57,9 @@ def finetune(
             settings.setdefault("text_pair", "text_pair")
         if all(isinstance(label, float) for label in labels):
             settings.setdefault("task", "regression")
-        one_of(("classification", "regression")).check("task", task_named(settings.get("task", "classification")))
+        task = settings.get("task", "classification")
+        if not issubclass(task_named(str(task)), TextClassification):
+            raise InputError(what="task", got=task, wanted="classification or regression")
         chosen = FinetuneSettings(**{**settings, **files, "model": model, "text": "text", "label": "label"})
         with ExitStack() as undone:
             for path, text in lines.items():

@@ -56,7 +56,7 @@ SAID = [
     (["a", 7], ["no", "yes"], {}, "the training list, row 1: 7, wanted a text, as the first is"),
     (["a", "b \ud83d"], ["no", "yes"], {}, "the training list, row 1: not valid JSON: half of a character, '\\ud83d'"),
     (TEXTS, YES, {"positive": "x"}, "positive is 'x', wanted one of the labels: 'no', 'yes'"),
-    (TEXTS, YES, {"task": "ner"}, "task is 'tagging', wanted classification or regression"),
+    (TEXTS, YES, {"task": "ner"}, "task is 'ner', wanted classification or regression"),
     (TEXTS, YES, {"metric": "f2"}, "metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss"),
     (TEXTS, YES, {"max_length": 99}, "max_length is 99, wanted at most 32 for this model"),
     ([" ".join(["cat"] * 40), *TEXTS], ["no", *YES], {}, "the training list: 1 of 13 texts is longer than the 20 *"),

@@ -12,29 +12,12 @@ from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tables import DELIMITER
 from npbert.data.tokenizer import Tokenizer
-from npbert.errors import InputError, Wanted, at_least, one_of
+from npbert.errors import InputError, at_least, one_of
 from npbert.inference import Task, batches_by_length
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator, shared_out
 from npbert.training.settings import Settings, setting
-
-_USUAL = {
-    "classification": "text-classification sequence-classification sentiment nli",
-    "regression": "sts similarity",
-    "multiple-choice": "swag",
-    "tagging": "ner token-classification",
-    "pos": "part-of-speech",
-    "squad": "qa question-answering",
-}
-ALIASES = {alias: name for name, aliases in _USUAL.items() for alias in aliases.split()}
-"""Other names that people have for the tasks."""
-
-
-def task_named(name: str) -> str:
-    """The task that is called so, or otherwise; a name that is not known comes back."""
-    plain = name.lower().replace("_", "-")
-    return ALIASES.get(plain, plain)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +32,6 @@ class TaskSettings(Settings):
         "the kind of task: classification, regression, multiple-choice, tagging, pos or squad; usual names such "
         "as ner, sts or qa are understood, too",
         value="TASK",
-        wanted=Wanted(f"one of {', '.join(_USUAL)}", lambda name: task_named(name) in _USUAL, (*_USUAL, *ALIASES)),
     )
     text: str = setting(
         "0",

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from npbert.cli.log import QUIET, VERBOSE
+from npbert.cli.log import QUIET, VERBOSE, speaks
 from npbert.errors import Fields, InputError, Place, Setting, Wanted, at_least
 from npbert.messages import did_you_mean, in_words, printable
 
@@ -160,9 +160,9 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(None, f"there is no command {value!r}{meant}")
 
     def error(self, message: str) -> NoReturn:
-        """Say how the command is used, and what was wrong, and end with status 2."""
-        self.print_usage(sys.stderr)
-        self.exit(2, f"{'':<7}{self.prog} --help says more\n{self.prog}: error: {printable(message)}\n")
+        """Say how the command is used, and what was wrong, and end with status 2. Of several processes one speaks."""
+        more = f"{'':<7}{self.prog} --help says more\n{self.prog}: error: {printable(message)}\n"
+        self.exit(2, f"{self.format_usage()}{more}" if speaks() else None)
 
 
 class _Formatter(argparse.HelpFormatter):

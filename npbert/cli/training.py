@@ -101,10 +101,10 @@ def _train(args: argparse.Namespace) -> int:
 def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
     kind, run_class = _RUNS[args.command]
     folder = Path(args.folder)
-    settings = _settings_to_go_on_with(args, kind) if args.resume else read_options(args, kind)
-    import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
     if not args.resume and (folder / STATE_FILE).exists():
         raise FileError(f"{args.folder} already holds a run: continue it with --resume, or choose another folder")
+    settings = _settings_to_go_on_with(args, kind) if args.resume else read_options(args, kind)
+    import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
     with only_from(logging.WARNING) if args.resume else nullcontext():  # a head that was new is in the state by now
         run = run_class(settings, folder, communicator=communicator)
     note(run.summary())

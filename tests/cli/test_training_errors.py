@@ -138,3 +138,11 @@ def test_a_vocabulary_that_does_not_fit_the_model(error_of):
     for file in Path("other").iterdir():
         file.replace(Path("checkpoint", file.name))
     check(error_of(FINETUNE), wanted)
+
+
+def test_a_warning_names_options_as_an_error_does(capsys):
+    rows = "".join(f"a dog {number}\t{number}.5\n" for number in range(12))
+    Path("measures.tsv").write_text(rows, encoding="utf-8")
+    assert main(f"{FINETUNE} --train measures.tsv --held-out much.tsv".split()) == 1
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert first == "npbert: measures.tsv: the 12 labels are numbers; --task regression learns them as numbers"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from npbert.errors import InputError, Place
 from npbert.messages import LOGGER
 
 LARGEST_STREAM = 2**28
@@ -18,7 +19,7 @@ LARGEST_STREAM = 2**28
 _UNFINISHED = ".npbert-unfinished"
 
 
-class FileError(ValueError):
+class FileError(InputError):
     """A file is there, but is not what it should be; the message names it and says what is wrong."""
 
 
@@ -163,20 +164,20 @@ def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
     Raises: FileError that gives file and line for what is not JSON (NaN is none), is nested too deeply, or holds a
     number of thousands of digits or half of a character (a lone surrogate, which no text can hold).
     """
-    place = name if line is None else f"{name}, line {line}"
+    place = Place(name, line or 0)
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        place = f"{name}, line {error.lineno if line is None else line}"
-        raise FileError(f"{place}: not valid JSON: {error.msg}") from error
+        place = Place(name, line or error.lineno)
+        raise FileError(f"not valid JSON: {error.msg}", where=place) from error
     except UnicodeEncodeError as error:
-        raise FileError(f"{place}: not valid JSON: half of a character, {error.object[error.start]!a}") from error
+        raise FileError(f"not valid JSON: half of a character, {error.object[error.start]!a}", where=place) from error
     except RecursionError as error:
-        raise FileError(f"{place}: not valid JSON: it is nested too deeply") from error
+        raise FileError("not valid JSON: it is nested too deeply", where=place) from error
     except ValueError as error:
-        raise FileError(f"{place}: not valid JSON: {error}") from error
+        raise FileError(f"not valid JSON: {error}", where=place) from error
     return value
 
 

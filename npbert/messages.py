@@ -48,7 +48,7 @@ def print_any_letter() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def warn(text: str, category: type[Warning] = UserWarning) -> None:
+def warn(text: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the line of the user's that led here, however far in, and through scikit-learn, too."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:

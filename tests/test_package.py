@@ -23,18 +23,19 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted({*PACKAGE.rglob("*.py")} - {PACKAGE / "demo.py"})  # a wheel has it there
 WRITTEN = [path for kind in ("css", "html", "js") for path in sorted(PACKAGE.rglob(f"*.{kind}"))]
 LAYER_FILES = [path for path in FILES if path.parent.name in ("layers", "blocks")]
-BELOW_MODELS = "launched blocks layers core compute data files extras messages shown"
+BELOW_MODELS = "errors launched blocks layers core compute data files extras messages shown"
 UPPER = f"training plots json_lines inference models optim gradcheck catalogue shapes {BELOW_MODELS}"
 KNOWS = {  # each room, from the bottom up, and all that it may import from
     **dict.fromkeys(("launched", "extras", "messages", "shown", "compute"), ""),
     "describe": "shown",
-    "files": "messages",
+    "errors": "messages",
+    "files": "errors messages",
     "json_lines": "files",
     "core": "compute describe shown",
     **dict.fromkeys(("optim", "layers"), "core compute"),
     "gradcheck": "core compute messages shown",
     "pytest_plugin": "gradcheck extras",
-    "data": "core compute files extras messages shown",
+    "data": "core compute errors files extras messages shown",
     "blocks": "layers core compute",
     "models": BELOW_MODELS,
     "shapes": "data core compute",

@@ -14,7 +14,7 @@ from typing import Any
 import npbert
 from npbert.cli.log import USUAL, check_shared, messages_on_standard_error, said_once, speaks, tell
 from npbert.cli.parser import Parser
-from npbert.messages import LOGGER, in_words
+from npbert.messages import LOGGER
 
 COMMANDS = {
     "fill-mask": ("predict", "hf", "find the words that could stand at each [MASK]"),
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from npbert.compute import keep_freed_memory  # here: help needs no NumPy
 
         keep_freed_memory()
-        with messages_on_standard_error(getattr(args, "level", USUAL)):
+        with messages_on_standard_error(getattr(args, "level", USUAL), args.parser.say):
             return _run(args)
     except KeyboardInterrupt:  # before the command began, or once more while it ended
         return 130
@@ -131,7 +131,7 @@ def _run(args: argparse.Namespace) -> int:
 
         if isinstance(error, ArithmeticError) and not isinstance(error, NotFiniteError):
             raise
-        LOGGER.error(in_words(error))
+        LOGGER.error(args.parser.say(error))
         return 1
     from npbert.compute import num_threads
 

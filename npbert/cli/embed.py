@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from npbert.cli.options import reads_files
-from npbert.cli.parser import Parser, Run
+from npbert.cli.parser import COUNT, Parser, Run, Value
 from npbert.cli.text import (
     JSON_LINES,
     STANDARD_INPUT,
@@ -18,6 +18,7 @@ from npbert.cli.text import (
     write_array,
     write_json_lines,
 )
+from npbert.errors import at_least, one_of
 from npbert.files import FileError
 from npbert.inference import POOLINGS, Embed
 from npbert.messages import printable
@@ -41,16 +42,17 @@ def add_embed_command(command: Parser) -> Run:
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     """The options that say how vectors are made."""
-    command.add_argument("--pooling", choices=POOLINGS, metavar="HOW", help="what makes one vector of those of all "
-                         f"tokens: {', '.join(POOLINGS)} (default: what the folder says, or mean)")  # fmt: skip
+    command.add_argument("--pooling", type=Value(str, one_of(POOLINGS)), metavar="HOW", help="what makes one vector of "
+                         f"those of all tokens: {', '.join(POOLINGS)} (default: what the folder says, or "
+                         "mean)")  # fmt: skip
     command.add_argument("--layer", type=int, metavar="N", help="which hidden state to pool: 0 to L, or counted from "
                          "the end (default: -1, the last)")  # fmt: skip
     command.add_argument("--normalize", action=argparse.BooleanOptionalAction, help="whether to make every vector of "
                          "length 1 (default: what the folder says, or not)")  # fmt: skip
-    command.add_argument("--max-length", type=int, metavar="N", help="how many tokens of a text to read (default: what "
-                         "the folder says, or all that the model takes)")  # fmt: skip
-    command.add_argument("--batch-size", type=int, metavar="N", help="how many texts go through the model at once, at "
-                         "most (default: as many as make 2048 tokens)")  # fmt: skip
+    command.add_argument("--max-length", type=Value(int, at_least(5)), metavar="N", help="how many tokens of a text to "
+                         "read (default: what the folder says, or all that the model takes)")  # fmt: skip
+    command.add_argument("--batch-size", type=COUNT, metavar="N", help="how many texts go through the model at once, "
+                         "at most (default: as many as make 2048 tokens)")  # fmt: skip
 
 
 def _read(args: argparse.Namespace) -> Embed:
@@ -88,7 +90,7 @@ def add_search_command(command: Parser) -> Run:
                          "input is a query")  # fmt: skip
     command.add_argument("--vectors", metavar="FILE", help="the vectors of the lines, as npbert embed --output "
                          "NAME.npy writes them (default: they are made anew)")  # fmt: skip
-    command.add_argument("--top-k", type=int, default=5, metavar="N", help="how many lines to find for each query "
+    command.add_argument("--top-k", type=COUNT, default=5, metavar="N", help="how many lines to find for each query "
                          "(default: 5)")  # fmt: skip
     command.add_argument("--output", metavar="FILE", help="where to write; without it, to standard output")
     command.add_argument("--json", action="store_true", help="print a line of JSON for each query on a terminal, too")
@@ -101,8 +103,6 @@ def _search(args: argparse.Namespace) -> int:
     are_from_standard_input = args.queries == [STANDARD_INPUT]
     if args.corpus == STANDARD_INPUT and are_from_standard_input:
         raise ValueError("the lines and the queries cannot both come from standard input: wanted a file, or a query")
-    if args.top_k < 1:
-        raise ValueError(f"--top-k is {args.top_k}, wanted at least 1")
     embed = _read(args)  # what is wrong with the folder is said before anybody types a query
     lines = read_lines(args.corpus)
     queries = read_lines(STANDARD_INPUT) if are_from_standard_input else args.queries

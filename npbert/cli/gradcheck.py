@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from npbert.catalogue import blocks
-from npbert.cli.parser import Parser, Run
+from npbert.cli.parser import COUNT, Parser, Run
 from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, TOLERANCES, check_gradients
 from npbert.shapes import AWKWARD, Shapes
 
@@ -16,15 +16,17 @@ def add_gradcheck_command(command: Parser) -> Run:
     numbers, and two integers are equal. Beside it stand two estimates in floats, by
     finite differences and by the complex step, along random directions."""
     command.add_argument(
-        "--seeds", type=int, default=1, metavar="N", help="with N - 1 random shapes besides the usual ones"
+        "--seeds",
+        type=COUNT,
+        default=1,
+        metavar="N",
+        help="with N - 1 random shapes besides the usual ones",
     )
     return _gradcheck
 
 
 def _gradcheck(options: argparse.Namespace) -> int:
     """A line for each block of the catalogue. Returns 0 if all derivatives are right, else 1."""
-    if options.seeds < 1:
-        raise ValueError(f"--seeds is {options.seeds}, wanted at least 1")
     total, proved, every, all_right = 0, 0, 0, True
     for seed in range(options.seeds):
         shapes = Shapes.drawn(np.random.default_rng(seed)) if seed else AWKWARD

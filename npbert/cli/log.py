@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
@@ -18,8 +18,9 @@ QUIET, USUAL, VERBOSE = logging.ERROR, logging.INFO, logging.DEBUG
 
 
 @contextmanager
-def messages_on_standard_error(level: int) -> Iterator[None]:
-    """While it lasts, what npbert logs from `level` on, and every warning, is a line on standard error.
+def messages_on_standard_error(level: int, say: Callable[[Warning], str] = str) -> Iterator[None]:
+    """While it lasts, what npbert logs from `level` on, and every warning, is a line on standard error. say: puts a
+    warning into words.
 
     The logging and the warnings of the program around it are as before when it ends.
     """
@@ -33,7 +34,7 @@ def messages_on_standard_error(level: int) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)  # a line for the user, under PYTHONWARNINGS=error as well
-            warnings.showwarning = lambda message, *_, **__: LOGGER.warning("%s", message)
+            warnings.showwarning = lambda message, *_, **__: LOGGER.warning("%s", say(message))
             yield
     finally:
         LOGGER.removeHandler(handler)

@@ -6,8 +6,9 @@ from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from npbert.cli.parser import Run
+from npbert.cli.parser import Run, Value
 from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output
+from npbert.errors import InputError
 from npbert.models import load_config
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, read_settings
@@ -49,17 +50,19 @@ def add_columns(command: argparse.ArgumentParser, *names: str) -> None:
             _add_option(group, entry, entry.metadata["help"])
 
 
-_KINDS: dict[str, dict[str, Any]] = {
-    "bool": {"action": argparse.BooleanOptionalAction},
-    "int": {"type": int, "metavar": "N"},
-    "float": {"type": float, "metavar": "NUMBER"},
-    "str": {"metavar": "NAME"},
-    "tuple[str, ...]": {"metavar": "NAME", "nargs": "+"},
+_KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "bool": (None, {"action": argparse.BooleanOptionalAction}),
+    "int": (int, {"metavar": "N"}),
+    "float": (float, {"metavar": "NUMBER"}),
+    "str": (str, {"metavar": "NAME"}),
+    "tuple[str, ...]": (None, {"metavar": "NAME", "nargs": "+"}),
 }
 
 
 def _add_option(group: Any, entry: Field[Any], help_text: str) -> None:
-    how = _KINDS[str(entry.type)] | ({"metavar": entry.metadata["value"]} if entry.metadata["value"] else {})
+    of_text, how = _KINDS[str(entry.type)]
+    how = how | ({"type": Value(of_text, entry.metadata["wanted"])} if of_text else {})
+    how |= {"metavar": entry.metadata["value"]} if entry.metadata["value"] else {}
     help_text = help_text.replace("%", "%%")
     group.add_argument(f"--{entry.name.replace('_', '-')}", default=argparse.SUPPRESS, help=help_text, **how)
 
@@ -79,18 +82,16 @@ def given_options(args: argparse.Namespace, kind: type[Settings]) -> dict[str, A
 def read_options(args: argparse.Namespace, kind: type[Kind]) -> Kind:
     """The settings that the options say, over those of --settings, over the defaults.
 
-    Raises: FileError for a file that is wrong, ValueError for an option that is.
+    Raises: FileError for a file that is wrong; SystemExit, with status 2, for an option that is.
     """
     given = given_options(args, kind)
     if args.settings:
         return load_settings(kind, Path(args.settings), **given)
     try:
-        return kind(**given)
-    except (TypeError, ValueError) as error:
-        name, _, rest = str(error).partition(" ")
-        if name not in {entry.name for entry in fields(kind)}:
-            raise
-        raise ValueError(f"--{name.replace('_', '-')} {rest}") from error  # as it is called here
+        settings = kind(**given)
+    except InputError as error:
+        args.parser.error(args.parser.say(error))
+    return settings
 
 
 def reads_files(command: argparse.ArgumentParser, run: Run, endings: Sequence[str] = JSON_LINES) -> Run:

@@ -8,6 +8,7 @@ from typing import Any
 
 from npbert import models
 from npbert.cli.parser import Parser, Run
+from npbert.errors import InputError
 from npbert.files import model_folder, read_json_object
 from npbert.messages import LOGGER
 from npbert.models.hugging_face.config import CONFIG_FILE
@@ -29,7 +30,7 @@ def add_params_command(command: Parser) -> Run:
 
 def _known(name: str) -> str:
     if name not in models.PRESETS and not Path(name).is_dir():
-        raise argparse.ArgumentTypeError(models.neither_size_nor_folder(name))
+        raise InputError(models.neither_size_nor_folder(name))
     return name
 
 

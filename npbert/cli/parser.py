@@ -6,17 +6,42 @@ import argparse
 import inspect
 import itertools
 import re
+import shlex
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from npbert.cli.log import QUIET, VERBOSE
-from npbert.messages import did_you_mean, printable
+from npbert.cli.log import QUIET, VERBOSE, speaks
+from npbert.errors import Fields, InputError, Place, Setting, Wanted, at_least
+from npbert.messages import did_you_mean, in_words, printable
 
 Run = Callable[[argparse.Namespace], int]
 """What a command does with its arguments; the exit status."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """What an option takes: the text of a number, of a name. wanted: which of these; None for all."""
+
+    kind: Callable[[str], Any]
+    wanted: Wanted | None = None
+
+    def __call__(self, text: str) -> Any:
+        """The value. Raises: InputError."""
+        try:
+            value = self.kind(text)
+        except ValueError:
+            raise InputError(got=text, wanted=_KINDS[self.kind]) from None
+        if self.wanted:
+            self.wanted.check("", value)
+        return value
+
+
+_KINDS: dict[Any, str] = {int: "a whole number", float: "a number"}
+COUNT = Value(int, at_least(1))
 
 
 class Parser(argparse.ArgumentParser):
@@ -25,8 +50,8 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Formatter, **options}, allow_abbrev=False, add_help=False)
         self._positionals.title = "arguments"
-        self.register("type", int, _number(int, "a whole number"))
-        self.register("type", float, _number(float, "a number"))
+        self.register("type", int, Value(int))
+        self.register("type", float, Value(float))
 
     def take(self, add: Callable[[Parser], Run]) -> None:
         """Take from `add` the options, what is to be done, and the help: its docstring, whose last paragraphs, from
@@ -42,6 +67,7 @@ class Parser(argparse.ArgumentParser):
             wanted = [action for action in self._actions if action.option_strings and action.required]
             options = [f"{action.option_strings[0]} {_name(action)}" for action in wanted]
             self.usage = " ".join([self.prog, *places, *options, "[options]"])
+        self.set_defaults(parser=self)
         group = self.add_argument_group("help and messages")
         group.add_argument("-h", "--help", action="help", help="show this help and end")
         unless_given: dict[str, Any] = {"default": argparse.SUPPRESS}  # or a command would undo `npbert -q command`
@@ -104,21 +130,39 @@ class Parser(argparse.ArgumentParser):
         most: dict[int | str | None, int] = {None: 1, "+": sys.maxsize}
         return 0 if equals else most.get(known[name].nargs, 0)
 
+    def say(self, problem: Warning | BaseException) -> str:
+        """An error or a warning in words for a user of this command."""
+        if isinstance(problem, Fields):
+            problem.words = self._words
+        return in_words(problem)
+
+    def _words(self, named: Setting | Place) -> str:
+        """A place, or the option of this command for a setting; "" where there is none."""
+        if isinstance(named, Place):
+            return str(named)
+        options = [action.option_strings or [_name(action)] for action in self._actions if action.dest == named.name]
+        return shlex.join([options[0][0], *named.values]) if options else ""
+
+    def _get_value(self, action: argparse.Action, text: str) -> Any:
+        """The value of an option. Raises: ArgumentError that names the option for a text that is none."""
+        try:
+            return self._registry_get("type", action.type, action.type)(text)
+        except InputError as error:
+            error.what = action.dest
+            raise argparse.ArgumentError(None, self.say(error)) from None
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """As argparse does it, in words, with what was probably meant."""
+        """As argparse does it for a command, in words, with what was probably meant. (An option has a Value.)"""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        hint, listed = did_you_mean(str(value), choices), f", wanted one of {', '.join(choices)}"
-        if isinstance(action, argparse._SubParsersAction):
-            raise argparse.ArgumentError(None, f"there is no command {value!r}{hint or listed}")
-        name = (action.option_strings or [_name(action)])[0]
-        raise argparse.ArgumentError(None, f"{name} is {value!r}{listed}{hint}")
+        meant = did_you_mean(str(value), choices) or f", wanted one of {', '.join(choices)}"
+        raise argparse.ArgumentError(None, f"there is no command {value!r}{meant}")
 
     def error(self, message: str) -> NoReturn:
-        """Say how the command is used, and what was wrong, and end with status 2."""
-        self.print_usage(sys.stderr)
-        self.exit(2, f"{'':<7}{self.prog} --help says more\n{self.prog}: error: {printable(message)}\n")
+        """Say how the command is used, and what was wrong, and end with status 2. Of several processes one speaks."""
+        more = f"{'':<7}{self.prog} --help says more\n{self.prog}: error: {printable(message)}\n"
+        self.exit(2, f"{self.format_usage()}{more}" if speaks() else None)
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -159,13 +203,3 @@ def _place(action: argparse.Action) -> str:
 
 def _name(action: argparse.Action) -> str:
     return str(action.metavar or (action.option_strings or [action.dest])[0])
-
-
-def _number(kind: Callable[[str], Any], wanted: str) -> Callable[[str], Any]:
-    def convert(text: str) -> Any:
-        try:
-            return kind(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
-
-    return convert

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from npbert.cli.parser import Parser, Run
+from npbert.cli.parser import Parser, Run, Value
 from npbert.cli.text import check_output, name_of, note, read_texts
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
+from npbert.errors import at_least
 from npbert.files import FileError
 from npbert.inference import Embed, FillMask
 from npbert.messages import counted
@@ -40,7 +41,7 @@ def add_plot_command(command: Parser) -> Run:
     made["attention"].add_argument("--layers", nargs="+", type=int, metavar="N",
                                    help="these layers alone, from 1 on, or from -1 at the end")  # fmt: skip
     made["gradients"].add_argument(
-        "--seed", type=int, default=0, metavar="N", help="which words are hidden (default: 0)"
+        "--seed", type=Value(int, at_least(0)), default=0, metavar="N", help="which words are hidden (default: 0)"
     )
     made["embeddings"].add_argument("input", metavar="FILE", help="a text on each line; with a tab and a label after "
                                     "it, the label is drawn")  # fmt: skip
@@ -67,8 +68,6 @@ def _attention(args: argparse.Namespace) -> Any:
 
 
 def _gradients(args: argparse.Namespace) -> Any:
-    if args.seed < 0:
-        raise ValueError(f"--seed is {args.seed}, wanted at least 0")
     task, rng = FillMask.from_pretrained(args.folder), np.random.default_rng(args.seed)
     batch = task.tokenizer.batch(task.encode(args.text))
     batch.labels = np.full_like(batch.input_ids, IGNORED)

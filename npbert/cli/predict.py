@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 
 from npbert.cli.options import add_columns, columns_of, length_of, reads_files, run_settings
-from npbert.cli.parser import Parser, Run
+from npbert.cli.parser import COUNT, Parser, Run
 from npbert.cli.text import name_of, read_all, read_lines, read_texts, write_json_lines
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
@@ -25,7 +25,11 @@ def add_fill_mask_command(command: Parser) -> Run:
       echo "Paris is the [MASK] of France." | npbert fill-mask folder
       npbert fill-mask folder sentences.txt --top-k 3 --output words.jsonl"""
     command.add_argument(
-        "--top-k", type=int, default=5, metavar="N", help="how many words to give for each [MASK] (default: 5)"
+        "--top-k",
+        type=COUNT,
+        default=5,
+        metavar="N",
+        help="how many words to give for each [MASK] (default: 5)",
     )
     return reads_files(command, _fill_mask)
 
@@ -83,7 +87,7 @@ def _rows(path: str, settings: TaskSettings) -> tuple[list[dict[str, int]], list
     header, text = settings.first_row == "header", read_all(path)
     rows = read_table(name_of(path), names, delimiter=settings.delimiter, header=header, text=text)
     texts: list[Text] = [row.values[0] if len(names) == 1 else (row.values[0], row.values[1]) for row in rows]
-    return [{"line": row.line} for row in rows], texts
+    return [{"line": row.place.line} for row in rows], texts
 
 
 def add_tag_command(command: Parser) -> Run:
@@ -112,7 +116,8 @@ def _tag(args: argparse.Namespace) -> int:
         word_column = column_number("text", columns.text if columns else "0")
         text = read_all(args.input)
         sentences = read_conll(name_of(args.input), word_column=word_column, tag_column=None, text=text)
-        places, texts = [{"line": sentence.line} for sentence in sentences], [sentence.words for sentence in sentences]
+        places = [{"line": sentence.place.line} for sentence in sentences]
+        texts = [sentence.words for sentence in sentences]
     else:
         lines = read_lines(args.input)
         places, texts = [{} for _ in lines], [line.split() for line in lines] if args.words else lines
@@ -143,7 +148,7 @@ def add_answer_command(command: Parser) -> Run:
       npbert answer run questions.jsonl --n-best 3
       npbert answer run dev-v1.1.json --output answers.jsonl"""
     command.add_argument("--question", metavar="TEXT", help="a question about the whole text of the file")
-    command.add_argument("--n-best", type=int, default=1, metavar="N", help="how many answers to give (default: 1)")
+    command.add_argument("--n-best", type=COUNT, default=1, metavar="N", help="how many answers to give (default: 1)")
     return reads_files(command, _answer)
 
 

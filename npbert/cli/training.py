@@ -16,6 +16,7 @@ from npbert.cli.parser import Parser, Run
 from npbert.cli.text import note, write_json_lines
 from npbert.compute import num_threads
 from npbert.data.tokenizer import Tokenizer
+from npbert.errors import InputError, Setting
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.json_lines import finite_or_null
@@ -27,7 +28,7 @@ from npbert.training.parallel import Communicator, launch_command, share_cores, 
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
 from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE, has_tensors
-from npbert.training.tasks import FinetuneTask, TaskSettings
+from npbert.training.tasks import FinetuneTask, TaskSettings, task_class
 
 _RUNS: dict[str, Any] = {"pretrain": (PretrainSettings, Pretraining), "finetune": (FinetuneSettings, Finetuning)}
 _WIDTH, _WORTH_DROPPING = 80, 1.0  # columns, megabytes
@@ -100,10 +101,10 @@ def _train(args: argparse.Namespace) -> int:
 def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
     kind, run_class = _RUNS[args.command]
     folder = Path(args.folder)
-    import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
     if not args.resume and (folder / STATE_FILE).exists():
         raise FileError(f"{args.folder} already holds a run: continue it with --resume, or choose another folder")
     settings = _settings_to_go_on_with(args, kind) if args.resume else read_options(args, kind)
+    import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
     with only_from(logging.WARNING) if args.resume else nullcontext():  # a head that was new is in the state by now
         run = run_class(settings, folder, communicator=communicator)
     note(run.summary())
@@ -172,6 +173,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     given = given_options(args, TaskSettings)
     if not settings_path.is_file():
         settings = read_options(args, TaskSettings)
+        task_class(settings)
         load_config(folder)  # it says what is wrong with the folder
         if "max_length" not in given and not args.settings:  # as long as it was trained on
             length = Tokenizer.from_pretrained(folder).max_length
@@ -183,8 +185,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     checkpoint = str(folder / MODEL_FOLDER)
     if command_of(folder) == "pretrain":
         for name in sorted(given.keys() - {entry.name for entry in fields(PretrainSettings)}):
-            option = f"--{name.replace('_', '-')}"
-            raise ValueError(f"{option} is for a labelled file, and {folder} holds a pre-trained model")
+            raise InputError((Setting(name), f" is for a labelled file, and {folder} holds a pre-trained model"))
         pretraining = load_settings(PretrainSettings, settings_path, **given, model=checkpoint, held_out=args.files)
         _check_places(pretraining, settings_path, ("corpus", "vocabulary"))
         run = Pretraining(pretraining, folder)

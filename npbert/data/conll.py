@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from npbert.errors import InputError, Place
 from npbert.files import FileError, read_text
 from npbert.messages import counted
 
@@ -15,13 +16,7 @@ class TaggedSentence(NamedTuple):
 
     words: list[str]
     tags: list[str]
-    path: str
-    line: int
-
-    @property
-    def place(self) -> str:
-        """Its name in an error: `file, line 7`."""
-        return f"{self.path}, line {self.line}"
+    place: Place
 
 
 def read_conll(
@@ -41,22 +36,22 @@ def read_conll(
     sentences: list[TaggedSentence] = []
     is_new = True
     for number, line in enumerate(text.split("\n"), start=1):
-        cells = re.split("[ \t]+", line.strip(" \t\r"))
+        place, cells = Place(path, number), re.split("[ \t]+", line.strip(" \t\r"))
         if cells == [""] or cells[0] == _DOCUMENT_START:
             is_new = True
             continue
         if is_new:
-            sentences.append(TaggedSentence([], [], path, number))
+            sentences.append(TaggedSentence([], [], place))
             is_new = False
         columns = (word_column,) if tag_column is None else (word_column, tag_column)
         try:
             word, *tag = (cells[column] for column in columns)
         except IndexError as error:
-            raise FileError(f"{path}, line {number}: {counted(len(cells), 'column')}, wanted more") from error
+            raise FileError(f"{place}: {counted(len(cells), 'column')}, wanted more") from error
         if len(cells) < len(columns):
-            raise FileError(f"{path}, line {number}: only one column, wanted a word and a tag")
+            raise FileError(f"{place}: only one column, wanted a word and a tag")
         if not word.strip():
-            raise FileError(f"{path}, line {number}: the word is white space alone")
+            raise FileError(f"{place}: the word is white space alone")
         sentences[-1].words.append(word)
         sentences[-1].tags.extend(tag)
     if not sentences:
@@ -65,8 +60,9 @@ def read_conll(
 
 
 def column_number(name: str, value: str) -> int:
-    """The number of the column that a setting called `name` says. Raises: ValueError for a name: there are none."""
+    """The number of the column that a setting called `name` says. Raises: InputError for a name: there are none."""
     try:
         return int(value)
     except ValueError as error:
-        raise ValueError(f"{name} is {value!r}, wanted a number: columns of words and tags have no names") from error
+        wanted = "a number: columns of words and tags have no names"
+        raise InputError(what=name, got=value, wanted=wanted) from error

@@ -1,13 +1,13 @@
 """Corpus: documents on disk, found once and read piece by piece, so that a corpus larger than memory can be used."""
 
-import warnings
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from npbert.errors import InputWarning, Place
 from npbert.files import FileError, decode
-from npbert.messages import counted
+from npbert.messages import counted, warn
 
 PIECE_BYTES = 32 * 1024
 """About how much of a document is read at once: some 250 sentences."""
@@ -86,16 +86,14 @@ def passages(held_out: Corpus, corpus: Corpus) -> tuple[set[int], set[int]]:
     return {hash(tuple(held_out.read(number))) for number in range(len(held_out))}, theirs
 
 
-def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str, other: str) -> None:
+def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str | Place, other: str | Place) -> None:
     """Warn when some of what a model is judged by, things of one place, is also in what it learns from, the other
     place: it may know them by heart."""
     count = len(held_out & learned)
     if count:
-        warnings.warn(
-            f"{other} has {count} of {counted(len(held_out), thing)} of {place} in it: a model that knows them by "
-            "heart looks better than it is",
-            stacklevel=3,
-        )
+        known = " in it: a model that knows them by heart looks better than it is"
+        says = (other, f" has {count} of {counted(len(held_out), thing)} of ", place, known)
+        warn(InputWarning(says))
 
 
 def text_files(path: Path) -> list[Path]:

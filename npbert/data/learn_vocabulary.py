@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from npbert.errors import InputError, Wanted
 from npbert.extras import import_extra
 from npbert.files import FileError, read_text
 
@@ -23,6 +24,8 @@ _PARTS = re.compile(rf"(?s).{{1,10000}}(?=\s|$)|\S{{1,10000}}(?=[{_CHINESE}])|\S
 by itself."""
 
 _MOST = 2**31 - 1
+COUNT = Wanted(f"a number from 1 to {_MOST}", lambda value: 1 <= value <= _MOST)
+"""The sizes and frequencies that the library takes."""
 
 THREAD = "npbert vocabulary"
 """The name of the thread on which the library learns. A program that ends while it does must end without its help."""
@@ -40,19 +43,16 @@ def learn_vocabulary(
     Raises: FileError when a file is empty or not UTF-8, ValueError for a vocab_size with no room for the special
     tokens and the characters of the text, or a min_frequency below 1.
     """
-    for name, value, least in (("vocab_size", vocab_size, -_MOST), ("min_frequency", min_frequency, 1)):
-        if not least <= value <= _MOST:
-            raise ValueError(f"{name} is {value}, wanted a number from 1 to {_MOST}")
+    COUNT.check("vocab_size", vocab_size)
+    COUNT.check("min_frequency", min_frequency)
     library = import_extra("tokenizers", extra="hf")
     # Two of them: the one that learns is locked meanwhile, and could not clean the text that it learns from.
     cleaner, learner = (library.BertWordPieceTokenizer(lowercase=lowercase) for _ in range(2))
     characters, pieces = _alphabet(cleaner, files)
     first = [*special_tokens, *pieces]
     if vocab_size < len(first):
-        raise ValueError(
-            f"vocab_size is {vocab_size}, wanted at least {len(first)}: {len(special_tokens)} special tokens, and the "
-            f"characters of the text at the beginning of words and within them"
-        )
+        tokens = f"{len(special_tokens)} special tokens, and the characters of the text at the beginning of words and"
+        raise InputError(what="vocab_size", got=vocab_size, wanted=f"at least {len(first)}: {tokens} within them")
     _interruptible(
         (" ".join(words) for words in _words(cleaner, files)),
         lambda texts: learner.train_from_iterator(

@@ -8,6 +8,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.dialogue import Vocabulary
 from npbert.data.tokenizer import Tokenizer
+from npbert.errors import SHARE, at_least
 
 
 def mask_words(
@@ -32,10 +33,8 @@ def mask_words(
     Raises: ValueError when there is no ordinary word to mask, unless 0 < probability ≤ 1, or unless max_predictions is
     at least 1.
     """
-    if not 0 < probability <= 1:
-        raise ValueError(f"probability is {probability}, wanted more than 0 and at most 1")
-    if max_predictions < 1:
-        raise ValueError(f"max_predictions is {max_predictions}, wanted at least 1")
+    SHARE.check("probability", probability)
+    at_least(1).check("max_predictions", max_predictions)
     candidates = np.flatnonzero(vocabulary.is_word[input_ids])
     if len(candidates) == 0:
         raise ValueError(f"there is no word to mask in {vocabulary.decode(input_ids)}")

@@ -14,9 +14,19 @@ from npbert.data.masking import mask_words
 from npbert.data.packing import OBJECTIVES, Packed, Sentence, pack
 from npbert.data.task_data import START, Place
 from npbert.data.tokenizer import Tokenizer
+from npbert.errors import SHARE, at_least, one_of
 
 PIECES_AT_ONCE = 64
 """The number of pieces of the corpus in memory: their sequences are shuffled together."""
+
+POSSIBLE = {
+    "objective": one_of(OBJECTIVES),
+    "batch_size": at_least(1),
+    "max_length": at_least(8),
+    "mask_probability": SHARE,
+    "pieces_at_once": at_least(1),
+}
+"""The values of the arguments that are possible."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,8 @@ class PretrainingData:
 
     mask_probability, max_predictions, whole_words: as in mask_words; max_predictions None means no limit but the share.
 
-    Raises: ValueError for another objective, a max_length or batch_size that is too small.
+    Raises: InputError for another objective, a max_length or batch_size that is too small, or a mask_probability that
+    is not a share.
     """
 
     corpus: Corpus
@@ -45,11 +56,8 @@ class PretrainingData:
     pieces_at_once: int = PIECES_AT_ONCE
 
     def __post_init__(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise ValueError(f"objective is {self.objective!r}, wanted one of {', '.join(OBJECTIVES)}")
-        for name, least in (("batch_size", 1), ("max_length", 8), ("pieces_at_once", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {getattr(self, name)}, wanted at least {least}")
+        for name, wanted in POSSIBLE.items():
+            wanted.check(name, getattr(self, name))
 
     def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
         """The batches of the epoch from `place` on, each with its place."""

@@ -5,10 +5,12 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from npbert.errors import Place, Setting, one_of
 from npbert.files import FileError, parse_json, read_text
 from npbert.messages import counted, listed
 
 DELIMITERS = {"tab": "\t", "comma": ","}
+DELIMITER = one_of(("", *DELIMITERS))
 _JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
 
 
@@ -20,13 +22,7 @@ class Row(NamedTuple):
     """The chosen values of a row, and in which line of which file it ends."""
 
     values: tuple[str, ...]
-    path: str
-    line: int
-
-    @property
-    def place(self) -> str:
-        """Its name in an error: `file, line 7`."""
-        return f"{self.path}, line {self.line}"
+    place: Place
 
 
 def read_table(
@@ -44,8 +40,7 @@ def read_table(
     Raises: FileError that gives file and line for a row with too few columns, or a line that is not a JSON object, and
     for a column that there is not, an empty file, or text that is not UTF-8; ValueError for another delimiter; OSError.
     """
-    if delimiter and delimiter not in DELIMITERS:
-        raise ValueError(f"delimiter is {delimiter!r}, wanted tab or comma")
+    DELIMITER.check("delimiter", delimiter)
     text, path, ending = read_text(Path(path)) if text is None else text, str(path), Path(path).suffix
     if ending in _JSON_ENDINGS and not delimiter:
         rows = list(_json_rows(path, text, columns))
@@ -66,26 +61,27 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], *, by_comma: b
     numbers = None if has_header else list(map(int, columns))
     try:
         for cells in reader:
-            place = f"{path}, line {reader.line_num}"
+            place = Place(path, reader.line_num)
             if numbers is None:
                 numbers = [_number_of(column, cells, place) for column in columns]
             elif len(cells) <= max(numbers):
                 if cells:
-                    hint = " (separated by tabs? --delimiter tab)" if by_comma and "\t" in cells[0] else ""
-                    found = counted(len(cells), "column")
-                    raise FileError(f"{place}: {found}, wanted at least {max(numbers) + 1}{hint}")
+                    by_tabs = ("is it separated by tabs? Then give ", Setting("delimiter", ("tab",)))
+                    says, wanted = counted(len(cells), "column"), f"at least {max(numbers) + 1}"
+                    hint = by_tabs if by_comma and "\t" in cells[0] else ""
+                    raise FileError(says, wanted=wanted, where=place, hint=hint)
             else:
-                yield Row(tuple(cells[number] for number in numbers), path, reader.line_num)
+                yield Row(tuple(cells[number] for number in numbers), place)
     except csv.Error as error:
-        raise FileError(f"{path}, line {reader.line_num}: {error}") from error
+        raise FileError(str(error), where=Place(path, reader.line_num)) from error
 
 
-def _number_of(column: str, header: list[str], place: str) -> int:
+def _number_of(column: str, header: list[str], place: Place) -> int:
     if column.isdigit():
         return int(column)
     name = _one_of(column, header)
     if name is None:
-        raise FileError(f"{place}: there is no column {_named(column)}, only {listed(header)}")
+        raise FileError(f"there is no column {_named(column)}, only {listed(header)}", where=place)
     return header.index(name)
 
 
@@ -102,14 +98,14 @@ def _json_rows(path: str, text: str, columns: Sequence[str]) -> Iterator[Row]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        place = f"{path}, line {number}"
+        place = Place(path, number)
         cells = parse_json(line, path, line=number)
         known = {name: value for name, value in cells.items() if value is not None} if isinstance(cells, dict) else {}
         names = [_one_of(column, known) for column in columns]
         missing = [_named(column) for column, name in zip(columns, names, strict=True) if name is None]
         if missing:
-            raise FileError(f"{place}: wanted a JSON object with {', '.join(missing)}")
+            raise FileError(f"wanted a JSON object with {', '.join(missing)}", where=place)
         for name in names:
             if name is not None and isinstance(known[name], list | dict):
-                raise FileError(f"{place}: {name!r} is a list or an object, wanted text or a number")
-        yield Row(tuple(str(known[name]) for name in names if name is not None), path, number)
+                raise FileError(f"{name!r} is a list or an object, wanted text or a number", where=place)
+        yield Row(tuple(str(known[name]) for name in names if name is not None), place)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.data.batch import Batch
+from npbert.errors import at_least
 from npbert.messages import counted
 
 
@@ -32,8 +33,7 @@ class TaskData:
     batch_size: int = 32
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size is {self.batch_size}, wanted at least 1")
+        at_least(1).check("batch_size", self.batch_size)
 
     def __repr__(self) -> str:
         return f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}"

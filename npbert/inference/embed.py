@@ -13,6 +13,7 @@ from npbert.compute import Array
 from npbert.core import Sequences
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text, Tokenizer
+from npbert.errors import InputError, one_of
 from npbert.files import FileError, model_folder
 from npbert.inference.search import SIMILARITIES, Hits, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
@@ -59,16 +60,12 @@ class Embed(Task):
         max_length: int | None = None,
     ) -> None:
         super().__init__(model, tokenizer, max_length=max_length)
-        for name, value, known in (
-            ("pooling", pooling, POOLINGS),
-            ("similarity_fn_name", similarity_fn_name, SIMILARITIES),
-        ):
-            if value not in known:
-                raise ValueError(f"{name} is {value!r}, wanted one of {', '.join(known)}")
-        self._number = model.layer_numbers([layer])[layer]
+        one_of(POOLINGS).check("pooling", pooling)
+        one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
+        self._number = model.layer_numbers([layer], what="layer")[layer]
         self._is_last = self._number == model.config.num_hidden_layers
         if pooling == "pooler" and not self._is_last:
-            raise ValueError(f"layer is {layer}, but the pooler reads only the last")
+            raise InputError(what="layer", got=layer, wanted="-1: the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.similarity_fn_name = similarity_fn_name
         self.mean = MeanPooling()

@@ -9,6 +9,7 @@ import numpy as np
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import SPECIAL
+from npbert.errors import at_least
 from npbert.inference.task import Task, check_finite
 from npbert.layers import Softmax
 from npbert.models import BertForMaskedLM
@@ -38,8 +39,7 @@ class FillMask(Task):
     def __call__(self, texts: Iterable[str], *, top_k: int = 5) -> list[list[list[Prediction]]]: ...
 
     def __call__(self, texts: str | Iterable[str], *, top_k: int = 5) -> list[Any]:
-        if top_k < 1:
-            raise ValueError(f"top_k is {top_k}, wanted at least 1")
+        at_least(1).check("top_k", top_k)
         if isinstance(texts, str):
             return self([texts], top_k=top_k)[0]
         texts = list(texts)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array, matmul
+from npbert.errors import at_least, one_of
 from npbert.shown import Row, Sheet, Shown
 
 SIMILARITIES = ("cosine", "dot")
@@ -79,8 +80,7 @@ def semantic_search(
 
     Raises: as `similarity`; ValueError unless top_k is at least 1.
     """
-    if top_k < 1:
-        raise ValueError(f"top_k is {top_k}, wanted at least 1")
+    at_least(1).check("top_k", top_k)
     queries, corpus = same_kind(query_embeddings, corpus_embeddings, ("query_embeddings", "corpus_embeddings"))
     queries = for_products(queries, similarity_fn_name, "query_embeddings")
     top_k = min(top_k, len(corpus))
@@ -116,8 +116,7 @@ def for_products(x: Array, similarity_fn_name: str, name: str, *, first: int = 0
 
     Raises: ValueError that calls x by its name, for a row that is not finite or too long; or for no known similarity.
     """
-    if similarity_fn_name not in SIMILARITIES:
-        raise ValueError(f"similarity_fn_name is {similarity_fn_name!r}, wanted one of {', '.join(SIMILARITIES)}")
+    one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
     fine = _lengths(x) < np.sqrt(np.finfo(x.dtype).max)
     if not fine.all():
         raise ValueError(f"vector {first + int(fine.argmin())} of {name} is not finite, or too long to be multiplied")

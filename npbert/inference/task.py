@@ -11,6 +11,7 @@ from npbert.compute import Array
 from npbert.data.batch import Batch, Ids
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_files import Encoding
+from npbert.errors import InputError, InputWarning, Place, at_least
 from npbert.extras import import_extra
 from npbert.files import FileError
 from npbert.inference.checkpoint_kind import check_holds
@@ -110,8 +111,8 @@ class Task(Shown):
 
         Raises: ValueError unless batch_size is at least 1, and where the model gives numbers that are not finite.
         """
-        if batch_size is not None and batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}, wanted at least 1")
+        if batch_size is not None:
+            at_least(1).check("batch_size", batch_size)
         results: list[Any] = [None] * len(encodings)
         lengths = [len(encoding.ids) for encoding in encodings]
         quiet = np.errstate(over="ignore", invalid="ignore")  # what comes of it is refused
@@ -136,10 +137,11 @@ class Task(Shown):
         elif self.max_length == self.tokenizer.max_length:
             limit = "max_length allows (the tokenizer's model_max_length)"
         are, were, which = ("is", "was", "it") if len(cut) == 1 else ("are", "were", "the first")
-        warn(
-            f"{path}{': ' if path else ''}{len(cut)} of {counted(len(encodings), 'text')} {are} longer than the "
-            f"{self.max_length} tokens that {limit}, and {were} cut; {which} is text {cut[0]}"
+        says = (
+            f"{len(cut)} of {counted(len(encodings), 'text')} {are} longer than the {self.max_length} tokens that "
+            f"{limit}, and {were} cut; {which} is text {cut[0]}"
         )
+        warn(InputWarning(says, where=Place(path)))
 
 
 def check_finite(values: Array) -> None:
@@ -152,10 +154,10 @@ def check_finite(values: Array) -> None:
 
 
 def check_max_length(max_length: int, config: BertConfig) -> None:
-    """Raise ValueError for more tokens than the model takes."""
+    """Raise InputError for more tokens than the model takes."""
     longest = config.max_position_embeddings
     if max_length > longest:
-        raise ValueError(f"max_length is {max_length}, but the model takes {longest} tokens")
+        raise InputError(what="max_length", got=max_length, wanted=f"at most {longest} for this model")
 
 
 def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:

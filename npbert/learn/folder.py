@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from npbert.errors import Setting
 from npbert.files import FileError, atomic_write
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
@@ -30,7 +31,8 @@ def write_missing(folder: Path) -> list[Exercise]:
     Raises: FileError where `folder` is a file; OSError.
     """
     if folder.exists() and not folder.is_dir():
-        raise FileError(f"{folder} is a file, wanted a folder for the exercises: name another with --folder")
+        hint = ("name another with ", Setting("folder"))
+        raise FileError(f"{folder} is a file", wanted="a folder for the exercises", hint=hint)
     folder.mkdir(parents=True, exist_ok=True)
     missing = [exercise for exercise in EXERCISES.values() if not (folder / exercise.file_name).exists()]
     for exercise in missing:
@@ -68,10 +70,8 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     if not path.is_file() and folder.is_dir():
         raise FileError(f"there is no {path}: {write} it")
     if not path.is_file():
-        raise FileError(
-            f"there is no folder {folder} in {Path.cwd()}: if your exercises are elsewhere, go there, or name their "
-            f"folder with --folder; if there are none yet, {write} them"
-        )
+        none = f"there is no folder {folder} in {Path.cwd()}: if your exercises are elsewhere, go there, or name "
+        raise FileError((none, "their folder with ", Setting("folder"), f"; if there are none yet, {write} them"))
     return exercise, path
 
 

@@ -9,6 +9,7 @@ from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, Pooler
 from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
 from npbert.compute.lent import Lending
 from npbert.core import NO_TAPE, Init, Sequences, Tape
+from npbert.errors import InputIndexError
 from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
@@ -175,14 +176,16 @@ class BertModel(PreTrainedModel):
                 states[number] = h
         return states
 
-    def layer_numbers(self, layers: Collection[int] | None, first: int = 0) -> dict[int, int]:
-        """The number from `first` to L of each layer that is asked for; −1 means L. Raises: IndexError for another."""
+    def layer_numbers(self, layers: Collection[int] | None, first: int = 0, *, what: str = "layers") -> dict[int, int]:
+        """The number from `first` to L of each layer that is asked for; −1 means L.
+
+        Raises: InputIndexError that names the argument `what` for another layer.
+        """
         last = len(self.encoder.layers)
         asked = range(first, last + 1) if layers is None else layers
         numbers = {layer: layer if layer >= 0 else last + 1 + layer for layer in asked}
         for layer, number in numbers.items():
             if not first <= number <= last:
-                raise IndexError(
-                    f"layer is {layer}, wanted {first} to {last}, or {first - last - 1} to -1 from the end"
-                )
+                wanted = f"{first} to {last}, or {first - last - 1} to -1 from the end"
+                raise InputIndexError(what=what, got=layer, wanted=wanted)
         return numbers

@@ -11,6 +11,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED, Sequences
 from npbert.core.checks import check_ids, check_labels
 from npbert.data.batch import Batch
+from npbert.errors import one_of
 from npbert.models.config import BertConfig
 
 Tokens: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
@@ -37,8 +38,7 @@ class Reads:
 
     def __post_init__(self) -> None:
         for name, wanted in (("tokens", get_args(Tokens)), ("labels", get_args(Labels))):
-            if getattr(self, name) not in wanted:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, wanted one of {', '.join(wanted)}")
+            one_of(wanted).check(name, getattr(self, name))
 
     @property
     def labels_are_numbers(self) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.tokenizer import Text
+from npbert.errors import InputError
 from npbert.extras import import_extra
 from npbert.layers import Softmax
 from npbert.messages import counted, quiet
@@ -80,13 +81,19 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
             name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
         }
         settings |= {"seed": int(random.randint(2**31 - 1)), "keep_state": False}
-        settings["max_length"] = self.max_length or min(128, load_config(self.model).max_position_embeddings)
+        longest = load_config(self.model).max_position_embeddings
+        settings["max_length"] = min(128, longest) if self.max_length is None else self.max_length
         examples, held_out = (texts, [str(label) for label in y.tolist()]), None
         if self.early_stopping:
             examples, held_out = self._split(*examples, random)
             settings |= {"patience": self.n_iter_no_change}
         with tempfile.TemporaryDirectory(prefix="npbert-") as folder, nullcontext() if self.verbose else quiet():
-            self.classify_ = finetune(*examples, model=self.model, folder=folder, held_out=held_out, **settings)
+            try:
+                self.classify_ = finetune(*examples, model=self.model, folder=folder, held_out=held_out, **settings)
+            except InputError as error:
+                if error.what == "patience":
+                    error.what = "n_iter_no_change"
+                raise
         return self
 
     def predict(self, X: Any) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from npbert.compute import neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data.batch import Batch
+from npbert.errors import InputWarning, Setting
 from npbert.messages import counted, warn
 from npbert.models.packed_batch import PackedBatch
 from npbert.training.parallel import ALONE, Shares, Sums, add_arrays, add_up
@@ -68,7 +69,8 @@ def gradients_of(
     own, size = communicator.own(everyone), communicator.size
     if communicator.is_first and len(pieces) < size:
         said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes without work"
-        warn(f"{said}: begin a run with --parts {size} for as many parts as processes")
+        hint = ("begin a run with ", Setting("parts", (str(size),)), " for as many parts as processes")
+        warn(InputWarning(said, hint=hint))
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
     sums: Sums = {}

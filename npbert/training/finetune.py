@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from npbert.data.corpus import warn_of_known
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
+from npbert.errors import POSITIVE, InputError, Place, Setting, Wanted, at_least, one_of
 from npbert.files import FileError
 from npbert.inference import check_holds, check_vocabulary
 from npbert.messages import counted, listed
@@ -35,24 +35,27 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
     Raises: ValueError for a value that is not possible.
     """
 
-    model: str = setting("", "the folder of a pre-trained checkpoint, with its tokenizer", value="MODEL")
-    train: str = setting("", "the labelled file to learn from", value="FILE")
+    model: str = setting(
+        "",
+        "the folder of a pre-trained checkpoint, with its tokenizer",
+        value="MODEL",
+        wanted=Wanted("the folder of a checkpoint", bool),
+    )
+    train: str = setting("", "the labelled file to learn from", value="FILE", wanted=Wanted("a labelled file", bool))
     held_out: str = setting("", "a labelled file to judge the model by; it does not learn from it", value="FILE")
     metric: str = setting("", "the number that says which model is the best; each task has its own default")
     new_head: bool = setting(False, "start with a new classifier even if the checkpoint has one")
-    epochs: float = setting(3.0, "how often to go through the training file, unless steps is given", value="N")
-    steps: int = setting(0, "how many updates to make; 0 for as many as the epochs have")
-    learning_rate: float = setting(3e-5, "the learning rate where it is highest", value="RATE")
-    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run")
+    epochs: float = setting(
+        3.0, "how often to go through the training file, unless steps is given", value="N", wanted=POSITIVE
+    )
+    steps: int = setting(0, "how many updates to make; 0 for as many as the epochs have", wanted=at_least(0))
+    learning_rate: float = setting(3e-5, "the learning rate where it is highest", value="RATE", wanted=POSITIVE)
+    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, wanted in {"model": "the folder of a checkpoint", "train": "a labelled file"}.items():
-            if not getattr(self, name):
-                raise ValueError(f"{name} is missing, wanted {wanted}")
-        if not 0 < self.epochs < math.inf:
-            raise ValueError(f"epochs is {self.epochs}, wanted a positive number")
-        self.check("seed", 0)
+        kind = task_class(self)
+        one_of(("", *kind.metrics)).check("metric", self.metric)
 
 
 class Finetuning(ShownRun):
@@ -73,16 +76,16 @@ class Finetuning(ShownRun):
         self.settings, kind = settings, task_class(settings)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
         metric = settings.metric or kind.goal
-        if metric not in kind.metrics:
-            raise ValueError(f"metric is {metric!r}, wanted one of {', '.join(kind.metrics)}")
         rows, labels = kind.read(settings.train, settings)
         if labels is not None and len(labels) == 1:
-            raise FileError(f"{settings.train}: all labels are {labels[0]!r}, so there is nothing to learn")
+            says = f"all labels are {labels[0]!r}, so there is nothing to learn"
+            raise FileError(says, where=Place(settings.train))
         if metric == "f1" and kind is TextClassification and len(labels or ()) != 2 and not settings.positive:
-            raise ValueError(f"metric is 'f1', but there are {len(labels or ())} labels, and positive is none")
+            wanted, hint = f"another for {len(labels or ())} labels", (Setting("positive"), " names the label of f1")
+            raise InputError(what="metric", got="f1", wanted=wanted, hint=hint)
         held_out_rows = kind.read(settings.held_out, settings, labels)[0] if settings.held_out else []
         judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out_rows, rows))
-        warn_of_known(judged_by, learned, "row", "the held-out file", "the training file")
+        warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))
         self.model: Any = kind.model_class.from_pretrained(
             settings.model, rng=rng, new_head=settings.new_head or None, **kind.config(labels)
         )
@@ -175,7 +178,7 @@ def evaluate_checkpoint(folder: str | Path, path: str, settings: TaskSettings) -
 
 def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSettings) -> list[Judged]:
     """As evaluate_checkpoint, for several files; all of them are read before the model is."""
-    labels, kind = labels_of(load_config(folder)), task_class(settings)
+    kind, labels = task_class(settings), labels_of(load_config(folder))
     check_holds(folder, kind.model_class.__name__)
     for path in paths:
         Path(path).stat()

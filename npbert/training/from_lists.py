@@ -1,21 +1,25 @@
 """finetune: teach a BERT to label texts that are lists in a program, and not files."""
 
 import json
-import re
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer import Text
+from npbert.errors import Fields, InputError, Place, Setting
 from npbert.files import FileError, atomic_write
 from npbert.inference import Classify
 from npbert.messages import did_you_mean, warn
 from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.tasks import TextClassification, task_named
 
 __all__ = ["finetune"]
+
+_OF_FILES = ("model", "train", "held_out", "text", "label")
+"""The settings that are none here: finetune has arguments for them, or writes the file itself."""
 
 
 def finetune(
@@ -33,67 +37,90 @@ def finetune(
     other texts with their labels, to judge the model by. settings: of FinetuneSettings, as `epochs` or `learning_rate`.
     The run is kept in `folder`, with its examples, for `npbert report`; a run that was stopped goes on. (Extra: train.)
 
-    Raises: TypeError for a setting that there is not, or a string where a list is wanted; ValueError for lists of
+    Raises: TypeError for a setting that there is not, or a string where a list is wanted; InputError for lists of
     different lengths, or none, and for labels that cannot be learned, with the number of the row, from 0; FileError
     where `folder` has a run with other examples; what FinetuneSettings and Finetuning raise.
     """
-    known = {field.name for field in fields(FinetuneSettings)} - {"model", "train", "held_out", "text", "label"}
+    known = {field.name for field in fields(FinetuneSettings)}.difference(_OF_FILES)
     for name in settings.keys() - known:
         hint = did_you_mean(name, known)
         raise TypeError(f"there is no setting {name}{hint}; there are {', '.join(sorted(known))}")
     for name, given in (("texts", texts), ("labels", labels)):
         if isinstance(given, str):
             raise TypeError(f"{name} is one string, wanted a list of them: [{given!r:.40}]")
+    texts, labels = list(texts), list(labels)
     examples = {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
-    for name, (given, wanted) in examples.items():
-        _write(files[name], list(given), list(wanted))
-    if any(isinstance(text, tuple | list) for text in texts):
-        settings.setdefault("text_pair", "text_pair")
-    if all(isinstance(label, float) for label in labels):
-        settings.setdefault("task", "regression")
-    settings.update(files, model=model, text="text", label="label")
     with _said_of_lists(files):
-        run = Finetuning(FinetuneSettings(**settings), folder)
+        lines = {files[name]: _lines(files[name], *map(list, lists)) for name, lists in examples.items()}
+        if any(isinstance(text, tuple | list) for text in texts):
+            settings.setdefault("text_pair", "text_pair")
+        if all(isinstance(label, float) for label in labels):
+            settings.setdefault("task", "regression")
+        task = settings.get("task", "classification")
+        if not issubclass(task_named(str(task)), TextClassification):
+            raise InputError(what="task", got=task, wanted="classification or regression")
+        chosen = FinetuneSettings(**{**settings, **files, "model": model, "text": "text", "label": "label"})
+        with ExitStack() as undone:
+            for path, text in lines.items():
+                _write(path, text, undone)
+            run = Finetuning(chosen, folder)
+            undone.pop_all()
     run.trainer.train()
     return Classify.from_pretrained(folder)
 
 
 @contextmanager
 def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
-    """Errors and warnings about the files name the lists that were written into them, and no option of a command."""
-
+    """Errors and warnings name the lists instead of their files, with rows from 0, and no settings of files."""
     names = {"train": "the training list", "held_out": "the held-out list"}
-    words = {str(path): names[name] for name, path in files.items()} | {"--task regression": "task='regression'"}
-    words |= {name.replace("list", "file"): name for name in names.values()}
+    lists = {str(path): names[name] for name, path in files.items()}
 
-    def said(message: str) -> str:
-        for there, here in words.items():
-            message = message.replace(there, here)
-        message = re.sub(r"; [^;]*--(?:text|label) says which column.*", "", message)
-        return re.sub(r", line (\d+)", lambda line: f", row {int(line[1]) - 1}", message)
+    def words(named: Setting | Place) -> str:
+        if isinstance(named, Setting):
+            return "" if named.name in _OF_FILES else str(named)
+        row = f", row {named.line - 1}" if named.line else ""
+        return f"{lists[named.path]}{row}" if named.path in lists else str(named)
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             yield
-        except FileError as error:
-            if not any(str(path) in str(error) for path in files.values()):
-                raise  # of the checkpoint
-            raise ValueError(said(str(error))) from None
+        except InputError as error:
+            error.words = words
+            raise
     for warning in caught:
-        warn(said(str(warning.message)), warning.category)
+        said = warning.message
+        if isinstance(said, Fields):
+            said.words = words
+        warn(said, warning.category)
 
 
-def _write(path: Path, texts: list[Text], labels: list[Any]) -> None:
+def _lines(path: Path, texts: list[Text], labels: list[Any]) -> str:
+    """A line of JSON for each text and its label, as they are in the file. Raises: InputError."""
     if len(texts) != len(labels) or not texts:
-        raise ValueError(f"{len(texts)} texts and {len(labels)} labels, wanted one for each, and at least one")
-    lines = []
-    for text, label in zip(texts, labels, strict=True):
-        pair = {"text": text} if isinstance(text, str) else dict(zip(("text", "text_pair"), text, strict=True))
-        lines.append(json.dumps({**pair, "label": str(label)}) + "\n")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.read_text(encoding="utf-8") != "".join(lines):
-        raise FileError(f"{path} has other examples: a new run needs another folder")
+        says = f"{len(texts)} texts and {len(labels)} labels"
+        raise InputError(says, wanted="one for each, and at least one", where=Place(str(path)))
+    lines, is_pair = [], isinstance(texts[0], tuple | list)
+    for number, (text, label) in enumerate(zip(texts, labels, strict=True), start=1):
+        parts = tuple(text) if isinstance(text, tuple | list) else (text,)
+        if len(parts) != 1 + is_pair or not all(isinstance(part, str) for part in parts):
+            wanted = "a pair of texts, as the first is" if is_pair else "a text, as the first is"
+            raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
+        named = dict(zip(("text", "text_pair"), parts, strict=False))
+        lines.append(json.dumps({**named, "label": str(label)}) + "\n")
+    return "".join(lines)
+
+
+def _write(path: Path, text: str, undone: ExitStack) -> None:
+    """Write the file, unless it is there. undone: what takes it away again."""
+    if path.exists():
+        if path.read_text(encoding="utf-8") != text:
+            raise FileError(f"{path} has other examples: a new run needs another folder")
+        return
+    for folder in [each for each in (path.parent, *path.parent.parents) if not each.exists()][::-1]:
+        folder.mkdir()
+        undone.callback(folder.rmdir)
     with atomic_write(path) as written:
-        written.write_text("".join(lines), encoding="utf-8")
+        written.write_text(text, encoding="utf-8")
+    undone.callback(path.unlink)

@@ -16,9 +16,9 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.corpus import Corpus, passages, warn_of_known
-from npbert.data.packing import OBJECTIVES
-from npbert.data.pretraining_data import PretrainingData
+from npbert.data.pretraining_data import POSSIBLE, PretrainingData
 from npbert.data.tokenizer import Tokenizer
+from npbert.errors import Wanted, at_least
 from npbert.inference import check_max_length, check_vocabulary
 from npbert.messages import counted
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, neither_size_nor_folder
@@ -40,13 +40,21 @@ class PretrainSettings(TrainerSettings):
     """
 
     corpus: tuple[str, ...] = setting(
-        (), "files or folders of text to learn from: a sentence a line, a blank line between documents", value="FILE"
+        (),
+        "files or folders of text to learn from: a sentence a line, a blank line between documents",
+        value="FILE",
+        wanted=Wanted("at least one file or folder of text", bool),
     )
     held_out: tuple[str, ...] = setting(
         (), "files or folders of text to judge the model by; it does not learn from them", value="FILE"
     )
     document_per_file: bool = setting(False, "take each file as one document, whatever its blank lines say")
-    vocabulary: str = setting("", "the folder of a tokenizer, as npbert vocab makes one", value="FOLDER")
+    vocabulary: str = setting(
+        "",
+        "the folder of a tokenizer, as npbert vocab makes one",
+        value="FOLDER",
+        wanted=Wanted("a folder with a tokenizer; `npbert vocab` makes one", bool),
+    )
     model: str = setting(
         "bert-mini",
         "a size to start anew (bert-tiny, bert-mini, bert-small …; npbert params --help lists them), or the "
@@ -54,25 +62,21 @@ class PretrainSettings(TrainerSettings):
         value="MODEL",
     )
     objective: str = setting(
-        "nsp", "what to learn besides hidden words: nsp (the next sentence?), sop (two sentences in order?) or none"
+        "nsp",
+        "what to learn besides hidden words: nsp (the next sentence?), sop (two sentences in order?) or none",
+        wanted=POSSIBLE["objective"],
     )
-    max_length: int = setting(128, "how long a sequence may be, in tokens", value="TOKENS")
-    batch_size: int = setting(32, "how many sequences are in a batch")
-    mask_probability: float = setting(0.15, "the share of the tokens that the model must guess", value="SHARE")
+    steps: int = setting(1000, "how many updates to make", wanted=at_least(1))
+    max_length: int = setting(
+        128, "how long a sequence may be, in tokens", value="TOKENS", wanted=POSSIBLE["max_length"]
+    )
+    batch_size: int = setting(32, "how many sequences are in a batch", wanted=POSSIBLE["batch_size"])
+    mask_probability: float = setting(
+        0.15, "the share of the tokens that the model must guess", value="SHARE", wanted=POSSIBLE["mask_probability"]
+    )
     whole_words: bool = setting(False, "hide all pieces of a word, or none of them")
-    held_out_batches: int = setting(50, "how many batches of the held-out text to judge by")
-    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.corpus:
-            raise ValueError("corpus is missing, wanted at least one file or folder of text")
-        if not self.vocabulary:
-            raise ValueError("vocabulary is missing, wanted a folder with a tokenizer; `npbert vocab` makes one")
-        if self.objective not in OBJECTIVES:
-            raise ValueError(f"objective is {self.objective!r}, wanted one of {', '.join(OBJECTIVES)}")
-        self.check("held_out_batches", 1)
-        self.check("seed", 0)
+    held_out_batches: int = setting(50, "how many batches of the held-out text to judge by", wanted=at_least(1))
+    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0))
 
 
 class Pretraining(ShownRun):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import npbert
+from npbert.errors import POSITIVE, Wanted, at_least
 from npbert.extras import import_extra
 from npbert.files import FileError, atomic_write, read_text
 from npbert.messages import did_you_mean
@@ -24,9 +25,10 @@ STEP_IN_FORWARDS = 3
 _TYPES: dict[str, Any] = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple[str, ...]": tuple}
 
 
-def setting(default: Any, help_text: str, *, value: str = "") -> Any:
-    """A field of a settings class. value: a word for what it takes, as --help says it; usually the type tells."""
-    return field(default=default, metadata={"help": help_text, "value": value})
+def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | None = None) -> Any:
+    """A field of a settings class. value: a word for what it takes, as its help says it; usually the type tells.
+    wanted: the values that are possible; None for all of its type."""
+    return field(default=default, metadata={"help": help_text, "value": value, "wanted": wanted})
 
 
 def _as_text(value: Any) -> Any:
@@ -38,7 +40,7 @@ class Settings:
     """Settings of one purpose; a run puts several together. A Path may be given for a str, and a list for a tuple."""
 
     def __post_init__(self) -> None:
-        """Raise TypeError for a value of another type than its setting has, ValueError for one that is not possible."""
+        """Raise TypeError for a value of another type than its setting has, InputError for one that is not possible."""
         for entry in fields(self):
             given, kind = getattr(self, entry.name), str(entry.type)
             value = tuple(map(_as_text, given)) if isinstance(given, tuple | list) else _as_text(given)
@@ -48,11 +50,8 @@ class Settings:
             if is_wrong_bool or is_wrong_tuple or not isinstance(value, _TYPES[kind]):
                 shown = list(value) if isinstance(value, tuple) else value
                 raise TypeError(f"{entry.name} is {shown!r}, wanted {kind}")
-
-    def check(self, name: str, least: float) -> None:
-        """Raise ValueError unless the setting is at least that."""
-        if not getattr(self, name) >= least:
-            raise ValueError(f"{name} is {getattr(self, name)}, wanted at least {least}")
+            if entry.metadata["wanted"]:
+                entry.metadata["wanted"].check(entry.name, value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,15 +61,25 @@ class TrainerSettings(Settings):
     Raises: ValueError for a number out of range.
     """
 
-    steps: int = setting(1000, "how many updates to make")
-    learning_rate: float = setting(1e-4, "the learning rate where it is highest", value="RATE")
-    warmup: float = setting(0.1, "the share of steps in which the learning rate rises, before it falls", value="SHARE")
-    weight_decay: float = setting(0.01, "how strongly decoupled weight decay pulls matrices towards 0", value="RATE")
-    max_grad_norm: float = setting(1.0, "a gradient with a larger norm than this is scaled down to it", value="NORM")
+    steps: int = setting(1000, "how many updates to make", wanted=at_least(0))
+    learning_rate: float = setting(1e-4, "the learning rate where it is highest", value="RATE", wanted=POSITIVE)
+    warmup: float = setting(
+        0.1,
+        "the share of steps in which the learning rate rises, before it falls",
+        value="SHARE",
+        wanted=Wanted("a share from 0 up to, but not including, 1", lambda share: 0 <= share < 1),
+    )
+    weight_decay: float = setting(
+        0.01, "how strongly decoupled weight decay pulls matrices towards 0", value="RATE", wanted=at_least(0)
+    )
+    max_grad_norm: float = setting(
+        1.0, "a gradient with a larger norm than this is scaled down to it", value="NORM", wanted=POSITIVE
+    )
     parts: int = setting(
         0,
         "compute each batch in at most this many parts, which threads and processes share: any number of those gives "
         "the same bits; 0: from one to four parts, as many as keep no less for the way back than a gradient takes",
+        wanted=at_least(0),
     )
     gradient_checkpointing: bool = setting(
         False, "compute each layer again on the way back, instead of keeping it: less memory for the same result"
@@ -80,30 +89,23 @@ class TrainerSettings(Settings):
         "how many steps lie between evaluations; 0: only at the end; -1: about ten times in a run, fewer "
         "where that takes long",
         value="STEPS",
+        wanted=at_least(-1),
     )
-    save_every: int = setting(200, "how many steps lie between saved states, from which a run can go on", value="STEPS")
+    save_every: int = setting(
+        200, "how many steps lie between saved states, from which a run can go on", value="STEPS", wanted=at_least(1)
+    )
     log_every: int = setting(
         10,
         "how many steps lie between lines of the log, metrics.jsonl; about 20 in a run are shown, too",
         value="STEPS",
+        wanted=at_least(1),
     )
     keep_state: bool = setting(
-        True, "keep the state of a finished run, by far its largest file, with which --resume can make it longer"
+        True, "keep the state of a finished run, by far its largest file, without which it cannot be made longer"
     )
-    patience: int = setting(0, "stop after this many evaluations without a better result; 0 for never")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("save_every", "log_every"):
-            self.check(name, 1)
-        self.check("evaluate_every", -1)
-        for name in ("parts", "steps", "patience", "weight_decay"):
-            self.check(name, 0)
-        if not 0 <= self.warmup < 1:
-            raise ValueError(f"warmup is {self.warmup}, wanted a share from 0 up to, but not including, 1")
-        for name in ("learning_rate", "max_grad_norm"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}, wanted a positive number")
+    patience: int = setting(
+        0, "stop after this many evaluations without a better result; 0 for never", wanted=at_least(0)
+    )
 
     def with_interval(self, cost: float, *, is_judged: bool) -> TrainerSettings:
         """The same with the steps between evaluations in `evaluate_every`; 0 for none but the last.

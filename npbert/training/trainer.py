@@ -12,6 +12,7 @@ import numpy as np
 from npbert.blocks import Encoder
 from npbert.core import named_parts
 from npbert.data.batch import Batch
+from npbert.errors import at_least
 from npbert.optim import AdamW, clip_factor, linear_warmup_decay
 from npbert.shown import Sheet, Shown
 from npbert.training.accumulate import gradients_of
@@ -76,7 +77,7 @@ class Trainer(Shown):
     ) -> None:
         self.recorded = settings
         settings = replace(settings, steps=steps or settings.steps)
-        settings.check("steps", 1)
+        at_least(1).check("steps", settings.steps)
         self.settings = settings.with_interval(cost or 0, is_judged=evaluate is not None or cost is not None)
         self.model, self.data, self.folder, self.rng, self.kinds = model, data, Path(folder), rng, kinds
         self.evaluate, self.goal, self.show, self.example = evaluate, goal, show, example

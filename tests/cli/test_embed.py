@@ -99,12 +99,10 @@ def test_search_on_a_terminal_is_for_people(npbert, folder, corpus, monkeypatch)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("embed {folder} {corpus} --batch-size 0 --max-length 9", "batch_size is 0, wanted at least 1"),
-        ("embed {folder} {corpus} --max-length 99", "max_length is 99, but the model takes 32 tokens"),
+        ("embed {folder} {corpus} --max-length 99", "--max-length is 99, wanted at most 32 for this model"),
         ("search {folder} {corpus} cat --vectors {corpus}", "{corpus} is not an array as npbert embed --output *"),
         ("search {folder} {corpus} cat ''", "a query is empty: there is nothing to search for"),
         ("search {folder} {corpus} '\u00a0'", "a query is empty: there is nothing to search for"),
-        ("search {folder} {corpus} cat --top-k 0", "--top-k is 0, wanted at least 1"),
         ("search {folder} {corpus}.txt cat", "{corpus}.txt: No such file or directory; wanted a file of text, or *"),
         ("embed {folder} {folder}", "{folder}: Is a directory"),
         ("search {folder} {corpus} -", "standard input is empty: there is no text to work on"),

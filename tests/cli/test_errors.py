@@ -78,13 +78,11 @@ NO_NPZ = "--output is a.npz, wanted a name that ends in one of .npy, .jsonl, .nd
 @pytest.mark.parametrize(
     ("command", "arguments", "stdin", "message"),
     [
-        ("embed", ["--layer", "3"], b"cat", "layer is 3, wanted 0 to 2, or -3 to -1 from the end"),
+        ("embed", ["--layer", "3"], b"cat", "--layer is 3, wanted 0 to 2, or -3 to -1 from the end"),
         ("embed", ["--output", "a.npz"], b"cat", NO_NPZ),
         ("classify", ["--output", "a.csv"], b"cat", NO_NPZ.replace("npz", "csv").replace(".npy, ", "")),
         ("classify", [], TWO_TABS, f"standard input, line 2: 4 texts, {ONE_OR_TWO}"),
         ("fill-mask", [], b"a [MASK]\nthe cat\n", "text 2 has no [MASK], or it was cut off: 'the cat'"),
-        ("fill-mask", ["--top-k", "0"], b"[MASK]", "top_k is 0, wanted at least 1"),
-        ("answer", ["--n-best", "0"], FINE, "2 tokens, max_length 30, n_best 0: wanted at least 1 of each"),
         ("answer", ["--question", "cat?"], b"\x00", "the passage for the question 'cat?' is empty"),
         *(("answer", [], FINE + f"{line}\n".encode() + FINE, f"{NO_QUESTION} {line[:60]!r}") for line in NO_QUESTIONS),
     ],

@@ -16,6 +16,7 @@ from npbert.cli.log import QUIET, USUAL, VERBOSE, in_silence, messages_on_standa
 from npbert.cli.text import read_lines
 from npbert.files import FileError, read_text
 from npbert.messages import LOGGER, is_quiet
+from npbert.training.parallel import ALONE
 
 SAID = {
     QUIET: "npbert: error: wrong\n",
@@ -108,7 +109,7 @@ def test_streams_that_were_closed_before_the_command_began(monkeypatch, capsys):
 BOTH = "npbert: error: 2 processes were started, and only pretrain and finetune share their work: "
 BOTH += "start {} as one process"
 BY_ALL = {  # a command, and the last line of what it says
-    "pretrain run --steps x": "npbert pretrain: error: argument --steps: 'x' is not a whole number",
+    "pretrain run --steps x": "npbert pretrain: error: --steps is 'x', wanted a whole number",
     "evaluate run dev.tsv": BOTH.format("npbert evaluate"),
     "report run": BOTH.format("npbert report"),
     "": BOTH.format("npbert"),
@@ -129,6 +130,17 @@ def test_what_is_wrong_for_all_is_said_by_the_first(command, said, rank, capsys)
     out, err = capsys.readouterr()
     assert (ended.value.code, out) == (2, "")
     assert err.splitlines()[-1:] == ([] if rank else [said])
+
+
+def test_a_setting_that_cannot_be_is_said_by_the_first(rank, capsys, monkeypatch):
+    """That is found when the processes know each other already."""
+    monkeypatch.setattr("npbert.cli.training.world", Mock(return_value=ALONE))
+    with pytest.raises(SystemExit, match="2"):
+        main(["finetune", "run"])
+    err = capsys.readouterr().err.splitlines()
+    assert err[-1:] == (
+        [] if rank else ["npbert finetune: error: --model is missing, wanted the folder of a checkpoint"]
+    )
 
 
 @pytest.mark.parametrize("silence", [in_silence, said_once])

@@ -115,7 +115,7 @@ def test_tag_with_a_run(npbert, finetune):
             words, names = ([one._asdict() for one in several] for several in (found.words, found.entities))
             whole = text if isinstance(text, str) else " ".join(text)
             assert row == rounded({"text": whole, "words": words, "entities": names}, DIGITS)
-    assert npbert("tag", "run", "words.txt", "--text", "word").error.startswith("text is 'word', wanted a number")
+    assert npbert("tag", "run", "words.txt", "--text", "word").error.startswith("--text is 'word', wanted a number")
 
 
 def test_answer_with_a_run_and_a_file_of_squad(npbert, finetune):

@@ -11,6 +11,15 @@ from npbert.models import size_table
 from tests.training.tiny import write_checkpoint
 
 SMALL = "--max-length 20 --batch-size 4 --steps 4 --log-every 1"
+FILES = {
+    "one.txt": "the cat .\n",
+    "much.tsv": "a\t0.5\nb\tmuch\n",
+    "typo.toml": "stesp = 3",
+    "named.tsv": "words\tgold\n" + "a\tyes\nb\tno\n" * 2,
+    "texts.tsv": "".join(f"{number}\tthe number {number}\n" for number in range(202)),
+    "three.tsv": "a\tx\nb\ty\nc\tz\n" * 2,
+    "tabs.csv": "a\tyes\n",
+}
 PRETRAIN = f"pretrain run --corpus corpus.txt --vocabulary checkpoint --model checkpoint {SMALL}"
 FINETUNE = f"finetune run --model checkpoint --train train.tsv --held-out dev.tsv {SMALL}"
 
@@ -19,7 +28,7 @@ FINETUNE = f"finetune run --model checkpoint --train train.tsv --held-out dev.ts
 def wrong_files(here):
     write_checkpoint(Path("small"), max_position_embeddings=10)
     Path("folder").mkdir()
-    for name, content in {"one.txt": "the cat .\n", "much.tsv": "a\t0.5\nb\tmuch\n", "typo.toml": "stesp = 3"}.items():
+    for name, content in FILES.items():
         Path(name).write_text(content, encoding="utf-8")
 
 
@@ -47,24 +56,27 @@ TOO_FAST = "is not finite after it. A smaller learning rate may help."
 WRONG_PRETRAIN = {  # an option that is given twice counts the second time; `*` stands for anything
     "--corpus gone.txt": "gone.txt: No such file or directory",
     "--objective sop --corpus one.txt": "the training data has no batches",
-    "--model small": "max_length is 20, but the model takes 10 tokens",
-    "--steps 0": "steps is 0, wanted at least 1",
-    "--mask-probability 0": "probability is 0.0, wanted more than 0 and at most 1",
+    "--model small": "--max-length is 20, wanted at most 10 for this model",
     "--settings typo.toml": "typo.toml: there is no setting stesp; did you mean steps?",
     "--learning-rate 1e30 --warmup 0": "step 2: the loss is nan and the norm of the gradient nan; the first *",
     "--learning-rate 1e300 --warmup 0": f"step 1: the parameter bert.* {TOO_FAST}",
 }
+NAMES = "if this row names the columns, give --label gold --text words, or --first-row header; if it is an example, "
+NAMES += "--first-row example"
 WRONG_FINETUNE = {
     "--task regression --train much.tsv": "much.tsv, line 2: 'much' is not a number",
-    "--task chess": "task is 'chess', wanted one of classification, *, tagging, pos, squad*",
+    "--train named.tsv": f"named.tsv, line 1: no other row has the label 'gold'; {NAMES}",
+    "--train texts.tsv": "texts.tsv: 202 different labels *; they look like texts: --label says which column the *",
+    "--positive x": "--positive is 'x', wanted one of the labels: 'no', 'yes'",
+    "--metric f1 --train three.tsv": "--metric is 'f1', wanted another for 3 labels; --positive names the label of f1",
+    "--train tabs.csv": "tabs.csv, line 1: 1 column, wanted at least 2; is it * tabs? Then give --delimiter tab",
+    "--first-row header": "train.tsv, line 1: --first-row is header, but this row is an example, with the label *",
     "--held-out gone.tsv --train also-gone.tsv": "also-gone.tsv: No such file or directory",
-    "--model small": "max_length is 20, but the model takes 10 tokens",
+    "--model small": "--max-length is 20, wanted at most 10 for this model",
 }
 WRONG = {
     **{f"{PRETRAIN} {options}": message for options, message in WRONG_PRETRAIN.items()},
     **{f"{FINETUNE} {options}": message for options, message in WRONG_FINETUNE.items()},
-    "pretrain run": "--corpus is missing, wanted at least one file or folder of text",
-    "finetune run": "--model is missing, wanted the folder of a checkpoint",
     PRETRAIN.replace("run", "corpus.txt", 1): "corpus.txt: File exists",
     "pretrain gone --resume": "there is no run in gone to go on with: it has no settings.toml",
     "evaluate gone dev.tsv": f"gone {NO_FOLDER}",
@@ -126,3 +138,11 @@ def test_a_vocabulary_that_does_not_fit_the_model(error_of):
     for file in Path("other").iterdir():
         file.replace(Path("checkpoint", file.name))
     check(error_of(FINETUNE), wanted)
+
+
+def test_a_warning_names_options_as_an_error_does(capsys):
+    rows = "".join(f"a dog {number}\t{number}.5\n" for number in range(12))
+    Path("measures.tsv").write_text(rows, encoding="utf-8")
+    assert main(f"{FINETUNE} --train measures.tsv --held-out much.tsv".split()) == 1
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert first == "npbert: measures.tsv: the 12 labels are numbers; --task regression learns them as numbers"

@@ -68,9 +68,9 @@ def test_only_the_pooler_needs_a_pooler(tmp_path):
 def test_options_that_are_none(folder):
     with pytest.raises(ValueError, match="pooling is 'median', wanted one of mean, cls, max, mean_sqrt_len_tokens, p"):
         Embed.from_pretrained(folder, pooling="median")
-    with pytest.raises(ValueError, match="layer is -2, but the pooler reads only the last"):
+    with pytest.raises(ValueError, match="layer is -2, wanted -1: the pooler reads only the last"):
         Embed.from_pretrained(folder, pooling="pooler", layer=-2)
-    with pytest.raises(ValueError, match="similarity_fn_name is 'euclidean', wanted one of cosine, dot"):
+    with pytest.raises(ValueError, match="similarity_fn_name is 'euclidean', wanted cosine or dot"):
         Embed.from_pretrained(folder, similarity_fn_name="euclidean")
 
 

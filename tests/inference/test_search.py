@@ -83,7 +83,7 @@ def test_a_large_search_needs_little_memory():
         (A, np.where(B[7, 2] == B, np.nan, B), {}, "vector 7 of {b} is not finite, or too long to be multiplied"),
         (np.where(A[1, 0] == A, np.inf, A), B, {}, "vector 1 of {a} is not finite, or too long to be multiplied"),
         (A, B * np.float32(1e19), {"similarity_fn_name": "dot"}, "vector 0 of {b} is not finite, or too long to be"),
-        (A, B, {"similarity_fn_name": "manhattan"}, "similarity_fn_name is 'manhattan', wanted one of cosine, dot"),
+        (A, B, {"similarity_fn_name": "manhattan"}, "similarity_fn_name is 'manhattan', wanted cosine or dot"),
     ],
 )
 def test_what_cannot_be_compared(search, a, b, options, message):

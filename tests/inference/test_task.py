@@ -98,7 +98,7 @@ def test_a_text_is_cut_where_the_tokenizer_or_the_caller_says(tmp_path, of_token
     with pytest.warns(UserWarning, match=message):
         (encoding,) = task.encode(["cat " * 99])
     assert len(encoding.ids) == length
-    with pytest.raises(ValueError, match=f"max_length is {LONGEST + 1}, but the model takes {LONGEST} tokens"):
+    with pytest.raises(ValueError, match=f"max_length is {LONGEST + 1}, wanted at most {LONGEST} for this model"):
         Task(small_model(BertModel), Tokenizer.from_pretrained(tmp_path), max_length=LONGEST + 1)
 
 

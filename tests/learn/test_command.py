@@ -135,7 +135,7 @@ NO_FOLDER = (
         ("check 16", "there is no exercise '16', wanted 1 to 15"),
         ("check layer_nrom", "there is no exercise 'layer_nrom', wanted 1 to 15; did you mean layer_norm?"),
         ("check 02 --folder empty", "there is no empty/02_linear.py: `npbert learn --folder empty` writes it"),
-        ("--folder file", "file is a file, wanted a folder for the exercises: name another with --folder"),
+        ("--folder file", "file is a file, wanted a folder for the exercises; name another with --folder"),
         ("check 02", NO_FOLDER.format("backprop", "HERE", "")),
         ("check 02 --folder else", NO_FOLDER.format("else", "HERE", " --folder else")),
     ],

@@ -64,7 +64,7 @@ def test_wrong_layers_and_ids_are_refused_before_anything_is_computed():
         (model.attention_probabilities, 1, (4, 0, -4, -5)),
     ):
         for layer in wrong:
-            with pytest.raises(IndexError, match=f"layer is {layer}, wanted {first} to 3, or {first - 4} to -1 from"):
+            with pytest.raises(IndexError, match=f"layers is {layer}, wanted {first} to 3, or {first - 4} to -1 from"):
                 feature(fixed_batch(), [1, layer])
     for ask in (model, model.hidden_states, model.attention_probabilities):
         with pytest.raises(IndexError, match=r"input_ids\[0, 0\] is 9, but vocab_size is 9"):

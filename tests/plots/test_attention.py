@@ -39,7 +39,7 @@ def test_a_cell_has_its_room_however_many_there_are():
 def test_some_layers(folder):
     *panels, _ = plot_attention(folder, "the cat", layers=[1, 1, -2, -1]).axes
     assert [axes.get_title() for axes in panels] == [f"layer {n}, head {head}" for n in (1, 2) for head in (1, 2)]
-    with pytest.raises(IndexError, match="layer is 3, wanted 1 to 2"):
+    with pytest.raises(IndexError, match="layers is 3, wanted 1 to 2"):
         plot_attention(folder, "the cat", layers=[3])
 
 

@@ -163,6 +163,17 @@ def test_what_is_missing_or_cannot_be_held_back_is_named(classifier):
         classifier.set_params(validation_fraction=1.5).fit(TEXTS, LABELS)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [({"epochs": 0.0}, "epochs is 0.0, wanted a positive number"), ({"warmup": 1.0}, "warmup is 1.0, wanted a share"),
+     ({"early_stopping": True, "n_iter_no_change": -1}, "n_iter_no_change is -1, wanted at least 0"),
+     ({"max_length": 0}, "max_length is 0, wanted at least 8")],
+)  # fmt: skip
+def test_a_wrong_parameter_is_called_as_it_is_here(wrong, said, classifier):
+    with pytest.raises(ValueError, match=f"^{said}"):
+        classifier.set_params(**wrong).fit(TEXTS, LABELS)
+
+
 def test_texts_may_come_from_a_generator_and_cuts_are_told_at_the_users_line(folder):
     pipeline = make_pipeline(SentenceVectors(folder, max_length=5), LogisticRegression())
     with pytest.warns(UserWarning, match="longer than the 5 tokens that max_length allows") as told:

@@ -33,7 +33,6 @@ Where two numbers tie, as in a ReLU at 0, both sides are proved, and what lies b
 make of it: e^(−∞) is 0, and stays 0. Where y or a gradient is not finite there is no derivative.
 """
 
-import re
 import textwrap
 import time
 import traceback
@@ -46,7 +45,7 @@ import numpy as np
 from npbert.core import Tape, TapeError, named_parts
 from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_parting
 from npbert.gradcheck.exact.digits import right_gradients
-from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.room import is_ours_or_numpys
 from npbert.gradcheck.exact.run import Floats, Part, Ready
 from npbert.gradcheck.exact.witness import witnesses
@@ -211,8 +210,9 @@ def _without_rule(error: Exception) -> str:
     """The reason, with where it came up in the user's code."""
     told = error.__cause__ if isinstance(error, SystemError) else error
     message = textwrap.shorten(str(told), 200, placeholder=" …") or type(error).__name__
-    missing = re.search(r"no callable (\w+) method", message)
-    message = f"no rule is known for np.{missing[1]}" if missing else message
+    missing = told.__cause__ if told else None
+    if isinstance(missing, AttributeError) and isinstance(missing.obj, Number | NonFinite):  # NumPy asked it for a rule
+        message = f"no rule is known for np.{missing.name}"
     return f"exact numbers do not flow through it: {message}{place_of(error)}"
 
 

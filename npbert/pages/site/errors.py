@@ -67,20 +67,30 @@ def errors_page(library: Library, errors: list[Explained]) -> Page:
 def _texts(definition: Definition) -> Iterator[tuple[str, int]]:
     """(text, line) of what a function raises, or warns of; … stands for what is known only when it runs."""
     for node in ast.walk(definition.node):
-        values: list[ast.expr] = []
-        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            values = node.exc.args
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "warn":
-            values = node.args[:1]
-        for value in values:
-            text = _template(value, definition.node)
+        call = node.exc if isinstance(node, ast.Raise) else node
+        if isinstance(call, ast.Call) and (call is not node or ast.unparse(call.func).endswith(("warn", ").check"))):
+            text = _said(call, definition.node)
             if len(re.findall(r"[^\W\d_]", text)) >= _FEWEST:
-                yield text, value.lineno
+                yield text, call.lineno
+
+
+def _said(call: ast.Call, function: ast.AST) -> str:
+    """What an error or a warning says that this call makes, or the check of a value, at_least(1).check("top_k", 0)."""
+    fields = {keyword.arg: _template(keyword.value, function) for keyword in call.keywords}
+    says = [_template(each, function) for each in call.args]
+    if ast.unparse(call.func).endswith(").check"):
+        fields, says = {"what": says[0], "wanted": "…"}, []
+    says = says or [f"{fields.get('what', '…')} is …"]
+    return max(says, key=len) + (f", wanted {fields['wanted']}" if "wanted" in fields else "")
 
 
 def _template(value: ast.expr | None, function: ast.AST) -> str:
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
         return value.value
+    if isinstance(value, ast.Tuple):
+        return "".join(_template(each, function) for each in value.elts)
+    if isinstance(value, ast.Call):
+        return _said(value, function)
     if isinstance(value, ast.JoinedStr):
         return "".join(str(each.value) if isinstance(each, ast.Constant) else "…" for each in value.values)
     if isinstance(value, ast.BinOp):

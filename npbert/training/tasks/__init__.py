@@ -1,6 +1,6 @@
 """The paper's kinds of tasks, by name."""
 
-from npbert.messages import did_you_mean
+from npbert.errors import one_of
 from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
@@ -28,15 +28,17 @@ ALIASES = {alias: name for name, aliases in _USUAL.items() for alias in aliases.
 """Other names that people have for the tasks."""
 
 
+def task_named(name: str) -> type[FinetuneTask]:
+    """The task of this name, or of another that people have for it. Raises: InputError when there is none."""
+    plain = name.lower().replace("_", "-")
+    one_of(TASKS)._replace(names=(*TASKS, *ALIASES)).check("task", ALIASES.get(plain, plain))
+    return TASKS[ALIASES.get(plain, plain)]
+
+
 def task_class(settings: TaskSettings) -> type[FinetuneTask]:
-    """The task that the settings name. Raises: ValueError when there is none of that name, or it has no positive."""
-    name = settings.task.lower().replace("_", "-")
-    kind = TASKS.get(ALIASES.get(name, name))
-    if kind is None:
-        meant = did_you_mean(name, [*TASKS, *ALIASES])
-        raise ValueError(f"task is {settings.task!r}, wanted one of {', '.join(TASKS)}{meant}")
-    if settings.positive and kind is not TextClassification:
-        raise ValueError(f"positive is {settings.positive!r}, but only a classification has a positive label")
+    """The task that the settings name. Raises: InputError when there is none, or for settings that it cannot have."""
+    kind = task_named(settings.task)
+    kind.check(settings)
     return kind
 
 
@@ -49,6 +51,7 @@ __all__ = [
     "Labelled",
     "Example",
     "labels_of",
+    "task_named",
     "TextClassification",
     "TextRegression",
     "MultipleChoice",

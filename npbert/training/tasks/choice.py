@@ -9,6 +9,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer_files import Encoding
+from npbert.errors import InputError, Setting
 from npbert.files import FileError
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import BertForMultipleChoice
@@ -29,12 +30,16 @@ class MultipleChoice(FinetuneTask):
     goal = "accuracy"
 
     @classmethod
+    def check(cls, settings: TaskSettings) -> None:
+        super().check(settings)
+        if len(settings.choices) < 2:
+            raise InputError((Setting("choices"), f" has {len(settings.choices)} columns"), wanted="at least 2")
+
+    @classmethod
     def read(
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Labelled], None]:
         count = len(settings.choices)
-        if count < 2:
-            raise ValueError(f"choices has {count} columns, wanted at least 2")
         columns = [("label", settings.label or "1"), ("text", settings.text)]
         columns += [("choices", choice) for choice in settings.choices]
         found = []
@@ -42,8 +47,8 @@ class MultipleChoice(FinetuneTask):
             label, text, *choices = row.values
             if not label.isdecimal() or int(label) >= count:
                 hint = header_hint(index, row, settings, columns)
-                wanted = f"wanted the number of a choice, 0 to {count - 1}"
-                raise FileError(f"{row.place}: the label is {label!r}, {wanted}{hint}")
+                says, wanted = f"the label is {label!r}", f"the number of a choice, 0 to {count - 1}"
+                raise FileError(says, wanted=wanted, where=row.place, hint=hint)
             found.append(Labelled((text, choices), int(label)))
         return found, None
 

@@ -2,11 +2,11 @@
 
 import math
 import re
-import shlex
 from collections import Counter
 from collections.abc import Collection, Sequence
 
 from npbert.data.tables import Row, read_table
+from npbert.errors import Place, Sentence, Setting
 from npbert.files import FileError
 from npbert.messages import MOST_NAMES, listed
 from npbert.training.tasks.task import TaskSettings
@@ -32,7 +32,8 @@ def read_rows(path: str, settings: TaskSettings, columns: Columns) -> list[Row]:
     first, *others = rows
     label = first.values[0]
     if is_number(label) or label in {row.values[0] for row in others}:
-        raise FileError(f"{first.place}: first_row is header, but this row is an example, with the label {label!r}")
+        but = f" is header, but this row is an example, with the label {label!r}"
+        raise FileError((Setting("first_row"), but), where=first.place)
     if not others:
         raise FileError(f"{path} is empty: it has no rows but the names of the columns")
     return others
@@ -43,9 +44,9 @@ def may_be_header(index: int, settings: TaskSettings, columns: Columns) -> bool:
     return index == 0 and not settings.first_row and all(column.isdigit() for _, column in columns)
 
 
-def header_hint(index: int, row: Row, settings: TaskSettings, columns: Columns) -> str:
-    """The end of an error about a row's label: what to give if the row names the columns, where it may do so."""
-    return f"; {options_for_header(row, columns)}" if may_be_header(index, settings, columns) else ""
+def header_hint(index: int, row: Row, settings: TaskSettings, columns: Columns) -> Sentence:
+    """The hint of an error about a row's label: what to give if the row names the columns, where it may do so."""
+    return settings_for_header(row, columns) if may_be_header(index, settings, columns) else ""
 
 
 def is_unlike_the_others(labels: Sequence[str]) -> bool | None:
@@ -61,16 +62,17 @@ def is_unlike_the_others(labels: Sequence[str]) -> bool | None:
     return None if len(counts) < len(others) else False
 
 
-def options_for_header(row: Row, columns: Columns) -> str:
-    """The options to give when `row` names the columns, and when it is an example."""
+def settings_for_header(row: Row, columns: Columns) -> Sentence:
+    """What to give when `row` names the columns, and when it is an example."""
     names: dict[str, list[str]] = {}
     for (setting, _), value in zip(columns, row.values, strict=True):
         names.setdefault(setting, []).append(value)
-    header = "--first-row header"
+    header, example = (Setting("first_row", (what,)) for what in ("header", "example"))
+    by_name: list[str | Setting] = []
     if all(0 < len(value) <= _LONGEST_NAME for value in row.values):
-        options = [f"--{name.replace('_', '-')} {shlex.join(values)}" for name, values in names.items()]
-        header = f"{' '.join(options)}, or {header}"
-    return f"if this row names the columns, give {header}; if it is an example, --first-row example"
+        by_name = [part for name, values in names.items() for part in (Setting(name, tuple(values)), " ")]
+        by_name[-1] = ", or "
+    return ("if this row names the columns, give ", *by_name, header, "; if it is an example, ", example)
 
 
 def is_number(text: str) -> bool:
@@ -90,24 +92,25 @@ def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
     for name in sorted(set(names)):
         other = bare.setdefault(" ".join(name.split()), name)
         if other != name:
-            raise FileError(f"{path}: the labels {listed([other, name])} are the same but for white space")
+            says = f"the labels {listed([other, name])} are the same but for white space"
+            raise FileError(says, where=Place(path))
     numeric = all(re.fullmatch(r"-?[0-9]+", name) for name in names)
     labels = tuple(sorted(set(names), key=int if numeric else None))
     if len(labels) > _TOO_MANY and 2 * len(labels) > len(names):
         raise FileError(
-            f"{path}: {len(labels):,} different labels for {len(names):,} examples are too many to learn: "
-            f"{listed(labels)}{_hint(labels)}"
+            f"{len(labels):,} different labels for {len(names):,} examples are too many to learn: {listed(labels)}",
+            where=Place(path),
+            hint=_hint(labels),
         )
     return labels
 
 
-def number_of(label: str, labels: Sequence[str], place: str) -> int:
+def number_of(label: str, labels: Sequence[str], place: Place | str) -> int:
     """The number of a label. Raises: FileError that gives its place when it is not one of `labels`."""
     if label in labels:
         return labels.index(label)
-    raise FileError(
-        f"{place}: the label {listed([label])} is none of those in training: {listed(labels)}{_hint(labels)}"
-    )
+    says = f"the label {listed([label])} is none of those in training: {listed(labels)}"
+    raise FileError(says, where=place, hint=_hint(labels))
 
 
 def are_measures(labels: Collection[str]) -> bool:
@@ -115,10 +118,10 @@ def are_measures(labels: Collection[str]) -> bool:
     return len(labels) > MOST_NAMES and all(map(is_number, labels)) and any("." in label for label in labels)
 
 
-def _hint(labels: Collection[str]) -> str:
+def _hint(labels: Collection[str]) -> Sentence:
     if len(labels) <= MOST_NAMES:
         return ""
     if all(map(is_number, labels)):
-        return "; numbers are learned with --task regression"
+        return "numbers are learned with ", Setting("task", ("regression",))
     texts = 2 * sum(" " in label for label in labels) > len(labels)
-    return f"; {'they look like texts: ' * texts}--label says which column the labels are in"
+    return "they look like texts: " * texts, Setting("label"), " says which column the labels are in"

@@ -9,6 +9,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch, pad_rows
 from npbert.data.conll import TaggedSentence, column_number, read_conll
+from npbert.errors import Setting
 from npbert.files import FileError
 from npbert.inference import Tag, find_entities, first_tokens
 from npbert.layers import SoftmaxCrossEntropy
@@ -36,12 +37,16 @@ class Tagging(FinetuneTask, Tag):
     """Tags that are labels even if no word of the file has them."""
 
     @classmethod
+    def check(cls, settings: TaskSettings) -> None:
+        super().check(settings)
+        for name in ("text", "label"):
+            column_number(name, getattr(settings, name) or "-1")
+
+    @classmethod
     def read(
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Labelled], tuple[str, ...]]:
-        word_column = column_number("text", settings.text)
-        tag_column = column_number("label", settings.label or "-1")
-        sentences = read_conll(path, word_column=word_column, tag_column=tag_column)
+        sentences = read_conll(path, word_column=int(settings.text), tag_column=int(settings.label or "-1"))
         cls.check_tags(sentences)
         known = tuple(labels or find_labels([*cls.unseen, *(tag for each in sentences for tag in each.tags)], path))
         tags = [[number_of(tag, known, f"{each.place} on") for tag in each.tags] for each in sentences]
@@ -54,8 +59,8 @@ class Tagging(FinetuneTask, Tag):
             try:
                 find_entities(sentence.tags)
             except ValueError as error:
-                hint = "for tags of another kind there is --task pos"
-                raise FileError(f"{sentence.place} on: {error}; {hint}") from error
+                hint = ("for tags of another kind, give ", Setting("task", ("pos",)))
+                raise FileError(str(error), where=f"{sentence.place} on", hint=hint) from error
 
     def collate(self, examples: Sequence[Example]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])

@@ -10,7 +10,9 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
+from npbert.data.tables import DELIMITER
 from npbert.data.tokenizer import Tokenizer
+from npbert.errors import InputError, at_least, one_of
 from npbert.inference import Task, batches_by_length
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
@@ -22,7 +24,7 @@ from npbert.training.settings import Settings, setting
 class TaskSettings(Settings):
     """The form of a file of labelled examples, and how it becomes tokens.
 
-    Raises: ValueError for a value that is not possible.
+    Raises: InputError for a value that is not possible.
     """
 
     task: str = setting(
@@ -45,27 +47,25 @@ class TaskSettings(Settings):
     delimiter: str = setting(
         "",
         "what separates columns: tab (where quotes are part of the text) or comma; by default comma for .csv, else tab",
+        wanted=DELIMITER,
     )
     first_row: str = setting(
         "",
         "where columns are numbers: header if the first row names them, example if it is one; by default "
         "npbert stops when it cannot tell",
         value="WHAT",
+        wanted=one_of(("", "header", "example")),
     )
     positive: str = setting(
         "", "for classification: the label that f1 is about; by default the second of two", value="LABEL"
     )
     max_length: int = setting(
-        128, "how many tokens of an example the model reads; 384 is usual for squad", value="TOKENS"
+        128,
+        "how many tokens of an example the model reads; 384 is usual for squad",
+        value="TOKENS",
+        wanted=at_least(8),
     )
-    batch_size: int = setting(32, "how many examples are in a batch")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check("max_length", 8)
-        self.check("batch_size", 1)
-        if self.first_row not in ("", "header", "example"):
-            raise ValueError(f"first_row is {self.first_row!r}, wanted header or example")
+    batch_size: int = setting(32, "how many examples are in a batch", wanted=at_least(1))
 
 
 class Labelled(NamedTuple):
@@ -97,6 +97,8 @@ class FinetuneTask(Task):
     """The names that `judge` gives; `loss` is that of training, without dropout."""
     goal: ClassVar[str]
     """The metric by which one model is better than another, unless another is chosen. Of the loss less is better."""
+    has_positive: ClassVar[bool] = False
+    """True if one of the labels may be the positive one."""
 
     def __init__(
         self,
@@ -108,6 +110,12 @@ class FinetuneTask(Task):
     ) -> None:
         self.settings, self.communicator = settings or TaskSettings(), communicator
         super().__init__(model, tokenizer, max_length=settings.max_length if settings else None)
+
+    @classmethod
+    def check(cls, settings: TaskSettings) -> None:
+        """Raise InputError for settings that the task cannot have, before anything is read."""
+        if settings.positive and not cls.has_positive:
+            raise InputError(what="positive", got=settings.positive, wanted="none: only a classification has one")
 
     @classmethod
     def read(

@@ -1,6 +1,5 @@
 """Classification and regression of texts and of pairs of texts."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -9,10 +8,11 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.tables import Row
 from npbert.data.tokenizer import Text
+from npbert.errors import InputError, InputWarning, Place, Setting
 from npbert.files import FileError
 from npbert.inference import Classify
 from npbert.layers import MeanSquaredError, SoftmaxCrossEntropy
-from npbert.messages import listed
+from npbert.messages import listed, warn
 from npbert.training.log import short
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks import table
@@ -30,6 +30,7 @@ class TextClassification(FinetuneTask, Classify):
 
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro_f1", "matthews", "f1", "loss")
     goal = "accuracy"
+    has_positive = True
 
     @classmethod
     def read(
@@ -41,11 +42,9 @@ class TextClassification(FinetuneTask, Classify):
         targets, found = cls.targets(rows, settings, columns, labels)
         texts: list[Text] = [row.values[1] if len(columns) == 2 else (row.values[1], row.values[2]) for row in rows]
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
-            warnings.warn(
-                f"{path}: only {len(set(texts))} of {len(texts):,} texts differ, the first is "
-                f"{listed([rows[0].values[1]])}; --text says which column the texts are in",
-                stacklevel=2,
-            )
+            says = f"only {len(set(texts))} of {len(texts):,} texts differ, the first is {listed([rows[0].values[1]])}"
+            hint = (Setting("text"), " says which column the texts are in")
+            warn(InputWarning(says, where=Place(path), hint=hint))
         return list(map(Labelled, texts, targets)), found
 
     @classmethod
@@ -61,24 +60,21 @@ class TextClassification(FinetuneTask, Classify):
         if table.may_be_header(0, settings, columns):
             is_new = labels is not None and names[0] not in labels and set(names[1:]) <= set(labels)
             is_unlike = table.is_unlike_the_others(names) if labels is None else is_new
-            message = (
-                f"{first.place}: no other row has the label {names[0]!r}; {table.options_for_header(first, columns)}"
-            )
+            says, hint = f"no other row has the label {names[0]!r}", table.settings_for_header(first, columns)
             if is_unlike:
-                raise FileError(message)
+                raise FileError(says, where=first.place, hint=hint)
             if is_unlike is None:
-                warnings.warn(message, stacklevel=3)
+                warn(InputWarning(says, where=first.place, hint=hint))
         if labels is None and table.are_measures(set(names)):
-            warnings.warn(
-                f"{first.path}: the {len(set(names))} labels are numbers; --task regression learns them as numbers",
-                stacklevel=3,
-            )
+            says = f"the {len(set(names))} labels are numbers"
+            hint = (Setting("task", ("regression",)), " learns them as numbers")
+            warn(InputWarning(says, where=Place(first.place.path), hint=hint))
         for row in rows:
             if not row.values[0].strip():
-                raise FileError(f"{row.place}: the label is empty")
-        labels = table.find_labels(names, first.path) if labels is None else tuple(labels)
+                raise FileError("the label is empty", where=row.place)
+        labels = table.find_labels(names, first.place.path) if labels is None else tuple(labels)
         if settings.positive and settings.positive not in labels:
-            raise ValueError(f"positive is {settings.positive!r}, wanted one of the labels: {listed(labels)}")
+            raise InputError(what="positive", got=settings.positive, wanted=f"one of the labels: {listed(labels)}")
         return [table.number_of(name, labels, row.place) for name, row in zip(names, rows, strict=True)], labels
 
     @property
@@ -129,6 +125,7 @@ class TextRegression(TextClassification):
 
     metrics = ("pearson", "spearman", "loss")
     goal = "pearson"
+    has_positive = False
 
     @classmethod
     def config(cls, labels: Sequence[str] | None) -> dict[str, Any]:
@@ -145,7 +142,7 @@ class TextRegression(TextClassification):
         for index, row in enumerate(rows):
             if not table.is_number(row.values[0]):
                 hint = table.header_hint(index, row, settings, columns)
-                raise FileError(f"{row.place}: {listed([row.values[0]])} is not a number{hint}")
+                raise FileError(f"{listed([row.values[0]])} is not a number", where=row.place, hint=hint)
         return [float(row.values[0]) for row in rows], None
 
     def class_scores(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, ClassScores]:

@@ -21,6 +21,7 @@ def read(tmp_path, tokenizer):
         (tmp_path / name).write_text(content, encoding="utf-8")
         kind = task if is_new else type(task)
         settings = TaskSettings(**{"max_length": 32, **settings}) if is_new else task.settings
+        kind.check(settings)
         rows, labels = kind.read(path, settings, labels if is_new else task.labels)
         task = kind(Planted(tokenizer, labels=labels), tokenizer, settings) if is_new else task
         return task, task.prepare(rows, path)

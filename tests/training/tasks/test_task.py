@@ -59,10 +59,10 @@ def test_a_model_learns_from_its_batches_and_is_judged(read, name):
 
 def test_tasks_by_name():
     for name, known in {**dict(zip(TASKS, TASKS, strict=True)), **NAMES, **ALIASES}.items():
-        assert task_class(TaskSettings(task=name)) is TASKS[known]
+        assert task_class(TaskSettings(task=name, choices=("2", "3"))) is TASKS[known]
     with pytest.raises(ValueError, match=r"task is 'taging', wanted one of classification, .*; did you mean tagging"):
         task_class(TaskSettings(task="taging"))
-    with pytest.raises(ValueError, match="positive is 'x', but only a classification has a positive label"):
+    with pytest.raises(ValueError, match="positive is 'x', wanted none: only a classification has one"):
         task_class(TaskSettings(task="ner", positive="x"))
 
 

@@ -104,7 +104,7 @@ def test_the_baselines_are_those_of_always_the_same_answer(read):
 
 
 def test_a_column_that_holds_no_texts_is_told(read):
-    with pytest.warns(UserWarning, match=r"only 2 of 60 texts differ, the first is 'a'; --text says which column"):
+    with pytest.warns(UserWarning, match=r"only 2 of 60 texts differ, the first is 'a'; text says which column"):
         read(TextClassification, "a\tx\nb\ty\n" * 30)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

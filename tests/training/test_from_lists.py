@@ -1,0 +1,97 @@
+"""finetune, of lists: as from a file; and what is wrong is said of lists, before anything is read or written."""
+
+import pickle
+import shutil
+import warnings
+from dataclasses import fields
+
+import pytest
+
+import npbert
+from npbert.errors import InputError, InputWarning
+from npbert.files import FileError
+from npbert.training.finetune import FinetuneSettings, Finetuning
+from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
+
+
+@pytest.fixture
+def options(tmp_path):
+    return {"model": write_checkpoint(tmp_path / "checkpoint"), "steps": 1, "max_length": 20, "batch_size": 4}
+
+
+@pytest.mark.filterwarnings("ignore:.* has .* rows of")
+def test_as_from_a_file(tmp_path, options):
+    """Pairs and numbers, too. A run goes on, and takes no other examples."""
+    rows = write_labelled(tmp_path / "train.tsv")
+    texts, labels = zip(*(line.split("\t") for line in rows.read_text().splitlines()), strict=True)
+    classify = npbert.finetune(texts, labels, folder=tmp_path / "of" / "lists", held_out=(texts, labels), **options)
+    run = Finetuning(FinetuneSettings(train=rows, held_out=rows, **options), tmp_path / "file")
+    run.trainer.train()
+    assert_same(values(classify.model), values(npbert.Classify.from_pretrained(tmp_path / "file").model))
+    assert classify(texts[0]).label in ("no", "yes")
+    with pytest.raises(FileError, match=r"train.jsonl has other examples: a new run needs another folder"):
+        npbert.finetune(texts[1:], labels[1:], folder=tmp_path / "of" / "lists", **options)
+    pairs = [(text, "a dog .") for text in texts]
+    score = npbert.finetune(pairs, [float(len(text)) for text in texts], folder=tmp_path / "pairs", **options)
+    assert isinstance(score(pairs[0]), float)
+
+
+TEXTS = [f"a dog {number}" for number in range(12)]
+YES = ["no", "yes"] * 6
+LABEL = "sonnet 18, line 10; --label says which column"  # which looks like a part of an error
+SAID = [
+    (TEXTS[:2], ["no", ""], {}, "the training list, row 1: the label is empty"),
+    (TEXTS[:2], ["no", "no"], {}, "the training list: all labels are 'no', so there is nothing to learn"),
+    (TEXTS[:2], ["no"], {}, "the training list: 2 texts and 1 labels, wanted one for each, and at least one"),
+    ([], [], {}, "the training list: 0 texts and 0 labels, wanted one for each, and at least one"),
+    (TEXTS, YES, {"held_out": (TEXTS, [])}, "the held-out list: 12 texts and 0 labels, wanted one for each, and *"),
+    (TEXTS, [f"{n}.5" for n in range(12)], {}, "the training list: the 12 labels are numbers; task='regression' *"),
+    (["a dog"] * 100, ["no", "yes"] * 50, {}, "the training list: only 1 of 100 texts differ, the first is 'a dog'"),
+    (TEXTS, YES, {"held_out": (TEXTS[:2], ["no", LABEL])}, f"the held-out list, row 1: the label '{LABEL[:29]}…' is *"),
+    (TEXTS, YES, {"held_out": (TEXTS[:1], ["no"])}, "the training list has 1 of 1 row of the held-out list in it: *"),
+    (TEXTS, ["n o", "n  o"] * 6, {}, "the training list: the labels 'n  o', 'n o' are the same but for white space"),
+    ([f"{n}" for n in range(202)], [f"a {n}" for n in range(202)], {}, "the training list: 202 * (202 in all)"),
+    (["a", ("b", "c")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c'), wanted a text, as the first is"),
+    ([("b", "c"), ("b", "c", "d")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c', 'd'), wanted a pair of *"),
+    (["a", 7], ["no", "yes"], {}, "the training list, row 1: 7, wanted a text, as the first is"),
+    (["a", "b \ud83d"], ["no", "yes"], {}, "the training list, row 1: not valid JSON: half of a character, '\\ud83d'"),
+    (TEXTS, YES, {"positive": "x"}, "positive is 'x', wanted one of the labels: 'no', 'yes'"),
+    (TEXTS, YES, {"task": "ner"}, "task is 'ner', wanted classification or regression"),
+    (TEXTS, YES, {"metric": "f2"}, "metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss"),
+    (TEXTS, YES, {"max_length": 99}, "max_length is 99, wanted at most 32 for this model"),
+    ([" ".join(["cat"] * 40), *TEXTS], ["no", *YES], {}, "the training list: 1 of 13 texts is longer than the 20 *"),
+]
+
+
+@pytest.mark.parametrize(("texts", "labels", "changes", "said"), SAID)
+def test_it_speaks_of_lists_and_leaves_nothing(tmp_path, options, texts, labels, changes, said):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises((InputError, InputWarning)) as stopped:
+            npbert.finetune(texts, labels, folder=tmp_path / "a" / "run", **{**options, **changes})
+    begin, _, end = said.partition("*")
+    message = str(stopped.value)
+    assert message.startswith(begin) and message.endswith(end) and (end or "*" in said or message == begin), message
+    assert not any(word in message for word in ("--", "jsonl", "line ")) or LABEL[:20] in message
+    assert str(pickle.loads(pickle.dumps(stopped.value))) == message
+    if isinstance(stopped.value, InputError):
+        assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
+        held_out = {"held_out": None} if "held_out" in changes else {}
+        npbert.finetune(iter(TEXTS), iter(YES), folder=tmp_path / "a" / "run", **{**options, **held_out})
+
+
+def test_what_is_wrong_with_a_checkpoint_is_said_of_it(tmp_path, options):
+    shutil.rmtree(options["model"])
+    with pytest.raises(FileNotFoundError, match="checkpoint is not a checkpoint: there is no such folder"):
+        npbert.finetune(TEXTS, YES, folder=tmp_path / "run", **options)
+
+
+NUMBERS = [entry for entry in fields(FinetuneSettings) if entry.type in ("int", "float")]
+
+
+@pytest.mark.parametrize("entry", NUMBERS, ids=lambda entry: entry.name)
+def test_a_wrong_number_is_said_before_anything_is_read(tmp_path, entry):
+    for value in (-2 if entry.type == "int" else -2.0, "x"):
+        with pytest.raises((InputError, TypeError), match=f"^{entry.name} is {value!r}, wanted "):
+            npbert.finetune(TEXTS, YES, model="gone", folder=tmp_path / "run", **{entry.name: value})
+    assert not list(tmp_path.iterdir())

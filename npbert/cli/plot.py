@@ -70,7 +70,7 @@ def _gradients(args: argparse.Namespace) -> Any:
     if args.seed < 0:
         raise ValueError(f"--seed is {args.seed}, wanted at least 0")
     task, rng = FillMask.from_pretrained(args.folder), np.random.default_rng(args.seed)
-    batch = task.tokenizer.batch(task.encode(args.text))
+    batch = task.tokenizer.batch(task.tokenize(args.text))
     batch.labels = np.full_like(batch.input_ids, IGNORED)
     for row, mask in enumerate(batch.attention_mask == 1):
         ids = batch.input_ids[row, mask]

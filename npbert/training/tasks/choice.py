@@ -47,11 +47,11 @@ class MultipleChoice(FinetuneTask):
             found.append(Labelled((text, choices), int(label)))
         return found, None
 
-    def encode(self, texts: Iterable[Any], path: str = "") -> list[Any]:
+    def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Any]:
         """A list of encodings for each text with its choices: of the text with each of them."""
         texts = list(texts)
         pairs = [pair for text, choices in texts for pair in zip(repeat(text), choices, strict=False)]
-        encodings = iter(super().encode(pairs, path))
+        encodings = iter(super().tokenize(pairs, path))
         return [[next(encodings) for _ in choices] for _, choices in texts]
 
     def logits(self, encodings: Sequence[list[Encoding]]) -> list[Array]:

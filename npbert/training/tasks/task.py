@@ -129,7 +129,7 @@ class FinetuneTask(Task):
 
     def prepare(self, rows: Sequence[Any], path: str = "") -> list[Example]:
         """The rows as tokens. path: of the file, for a warning of texts that are cut."""
-        encodings = self.encode([row.given for row in rows], path)
+        encodings = self.tokenize([row.given for row in rows], path)
         return [Example(encoding, *row) for encoding, row in zip(encodings, rows, strict=True)]
 
     def collate(self, examples: Sequence[Example]) -> Batch:

@@ -107,8 +107,8 @@ class Init:
 
     rng: where the weights are drawn from. With None they are 0, for a model whose values are about to be loaded.
     std: BERT's is 0.02, its `initializer_range`. dtype: of the parameters, and so of all that is computed with them.
-    (Google's code, modeling.py: `create_initializer` cuts the normal off at two standard deviations; Hugging Face's
-    code does not.) Raises: TypeError for an rng that is not a Generator, or a dtype that is not a float.
+    (0.02 and a normal that is cut off at two standard deviations are in Google's code, create_initializer; Hugging
+    Face's code does not cut it off.) Raises: TypeError for an rng that is not a Generator, or a dtype that is no float.
     """
 
     rng: np.random.Generator | None

@@ -1,16 +1,16 @@
 """CheckFinite: when training breaks down, it says where a number first stopped being finite."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from npbert.compute import run
 from npbert.core import Layer, Parameter, Tape, named_parts
+from npbert.models import TaskModel
 from npbert.models.packed_batch import AnyBatch
 from npbert.training.accumulate import part_rng, parts_of
 from npbert.training.log import Log
@@ -30,7 +30,7 @@ class CheckFinite(Watcher):
     log: where the step gets a row, so that the curves of the run show where it ended; None where nothing is written.
     """
 
-    model: Any
+    model: TaskModel
     shares: Shares
     parts: int = 0
     log: Log | None = None
@@ -76,7 +76,7 @@ def parameter_not_finite(model: Layer) -> str | None:
 
 
 def first_not_finite(
-    model: Any,
+    model: TaskModel,
     parts: Iterable[tuple[AnyBatch, np.random.Generator | None]],
     gradients: Iterable[tuple[str, Parameter]],
 ) -> tuple[int, str]:
@@ -105,7 +105,7 @@ def _observed(model: Layer, found: list[str]) -> Iterator[None]:
     """While it lasts, the name of every layer whose output is not finite is added to `found`; parts come first."""
     layers = [(name or "model", part) for name, part in named_parts(model) if hasattr(part, "forward")]
 
-    def observe(forward: Any, name: str, *args: Any, **options: Any) -> Any:
+    def observe(forward: Callable[..., object], name: str, *args: object, **options: object) -> object:
         y = forward(*args, **options)
         parts = y if isinstance(y, tuple) else (y,)
         numbers = [part for part in parts if isinstance(part, np.ndarray | np.floating | float)]

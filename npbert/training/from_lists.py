@@ -20,11 +20,11 @@ __all__ = ["finetune"]
 
 def finetune(
     texts: Sequence[Text],
-    labels: Sequence[Any],
+    labels: Sequence[object],
     *,
     model: str | Path,
     folder: str | Path,
-    held_out: tuple[Sequence[Text], Sequence[Any]] | None = None,
+    held_out: tuple[Sequence[Text], Sequence[object]] | None = None,
     **settings: Any,
 ) -> Classify:
     """Teach the BERT in the folder `model` to give these texts these labels; return the best model, ready for texts.
@@ -85,7 +85,7 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
         warn(said(str(warning.message)), warning.category)
 
 
-def _write(path: Path, texts: list[Text], labels: list[Any]) -> None:
+def _write(path: Path, texts: list[Text], labels: list[object]) -> None:
     if len(texts) != len(labels) or not texts:
         raise ValueError(f"{len(texts)} texts and {len(labels)} labels, wanted one for each, and at least one")
     lines = []

@@ -3,12 +3,12 @@
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array, in_blocks, run
-from npbert.core import Parameter
+from npbert.core import Layer, Parameter
 from npbert.optim import Optimizer
 from npbert.training.parallel.communicator import Communicator
 from npbert.training.parallel.tree import Node, add_up, nodes_of
@@ -60,7 +60,7 @@ class Shares:
     shared_out: False has every process keep and update everything, for comparison: the numbers are the same.
     """
 
-    def __init__(self, model: Any, communicator: Communicator, *, shared_out: bool = True) -> None:
+    def __init__(self, model: Layer, communicator: Communicator, *, shared_out: bool = True) -> None:
         self.communicator = communicator
         self.shared_out = shared_out and communicator.size > 1
         self._names, self.all = zip(*model.named_parameters(), strict=True)

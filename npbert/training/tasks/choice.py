@@ -68,10 +68,10 @@ class MultipleChoice(FinetuneTask):
         loss = float(SoftmaxCrossEntropy().forward(scores, labels))
         return {"accuracy": accuracy(scores.argmax(axis=1), labels), "loss": loss}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
+    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, object]:
         labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
 
-        def describe(number: int) -> dict[str, Any]:
+        def describe(number: int) -> dict[str, object]:
             text, choices = examples[number].given
             given = {"text": cut(text), "choices": list(map(cut, choices))}
             return {**given, "true": int(labels[number]), "predicted": int(best[number])}

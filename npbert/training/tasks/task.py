@@ -160,7 +160,7 @@ class FinetuneTask(Task):
         """The metrics of the model."""
         return self.judge(self.predict(examples), examples)
 
-    def report_row(self, logits: Any, examples: Sequence[Example]) -> dict[str, Any]:
+    def report_row(self, logits: Any, examples: Sequence[Example]) -> dict[str, object]:
         """A row for shown.jsonl: what a person would look at of what `predict` gave. (report_rows.py says what is in
         it.)"""
         return {}

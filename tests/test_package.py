@@ -2,6 +2,7 @@
 is called, and what importing it does."""
 
 import ast
+import graphlib
 import importlib
 import importlib.util
 import inspect
@@ -83,6 +84,17 @@ def test_imports_only_go_down():
 def test_who_may_know_whom_has_no_circle():
     rooms = list(KNOWS)
     assert all(set(known.split()) <= set(rooms[:number]) for number, known in enumerate(KNOWS.values()))
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Within functions and for types alone they do not, either. (npbert, which lists the names of all, is left out.)"""
+    names = {path: ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in FILES}
+    modules = {name.removesuffix(".__init__"): path for path, name in names.items() if name != "npbert.__init__"}
+    below = {}
+    for name, path in modules.items():
+        found = [[*(f"{module}.{each}" for each in named), module] for module, named in imports(path)]
+        below[name] = {each for one in found for each in [*filter(modules.get, one)][:1]} - {name}
+    assert list(graphlib.TopologicalSorter(below).static_order())  # it raises CycleError, with the circle
 
 
 def test_a_file_fits_a_reader():

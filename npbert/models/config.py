@@ -20,7 +20,8 @@ LARGEST = 2**24
 @shown_in_short
 @dataclass(frozen=True, repr=False)
 class BertConfig:
-    """The configuration of a BERT; the defaults are BERT-base. (Devlin et al. 2018, section 3 and appendix A.2.)
+    """The configuration of a BERT; the defaults are BERT-base. (Devlin et al. 2018, section 3 and appendix A.2; the
+    initializer_range and layer_norm_eps: Google's code.)
 
     vocab_size V, hidden_size D, num_hidden_layers L, num_attention_heads H, intermediate_size F.
     max_position_embeddings: the longest sequence, in tokens. type_vocab_size: how many kinds of sentence there are.

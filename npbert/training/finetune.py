@@ -146,11 +146,6 @@ class Finetuning(ShownRun):
         row = self.task.report_row(self._logits, self.held_out)
         return {**row, "baselines": self.baselines} if row else {}
 
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        self.tokenizer.save_pretrained(folder, overwrite=True)
-        self.model.save_pretrained(folder, overwrite=True)
-
 
 class Judged(NamedTuple):
     """The task's metrics for one file, the task, which says what they are called, the metrics of always giving the same

@@ -156,11 +156,6 @@ class Pretraining(ShownRun):
         shown = self.sentences.show(self.model)
         return {**shown, "baselines": self.baselines} if shown else {}
 
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        self.tokenizer.save_pretrained(folder, overwrite=True)
-        self.model.save_pretrained(folder, overwrite=True)
-
 
 def _size(count: int) -> str:
     """A number of bytes, as a person says it."""

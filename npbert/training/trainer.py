@@ -2,10 +2,13 @@
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from npbert.data.batch import Batch
+from npbert.data.tokenizer import Tokenizer
+from npbert.models import TaskModel
 from npbert.optim import clip_factor
 from npbert.shown import Sheet, Shown
 from npbert.training.accumulate import gradients_of
@@ -86,11 +89,18 @@ class Trainer(TrainerBase, Shown):
 class ShownRun(Shown):
     """A run with a summary of its text, model and length, and the Trainer that makes it."""
 
+    model: TaskModel
+    tokenizer: Tokenizer
     trainer: Trainer
 
     def summary(self) -> str:
         """A few lines about the run."""
         raise NotImplementedError(f"{type(self).__name__} has no summary()")
+
+    def save(self, folder: Path) -> None:
+        """Write the model and its tokenizer."""
+        self.tokenizer.save_pretrained(folder, overwrite=True)
+        self.model.save_pretrained(folder, overwrite=True)
 
     def _sheet(self) -> Sheet:
         return Sheet(type(self).__name__, self.summary(), parts=[sheet_of(self.trainer)])

@@ -144,6 +144,7 @@ def test_a_lazy_generator_is_drawn_from_when_a_value_is_first_read_and_not_where
     set_, second, kept, first = (Init(rng, 0.5).normal(2, 3) for _ in range(4))
     set_.value, kept.start = FIVES, None
     for parameter in (first, second):
+        assert (parameter.value == parameter.value.copy()).all(), "it is drawn once"
         parameter.value *= 2
         np.testing.assert_array_equal(parameter.value, 2 * again.normal(0, 0.5, (2, 3)).astype("f4"), strict=True)
     assert (set_.value == FIVES).all() and not kept.value.any()

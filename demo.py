@@ -28,7 +28,6 @@ except ModuleNotFoundError:
 
 from npbert import (
     IGNORED,
-    Adadelta,
     Adam,
     AdamW,
     Batch,
@@ -55,6 +54,7 @@ from npbert.extras import MissingExtraError, import_extra
 from npbert.files import check_writable
 from npbert.inference import replies, save_dialogue_model
 from npbert.messages import in_words, print_any_letter
+from npbert.optim import Adadelta
 from npbert.pages import write_dialogue_page
 
 OPTIMIZERS = {"adam": Adam, "adamw": AdamW, "adadelta": Adadelta}

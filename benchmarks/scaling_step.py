@@ -20,8 +20,9 @@ import numpy as np
 from measure import peak_mebibytes
 from workloads import WORKLOADS
 
-from npbert import AdamW, Batch, BertConfig, BertForPreTraining, clip_factor
+from npbert import AdamW, Batch, BertConfig, BertForPreTraining
 from npbert.compute import keep_freed_memory
+from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
 from npbert.training.parallel import Communicator, Shares, Sums, world
 

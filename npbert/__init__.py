@@ -23,36 +23,58 @@ if TYPE_CHECKING:  # for editors and mypy; when it runs, each name of `__all__` 
     from npbert import gradcheck as gradcheck
     from npbert import inference as inference
     from npbert import layers as layers
+    from npbert import learn as learn
     from npbert import models as models
     from npbert import optim as optim
+    from npbert import plots as plots
+    from npbert import sklearn as sklearn
     from npbert import training as training
     from npbert.blocks import *
     from npbert.compute import num_threads, set_num_threads
     from npbert.core import *
-    from npbert.data import Batch, Tokenizer
-    from npbert.gradcheck import check_directions, check_gradients, randomize
+    from npbert.data import Batch, Tokenizer, collate
+    from npbert.gradcheck import assert_proved, check_directions, check_gradients, prove, randomize
     from npbert.inference import Answer, Classify, Embed, FillMask, Tag
-    from npbert.layers import *
+    from npbert.layers import (
+        GELU,
+        DotProductAttention,
+        Dropout,
+        Elementwise,
+        Embedding,
+        Gather,
+        LayerNorm,
+        Linear,
+        Loss,
+        MeanSquaredError,
+        ReLU,
+        SinusoidalPositions,
+        Softmax,
+        SoftmaxCrossEntropy,
+        Tanh,
+        TanhGELU,
+    )
     from npbert.models import *
-    from npbert.optim import *
+    from npbert.optim import Adam, AdamW, clip_by_global_norm, global_norm, linear_warmup_decay
+    from npbert.training import Finetuning, Pretraining, Trainer
     from npbert.training.from_lists import finetune
 
 __all__ = ["__version__", "Parameter", "Init", "Layer", "Tape", "NO_TAPE", "TapeError", "Sequences", "IGNORED"]
 __all__ += ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
 __all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
-__all__ += ["Embedding", "SinusoidalPositions", "Gather", "Unpack"]
+__all__ += ["Embedding", "SinusoidalPositions", "Gather"]
 __all__ += ["FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed", "Encoder", "BertEmbeddings"]
 __all__ += ["Pooler", "MeanPooling", "MaskedLMHead", "NextSentenceHead"]
 __all__ += ["BertConfig", "Reads", "PackedBatch", "BertModel", "PreTrainedModel", "TaskModel"]
 __all__ += ["BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"]
 __all__ += ["BertForMultipleChoice", "BertForTokenClassification", "BertForQuestionAnswering"]
-__all__ += ["Adam", "AdamW", "Adadelta", "linear_warmup_decay", "clip_by_global_norm", "clip_factor", "global_norm"]
-__all__ += ["check_gradients", "check_directions", "randomize"]
-__all__ += ["Tokenizer", "Batch", "FillMask", "Embed", "Classify", "Tag", "Answer"]
-__all__ += ["finetune", "num_threads", "set_num_threads"]
+__all__ += ["Adam", "AdamW", "linear_warmup_decay", "clip_by_global_norm", "global_norm"]
+__all__ += ["check_gradients", "check_directions", "randomize", "assert_proved", "prove"]
+__all__ += ["Tokenizer", "Batch", "collate", "FillMask", "Embed", "Classify", "Tag", "Answer"]
+__all__ += ["Trainer", "Pretraining", "Finetuning", "finetune", "num_threads", "set_num_threads"]
 
 _ROOMS = ["core", "compute", "layers", "blocks", "optim", "data", "models", "gradcheck", "inference", "training"]
+_ROOMS += ["plots", "sklearn", "learn"]
 
 if not TYPE_CHECKING:  # or mypy would take any name for one of npbert
 

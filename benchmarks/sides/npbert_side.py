@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from task import MAX_NORM, SENTENCE, Array, Arrays, Encode, Step, Task
 
-from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed, clip_factor
+from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed
 from npbert.compute import keep_freed_memory
+from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
 from npbert.training.parallel import ALONE, Shares
 

@@ -69,7 +69,7 @@ def _attention(args: argparse.Namespace) -> Any:
 
 def _gradients(args: argparse.Namespace) -> Any:
     task, rng = FillMask.from_pretrained(args.folder), np.random.default_rng(args.seed)
-    batch = task.tokenizer.batch(task.encode(args.text))
+    batch = task.tokenizer.batch(task.tokenize(args.text))
     batch.labels = np.full_like(batch.input_ids, IGNORED)
     for row, mask in enumerate(batch.attention_mask == 1):
         ids = batch.input_ids[row, mask]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -19,19 +19,31 @@ class Parameter:
     """An array that is learned: `value`, which an optimiser changes in place, and `grad`, the gradient of the loss.
 
     Backward passes add to `grad`. A parameter that two layers share (a tied weight) is one object: both add to it.
+    start: draws `value` when it is first read; None keeps the value given, and is what is left after the draw.
     """
 
-    def __init__(self, value: Array) -> None:
-        self.value = value
-        self._grad: Array | None = None
+    def __init__(self, value: Array, start: Init | None = None) -> None:
+        self._value, self.start = value, start
+
+    @property
+    def value(self) -> Array:
+        """The numbers that are learned."""
+        if self.start and self.start.rng:
+            drawn = self.start.rng.normal(0.0, self.start.std, self._value.shape)
+            self._value[...], self.start = drawn, None  # drawn in float64, so every dtype of a model starts alike
+        return self._value
+
+    @value.setter
+    def value(self, value: Array) -> None:
+        self._value, self.start = value, None
 
     @property
     def grad(self) -> Array:
         """∂loss/∂value, of its shape and dtype: the sum of all that was added since `zero_grad`."""
-        so_far = self._so_far
-        if so_far is None:
-            so_far = self._so_far = np.zeros_like(self.value)
-        return so_far
+        gradients, key = self._gradients()
+        if key not in gradients:
+            gradients[key] = np.zeros_like(self.value)
+        return gradients[key]
 
     @grad.setter
     def grad(self, grad: Array) -> None:
@@ -48,44 +60,36 @@ class Parameter:
             raise ValueError(f"a gradient of shape {grad.shape} for a parameter of shape {wanted}")
         if grad.dtype != self.value.dtype:
             raise TypeError(f"a gradient of {grad.dtype} for a parameter of {self.value.dtype}")
-        so_far = self._so_far
+        gradients, key = self._gradients()
         if rows is not None:
             scatter_add(self.grad, rows, grad)
-        elif so_far is not None:
-            so_far += grad
+        elif key in gradients:
+            gradients[key] += grad
         else:
-            self._so_far = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
+            gradients[key] = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
 
     def zero_grad(self) -> None:
         """Set the gradient to 0, and give its memory back."""
-        self._so_far = None
+        gradients, key = self._gradients()
+        gradients.pop(key, None)
 
-    @property
-    def _so_far(self) -> Array | None:
-        """The gradient, None for 0: the parameter's own, or that of the part of a batch which this thread computes."""
+    def _gradients(self) -> tuple[dict[Any, Array], Any]:
+        """Where the gradient is, unless it is 0: in the parameter, or in the part of a batch that this thread has."""
         part = _part.get()
-        return self._grad if part is None else part.get(self)
-
-    @_so_far.setter
-    def _so_far(self, grad: Array | None) -> None:
-        part = _part.get()
-        if part is None:
-            self._grad = grad
-        else:
-            part[self] = grad
+        return (vars(self), "_grad") if part is None else (part, self)
 
     def __repr__(self) -> str:
         return f"Parameter {in_short(self.value)}"
 
 
-_part: ContextVar[dict[Parameter, Array | None] | None] = ContextVar("_part", default=None)
+_part: ContextVar[dict[Parameter, Array] | None] = ContextVar("_part", default=None)
 
 
 @contextmanager
-def gradients_of_a_part() -> Iterator[dict[Parameter, Array | None]]:
-    """Give a dict that takes, within this, what backward adds to each parameter; None or nothing is 0. The parameters'
-    own gradients stay as they are, so other threads can compute other parts of a batch at the same time."""
-    gradients: dict[Parameter, Array | None] = {}
+def gradients_of_a_part() -> Iterator[dict[Parameter, Array]]:
+    """Give a dict that takes, within this, what backward adds to each parameter, unless it is 0. The parameters' own
+    gradients stay as they are, so threads can compute several parts of a batch at the same time."""
+    gradients: dict[Parameter, Array] = {}
     token = _part.set(gradients)
     try:
         yield gradients
@@ -93,11 +97,8 @@ def gradients_of_a_part() -> Iterator[dict[Parameter, Array | None]]:
         _part.reset(token)
 
 
-@singledispatch
-def draw(rng: np.random.Generator, parameter: Parameter, std: float) -> None:
-    """Fill a parameter from normal(0, std), in float64 and then rounded: every dtype of a model starts alike. (Loading
-    a checkpoint registers another way, for a generator that draws only what the file lacks.)"""
-    parameter.value[...] = rng.normal(0.0, std, parameter.value.shape)
+class LazyGenerator(np.random.Generator):
+    """A Generator from which Init draws only when a value is first read: for a model about to be loaded."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,8 @@ class Init:
 
     rng: where the weights are drawn from. With None they are 0, for a model whose values are about to be loaded.
     std: BERT's is 0.02, its `initializer_range`. dtype: of the parameters, and so of all that is computed with them.
-    (Devlin et al. 2018, appendix A.2. Google's code cuts the normal off at two standard deviations, Hugging Face's does
-    not.) Raises: TypeError for an rng that is not a Generator, or a dtype that is not a float.
+    (0.02 and a normal that is cut off at two standard deviations are in Google's code, create_initializer; Hugging
+    Face's code does not cut it off.) Raises: TypeError for an rng that is not a Generator, or a dtype that is no float.
     """
 
     rng: np.random.Generator | None
@@ -122,10 +123,8 @@ class Init:
 
     def normal(self, *shape: int) -> Parameter:
         """A parameter drawn from normal(0, std)."""
-        parameter = self.zeros(*shape)
-        if self.rng is not None:
-            draw(self.rng, parameter, self.std)
-        return parameter
+        later = Parameter(np.zeros(shape, self.dtype), start=self)
+        return later if isinstance(self.rng, LazyGenerator) else Parameter(later.value)
 
     def zeros(self, *shape: int) -> Parameter:
         """A parameter of zeros: a bias, or LayerNorm's β."""

@@ -35,7 +35,7 @@ class Classify(Task):
     def __call__(self, texts: str | tuple[str, str] | Iterable[Text]) -> Label | float | list[Label] | list[float]:
         if isinstance(texts, str | tuple):
             return self([texts])[0]
-        logits = self.logits(self.encode(texts))
+        logits = self.logits(self.tokenize(texts))
         if self.model.config.num_labels == 1:
             return [float(number) for (number,) in logits]
         names: tuple[str, ...] = self.model.config.label_names

@@ -134,7 +134,7 @@ class Embed(Task):
         if isinstance(texts, str):
             vector: Array = self([texts])[0]
             return vector
-        ids = self.encode_ids(texts)
+        ids = self.token_ids(texts)
         vectors = np.empty((len(ids), self.model.config.hidden_size), self.model.parameters()[0].value.dtype)
 
         def compute(batch: Batch, numbers: Sequence[int]) -> Sequence[int]:
@@ -145,6 +145,8 @@ class Embed(Task):
 
         self.run(ids, compute, batch_size=batch_size, show_progress_bar=show_progress_bar)
         return vectors
+
+    encode = __call__  # sentence-transformers' name
 
     def similarity(self, a: Any, b: Any) -> Array:
         """The function `similarity` of a and b, each a text, several texts, or vectors made before, (D,) or (N, D)."""

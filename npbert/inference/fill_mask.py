@@ -43,7 +43,7 @@ class FillMask(Task):
         if isinstance(texts, str):
             return self([texts], top_k=top_k)[0]
         texts = list(texts)
-        encodings = self.encode(texts)
+        encodings = self.tokenize(texts)
         for number, (text, encoding) in enumerate(zip(texts, encodings, strict=True), start=1):
             if self.tokenizer.mask_id not in encoding.ids:
                 mask = SPECIAL["mask_id"]

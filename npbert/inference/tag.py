@@ -66,7 +66,7 @@ class Tag(Task):
         if isinstance(texts, str):
             return self([texts])[0]
         texts = list(texts)
-        encodings = self.encode(texts)
+        encodings = self.tokenize(texts)
         names = self.model.config.label_names
         results = []
         for text, encoding, logits in zip(texts, encodings, self.logits(encodings), strict=True):
@@ -80,11 +80,11 @@ class Tag(Task):
             results.append(TaggedText(words, _entities(whole, words), _count_cut(encoding)))
         return results
 
-    def encode(self, texts: Iterable[Any], path: str = "") -> list[Encoding]:
+    def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Encoding]:
         """The texts, or lists of words, as tokens, cut to `max_length`; a warning says how many were cut."""
         texts = list(texts)
         if all(isinstance(text, str) for text in texts):
-            return super().encode(texts, path)
+            return super().tokenize(texts, path)
         for number, text in enumerate(texts, start=1):
             if isinstance(text, str) or not all(isinstance(word, str) for word in text):
                 raise TypeError(f"text {number} is {text!r}, wanted a list of words, as the others are")

@@ -79,14 +79,14 @@ class Task(Shown):
         facts |= {"labels": listed(self.model.config.label_names, quote=str)} if self.model.config.id2label else {}
         return Sheet(type(self).__name__, rows=[Row(name, (fact,)) for name, fact in facts.items()])
 
-    def encode(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
+    def tokenize(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
         """The texts as tokens, cut to `max_length`; a warning says how many were cut, and names the file at `path`."""
         encodings = self.tokenizer.encode(list(texts), max_length=self.max_length)
         self._warn_of_cuts(encodings, path)
         return encodings
 
-    def encode_ids(self, texts: Iterable[Text]) -> list[Ids]:
-        """As encode, of many texts: of each only what the model reads, which takes little memory."""
+    def token_ids(self, texts: Iterable[Text]) -> list[Ids]:
+        """As tokenize, of many texts: of each only what the model reads, which takes little memory."""
         found = self.tokenizer.encode_ids(list(texts), max_length=self.max_length)
         self._warn_of_cuts(found, "")
         return found

@@ -12,9 +12,10 @@ from npbert.core import Init, Tape
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.report import ROUNDING
 from npbert.learn.attempt import Failure, attempt, file_of, sentence
+from npbert.learn.compared import Numbers
 from npbert.learn.exercise import Message
 from npbert.learn.layers_run import BETWEEN, OTHER, UNTAPED, check_of, given_of, layer_numbers, make
-from npbert.learn.numbers import Numbers, NumbersPart
+from npbert.learn.numbers import NumbersPart
 from npbert.learn.source import Blank
 
 Inputs: TypeAlias = "Callable[[np.random.Generator], tuple[Any, ...]]"

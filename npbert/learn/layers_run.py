@@ -13,7 +13,7 @@ from npbert.gradcheck import GradientError, check_directions, check_gradients, r
 from npbert.gradcheck.explain import in_manner
 from npbert.gradcheck.inputs import as_tuple, copy_of, different, float_inputs_of, is_float_array, read_only
 from npbert.layers import Dropout
-from npbert.learn.numbers import Numbers
+from npbert.learn.compared import Numbers
 
 ADDED = "after two backwards"
 BETWEEN = "when another call comes between"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,7 @@ from npbert.compute import Array
 from npbert.gradcheck.explain import FAILED, Code, Finding, Mending, Outlook
 from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.learn.attempt import Failure
-
-if TYPE_CHECKING:
-    from npbert.learn.numbers import NumbersPart
+from npbert.learn.compared import ComparedPart
 
 _FAR, _FEW = 1200, 250
 """Tries for what writes something new: in the learner's code, and in a right one; and in the learner's, where an edit
@@ -33,7 +31,7 @@ class Explained(NamedTuple):
     suspect: Mapping[str, Any]
 
 
-def findings_of(part: NumbersPart, thing: Any, given: Sequence[Any], right: Sequence[Numbers]) -> Explained:
+def findings_of(part: ComparedPart, thing: Any, given: Sequence[Any], right: Sequence[Numbers]) -> Explained:
     """Those of the learner's wrong numbers, by name, that an edit explains, and those that it does not.
 
     given: what `thing` gave at each seed of the part: numbers, or the Failure in which it ended
@@ -93,7 +91,7 @@ class _Oracle:
     """Runs an edited function in the place of the learner's, and compares its numbers with those that are wanted, call
     by call: while one is not right, none after it is."""
 
-    def __init__(self, part: NumbersPart, thing: Any, wanted: Sequence[Numbers], names: Set[str]) -> None:
+    def __init__(self, part: ComparedPart, thing: Any, wanted: Sequence[Numbers], names: Set[str]) -> None:
         self.part, self.thing, self.wanted, self.names = part, thing, wanted, names
         self.samples: Sequence[Any] = part.seeds
         self.least = list(map(part.least, wanted))

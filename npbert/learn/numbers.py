@@ -13,14 +13,11 @@ from npbert.files import read_text
 from npbert.gradcheck import explain
 from npbert.gradcheck.explain import MANNERS, Finding, describe, describe_place
 from npbert.learn.attempt import Failure, attempt, file_of, load, sentence
+from npbert.learn.compared import ComparedPart, Numbers
 from npbert.learn.exception_help import advised
-from npbert.learn.exercise import Message, Part, numbered
+from npbert.learn.exercise import Message, numbered
 from npbert.learn.mending import findings_of, without_echoes
 
-Numbers = dict[str, Array]
-SEEDS = tuple(range(2 * len(MANNERS)))
-"""Each manner, with two settings of sizes."""
-_SMALLEST_SCALE = 1e-2
 MOST_NAMES = 5
 
 _DRAWN = (
@@ -34,22 +31,16 @@ _KEPT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumbersPart(Part):
-    """numbers(thing, seed) -> what `thing` computes, call by call, by names that a learner understands.
+class NumbersPart(ComparedPart):
+    """A part that is judged by its numbers, as ComparedPart has them.
 
-    plain: a right one in plain steps, as source. reasons: why the right formula is as it is, by the name of what it
-    gives: {"dW": …}.
+    reasons: why the right formula is as it is, by the name of what it gives: {"dW": …}.
     prove(thing): what else is wrong with something whose numbers are right. first(given, right): what has to be put
     right before anything else. advice: where the learner's code stops, what may help, as `advised` chooses it.
-    tolerance: relative to the largest number of an array.
     """
 
-    numbers: Callable[[Any, int], Iterator[Numbers]]
-    plain: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
     prove: Callable[[Any], Message | None] = lambda thing: None
-    tolerance: float = 1e-9
-    seeds: tuple[int, ...] = SEEDS
     first: Callable[[Numbers, Numbers], Message | None] = lambda given, right: None
     advice: Mapping[str, str] = field(default_factory=dict)
 
@@ -73,26 +64,10 @@ class NumbersPart(Part):
         where = f"It is so where {words}; otherwise it is right." if words and k else ""
         return message._replace(because="\n\n".join(filter(None, [message.because, where])))
 
-    def wrong_names(self, given: Any, right: Mapping[str, Array]) -> list[str]:
-        """The arrays that are not what they should be."""
-        least = self.least(right)
-        return [name for name in right if not self.is_same(given.get(name), right[name], least)]
-
-    def least(self, right: Mapping[str, Array]) -> float:
-        """A number beside which errors are small, where an array is nearly 0 and others are not."""
-        return _SMALLEST_SCALE * max(map(_size, right.values()), default=0)
-
     def _numbers_of(self, thing: Any, seed: int, file: str | None) -> Any:
         """The numbers that it computes, or where it stops."""
         there = frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
         return attempt(lambda: whole(self.numbers(thing, seed)), file, given=there)
-
-    def is_same(self, one: Array | None, other: Array, least: float) -> bool:
-        """True if they are equal, but for rounding."""
-        if one is None or np.shape(one) != np.shape(other) or np.asarray(one).dtype.kind not in "fiub":
-            return False
-        off = np.abs(np.subtract(one, other, dtype=np.float64)).max(initial=0)
-        return bool(off <= self.tolerance * max(_size(other), least))
 
     def _stopped(self, thing: Any, failure: Failure, given: list[Any], right: Sequence[Numbers]) -> Message:
         """The verdict on code that stops: where, why, and the edit that lets it run and be right, if there is one."""
@@ -188,11 +163,6 @@ def _known(numbers: Callable[[Any, int], Iterator[Numbers]], thing: Any, seed: i
 def whole(calls: Iterator[Numbers]) -> Numbers:
     """The numbers of all calls."""
     return {name: array for numbers in calls for name, array in numbers.items()}
-
-
-def _size(array: Array) -> float:
-    """The largest number of it that is finite."""
-    return float(np.abs(array, where=np.isfinite(array), out=np.zeros(np.shape(array))).max(initial=0))
 
 
 def described(name: str, one: Array, right: Array) -> str:

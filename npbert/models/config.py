@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Number, Real
 from typing import Any
@@ -20,7 +20,8 @@ LARGEST = 2**24
 @shown_in_short
 @dataclass(frozen=True, repr=False)
 class BertConfig:
-    """The configuration of a BERT; the defaults are BERT-base. (Devlin et al. 2018, section 3 and appendix A.2.)
+    """The configuration of a BERT; the defaults are BERT-base. (Devlin et al. 2018, section 3 and appendix A.2; the
+    initializer_range and layer_norm_eps: Google's code.)
 
     vocab_size V, hidden_size D, num_hidden_layers L, num_attention_heads H, intermediate_size F.
     max_position_embeddings: the longest sequence, in tokens. type_vocab_size: how many kinds of sentence there are.
@@ -28,8 +29,9 @@ class BertConfig:
     hidden_dropout_prob, attention_probs_dropout_prob: rates from 0 up to, but not including, 1. classifier_dropout: the
     rate before the head of a classification; None means hidden_dropout_prob.
     initializer_range: the standard deviation of the initial weights. layer_norm_eps: added to the variance.
-    num_labels C: how many labels a classification chooses from; 1 makes it a regression. id2label: their C names; None
-    means LABEL_0, LABEL_1 and so on.
+    num_labels C: how many labels a classification chooses from; 1 makes it a regression. id2label: their C names, in a
+    list, or by number as transformers has them, {0: "neg", 1: "pos"}, and then C is as many; None means LABEL_0,
+    LABEL_1 and so on.
 
     Raises: TypeError or ValueError that names the field, its value and what was wanted.
     """
@@ -52,6 +54,7 @@ class BertConfig:
     id2label: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        self._take_labels()
         for names, fits, wanted in _WANTED:
             error = TypeError if wanted in ("an integer", "a number") else ValueError
             for name in names:
@@ -66,12 +69,29 @@ class BertConfig:
             )
 
         if self.id2label is not None:
-            object.__setattr__(self, "id2label", tuple(self.id2label))  # a list is taken too, but it could be changed
             ((name, count),) = Counter(self.id2label).most_common(1) or [("", 0)]
             if count > 1:
                 raise ValueError(f"id2label has the name {name!r} twice")
             if len(self.id2label) != self.num_labels:
                 raise ValueError(f"id2label has {len(self.id2label)} names, but num_labels is {self.num_labels}")
+
+    def _take_labels(self) -> None:
+        """Make a tuple of the names, and None of the usual ones in a dict, with num_labels where it is not given."""
+        if isinstance(names := self.id2label, Mapping):
+            by_number = {str(number): name for number, name in names.items()}
+            numbers = [str(number) for number in range(len(names))]
+            if by_number.keys() != set(numbers):
+                wanted = f"wanted the keys 0 to {len(names) - 1}: number the labels from 0, without a gap"
+                raise ValueError(f"id2label is {names!s:.100}, {wanted}")
+            if self.num_labels == type(self).num_labels:
+                object.__setattr__(self, "num_labels", len(names))
+            names = [by_number[number] for number in numbers]
+            are_usual = names == [f"LABEL_{number}" for number in numbers] and self.num_labels == len(names)
+            names = None if are_usual else names
+        elif not isinstance(names, list | tuple | None):
+            wanted = 'wanted a name for each label: a list, or a dict such as {0: "neg", 1: "pos"}'
+            raise TypeError(f"id2label is {names!r}, {wanted}")
+        object.__setattr__(self, "id2label", names and tuple(map(str, names)))
 
     @property
     def head_dropout(self) -> float:

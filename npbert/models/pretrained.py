@@ -70,8 +70,7 @@ class PreTrainedModel(Layer):
         new_head: True starts the head of a task anew even if the file has it; False forbids any head to be new: what is
         missing is an error then.
 
-        A head that is new is a note (INFO) on the logger npbert. The constructor is then called a second time, with the
-        same arguments.
+        A head that is new is a note (INFO) on the logger npbert.
         Raises: FileNotFoundError or FileError that names the file and says what is wrong with it: load_config has one
         list, load_model the other.
         """

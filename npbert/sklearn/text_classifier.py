@@ -105,7 +105,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class for each text, (N, C), in the order of `classes_`."""
         _validation.check_is_fitted(self)
-        logits = np.array(self.classify_.logits(self.classify_.encode(as_texts(X))), np.float64)
+        logits = np.array(self.classify_.logits(self.classify_.tokenize(as_texts(X))), np.float64)
         names = self.classify_.model.config.label_names  # in an order of their own
         return Softmax()(logits)[:, [names.index(str(label)) for label in self.classes_.tolist()]]
 

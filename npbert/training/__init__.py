@@ -1,8 +1,8 @@
 """The loop, its state on disk, and the metrics that say how good a model is."""
 
 from npbert.training.accumulate import StepLosses, accumulate
+from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
-from npbert.training.judge import Goal
 from npbert.training.metrics import METRICS, accuracy, f1, macro_f1, matthews, pearson, spearman
 from npbert.training.parallel import world
 from npbert.training.pretrain import Pretraining, PretrainSettings
@@ -14,6 +14,7 @@ __all__ = [
     "Trainer",
     "TrainerSettings",
     "world",
+    "Evaluation",
     "Goal",
     "Pretraining",
     "PretrainSettings",

@@ -11,6 +11,7 @@ from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data.batch import Batch
 from npbert.errors import InputWarning, Setting
 from npbert.messages import counted, warn
+from npbert.models import TaskModel
 from npbert.models.packed_batch import PackedBatch
 from npbert.training.parallel import ALONE, Shares, Sums, add_arrays, add_up
 
@@ -33,7 +34,7 @@ class StepLosses(NamedTuple):
 
 
 def accumulate(
-    model: Any, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0, dloss: float = 1.0
+    model: TaskModel, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0, dloss: float = 1.0
 ) -> StepLosses:
     """Add the gradient of the loss of `batch` to the model's, computed in parts, which the threads share.
 
@@ -47,7 +48,7 @@ def accumulate(
 
 
 def gradients_of(
-    model: Any, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0, dloss: float = 1.0
+    model: TaskModel, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0, dloss: float = 1.0
 ) -> tuple[StepLosses, Sums]:
     """The losses of `batch`, and the gradients of the parts of this process, as far as they are added up.
 
@@ -74,13 +75,14 @@ def gradients_of(
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
     sums: Sums = {}
-    results: dict[int, Any] = {}
+    results: dict[int, tuple[tuple[float, ...], tuple[int, ...] | None]] = {}
 
     def work(number: int) -> None:
-        tape, weight = Tape(part_rng(seed, number)), [dloss * each for each in weights[number]]
+        tape, dlosses = Tape(part_rng(seed, number)), [dloss * each for each in weights[number]]
+        one_or_each: Any = dlosses[0] if len(dlosses) == 1 else tuple(dlosses)
         with gradients_of_a_part() as found:
             losses = model.loss(pieces[number], tape)
-            model.loss_backward(tuple(weight) if len(weight) > 1 else weight[0], tape)
+            model.loss_backward(one_or_each, tape)
         tape.check_empty()
         results[number] = losses.means, losses.counts_right
         each = ((parameter.value, found.get(parameter)) for parameter in shares.all)
@@ -100,7 +102,7 @@ def gradients_of(
     return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), sums
 
 
-def parts_of(model: Any, batch: Batch, parts: int) -> list[PackedBatch]:
+def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     """A batch in at most `parts` parts of about as many tokens; for 0, as many as the sizes of batch and model make
     worth it. They are neighbours in the order of their lengths, and each part has something to predict.
 

@@ -18,14 +18,13 @@ from npbert.files import FileError
 from npbert.inference import check_holds, check_vocabulary
 from npbert.messages import counted, listed
 from npbert.models import load_config
-from npbert.training.judge import Goal
-from npbert.training.live import ShownRun
+from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.plot import example_of
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, labels_of, task_class
-from npbert.training.trainer import Trainer
+from npbert.training.trainer import ShownRun, Trainer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +85,8 @@ class Finetuning(ShownRun):
         held_out_rows = kind.read(settings.held_out, settings, labels)[0] if settings.held_out else []
         judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out_rows, rows))
         warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))
-        self.model: Any = kind.model_class.from_pretrained(
+        model_class: Any = kind.model_class  # a task of your own has a model of your own
+        self.model = model_class.from_pretrained(
             settings.model, rng=rng, new_head=settings.new_head or None, **kind.config(labels)
         )
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
@@ -104,14 +104,16 @@ class Finetuning(ShownRun):
             folder,
             settings,
             rng=rng,
-            evaluate=self.evaluate if self.held_out else None,
-            goal=Goal(metric),
-            show=self.show if self.held_out else None,
-            example=example_of([example.encoding for example in self.held_out], self.tokenizer),
+            evaluation=Evaluation(
+                self.evaluate if self.held_out else None,
+                Goal(metric),
+                show=self.show if self.held_out else None,
+                example=example_of([example.encoding for example in self.held_out], self.tokenizer),
+                cost=self.cost,
+                files=[settings.held_out] if settings.held_out else [],
+            ),
             save_model=self.save,
             steps=steps,
-            cost=self.cost,
-            judged_by=[settings.held_out] if settings.held_out else [],
             communicator=communicator,
         )
 
@@ -142,15 +144,10 @@ class Finetuning(ShownRun):
         self._logits = self.task.predict(self.held_out)
         return self.task.judge(self._logits, self.held_out)
 
-    def show(self) -> dict[str, Any]:
+    def show(self) -> dict[str, object]:
         """A row for a report of the answers that were judged last, with the baselines to judge them by."""
         row = self.task.report_row(self._logits, self.held_out)
         return {**row, "baselines": self.baselines} if row else {}
-
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        self.tokenizer.save_pretrained(folder, overwrite=True)
-        self.model.save_pretrained(folder, overwrite=True)
 
 
 class Judged(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 
 from npbert.compute import run
 from npbert.core import Layer, Parameter, Tape, named_parts
+from npbert.models import TaskModel
 from npbert.models.packed_batch import AnyBatch
 from npbert.training.accumulate import part_rng, parts_of
 from npbert.training.log import Log
@@ -28,7 +29,7 @@ class CheckFinite(Watcher):
     log: where the step gets a row, so that the curves of the run show where it ended; None where nothing is written.
     """
 
-    model: Any
+    model: TaskModel
     shares: Shares
     parts: int = 0
     log: Log | None = None
@@ -74,7 +75,7 @@ def parameter_not_finite(model: Layer) -> str | None:
 
 
 def first_not_finite(
-    model: Any,
+    model: TaskModel,
     parts: Iterable[tuple[AnyBatch, np.random.Generator | None]],
     gradients: Iterable[tuple[str, Parameter]],
 ) -> tuple[int, str]:

@@ -24,11 +24,11 @@ _OF_FILES = ("model", "train", "held_out", "text", "label")
 
 def finetune(
     texts: Sequence[Text],
-    labels: Sequence[Any],
+    labels: Sequence[object],
     *,
     model: str | Path,
     folder: str | Path,
-    held_out: tuple[Sequence[Text], Sequence[Any]] | None = None,
+    held_out: tuple[Sequence[Text], Sequence[object]] | None = None,
     **settings: Any,
 ) -> Classify:
     """Teach the BERT in the folder `model` to give these texts these labels; return the best model, ready for texts.
@@ -96,7 +96,7 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
         warn(said, warning.category)
 
 
-def _lines(path: Path, texts: list[Text], labels: list[Any]) -> str:
+def _lines(path: Path, texts: list[Text], labels: list[object]) -> str:
     """A line of JSON for each text and its label, as they are in the file. Raises: InputError."""
     if len(texts) != len(labels) or not texts:
         says = f"{len(texts)} texts and {len(labels)} labels"

@@ -1,11 +1,11 @@
 """Statistics of the layers of a model: how large the gradient of a step is in each, and how far the step moves it."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.core import Layer
 from npbert.models import parameters_by_layer
 from npbert.optim import global_norm
 from npbert.training.log import Log, short
@@ -22,7 +22,7 @@ class LayerStatistics(Watcher):
     The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is NaN where all are 0.
     """
 
-    def __init__(self, model: Any, settings: TrainerSettings, log: Log) -> None:
+    def __init__(self, model: Layer, settings: TrainerSettings, log: Log) -> None:
         self._layers, self._settings, self._log = parameters_by_layer(model), settings, log
 
     def before_update(self, step: Step) -> None:
@@ -44,7 +44,7 @@ class LayerStatistics(Watcher):
         return {name: [_sample(p.value, weighted=True) for p in layer] for name, layer in self._layers.items()}
 
 
-def histograms(model: Any) -> dict[str, Array]:
+def histograms(model: Layer) -> dict[str, Array]:
     """By layer, values of its parameters and of their gradients: at most 4,096 of each parameter, evenly spaced."""
     found = {}
     for name, parameters in parameters_by_layer(model).items():

@@ -10,18 +10,20 @@ from typing import Any
 from npbert.files import FileError
 from npbert.json_lines import METRICS_FILE, MOST_ROWS, read_json_lines
 from npbert.messages import is_quiet
-from npbert.shown import Curve, Row, Sheet, Shown
+from npbert.shown import Curve, Row, Sheet
 from npbert.training.log import Bar
+from npbert.training.trainer_base import TrainerBase
 
 _EVERY = 0.5  # seconds
 
 
-def sheet_of(trainer: Any) -> Sheet:
+def sheet_of(trainer: TrainerBase) -> Sheet:
     """Of a Trainer, up to its step."""
     rows, curves, best = [], [], []
     with suppress(FileError, OSError):
         rows = read_json_lines(trainer.folder / METRICS_FILE, at_most=MOST_ROWS)
-    for name in dict.fromkeys(["loss", "eval_loss", f"eval_{trainer.goal.name}" if trainer.goal else "loss"]):
+    goal = trainer.evaluation.goal
+    for name in dict.fromkeys(["loss", "eval_loss", f"eval_{goal.name}" if goal else "loss"]):
         points = [(row["step"], row[name]) for row in rows if row.get(name) is not None and row["step"] <= trainer.step]
         curves += [Curve(name.replace("eval_", "held-out "), points)] if points else []
     for name, value in trainer.progress.best_evaluation.items():
@@ -31,17 +33,10 @@ def sheet_of(trainer: Any) -> Sheet:
     return Sheet(f"{type(trainer).__name__} of {type(trainer.model).__name__}: {where}", rows=told, curves=curves)
 
 
-class ShownRun(Shown):
-    """Something with a `trainer` and a `summary()`."""
-
-    def _sheet(self: Any) -> Sheet:
-        return Sheet(type(self).__name__, self.summary(), parts=[sheet_of(self.trainer)])
-
-
 class Live(Bar):
     """The progress of a run in a notebook: in place of a bar, the trainer's sheet, which changes as it goes on."""
 
-    def __init__(self, trainer: Any, display: Callable[..., Any]) -> None:
+    def __init__(self, trainer: TrainerBase, display: Callable[..., Any]) -> None:
         self._trainer, self._news, self._said, self.is_closed = trainer, "", "", False
         self._first, self._start = trainer.step, time.perf_counter()
         self._shown = self._start
@@ -69,7 +64,7 @@ class Live(Bar):
         self._handle.update(replace(sheet_of(self._trainer), says=f"{self._news}{end}".strip()))
 
 
-def progress_of(trainer: Any) -> Bar:
+def progress_of(trainer: TrainerBase) -> Bar:
     """The curves where a notebook shows them, and else a bar."""
     ipython = sys.modules.get("IPython")
     if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():

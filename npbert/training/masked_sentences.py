@@ -1,16 +1,17 @@
 """MaskedSentences: a few sentences with hidden words, always the same ones, that show what a model learns."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch, pad_rows
 from npbert.data.corpus import Corpus
 from npbert.data.example import join_pair
 from npbert.data.tokenizer import Tokenizer
 from npbert.layers import Softmax
+from npbert.models import TaskModel
 from npbert.training.log import short
 from npbert.training.plot import Example
 
@@ -44,7 +45,7 @@ class MaskedSentences:
         ids = min(self.input_ids, key=len, default=None)
         return None if ids is None else Example(Batch(np.array([ids])), self.tokenizer.decode(ids))
 
-    def show(self, model: Any) -> dict[str, Any]:
+    def show(self, model: TaskModel) -> dict[str, object]:
         """The guesses of the model: for each sentence its tokens, and for each hidden one its place, the true token and
         its probability, and the five most probable tokens. Nothing where there is no sentence."""
         if not self.input_ids:
@@ -63,14 +64,16 @@ class MaskedSentences:
             sentences.append({"tokens": self.tokenizer.decode(ids), "hidden": hidden})
         return {"kind": "masked", "sentences": sentences}
 
-    def _hidden(self, place: int, label: int, probabilities: Any) -> dict[str, Any]:
+    def _hidden(self, place: int, label: int, probabilities: Array) -> dict[str, object]:
         best = np.argsort(-probabilities, kind="stable")[:GUESSES]
         guesses = [[token, short(probabilities[i])] for token, i in zip(self.tokenizer.decode(best), best, strict=True)]
         (token,) = self.tokenizer.decode([label])
         return {"place": place, "token": token, "probability": short(probabilities[label]), "guesses": guesses}
 
 
-def _choose(tokenizer: Tokenizer, sentences: list[list[int]], count: int, longest: int, rng: Any) -> list[list[int]]:
+def _choose(
+    tokenizer: Tokenizer, sentences: list[list[int]], count: int, longest: int, rng: np.random.Generator
+) -> list[list[int]]:
     """`count` of the sentences of a piece, in their order."""
     fitting = [ids for ids in sentences if _SHORTEST <= len(ids) + 2 <= longest]
     fitting = fitting or [ids[: longest - 2] for ids in sentences]

@@ -1,13 +1,15 @@
 """The pictures that a run leaves: its curves at the end, and what TensorBoard shows of its evaluations."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from npbert.core import Layer
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
+from npbert.data.tokenizer_files import Encoding
 from npbert.extras import import_extra
 from npbert.files import FileError, atomic_write
 from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predictions
@@ -26,7 +28,7 @@ class Example(NamedTuple):
     tokens: Sequence[str]
 
 
-def example_of(encodings: Iterable[Any], tokenizer: Tokenizer) -> Example | None:
+def example_of(encodings: Iterable[Encoding | list[Encoding]], tokenizer: Tokenizer) -> Example | None:
     """The longest of the texts that a picture has room for, if there is one."""
     fitting = [each for each in encodings if not isinstance(each, list) and len(each.ids) <= _TOKENS]
     if not fitting:
@@ -50,11 +52,11 @@ class Pictures:
     """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time. model,
     example: a model with a `bert` in it, and what it reads for a picture of its attention."""
 
-    def __init__(self, folder: Path, model: Any = None, example: Example | None = None) -> None:
+    def __init__(self, folder: Path, model: Layer | None = None, example: Example | None = None) -> None:
         self.folder, self._bert, self._example = folder, getattr(model, "bert", None), example
         self._start, self._spent = time.perf_counter(), _FIRST
 
-    def draw(self, shown: dict[str, Any]) -> dict[str, bytes]:
+    def draw(self, shown: Mapping[str, Any]) -> dict[str, bytes]:
         """PNG files by name: the gradients by layer and step, where the first and the last layer look, and of what is
         shown, what can be drawn."""
         start = time.perf_counter()
@@ -64,7 +66,7 @@ class Pictures:
         self._spent += time.perf_counter() - start
         return drawn
 
-    def _figures(self, shown: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _figures(self, shown: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         with suppress(FileError):  # no step was written down yet, or none has a gradient
             yield "layers/gradient_norms", plot_layers(self.folder)
         if self._bert is not None and self._example is not None:

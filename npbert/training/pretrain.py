@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
 
 import numpy as np
 
@@ -21,15 +20,14 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.errors import Wanted, at_least
 from npbert.inference import check_max_length, check_vocabulary
 from npbert.messages import counted
-from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, neither_size_nor_folder
+from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, TaskModel, neither_size_nor_folder
 from npbert.training.accumulate import StepLosses
-from npbert.training.judge import Goal
-from npbert.training.live import ShownRun
+from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.masked_sentences import MaskedSentences
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Averages
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
-from npbert.training.trainer import Trainer
+from npbert.training.trainer import ShownRun, Trainer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,13 +119,15 @@ class Pretraining(ShownRun):
             settings,
             rng=rng,
             kinds=self.kinds,
-            evaluate=self.evaluate if self.held_out else None,
-            goal=Goal("loss"),
-            show=self.show,
-            example=self.sentences.example,
+            evaluation=Evaluation(
+                self.evaluate if self.held_out else None,
+                Goal("loss"),
+                show=self.show,
+                example=self.sentences.example,
+                cost=self.cost,
+                files=held_out.files if settings.held_out else [],
+            ),
             save_model=self.save,
-            cost=self.cost,
-            judged_by=held_out.files if settings.held_out else [],
             communicator=communicator,
         )
 
@@ -155,15 +155,10 @@ class Pretraining(ShownRun):
         """Losses and accuracies of the model on the held-out batches."""
         return evaluate_losses(self.model, self.held_out, self.kinds, self.communicator)
 
-    def show(self) -> dict[str, Any]:
+    def show(self) -> dict[str, object]:
         """The guesses of the model for hidden words, and the baselines to judge its losses by."""
         shown = self.sentences.show(self.model)
         return {**shown, "baselines": self.baselines} if shown else {}
-
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        self.tokenizer.save_pretrained(folder, overwrite=True)
-        self.model.save_pretrained(folder, overwrite=True)
 
 
 def _size(count: int) -> str:
@@ -190,14 +185,14 @@ def _make_model(
 
 
 def evaluate_losses(
-    model: Any, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
+    model: TaskModel, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
 ) -> dict[str, float]:
     """The losses and accuracies of a model over all targets in the batches, without dropout. Several processes each
     take their share of the batches, and all get the same numbers: those of one process."""
     own = []
     for batch in communicator.own(batches):
-        losses = model.loss(batch)
-        own.append(StepLosses(tuple(map(float, losses.means)), model.target_counts(batch), losses.counts_right))
+        loss = model.loss(batch)
+        own.append(StepLosses(tuple(map(float, loss.means)), model.target_counts(batch), loss.counts_right))
     averages = Averages()
     for theirs in communicator.gather(own):
         for losses in theirs:

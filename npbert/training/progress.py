@@ -111,7 +111,7 @@ class Progress:
             self.epoch, self.place = self.epoch + 1, START
             self.epoch_seed = int(rng.integers(2**63))
 
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, object]:
         """All of it as numbers, strings, lists and dicts."""
         return asdict(self)
 

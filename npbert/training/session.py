@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +20,11 @@ from npbert.training.plot import Pictures, draw_curves
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.settings import save_settings, when_judged
 from npbert.training.state import has_tensors, run_folder
+from npbert.training.trainer_base import TrainerBase
 
 
 @contextmanager
-def session(trainer: Any) -> Iterator[list[Watcher]]:
+def session(trainer: TrainerBase) -> Iterator[list[Watcher]]:
     """While it lasts, a Trainer has its folder for itself, and goes on with the run in it; this gives what watches it.
 
     Raises: as Trainer.train.
@@ -32,7 +32,7 @@ def session(trainer: Any) -> Iterator[list[Watcher]]:
     keep_freed_memory()
     communicator, saved = trainer.communicator, trainer.saved
     with communicator.ending_together(), hold_blas(), ExitStack() as folder:
-        check_same_run(communicator, trainer.model, trainer.recorded, trainer.judged_by)
+        check_same_run(communicator, trainer.model, trainer.recorded, trainer.evaluation.files)
         done_by_the_first(communicator, lambda: folder.enter_context(run_folder(trainer.folder)))
         check_same_folder(communicator, trainer.folder)
         news = _take_up(trainer) if saved.path.is_file() else ""
@@ -44,7 +44,7 @@ def session(trainer: Any) -> Iterator[list[Watcher]]:
             draw_curves(trainer.folder)
 
 
-def _take_up(trainer: Any) -> str:
+def _take_up(trainer: TrainerBase) -> str:
     """Go on from the state; return a line that says from where, and what another length changes.
 
     Raises: as SavedRun.restore; FileError where the run is already further than it is to be, or has nothing left to go
@@ -64,13 +64,13 @@ def _take_up(trainer: Any) -> str:
         rates = [trainer.learning_rate(steps) for steps in (before, total)]
         news += f", up to step {total} instead of {before}: the next learning rate is {rates[1]:.3g} "
         news += f"instead of {rates[0]:.3g}, and falls to 0 at the new end"
-        if trainer.evaluate is not None:
+        if trainer.evaluation.evaluate is not None:
             news += f"; the model is judged {when_judged(trainer.settings, 0)}"
     progress.total_steps = total
     return news
 
 
-def _watchers(trainer: Any, is_asked: Callable[[], bool], files: ExitStack, news: str) -> list[Watcher]:
+def _watchers(trainer: TrainerBase, is_asked: Callable[[], bool], files: ExitStack, news: str) -> list[Watcher]:
     """All that watches, in the order in which it is called. Process 0 alone writes and speaks."""
     settings, step = trainer.settings, trainer.step
     judge = Judge(trainer)
@@ -94,7 +94,7 @@ def _watchers(trainer: Any, is_asked: Callable[[], bool], files: ExitStack, news
 class Metrics(Watcher):
     """Writes a row of metrics.jsonl, with the means since the row before, and shows them on the bar."""
 
-    trainer: Any
+    trainer: TrainerBase
     log: Log
     bar: Bar
 
@@ -116,22 +116,22 @@ class Metrics(Watcher):
 class Evaluations(Watcher):
     """Writes down what an evaluation gave, and what a person would look at: answers, histograms and pictures."""
 
-    trainer: Any
+    trainer: TrainerBase
     log: Log
     bar: Bar
 
     def __post_init__(self) -> None:
-        self.pictures = Pictures(self.trainer.folder, self.trainer.model, self.trainer.example)
+        self.pictures = Pictures(self.trainer.folder, self.trainer.model, self.trainer.evaluation.example)
 
     def after(self, step: Step) -> None:
         trainer, progress, number = self.trainer, self.trainer.progress, step.number
         if not trainer.settings.is_judged(number):
             return
-        if trainer.evaluate is not None:
+        if trainer.evaluation.evaluate is not None:
             self.log.write(number, {f"eval_{name}": value for name, value in progress.evaluation.items()})
             self.bar.say(held_out_line(number, progress.evaluation))
         with np.errstate(all="ignore"):  # where a model falls apart, the next step says so
-            shown = trainer.show() if trainer.show else {}
+            shown = trainer.evaluation.show() if trainer.evaluation.show else {}
         if shown:
             self.log.shown.write(number, {**shown, "best_step": progress.best_step})
         self.log.events.histograms(number, histograms(trainer.model))
@@ -142,7 +142,7 @@ class Evaluations(Watcher):
 class Saving(Watcher):
     """Saves the state every so many steps, at the end, and when asked to stop."""
 
-    trainer: Any
+    trainer: TrainerBase
     is_asked: Callable[[], bool]
     log: Log | None = None
 
@@ -179,7 +179,7 @@ def stop_when_asked() -> Iterator[Callable[[], bool]]:
     taken = [*people, *(number for number in system if signal.getsignal(number) is not signal.SIG_IGN)]
     before = {number: signal.getsignal(number) for number in taken}
 
-    def ask(number: int, _: Any) -> None:
+    def ask(number: int, _: object) -> None:
         asked.append(number)
         if number in people:
             signal.signal(number, before[signal.Signals(number)])

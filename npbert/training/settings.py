@@ -22,7 +22,13 @@ _NOTED = 0.1  # the share of the time from which on it is said
 STEP_IN_FORWARDS = 3
 """The time of a step, in forward passes of its batch: there is the way back, too."""
 
-_TYPES: dict[str, Any] = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple[str, ...]": tuple}
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "int": int,
+    "float": (int, float),
+    "str": str,
+    "bool": bool,
+    "tuple[str, ...]": tuple,
+}
 
 
 def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | None = None) -> Any:
@@ -31,7 +37,7 @@ def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | N
     return field(default=default, metadata={"help": help_text, "value": value, "wanted": wanted})
 
 
-def _as_text(value: Any) -> Any:
+def _as_text(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
 

@@ -75,7 +75,7 @@ class SavedRun:
     """
 
     folder: Path
-    model: Any
+    model: Layer
     optimizer: Optimizer
     shares: Shares
     rng: np.random.Generator

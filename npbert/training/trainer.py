@@ -1,32 +1,25 @@
 """Trainer: the loop that turns batches into a better model, and that can stop and go on at any step."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from npbert.blocks import Encoder
-from npbert.core import named_parts
 from npbert.data.batch import Batch
-from npbert.errors import at_least
-from npbert.optim import AdamW, clip_factor, linear_warmup_decay
+from npbert.data.tokenizer import Tokenizer
+from npbert.models import TaskModel
+from npbert.optim import clip_factor
 from npbert.shown import Sheet, Shown
 from npbert.training.accumulate import gradients_of
-from npbert.training.judge import Goal
 from npbert.training.live import sheet_of
-from npbert.training.parallel import ALONE, Communicator, Shares, check_same_batch
-from npbert.training.plot import Example
-from npbert.training.progress import Data, Progress, Step, Watcher
+from npbert.training.parallel import check_same_batch
+from npbert.training.progress import Step, Watcher
 from npbert.training.session import session
-from npbert.training.settings import TrainerSettings
-from npbert.training.state import SavedRun
+from npbert.training.trainer_base import TrainerBase
 
 
-class Trainer(Shown):
+class Trainer(TrainerBase, Shown):
     """Trains `model` on `data`, in `folder`:
 
         state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
@@ -36,13 +29,9 @@ class Trainer(Shown):
 
     With `keep_state` off, a run that is finished keeps of its state only that it is, and its numbers.
 
-    kinds: a name for each loss of the model, ("mlm", "nsp") say. evaluate: gives numbers by name for a held-out set, of
-    which `goal` names the one that counts; without it the last model is the best. show: what the model says of a few
-    examples, as a row for shown.jsonl, asked after each evaluation. example: a text, whose attention TensorBoard shows
-    where the model has a `bert`. save_model: writes the model to a folder. rng: where dropout and the order of the data
-    are drawn from. steps: how many updates to make, unless `settings` say it. cost: how long an evaluation takes, in
-    steps, by which there are more or fewer of them; where it is said, the model is kept along the way even if nothing
-    evaluates it. judged_by: the files that `evaluate` has read; several processes make sure that these are the same.
+    rng: where dropout and the order of the data are drawn from. kinds: a name for each loss of the model, ("mlm",
+    "nsp") say. evaluation: how the model is judged along the way; without it, the last model is kept. save_model:
+    writes the model to a folder. steps: how many updates to make, unless `settings` say it.
 
     When `folder` holds the state of a run with the same settings, training goes on from there, bit for bit, if all else
     is as it was. With more steps, or more patience, it is a longer run: it goes on where it was, also from its end,
@@ -56,58 +45,8 @@ class Trainer(Shown):
     that could not be saved, as two of its parameters would have one name in the file.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        data: Data,
-        folder: str | Path,
-        settings: TrainerSettings,
-        *,
-        rng: np.random.Generator,
-        kinds: tuple[str, ...] = ("",),
-        evaluate: Callable[[], dict[str, float]] | None = None,
-        goal: Goal | None = None,
-        show: Callable[[], dict[str, Any]] | None = None,
-        example: Example | None = None,
-        save_model: Callable[[Path], None] | None = None,
-        steps: int = 0,
-        cost: float | None = None,
-        judged_by: Sequence[str | Path] = (),
-        communicator: Communicator = ALONE,
-    ) -> None:
-        self.recorded = settings
-        settings = replace(settings, steps=steps or settings.steps)
-        at_least(1).check("steps", settings.steps)
-        self.settings = settings.with_interval(cost or 0, is_judged=evaluate is not None or cost is not None)
-        self.model, self.data, self.folder, self.rng, self.kinds = model, data, Path(folder), rng, kinds
-        self.evaluate, self.goal, self.show, self.example = evaluate, goal, show, example
-        self.communicator, self.judged_by = communicator, list(map(Path, judged_by))
-        if settings.gradient_checkpointing:
-            _checkpoint_layers(model)
-        self.shares = Shares(model, communicator)
-        self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
-        self.progress = Progress(0, int(rng.integers(2**63)), total_steps=self.settings.steps)
-        save_model = save_model or partial(model.save_pretrained, overwrite=True)
-        self.saved = SavedRun(self.folder, model, self.optimizer, self.shares, rng, self.recorded, save_model)
-
     def _sheet(self) -> Sheet:
         return sheet_of(self)
-
-    @property
-    def step(self) -> int:
-        """The count of updates so far."""
-        return self.optimizer.steps
-
-    @property
-    def is_finished(self) -> bool:
-        """True when the last step is done, or patience is at its end."""
-        patience = self.settings.patience
-        return self.step >= self.settings.steps or 0 < patience <= self.progress.evaluations_since_best
-
-    def learning_rate(self, total_steps: int) -> float:
-        """The learning rate of the next step in a run of that many."""
-        peak, warmup = self.settings.learning_rate, int(self.settings.warmup * total_steps)
-        return linear_warmup_decay(self.step, lr=peak, warmup_steps=warmup, total_steps=total_steps)
 
     def train(self) -> dict[str, float]:
         """Train to the last step, or until patience ends; return what the evaluation gave for the model in model/.
@@ -147,10 +86,21 @@ class Trainer(Shown):
         return step._replace(seconds=time.perf_counter() - start)
 
 
-def _checkpoint_layers(model: Any) -> None:
-    """Have every Encoder of a model compute its layers again on the way back. Raises: ValueError without one."""
-    encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
-    if not encoders:
-        raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
-    for encoder in encoders:
-        encoder.gradient_checkpointing = True
+class ShownRun(Shown):
+    """A run with a summary of its text, model and length, and the Trainer that makes it."""
+
+    model: TaskModel
+    tokenizer: Tokenizer
+    trainer: Trainer
+
+    def summary(self) -> str:
+        """A few lines about the run."""
+        raise NotImplementedError(f"{type(self).__name__} has no summary()")
+
+    def save(self, folder: Path) -> None:
+        """Write the model and its tokenizer."""
+        self.tokenizer.save_pretrained(folder, overwrite=True)
+        self.model.save_pretrained(folder, overwrite=True)
+
+    def _sheet(self) -> Sheet:
+        return Sheet(type(self).__name__, self.summary(), parts=[sheet_of(self.trainer)])

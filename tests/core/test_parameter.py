@@ -12,6 +12,7 @@ import pytest
 from npbert import Init, Layer, Linear, Parameter, Tape
 from npbert.compute import run
 from npbert.core import gradients_of_a_part, named_parameters
+from npbert.core.parameter import LazyGenerator
 from tests.computing import Meeting, on_threads
 
 FIVES = np.full((2, 3), 5.0)
@@ -85,7 +86,7 @@ def test_within_a_part_gradients_go_to_the_part_and_leave_the_parameters_own_as_
         run(work, [1, 2])
     for number, gradients in found.items():
         np.testing.assert_array_equal(gradients[p], [[2 * number] * 3, [2 * number + 1] * 3])
-        assert gradients[untouched] is None
+        assert untouched not in gradients
     assert (p.grad == 5).all() and (untouched.grad == 0).all()
 
 
@@ -136,6 +137,18 @@ def test_weights_start_normal_and_the_rest_at_0_or_1(options):
     np.testing.assert_array_equal(init.zeros(2, 3).value, np.zeros((2, 3), dtype), strict=True)
     np.testing.assert_array_equal(init.ones(2, 3).value, np.ones((2, 3), dtype), strict=True)
     np.testing.assert_array_equal(Init(None, **options).normal(2).value, np.zeros(2, dtype), strict=True)
+
+
+def test_a_lazy_generator_is_drawn_from_when_a_value_is_first_read_and_not_where_it_is_set():
+    rng, again = LazyGenerator(np.random.PCG64(0)), np.random.default_rng(0)
+    set_, second, kept, first = (Init(rng, 0.5).normal(2, 3) for _ in range(4))
+    set_.value, kept.start = FIVES, None
+    for parameter in (first, second):
+        assert (parameter.value == parameter.value.copy()).all(), "it is drawn once"
+        parameter.value *= 2
+        np.testing.assert_array_equal(parameter.value, 2 * again.normal(0, 0.5, (2, 3)).astype("f4"), strict=True)
+    assert (set_.value == FIVES).all() and not kept.value.any()
+    assert rng.random() == again.random()
 
 
 NO_RNG = r"^rng is .*, wanted a Generator, such as np.random.default_rng\(0\), or None$"

@@ -60,13 +60,13 @@ def test_results_are_in_the_order_of_the_texts(task):
         return zip(numbers, batch.attention_mask.sum(axis=1), strict=True)
 
     wanted = [(number, len(text.split()) + 2) for number, text in enumerate(texts)]
-    assert task.run(task.encode(texts), compute) == wanted
+    assert task.run(task.tokenize(texts), compute) == wanted
     assert 1 < len(sizes) < 10
     assert max(sizes) <= 2048
-    assert task.run(task.encode(texts), compute, batch_size=3) == wanted
+    assert task.run(task.tokenize(texts), compute, batch_size=3) == wanted
     assert max(sizes[-len(texts) // 3 :]) == 3 * 32
     with pytest.raises(ValueError, match="shorter"):
-        task.run(task.encode(["cat", "dog"]), lambda batch, numbers: [1])
+        task.run(task.tokenize(["cat", "dog"]), lambda batch, numbers: [1])
     with pytest.raises(ValueError, match="batch_size is 0, wanted at least 1"):
         task.run([], compute, batch_size=0)
 
@@ -75,7 +75,7 @@ def test_a_text_that_is_too_long_is_cut_and_said_so(task):
     texts = ["cat " * (LONGEST - 2), "cat", "cat " * (LONGEST - 1), "dog " * 99]
     message = f"^2 of 4 texts are longer than the {LONGEST} tokens that the model takes, .*; the first is text 3$"
     with pytest.warns(UserWarning, match=message):
-        encodings = task.encode(texts)
+        encodings = task.tokenize(texts)
     assert [len(encoding.ids) for encoding in encodings] == [LONGEST, 3, LONGEST, LONGEST]
 
 
@@ -96,7 +96,7 @@ def test_a_text_is_cut_where_the_tokenizer_or_the_caller_says(tmp_path, of_token
     assert task.max_length == length
     message = f"^1 of 1 text is longer than the {length} tokens that {re.escape(why)}, and was cut; it is text 1$"
     with pytest.warns(UserWarning, match=message):
-        (encoding,) = task.encode(["cat " * 99])
+        (encoding,) = task.tokenize(["cat " * 99])
     assert len(encoding.ids) == length
     with pytest.raises(ValueError, match=f"max_length is {LONGEST + 1}, wanted at most {LONGEST} for this model"):
         Task(small_model(BertModel), Tokenizer.from_pretrained(tmp_path), max_length=LONGEST + 1)
@@ -149,14 +149,14 @@ def test_a_progress_bar(task, monkeypatch, caplog, count, stream, options, level
     """For many texts on a terminal, unless it is said."""
     monkeypatch.setattr(sys, "stderr", stream())
     with caplog.at_level(level, "npbert"):
-        found = task.run(task.encode(["cat"] * count), lambda batch, numbers: numbers, **options)
+        found = task.run(task.tokenize(["cat"] * count), lambda batch, numbers: numbers, **options)
     assert found == list(range(count))
     assert f"{count}/{count}" in sys.stderr.getvalue() if is_shown else sys.stderr.getvalue() == ""
 
 
 def test_a_progress_bar_needs_its_library(task, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    encodings = task.encode(["cat"] * MANY)
+    encodings = task.tokenize(["cat"] * MANY)
     task.run(encodings[1:], lambda batch, numbers: numbers)
     with pytest.raises(MissingExtraError, match="tqdm"):
         task.run(encodings, lambda batch, numbers: numbers)

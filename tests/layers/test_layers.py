@@ -34,7 +34,7 @@ def cross_entropy(draw, logits):
 
 
 def unpack(draw, x):
-    return npbert.Unpack(), x, np.array(draw(st.permutations(range(15)))[: len(x)]), (5, 3)
+    return npbert.layers.Unpack(), x, np.array(draw(st.permutations(range(15)))[: len(x)]), (5, 3)
 
 
 LAYERS = {

@@ -10,6 +10,7 @@ import pytest
 import npbert
 from npbert import GELU, IGNORED, Dropout, Init, LayerNorm, ReLU, Sequences, Tanh, TanhGELU, Tape
 from npbert.catalogue import CATALOGUE
+from npbert.layers import Unpack
 from tests.textbook import sinusoidal
 
 
@@ -101,7 +102,7 @@ WRONG = {
 }
 BLOCKS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
 WITH_ROWS = [name for name in BLOCKS if np.ndim((made := CATALOGUE[name].make())[0](*made[1])) > 1]
-ANY_WIDTH = npbert.Elementwise, npbert.Softmax, npbert.Dropout, npbert.Gather, npbert.Unpack, npbert.MeanPooling
+ANY_WIDTH = npbert.Elementwise, npbert.Softmax, npbert.Dropout, npbert.Gather, Unpack, npbert.MeanPooling
 OF_IDS = npbert.Embedding, npbert.BertEmbeddings
 WITH_WIDTH = [name for name in WITH_ROWS if not issubclass(CATALOGUE[name].layer_class, (*ANY_WIDTH, *OF_IDS))]
 
@@ -156,7 +157,7 @@ REFUSED = [
     (lambda: HEADS(X[:, 2:], X, X), ValueError, "DotProductAttention: k is (5, 4) of float32, wanted an array (5, 2)"),
     (lambda: HEADS(*[X[:, :3]] * 3), ValueError, "3 features cannot be cut into 2 heads of one size"),
     (lambda: POOLING(X, LONG), ValueError, "MeanPooling: x is (5, 4) of float32, wanted an array (6, 4)"),
-    (lambda: npbert.Unpack()(X, FEW, (2, 3)), ValueError, "Unpack: x is (5, 4) of float32, wanted an array (4, 4)"),
+    (lambda: Unpack()(X, FEW, (2, 3)), ValueError, "Unpack: x is (5, 4) of float32, wanted an array (4, 4)"),
     (lambda: TABLE(FEW - 1), IndexError, "ids[0] is -1, but the number of embeddings is 4: wanted 0 to 3"),
     (lambda: WAVES(FEW + 2), IndexError, "positions[3] is 5, but the number of positions is 5: wanted 0 to 4"),
     (lambda: GATHER(X, FEW + 2), IndexError, "rows[3] is 5, but the number of rows is 5: wanted 0 to 4"),

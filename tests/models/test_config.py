@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -92,6 +93,26 @@ def test_fields_that_do_not_fit_each_other():
         BertConfig(hidden_size=770)
     with pytest.raises(ValueError, match="id2label has 3 names, but num_labels is 2"):
         BertConfig(id2label=("a", "b", "c"))
+    with pytest.raises(ValueError, match="id2label has 3 names, but num_labels is 4"):
+        BertConfig(id2label=dict(enumerate("abc")), num_labels=4)
+    with pytest.raises(TypeError, match="id2label is 'ab', wanted a name for each label: a list, or a dict such as"):
+        BertConfig(id2label="ab")
+
+
+@pytest.mark.parametrize("number", [int, str, np.int64])
+def test_names_by_number_as_transformers_has_them_are_put_in_order_and_counted(number):
+    config = BertConfig(id2label={number(2): "c", number(0): "a", number(1): "b"})
+    assert (config.num_labels, config.id2label, config.label_names) == (3, ("a", "b", "c"), ("a", "b", "c"))
+    assert config == BertConfig(num_labels=3, id2label=config.id2label) == dataclasses.replace(config)
+    assert BertConfig(id2label={number(0): "LABEL_0", number(1): "LABEL_1"}) == BertConfig()
+
+
+@pytest.mark.parametrize("numbers", [(1, 2), (0, 2), ("0", 0), ("a", "b"), (0.0, 1.0), (-1, 0), ("00", "01")])
+def test_names_by_other_numbers_are_refused(numbers):
+    labels = dict(zip(numbers, ("neg", "pos"), strict=True))
+    message = f"id2label is {labels}, wanted the keys 0 to 1: number the labels from 0, without a gap"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        BertConfig(id2label=labels)
 
 
 def test_numbers_of_numpy_and_a_list_of_names_are_taken_and_nothing_changes_later():

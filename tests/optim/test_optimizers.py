@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import Adadelta, Adam, AdamW, Init, Linear, Parameter, clip_by_global_norm, clip_factor, linear_warmup_decay
+from npbert import Adam, AdamW, Init, Linear, Parameter, clip_by_global_norm, linear_warmup_decay
 from npbert.compute import BLOCK
+from npbert.optim import Adadelta, clip_factor
 from tests.computing import in_pieces, on_threads
 from tests.optim.textbook import adadelta, adam, take_steps
 

@@ -26,7 +26,7 @@ from npbert.gradcheck import prove
 from npbert.inference import semantic_search
 from npbert.plots.drawing import rows_of
 from npbert.shown import Curve, Row, Sheet, Token
-from npbert.training import live
+from npbert.training import Evaluation, live
 from tests.test_package import THINGS
 
 pytest.importorskip("tensorboard", reason="tensorboard is not installed: pip install -e '.[train]'")
@@ -148,7 +148,7 @@ def test_a_run_in_a_notebook_shows_its_sheet_as_it_goes_on(monkeypatch):
     monkeypatch.setattr(live, "_EVERY", 0)
     monkeypatch.setattr(live, "read_json_lines", lambda *_, **__: [{"step": 1, "loss": 2.5}, {"step": 2, "loss": 9.0}])
     settings, progress = of(steps=2), of(best_evaluation={"f1": 0.5}, best_step=1)
-    trainer = of(folder=Path(), goal=None, step=0, model=MODEL, settings=settings, progress=progress)
+    trainer = of(folder=Path(), evaluation=Evaluation(), step=0, model=MODEL, settings=settings, progress=progress)
     with live.Live(trainer, lambda sheet, display_id: shown.append(sheet) or of(update=shown.append)) as bar:
         trainer.step = 1
         bar.show({"loss": 2.5}, 100.0)

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from npbert import AdamW, Batch, Tape, clip_factor, global_norm
+from npbert import AdamW, Batch, Tape, global_norm
 from npbert.data.task_data import START
+from npbert.optim import clip_factor
 from npbert.training.parallel import ALONE
 from tests.computing import on_threads
 from tests.training.own_layers import ENCODERS

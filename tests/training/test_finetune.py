@@ -10,8 +10,8 @@ import npbert
 from npbert import BertForSequenceClassification, Tokenizer
 from npbert.files import FileError
 from npbert.json_lines import METRICS_FILE, SHOWN_FILE, read_json_lines
+from npbert.training.evaluation import Goal
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
-from npbert.training.judge import Goal
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.tasks import TaskSettings
 from tests.models.hugging_face.checkpoints import notes
@@ -46,16 +46,17 @@ def test_epochs_or_steps_say_how_long_it_is(make, changes, steps):
 def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     run = make()
     assert (len(run.data.examples), len(run.held_out)) == (24, 7)
-    assert list(map(str, run.trainer.judged_by)) == [run.settings.held_out]
+    assert list(map(str, run.trainer.evaluation.files)) == [run.settings.held_out]
     assert run.trainer.progress.epoch_seed == np.random.default_rng(0).integers(2**63)
     assert [len(batch.input_ids) for _, batch in run.data.batches(0)] == [5, 5, 5, 5, 4]
     with pytest.warns(UserWarning, match=r"train\.tsv: 24 of 24 texts are longer than the 8 tokens that max_length"):
         cut = make(max_length=8, held_out="").data.examples[0].encoding
     assert cut.tokens == [*run.data.examples[0].encoding.tokens[:7], "[SEP]"]
-    assert list(run.trainer.example.tokens) == max((each.encoding.tokens for each in run.held_out), key=len)
-    assert run.tokenizer.decode(run.trainer.example.batch.input_ids[0]) == list(run.trainer.example.tokens)
-    assert run.trainer.goal == Goal("accuracy")
-    assert make(metric="matthews").trainer.goal == Goal("matthews")
+    example = run.trainer.evaluation.example
+    assert list(example.tokens) == max((each.encoding.tokens for each in run.held_out), key=len)
+    assert run.tokenizer.decode(example.batch.input_ids[0]) == list(run.trainer.evaluation.example.tokens)
+    assert run.trainer.evaluation.goal == Goal("accuracy")
+    assert make(metric="matthews").trainer.evaluation.goal == Goal("matthews")
     with pytest.raises(ValueError, match="metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss"):
         make(metric="f2")
 

@@ -12,7 +12,7 @@ from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraini
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 from npbert.json_lines import SHOWN_FILE, read_json_lines
-from npbert.training.judge import Goal
+from npbert.training.evaluation import Goal
 from npbert.training.masked_sentences import GUESSES, SENTENCES, MaskedSentences
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
 from npbert.training.settings import SETTINGS_FILE, load_settings
@@ -63,7 +63,7 @@ def test_the_data_are_as_the_settings_say(settings, tmp_path):
     assert ": 2 batches, to judge it by" in run.summary()
     held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
     assert len(held_out) > 2
-    assert [str(path) for path in run.trainer.judged_by] == [*settings.held_out]
+    assert [str(path) for path in run.trainer.evaluation.files] == [*settings.held_out]
     assert [batch.input_ids.tolist() for batch in run.held_out] == [batch["input_ids"] for batch in held_out[:2]]
     assert run.evaluate() == evaluate_losses(run.model, run.held_out, ("mlm", "sop"))
     assert run.baselines == baselines(run.held_out, unigrams(run.data.corpus, run.tokenizer), ("mlm", "sop"))
@@ -97,8 +97,9 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     (tmp_path / "unknown.txt").write_text("xyz\n")
     with pytest.raises(ValueError, match=r"the held-out text, .*unknown\.txt, has no batches"):
         Pretraining(replace(old, held_out=(str(tmp_path / "unknown.txt"),)), tmp_path / "run")
-    assert list(run.trainer.example.tokens) == min(map(run.tokenizer.decode, run.sentences.input_ids), key=len)
-    assert run.tokenizer.decode(run.trainer.example.batch.input_ids[0]) == list(run.trainer.example.tokens)
+    example = run.trainer.evaluation.example
+    assert list(example.tokens) == min(map(run.tokenizer.decode, run.sentences.input_ids), key=len)
+    assert run.tokenizer.decode(example.batch.input_ids[0]) == list(run.trainer.evaluation.example.tokens)
     numbers = run.trainer.train()
     shown = read_json_lines(tmp_path / "run" / SHOWN_FILE)
     assert [(row["step"], row["best_step"]) for row in shown] == [(2, 2), (4, run.trainer.progress.best_step)]
@@ -106,7 +107,7 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     assert first == last == [run.tokenizer.decode(ids) for ids in run.sentences.input_ids]
     assert shown[0]["sentences"] != shown[1]["sentences"], "it learns"
     assert [row["baselines"] for row in shown] == [run.baselines] * 2 != [{}] * 2
-    assert run.trainer.goal == Goal("loss")
+    assert run.trainer.evaluation.goal == Goal("loss")
     assert load_settings(PretrainSettings, tmp_path / "run" / SETTINGS_FILE) == old
     kept = tmp_path / "run" / "model"
     assert Pretraining(replace(old, model=str(kept)), tmp_path / "again").evaluate() == numbers, "it is the best one"

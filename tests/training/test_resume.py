@@ -14,7 +14,7 @@ from npbert import Batch, BertForSequenceClassification
 from npbert.files import FileError
 from npbert.json_lines import METRICS_FILE, read_json_lines
 from npbert.optim import linear_warmup_decay
-from npbert.training.judge import Goal
+from npbert.training.evaluation import Goal
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.session import stop_when_asked
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
@@ -119,7 +119,7 @@ def pairs(rows):
 def test_a_model_of_ones_own_is_trained_and_saved_and_goes_on_bit_for_bit(tmp_path):
     options = {"cls": TwoTower, "collated": pairs, "gradient_checkpointing": True}
     trainer = make(tmp_path / "whole", **options)
-    before, fresh = values(trainer.model), trainer.evaluate()["loss"]
+    before, fresh = values(trainer.model), trainer.evaluation.evaluate()["loss"]
     best = trainer.train()["loss"]
     assert best < fresh
     assert all((one != another).any() for one, another in zip(before, values(trainer.model), strict=True))

@@ -12,7 +12,7 @@ import pytest
 from npbert import BertForSequenceClassification
 from npbert.files import FileError
 from npbert.pages.report import write_report
-from npbert.training.judge import Goal
+from npbert.training.evaluation import Goal
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, has_tensors, run_folder
 from tests.training.tiny import assert_same, make_trainer, task_data, values

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npbert import Adadelta, Adam, AdamW
+from npbert import Adam, AdamW
 from npbert.data.task_data import Place
 from npbert.files import FileError
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
+from npbert.optim import Adadelta
 from npbert.training.accumulate import StepLosses
 from npbert.training.progress import Averages, Progress
 from npbert.training.state import STATE_FILE

@@ -13,7 +13,7 @@ from npbert.compute.threads import lend_to_blas
 from npbert.data.task_data import TaskData
 from npbert.extras import how_to_install
 from npbert.json_lines import METRICS_FILE, read_json_lines
-from npbert.training.judge import Goal
+from npbert.training.evaluation import Goal
 from npbert.training.plot import draw_curves
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.state import MODEL_FOLDER

@@ -16,6 +16,7 @@ from npbert import Batch, BertConfig, BertForPreTraining, BertForSequenceClassif
 from npbert.data.task_data import TaskData
 from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 from npbert.models.hugging_face.tensors import TensorFile
+from npbert.training.evaluation import Evaluation
 from npbert.training.settings import TrainerSettings
 from npbert.training.state import STATE_FILE
 from npbert.training.trainer import Trainer
@@ -96,11 +97,13 @@ def task_data(step: int = 0, act: Any = None, collate: Any = collate, size: int 
 
 
 def make_trainer(folder: Path, *, data: Any = None, model: Any = None, seed: int = 0, **options: Any) -> Trainer:
-    """A Trainer of a classifier; options that are no settings go to the Trainer itself."""
+    """A Trainer of a classifier; options that are no settings go to its Evaluation, or to the Trainer itself."""
     needs_the_extra_train()
     names = TrainerSettings.__dataclass_fields__
     settings = {"steps": 12, "learning_rate": 1e-2, "log_every": 1}
     settings |= {name: options.pop(name) for name in list(options) if name in names}
+    judged = {name: options.pop(name) for name in list(options) if name in Evaluation.__dataclass_fields__}
+    options["evaluation"] = Evaluation(**judged) if judged else None
     model, data = model or classifier(), task_data() if data is None else data
     return Trainer(model, data, folder, TrainerSettings(**settings), rng=np.random.default_rng(seed), **options)
 

@@ -12,8 +12,9 @@ from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import in_manner
 from npbert.layers import Linear, SoftmaxCrossEntropy
 from npbert.learn.attempt import Failure, attempt, file_of
+from npbert.learn.compared import Numbers
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
-from npbert.learn.numbers import Numbers, NumbersPart
+from npbert.learn.numbers import NumbersPart
 from npbert.learn.source import Blank
 from npbert.optim import clip_by_global_norm
 

@@ -8,8 +8,9 @@ import numpy as np
 from npbert.core import Parameter
 from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import in_manner
+from npbert.learn.compared import Numbers
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
-from npbert.learn.numbers import Numbers, NumbersPart
+from npbert.learn.numbers import NumbersPart
 from npbert.learn.source import Blank
 from npbert.optim import Adam, AdamW
 

@@ -9,8 +9,9 @@ from npbert.compute import Array
 from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import Finding, in_manner
 from npbert.gradcheck.explain.reasons import KINDS
+from npbert.learn.compared import Numbers
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
-from npbert.learn.numbers import Numbers, NumbersPart
+from npbert.learn.numbers import NumbersPart
 from npbert.learn.source import Blank
 
 TEXT = """

@@ -10,10 +10,11 @@ from npbert.gradcheck.explain import Finding
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.layers import GELU, TanhGELU
 from npbert.layers.gelu import _cdf
+from npbert.learn.compared import Numbers
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
 from npbert.learn.layers import layer_part
 from npbert.learn.layers_run import layer_numbers, returning
-from npbert.learn.numbers import Numbers, whole
+from npbert.learn.numbers import whole
 from npbert.learn.source import Blank
 
 TEXT = """

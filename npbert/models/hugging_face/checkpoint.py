@@ -11,10 +11,10 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer
+from npbert.core.parameter import LazyGenerator
 from npbert.files import FileError, model_folder
 from npbert.layers import SinusoidalPositions
 from npbert.messages import LOGGER
-from npbert.models.hugging_face.draws import ChosenDraws
 from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, Stored, head_of, plain_name, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, is_finite
 
@@ -65,8 +65,8 @@ def load_model(
     configuration could ask for more than there is memory.
 
     The `bert.` before names may be there or not, and `gamma` and `beta` of a LayerNorm stand for `weight` and `bias`.
-    Integers are ignored, and so are heads that the model does not have. `make` is called a second time where a head is
-    new, as it is known only then what is to be drawn.
+    Integers are ignored, and so are heads that the model does not have. A new head starts when the rest is read: rng
+    gives first what `make` draws itself, then the parameters in the order of definition.
 
     Raises: FileError that lists every tensor that is missing, unknown, of another shape or not what it is tied to, or
     that names one with a number that is not finite, or too large for the dtype of the model; ValueError for a model
@@ -77,28 +77,26 @@ def load_model(
     if size > 2 * held + SMALL:
         raise FileError(f"{path} holds {held:,} numbers, but by its config.json the model has {size:,}")
     in_file = _plain_names(file)
-    draws = ChosenDraws(copy.deepcopy(rng.bit_generator))
-    model = make(draws)
+    lazy = LazyGenerator(copy.deepcopy(rng.bit_generator))
+    model = make(lazy)
     wanted = stored_parameters(model)
     new = _new_parameters(wanted, in_file, new_head)
-    problems = _misfits(file, in_file, {name: stored for name, stored in wanted.items() if name not in new})
+    old = {name: stored for name, stored in wanted.items() if name not in new}
+    for stored in old.values():
+        stored.parameter.start = None
+    problems = _misfits(file, in_file, old)
     if problems:
         raise FileError(f"{path} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
+    for name, stored in old.items():
+        with np.errstate(over="ignore"):  # what is too large becomes infinite
+            stored.tensor[...] = file.read(in_file[name])
+        values = stored.parameter.value
+        if not is_finite(values):
+            what = f"a number that is not finite, or too large for {values.dtype}"
+            raise FileError(f"{path}: {in_file[name]} holds {what}")
     if new:
-        drawn = {id(stored.parameter) for stored in new.values()}
-        chosen = {number for number, parameter in enumerate(draws.made) if id(parameter) in drawn}
-        model = make(ChosenDraws(rng.bit_generator, chosen))
-    for name, stored in stored_parameters(model).items():
-        if name not in new:
-            with np.errstate(over="ignore"):  # what is too large becomes infinite
-                stored.tensor[...] = file.read(in_file[name])
-            values = stored.parameter.value
-            if not is_finite(values):
-                what = f"a number that is not finite, or too large for {values.dtype}"
-                raise FileError(f"{path}: {in_file[name]} holds {what}")
-    if new:
-        drawn_as = {name: each.parameter.value.copy() for name, each in stored_parameters(model).items() if name in new}
-        vars(model)["_new"] = drawn_as
+        vars(model)["_new"] = {name: stored.parameter.value.copy() for name, stored in new.items()}
+        rng.bit_generator.state = lazy.bit_generator.state
         LOGGER.info("the head is new, and has to be trained: %s (not from %s)", ", ".join(new), path)
     return model
 

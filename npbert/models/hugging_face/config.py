@@ -43,27 +43,17 @@ def load_config(folder: str | Path) -> BertConfig:
             only = " or ".join(repr(value) for value in allowed if value is not None)
             hint = "; it chooses one label for a text, not several" if name == "problem_type" else ""
             raise FileError(f"{path}: {name} is {stored[name]!r}, and npbert has only {only}{hint}")
-    known = {field.name for field in fields(BertConfig)} - {"id2label", "num_labels"}
-    values = {name: value for name, value in stored.items() if name in known}
+    names = {field.name for field in fields(BertConfig)}
+    values = {name: value for name, value in stored.items() if name in names}
+    if values.get("id2label") is not None:
+        values.pop("num_labels", None)
     try:
-        config = BertConfig(**values, **_labels(stored))
+        config = BertConfig(**values)
     except (TypeError, ValueError) as error:
         raise FileError(f"{path}: {error}") from error
     if stored.get("problem_type") == "regression" and config.num_labels > 1:
         raise FileError(f"{path}: a regression of {config.num_labels} numbers, and npbert has only one of 1 number")
     return config
-
-
-def _labels(stored: dict[str, Any]) -> dict[str, Any]:
-    """num_labels and the names; Hugging Face keeps a dict with the numbers, as strings, for keys."""
-    names = stored.get("id2label")
-    if names is None:
-        return {"num_labels": stored["num_labels"]} if "num_labels" in stored else {}
-    if not isinstance(names, dict) or sorted(names) != sorted(map(str, range(len(names)))):
-        raise ValueError(f'id2label is {names!r}, wanted an object with the keys "0", "1" and so on')
-    in_order = tuple(str(names[str(index)]) for index in range(len(names)))
-    config = BertConfig(num_labels=len(names))
-    return {"num_labels": len(names), "id2label": None if in_order == config.label_names else in_order}
 
 
 def write_config(path: Path, config: BertConfig, *, architecture: str, dtype: DTypeLike) -> None:

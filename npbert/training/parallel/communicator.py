@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TypeVar
 
 from npbert.compute import Array
+
+Item = TypeVar("Item")
 
 
 class Communicator:
@@ -18,7 +20,7 @@ class Communicator:
     rank = 0
     size = 1
 
-    def gather(self, value: Any) -> list[Any]:
+    def gather(self, value: Item) -> list[Item]:
         """The values that the processes give, in their order: anything that can be pickled."""
         return [value]
 
@@ -39,7 +41,7 @@ class Communicator:
         """True for the process that writes files and speaks."""
         return self.rank == 0
 
-    def own(self, items: Sequence[Any]) -> Sequence[Any]:
+    def own(self, items: Sequence[Item]) -> Sequence[Item]:
         """Those of the items that are this process's share: neighbours, as many as others have or one more."""
         return items[len(items) * self.rank // self.size : len(items) * (self.rank + 1) // self.size]
 
@@ -50,9 +52,9 @@ ALONE = Communicator()
 
 def shared_out(
     communicator: Communicator,
-    items: Sequence[Any],
+    items: Sequence[Item],
     groups: Sequence[Sequence[int]],
-    compute: Callable[[Sequence[Any]], Iterable[Array]],
+    compute: Callable[[Sequence[Item]], Iterable[Array]],
 ) -> list[Array]:
     """compute(items), an array for each item. With N processes, each computes every N-th group of them, and gets the
     results of the others.

@@ -15,7 +15,7 @@ from npbert.compute import Array, set_num_threads
 from npbert.extras import MissingExtraError, import_extra
 from npbert.launched import launched, launched_rank
 from npbert.messages import LOGGER, in_words
-from npbert.training.parallel.communicator import ALONE, Communicator
+from npbert.training.parallel.communicator import ALONE, Communicator, Item
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 PATIENCE = 2.0
@@ -66,8 +66,9 @@ class MPICommunicator(Communicator):
         self._comm, self._mpi = comm, mpi
         self._failures = comm.Dup()  # apart, as the others may be in the middle of something else
 
-    def gather(self, value: Any) -> list[Any]:
-        return self._comm.allgather(value)
+    def gather(self, value: Item) -> list[Item]:
+        everyone: list[Item] = self._comm.allgather(value)
+        return everyone
 
     def exchange(self, given: Sequence[Sequence[Array]], wanted: Sequence[Sequence[Array]]) -> None:
         """In round k, each process sends to the process k places on, and receives from that k places before it."""
@@ -122,7 +123,7 @@ def share_cores(communicator: Communicator) -> None:
     if communicator.size == 1:
         return
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
-    everyone = [(node, set(theirs)) for node, theirs in communicator.gather([platform.node(), cores])]
+    everyone = [(node, set(theirs)) for node, theirs in communicator.gather((platform.node(), cores))]
     room = [_room(everyone, rank) for rank in range(communicator.size)]
     if not any(name in os.environ for name in CHOSEN_BY):
         set_num_threads(max(1, int(room[communicator.rank] + 1e-9)))

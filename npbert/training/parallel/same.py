@@ -6,9 +6,9 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import npbert
+from npbert.core import Layer
 from npbert.data.batch import Batch
 from npbert.files import FileError, atomic_write
 from npbert.training.parallel.communicator import Communicator
@@ -17,15 +17,19 @@ from npbert.training.settings import Settings
 TOKEN_FILE = ".processes"
 
 
-def check_same_run(communicator: Communicator, model: Any, settings: Settings, judged_by: Sequence[Path] = ()) -> None:
+def check_same_run(
+    communicator: Communicator, model: Layer, settings: Settings, files: Sequence[str | Path] = ()
+) -> None:
     """Raise ValueError on all processes unless they have the same version of npbert and the same settings, models of
-    the same values, and the same bytes in the files that the model is judged by."""
+    the same values, and the same bytes in the files that they judge by."""
     if communicator.size == 1:
         return
     shown = {"version of npbert": npbert.__version__}
     shown |= {f"value for {name}": repr(value) for name, value in asdict(settings).items()}
-    sums = {f"value of {name}": sha256(parameter.value).hexdigest() for name, parameter in model.named_parameters()}
-    sums |= {f"held-out file {path}": sha256(path.read_bytes()).hexdigest() for path in judged_by}
+    sums = {
+        f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in model.named_parameters()
+    }
+    sums |= {f"held-out file {path}": sha256(Path(path).read_bytes()).hexdigest() for path in files}
     _check_same(communicator, {**shown, **sums}, shown)
 
 
@@ -38,7 +42,7 @@ def check_same_batch(communicator: Communicator, batch: Batch) -> None:
         _check_same(communicator, {"batch, so other files,": checksum})
 
 
-def _check_same(communicator: Communicator, values: Mapping[str, Any], shown: Container[str] = ()) -> None:
+def _check_same(communicator: Communicator, values: Mapping[str, object], shown: Container[str] = ()) -> None:
     """Raise ValueError on all processes unless each has the same values by name. shown: names of those that the error
     gives."""
     first, *_ = everyone = communicator.gather(values)

@@ -4,12 +4,11 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from operator import iadd
-from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array, in_blocks, run
-from npbert.core import Parameter
+from npbert.core import Layer, Parameter
 from npbert.optim import Optimizer
 from npbert.training.parallel.communicator import Communicator
 from npbert.training.parallel.tree import add_up
@@ -35,7 +34,7 @@ class Shares:
     process by itself, the model's own parameters.
     """
 
-    def __init__(self, model: Any, communicator: Communicator) -> None:
+    def __init__(self, model: Layer, communicator: Communicator) -> None:
         self.communicator = communicator
         self.names, self.all = zip(*model.named_parameters(), strict=True)
         for parameter in self.all:

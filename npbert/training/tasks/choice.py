@@ -52,11 +52,11 @@ class MultipleChoice(FinetuneTask):
             found.append(Labelled((text, choices), int(label)))
         return found, None
 
-    def encode(self, texts: Iterable[Any], path: str = "") -> list[Any]:
+    def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Any]:
         """A list of encodings for each text with its choices: of the text with each of them."""
         texts = list(texts)
         pairs = [pair for text, choices in texts for pair in zip(repeat(text), choices, strict=False)]
-        encodings = iter(super().encode(pairs, path))
+        encodings = iter(super().tokenize(pairs, path))
         return [[next(encodings) for _ in choices] for _, choices in texts]
 
     def logits(self, encodings: Sequence[list[Encoding]]) -> list[Array]:
@@ -73,10 +73,10 @@ class MultipleChoice(FinetuneTask):
         loss = float(SoftmaxCrossEntropy()(scores, labels))
         return {"accuracy": accuracy(scores.argmax(axis=1), labels), "loss": loss}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
+    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, object]:
         labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
 
-        def describe(number: int) -> dict[str, Any]:
+        def describe(number: int) -> dict[str, object]:
             text, choices = examples[number].given
             given = {"text": cut(text), "choices": list(map(cut, choices))}
             return {**given, "true": int(labels[number]), "predicted": int(best[number])}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class QuestionAnswering(FinetuneTask, Answer):
         loss = float(np.mean([loss for each in answered for loss in each.losses]))
         return {**squad_scores(predictions, gold)._asdict(), "loss": loss}
 
-    def report_row(self, answered: Sequence[Answered], examples: Sequence[Example]) -> dict[str, Any]:
+    def report_row(self, answered: Sequence[Answered], examples: Sequence[Example]) -> dict[str, object]:
         right = [exact_match(span.text, [gold.text for gold in question.answers]) for question, span, _ in answered]
         wrong, scores = np.array(right) == 0, np.array([span.score for _, span, _ in answered])
         worst = [_describe(answered[number].question, answered[number].span) for number in surest(wrong, scores)]
@@ -101,7 +101,7 @@ def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:
     return (inside[0], inside[-1]) if is_whole else (0, 0)
 
 
-def _describe(question: Question, span: AnswerSpan) -> dict[str, Any]:
+def _describe(question: Question, span: AnswerSpan) -> dict[str, object]:
     """A question with what is right and what the model says, and the passage around the right answer: `true` and
     `predicted` are where the answers begin and end in it."""
     (text, start), passage = question.answers[0], question.passage

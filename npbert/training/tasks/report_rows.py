@@ -6,7 +6,6 @@ by name, and `best_step`, the step of the model in model/.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,9 @@ def surest(wrong: Array, sureness: Array) -> list[int]:
     return found
 
 
-def wrong_rows(logits: Sequence[Array], labels: Array, describe: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+def wrong_rows(
+    logits: Sequence[Array], labels: Array, describe: Callable[[int], dict[str, object]]
+) -> dict[str, object]:
     """`examples`, `wrong` and `worst` of a classification, each of the worst with its probability.
 
     logits: N arrays (C,)   labels (N,)   describe: what is said of the example with a number
@@ -42,7 +43,7 @@ def wrong_rows(logits: Sequence[Array], labels: Array, describe: Callable[[int],
     return {"examples": len(labels), "wrong": int(wrong.sum()), "worst": worst}
 
 
-def confusion(true: Array, predicted: Array, labels: Sequence[str]) -> dict[str, Any]:
+def confusion(true: Array, predicted: Array, labels: Sequence[str]) -> dict[str, object]:
     """`labels`, and `counts`: how many examples with the label of a row were given that of a column.
 
     Labels that are none of either are left out. Where there are more than 25, the rarest are one, "(others)".

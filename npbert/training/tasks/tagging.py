@@ -1,7 +1,7 @@
 """Tagging: a tag for every word, as in named-entity recognition."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class Tagging(FinetuneTask, Tag):
         """The metrics of lists of tags."""
         return {**entity_scores(predicted, gold)._asdict(), "accuracy": accuracy(*self._numbers(predicted, gold))}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
+    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, object]:
         predicted, gold = self._tags(logits, examples)
         wrong = np.array([ours != theirs for ours, theirs in zip(predicted, gold, strict=True)])
         worst = []

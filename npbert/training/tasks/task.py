@@ -137,7 +137,7 @@ class FinetuneTask(Task):
 
     def prepare(self, rows: Sequence[Any], path: str = "") -> list[Example]:
         """The rows as tokens. path: of the file, for a warning of texts that are cut."""
-        encodings = self.encode([row.given for row in rows], path)
+        encodings = self.tokenize([row.given for row in rows], path)
         return [Example(encoding, *row) for encoding, row in zip(encodings, rows, strict=True)]
 
     def collate(self, examples: Sequence[Example]) -> Batch:
@@ -168,7 +168,7 @@ class FinetuneTask(Task):
         """The metrics of the model."""
         return self.judge(self.predict(examples), examples)
 
-    def report_row(self, logits: Any, examples: Sequence[Example]) -> dict[str, Any]:
+    def report_row(self, logits: Any, examples: Sequence[Example]) -> dict[str, object]:
         """A row for shown.jsonl: what a person would look at of what `predict` gave. (report_rows.py says what is in
         it.)"""
         return {}

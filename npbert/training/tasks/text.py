@@ -100,10 +100,10 @@ class TextClassification(FinetuneTask, Classify):
         scores = class_scores(np.stack(logits).argmax(axis=1), targets_of(examples))
         return {self.name_of(number): each for number, each in scores.items()}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
+    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, object]:
         labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
 
-        def describe(number: int) -> dict[str, Any]:
+        def describe(number: int) -> dict[str, object]:
             true, predicted = (cut(self.name_of(names[number])) for names in (labels, best))
             return {"texts": _texts(examples[number].given), "true": true, "predicted": predicted}
 
@@ -115,7 +115,7 @@ class TextClassification(FinetuneTask, Classify):
         shares = counts[counts > 0] / len(labels)
         return {**self._metrics(np.full_like(labels, counts.argmax()), labels), "loss": float(-shares @ np.log(shares))}
 
-    def _metrics(self, predictions: Any, labels: Any) -> dict[str, float]:
+    def _metrics(self, predictions: Array, labels: Array) -> dict[str, float]:
         metrics = {name: METRICS[name](predictions, labels) for name in ("accuracy", "macro_f1", "matthews")}
         return metrics if self.positive is None else {**metrics, "f1": f1(predictions, labels, self.positive)}
 
@@ -159,7 +159,7 @@ class TextRegression(TextClassification):
         metrics = {name: METRICS[name](predictions, targets) for name in ("pearson", "spearman")}
         return {**metrics, "loss": float(MeanSquaredError()(predictions, targets))}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, Any]:
+    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, object]:
         """Instead of wrong answers those that are furthest from the truth; and pairs of both, to be drawn."""
         predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
         furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]

@@ -5,6 +5,7 @@ import pytest
 
 import npbert
 from npbert import BertForSequenceClassification, BertModel
+from npbert.core.parameter import LazyGenerator
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
 from tests.models.hugging_face.checkpoints import load, problems, random_float32, write_checkpoint
 from tests.models.own import OwnParts, Score
@@ -125,8 +126,8 @@ def test_a_head_that_the_file_lacks_is_as_its_constructor_makes_it_and_nothing_e
     model, warned = load(Score, tmp_path, rng=rng, **options)
     assert warned == [f"the head is new, and has to be trained: {OWN_HEAD} (not from {tmp_path / WEIGHTS_FILE})"]
 
-    out, offsets = again.normal(0, 0.3, (6, 1)), again.normal(0, 0.3, (3, 1))
-    noise = again.uniform(1, 2, (1, 1))
+    out, noise = again.normal(0, 0.3, (6, 1)), again.uniform(1, 2, (1, 1))  # what __init__ itself reads and draws
+    offsets = again.normal(0, 0.3, (3, 1))  # and then what is left to start
     assert rng.bit_generator.state == again.bit_generator.state
     wanted = {"steps.out.0.weight": 2 * out.astype(np.float32), "offsets.weight": offsets, "noise": noise}
     wanted |= {"norm.gamma": np.ones(6), "norm.beta": np.zeros(6), "steps.scale.gamma": np.ones(6)}
@@ -142,6 +143,24 @@ def test_a_head_that_the_file_lacks_is_as_its_constructor_makes_it_and_nothing_e
     model, (warning,) = load(Score, tmp_path, new_head=True)
     assert f": {OWN_HEAD} (not from" in warning
     assert model.temperature.value == 5
+
+
+def test_a_model_is_made_once_and_only_its_new_head_is_drawn(tmp_path, monkeypatch):
+    made, drawn = [], []
+
+    class Watched(BertForSequenceClassification):
+        def __init__(self, config, **options):
+            made.append(self)
+            super().__init__(config, **options)
+
+    normal = np.random.Generator.normal
+    monkeypatch.setattr(LazyGenerator, "normal", lambda *size: drawn.append(size[-1]) or normal(*size))
+    write_checkpoint(tmp_path, random_float32(BertModel))
+    model, _ = load(Watched, tmp_path)
+    assert made == [model] and drawn == [(6, 2)]
+    write_checkpoint(tmp_path, model)
+    load(Watched, tmp_path)
+    assert len(made) == 2 and len(drawn) == 1
 
 
 def test_a_constructor_may_spawn_generators(tmp_path):

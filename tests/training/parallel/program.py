@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from npbert.training import session as training
-from npbert.training.judge import Goal
+from npbert.training.evaluation import Goal
 from npbert.training.parallel import mpi, world
 from npbert.training.pretrain import evaluate_losses
 from tests.training.tiny import classifier, collate, examples, make_trainer, task_data

@@ -142,7 +142,7 @@ def test_a_run_compares_the_bytes_of_what_it_is_judged_by(tmp_path, monkeypatch)
 
     def train(communicator, held_out):
         this.held_out = held_out if communicator.rank else b"a"
-        return make(tmp_path / "run", communicator, judged_by=[tmp_path / "dev"], steps=1).train()
+        return make(tmp_path / "run", communicator, files=[tmp_path / "dev"], steps=1).train()
 
     together(2, lambda communicator: train(communicator, b"a"))
     with pytest.raises(ValueError, match=r"^process 1 has another held-out file .*dev than process 0$"):

@@ -89,7 +89,7 @@ def test_what_the_first_process_says_decides(tmp_path):
     def work(communicator):
         trainer = make(tmp_path, communicator, patience=1, evaluate_every=2)
         values = iter([1.0, 0.5, 0.7] if communicator.is_first else [9.0, 9.9, 1.0])
-        trainer.evaluate = lambda: {"loss": next(values)}
+        trainer.evaluation.evaluate = lambda: {"loss": next(values)}
         return trainer.train(), trainer.step
 
     assert together(2, work) == [({"loss": 0.5}, 6)] * 2

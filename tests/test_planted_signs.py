@@ -13,10 +13,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import npbert
+from npbert import layers
 from tests import test_gradients as gradients
 
 EXAMPLES = {**dict.fromkeys(gradients.PARTS, 15), **dict.fromkeys(gradients.WHOLES, 4)}
-BLOCKS = {name: getattr(npbert, name.partition(",")[0]) for name in EXAMPLES}
+BLOCKS = {name: vars(layers).get(each := name.partition(",")[0]) or getattr(npbert, each) for name in EXAMPLES}
 
 
 def negated(value):

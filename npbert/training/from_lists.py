@@ -96,7 +96,7 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
         warn(said, warning.category)
 
 
-def _lines(path: Path, texts: list[Text], labels: list[object]) -> str:
+def _lines(path: Path, texts: list[Text], labels: list[Any]) -> str:
     """A line of JSON for each text and its label, as they are in the file. Raises: InputError."""
     if len(texts) != len(labels) or not texts:
         says = f"{len(texts)} texts and {len(labels)} labels"

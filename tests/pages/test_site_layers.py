@@ -151,7 +151,7 @@ def test_shapes_are_read_from_docstrings():
         ("layers/linear", "tape.keep(self, x=x)", "keep", "../core/tape.html#Tape.keep"),
         ("layers/linear", "return matmul(dy", "matmul", "../compute/matmul.html#matmul"),
         ("layers/layer_norm", "rowwise(self.normalize", "normalize", "#LayerNorm.normalize"),
-        ("blocks/encoder_layer", "self.attention.forward", "forward", "attention.html#MultiHeadAttention.forward"),
+        ("blocks/encoder_layer", "self.attention.backward", "backward", "attention.html#MultiHeadAttention.backward"),
         ("blocks/attention", "from npbert.layers import", "Linear", "../layers/linear.html#Linear"),
         ("layers/gelu", "class GELU(", "Elementwise", "elementwise.html#Elementwise"),
         ("layers/layer_norm", "np.subtract", "shift", f"#L{line_of('npbert/layers/layer_norm.py', 'shift = ')}"),

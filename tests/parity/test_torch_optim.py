@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import npbert
+import npbert.optim
 from npbert import Parameter, clip_by_global_norm
 from tests.parity import torch
 from tests.parity.torch_comparison import assert_close
@@ -40,7 +40,7 @@ def test_steps(name, data, rng, share):
     theirs = [torch.nn.Parameter(torch.tensor(parameter.value)) for parameter in ours]
     vectors = {"params": [t for t in theirs if t.ndim == 1], **({"weight_decay": 0.0} if name == "AdamW" else {})}
     torch_optimizer = getattr(torch.optim, name)([{"params": [t for t in theirs if t.ndim > 1]}, vectors], **options)
-    optimizer = getattr(npbert, name)(ours, **options)
+    optimizer = getattr(npbert.optim, name)(ours, **options)
     for step in range(STEPS):
         optimizer.lr = rng.uniform(0, 0.1)
         for group in torch_optimizer.param_groups:
@@ -61,7 +61,7 @@ def test_steps(name, data, rng, share):
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_defaults(name):
-    ours = inspect.signature(getattr(npbert, name)).parameters
+    ours = inspect.signature(getattr(npbert.optim, name)).parameters
     theirs = inspect.signature(getattr(torch.optim, name)).parameters
     for option in set(ours) - {"parameters"}:
         assert ours[option].default == theirs[option].default, option

@@ -13,7 +13,7 @@ from npbert.compute.threads import lend_to_blas
 from npbert.data.task_data import TaskData
 from npbert.extras import how_to_install
 from npbert.json_lines import METRICS_FILE, read_json_lines
-from npbert.training.evaluation import Goal
+from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.plot import draw_curves
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.state import MODEL_FOLDER
@@ -173,7 +173,7 @@ def test_an_evaluation_has_no_threads_of_blas(tmp_path, count_of_blas):
             seen.append((is_lent, count_of_blas()))
         return {"loss": 1.0}
 
-    trainer.evaluate = evaluate
+    trainer.evaluation = Evaluation(evaluate)
     with on_threads(2):
         trainer.train()
     assert set(seen) == {(False, 1)}

@@ -15,7 +15,7 @@ from npbert.core import named_parameters, named_parts
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
-from npbert.gradcheck.explain.manners import in_manner
+from npbert.gradcheck.explain.manners import in_manner, resized
 from npbert.gradcheck.explain.mend import TRIES, Mending, Step
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
@@ -163,7 +163,7 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
     is_exact = bool(made and made[0].exact())  # differences are no judge of numbers that are large, or at a kink
     others = [*((more, None) for more in (1, 0, 0, 2, 0)), *((0, mark) for mark in _marks_of(function.layer))]
     for number, (more, mark) in enumerate(others if made else ()):
-        for inputs in _resized(function, more):
+        for inputs in resized(function.inputs, more):
             with contextlib.suppress(Exception):  # the layer's own: it does not allow this size, or these numbers
                 given = [_marked(value, mark) for value in inputs]
                 made.append(_redrawn(function, given, number, number * is_exact))
@@ -232,24 +232,3 @@ def _check_smooth(function: ScalarFunction) -> None:
         near.dy = function.dy
         if not exact or any(each.count for each in compared("", near.exact(), exact, 1e-4)):
             raise ValueError("there may be a kink")
-
-
-def _resized(function: ScalarFunction, more: int) -> Iterator[list[Any]]:
-    """The inputs larger by so much along every axis, or along those of the rows, or the first; and at last as they
-    are."""
-    arrays = [value for value in function.inputs if isinstance(value, np.ndarray) and value.ndim]
-    rows = max((len(value) for value in arrays if value.dtype.kind == "f"), default=0)
-    inner = next((value.shape[1] for value in arrays if value.ndim > 2), rows)
-    every = {size for value in arrays for size in value.shape}
-    for sizes, axes in ((every, None), ({rows, inner}, None), ({rows}, None), ({rows}, 1), (set(), 0)):
-        yield [
-            _grown(value, sizes, axes, more) if isinstance(value, np.ndarray) else value for value in function.inputs
-        ]
-
-
-def _grown(value: Array, sizes: set[int], axes: int | None, more: int) -> Array:
-    """Larger along those of the first `axes` that have one of these sizes."""
-    for axis, size in enumerate(value.shape[:axes]):
-        if size in sizes:
-            value = np.take(value, np.arange(size + more) % size, axis=axis)
-    return value

@@ -1,6 +1,7 @@
-"""MANNERS: what floats may be like, so that nothing is right for some of them alone."""
+"""MANNERS, and resized: what floats, and sizes, may be like, so that nothing is right for some of them alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,3 +19,22 @@ MANNERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
 def in_manner(array: Array, number: int) -> Array:
     """A copy of the array in one of the manners. One without axes is as it was."""
     return MANNERS[number % len(MANNERS) if array.ndim else 0][1](array)
+
+
+def resized(inputs: Sequence[Any], more: int) -> Iterator[list[Any]]:
+    """The inputs larger by so much along every axis, or along those of the rows, or the first; and at last as they
+    are."""
+    arrays = [value for value in inputs if isinstance(value, np.ndarray) and value.ndim]
+    rows = max((len(value) for value in arrays if value.dtype.kind == "f"), default=0)
+    inner = next((value.shape[1] for value in arrays if value.ndim > 2), rows)
+    every = {size for value in arrays for size in value.shape}
+    for sizes, axes in ((every, None), ({rows, inner}, None), ({rows}, None), ({rows}, 1), (set(), 0)):
+        yield [_grown(value, sizes, axes, more) if isinstance(value, np.ndarray) else value for value in inputs]
+
+
+def _grown(value: Array, sizes: set[int], axes: int | None, more: int) -> Array:
+    """Larger along those of the first `axes` that have one of these sizes."""
+    for axis, size in enumerate(value.shape[:axes]):
+        if size in sizes:
+            value = np.take(value, np.arange(size + more) % size, axis=axis)
+    return value

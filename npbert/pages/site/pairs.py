@@ -1,7 +1,7 @@
 """Each backward with what it undoes: functions that stand beside each other, and lines that belong together."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ from npbert.pages.site.names import Place
 from npbert.pages.site.sources import Function, Source, defined_in
 
 _SIDES = (("forward", "backward"), ("value", "value_and_slope"))
+_UNDOES = {".backward": "", "_backward": "", "tape.take": "tape.keep"}
 
 
 class Pair(NamedTuple):
@@ -63,8 +64,8 @@ class Undone:
 
 def undone(source: Source, pair: Pair) -> list[Undone]:
     """The calls of a pair that belong together, numbered in the order of forward: backward has them in reverse."""
-    done = [step for function in pair.left for step in _steps(source, function, "forward", "keep", "")]
-    back = [step for function in pair.right for step in _steps(source, function, "backward", "take", "_backward")]
+    done = [step for function in pair.left for step in _calls(source, function)]
+    back = [step for function in pair.right for step in _calls(source, function, _UNDOES)]
     matched: dict[int, Place] = {}
     for what, place in back:
         numbers = [n for n, (other, _) in enumerate(done) if other == what and n not in matched]
@@ -73,17 +74,18 @@ def undone(source: Source, pair: Pair) -> list[Undone]:
     return [Undone(number, done[n][1], matched[n]) for number, n in enumerate(sorted(matched), 1)]
 
 
-def _steps(source: Source, function: Function, call: str, tape: str, suffix: str) -> Iterator[tuple[str, Place]]:
-    """(what is called, where) in the order in which it happens: arguments come before the call that they are for."""
+def _calls(source: Source, function: Function, undoes: Mapping[str, str] | None = None) -> Iterator[tuple[str, Place]]:
+    """(what is called, where) in the order in which it happens: arguments come before the call that they are for.
+
+    undoes: for a backward, the ends of the names that undo something, and what stands in their place in forward.
+    """
     for node in _in_order(function):
         if not (isinstance(node, ast.Call) and isinstance(called := node.func, ast.Name | ast.Attribute)):
             continue
-        if isinstance(called, ast.Attribute) and called.attr in (call, tape):
-            owner = ast.unparse(called.value)
-            if owner != "super()" and (called.attr == call or owner == "tape"):
-                yield owner, _place(source, called)
-        elif _name(called).endswith(suffix):
-            yield _name(called).removesuffix(suffix), _place(source, called)
+        name = ast.unparse(called)
+        ends = [("", "")] if undoes is None else [pair for pair in undoes.items() if name.endswith(pair[0])]
+        if ends and not name.startswith("super()"):
+            yield name.removesuffix(ends[0][0]) + ends[0][1], _place(source, called)
 
 
 def _name(called: ast.Name | ast.Attribute) -> str:

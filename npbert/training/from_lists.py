@@ -52,7 +52,7 @@ def finetune(
     examples = {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
     with _said_of_lists(files):
-        lines = {files[name]: _lines(files[name], *map(list, lists)) for name, lists in examples.items()}
+        lines = {files[name]: _lines(files[name], *lists) for name, lists in examples.items()}
         if any(isinstance(text, tuple | list) for text in texts):
             settings.setdefault("text_pair", "text_pair")
         if all(isinstance(label, float) for label in labels):
@@ -96,8 +96,9 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
         warn(said, warning.category)
 
 
-def _lines(path: Path, texts: list[Text], labels: list[Any]) -> str:
+def _lines(path: Path, texts: Sequence[Text], labels: Sequence[object]) -> str:
     """A line of JSON for each text and its label, as they are in the file. Raises: InputError."""
+    texts, labels = list(texts), list(labels)
     if len(texts) != len(labels) or not texts:
         says = f"{len(texts)} texts and {len(labels)} labels"
         raise InputError(says, wanted="one for each, and at least one", where=Place(str(path)))

@@ -50,10 +50,10 @@ from npbert.data import (
     make_example,
     mask_each_word,
 )
-from npbert.extras import MissingExtraError, import_extra
-from npbert.files import check_writable
 from npbert.inference import replies, save_dialogue_model
-from npbert.messages import in_words, print_any_letter
+from npbert.io.extras import MissingExtraError, import_extra
+from npbert.io.files import check_writable
+from npbert.io.messages import in_words, print_any_letter
 from npbert.optim import Adadelta
 from npbert.pages import write_dialogue_page
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from npbert.messages import print_any_letter
+from npbert.io.messages import print_any_letter
 
 
 def main() -> int:

@@ -24,31 +24,27 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted({*PACKAGE.rglob("*.py")} - {PACKAGE / "demo.py"})  # a wheel has it there
 WRITTEN = [path for kind in ("css", "html", "js") for path in sorted(PACKAGE.rglob(f"*.{kind}"))]
 LAYER_FILES = [path for path in FILES if path.parent.name in ("layers", "blocks")]
-BELOW_MODELS = "errors launched blocks layers core compute data files extras messages shown"
-UPPER = f"training plots json_lines inference models optim gradcheck catalogue shapes {BELOW_MODELS}"
+BELOW_MODELS = "blocks layers core compute data io display"
+UPPER = f"training plots inference models optim gradcheck catalogue shapes {BELOW_MODELS}"
 KNOWS = {  # each room, from the bottom up, and all that it may import from
-    **dict.fromkeys(("launched", "extras", "messages", "shown", "compute"), ""),
-    "describe": "shown",
-    "errors": "messages",
-    "files": "errors messages",
-    "json_lines": "files",
-    "core": "compute describe shown",
+    **dict.fromkeys(("io", "display", "compute"), ""),
+    "core": "compute display",
     **dict.fromkeys(("optim", "layers"), "core compute"),
-    "gradcheck": "core compute messages shown",
-    "pytest_plugin": "gradcheck extras",
-    "data": "core compute errors files extras messages shown",
+    "gradcheck": "core compute io display",
+    "pytest_plugin": "gradcheck io",
+    "data": "core compute io display",
     "blocks": "layers core compute",
     "models": BELOW_MODELS,
     "shapes": "data core compute",
     "inference": f"models {BELOW_MODELS}",
-    "plots": f"json_lines inference models {BELOW_MODELS}",
-    "training": f"plots json_lines inference models optim {BELOW_MODELS}",
+    "plots": f"inference models {BELOW_MODELS}",
+    "training": f"plots inference models optim {BELOW_MODELS}",
     "catalogue": f"training models gradcheck shapes {BELOW_MODELS}",
     "sklearn": f"training inference models {BELOW_MODELS}",
     "learn": UPPER,
     "pages": f"learn {UPPER}",
     "cli": f"pages learn {UPPER}",
-    "__main__": "cli messages",
+    "__main__": "cli io",
     "__init__": f"learn sklearn {UPPER}",
 }
 ROOMS = sorted({path.parent for path in PACKAGE.rglob("__init__.py")} - {PACKAGE, PACKAGE / "cli"})

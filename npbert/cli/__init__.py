@@ -14,7 +14,7 @@ from typing import Any
 import npbert
 from npbert.cli.log import USUAL, check_shared, messages_on_standard_error, said_once, speaks, tell
 from npbert.cli.parser import Parser
-from npbert.messages import LOGGER
+from npbert.io.messages import LOGGER
 
 COMMANDS = {
     "fill-mask": ("predict", "hf", "find the words that could stand at each [MASK]"),

@@ -15,8 +15,8 @@ import npbert
 from npbert.cli.parser import Parser, Run
 from npbert.compute import matmul, num_threads, set_num_threads
 from npbert.compute.blas import BlasThreads, blas_threads
-from npbert.extras import how_to_install
-from npbert.messages import counted
+from npbert.io.extras import how_to_install
+from npbert.io.messages import counted
 
 SIZE = 1024
 """Rows and columns of both factors of the product that is timed: as many multiplications as a small layer has."""

@@ -18,10 +18,10 @@ from npbert.cli.text import (
     write_array,
     write_json_lines,
 )
-from npbert.errors import at_least, one_of
-from npbert.files import FileError
 from npbert.inference import POOLINGS, Embed
-from npbert.messages import printable
+from npbert.io.errors import at_least, one_of
+from npbert.io.files import FileError
+from npbert.io.messages import printable
 
 
 def add_embed_command(command: Parser) -> Run:

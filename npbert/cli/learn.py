@@ -13,6 +13,7 @@ import numpy as np
 from npbert.cli.learn_watch import watch
 from npbert.cli.parser import Parser, Run
 from npbert.data import load_dialogue
+from npbert.io.messages import did_you_mean
 from npbert.learn import (
     FOLDER,
     RIGHT,
@@ -31,7 +32,6 @@ from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.folder import ask
 from npbert.learn.verdict import Printed, Verdict
-from npbert.messages import did_you_mean
 
 ACTIONS = ("check", "hint", "show", "again", "demo")
 

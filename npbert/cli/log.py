@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
-from npbert.launched import launched, launched_rank
-from npbert.messages import LOGGER, printable
+from npbert.io.launcher import launched, launched_rank
+from npbert.io.messages import LOGGER, printable
 
 SHARED = ("pretrain", "finetune")
 QUIET, USUAL, VERBOSE = logging.ERROR, logging.INFO, logging.DEBUG

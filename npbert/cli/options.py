@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from npbert.cli.parser import Run, Value
 from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output
-from npbert.errors import InputError
+from npbert.io.errors import InputError
 from npbert.models import load_config
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, read_settings

@@ -8,7 +8,7 @@ from npbert.cli.parser import Parser, Run
 from npbert.cli.text import check_output, note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
-from npbert.messages import LOGGER
+from npbert.io.messages import LOGGER
 from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page, write_page
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from npbert import models
 from npbert.cli.parser import Parser, Run
-from npbert.errors import InputError
-from npbert.files import model_folder, read_json_object
-from npbert.messages import LOGGER
+from npbert.io.errors import InputError
+from npbert.io.files import model_folder, read_json_object
+from npbert.io.messages import LOGGER
 from npbert.models.hugging_face.config import CONFIG_FILE
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from npbert.cli.log import QUIET, VERBOSE, speaks
-from npbert.errors import Fields, InputError, Place, Setting, Wanted, at_least
-from npbert.messages import did_you_mean, in_words, printable
+from npbert.io.errors import Fields, InputError, Place, Setting, Wanted, at_least
+from npbert.io.messages import did_you_mean, in_words, printable
 
 Run = Callable[[argparse.Namespace], int]
 """What a command does with its arguments; the exit status."""

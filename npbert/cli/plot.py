@@ -12,10 +12,10 @@ from npbert.cli.parser import Parser, Run, Value
 from npbert.cli.text import check_output, name_of, note, read_texts
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
-from npbert.errors import at_least
-from npbert.files import FileError
 from npbert.inference import Embed, FillMask
-from npbert.messages import counted
+from npbert.io.errors import at_least
+from npbert.io.files import FileError
+from npbert.io.messages import counted
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import kind_of
 

@@ -11,9 +11,9 @@ from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
 from npbert.data.tables import TABLE_ENDINGS, read_table
 from npbert.data.tokenizer import Text
-from npbert.files import FileError
 from npbert.inference import Answer, AnswerSpan, Classify, FillMask, Tag
 from npbert.inference.classify import Label
+from npbert.io.files import FileError
 from npbert.training.tasks import TaskSettings
 
 

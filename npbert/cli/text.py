@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.files import FileError, check_writable, decode, read_bytes, read_stream, write_where_asked
-from npbert.messages import LOGGER, is_quiet
+from npbert.io.files import FileError, check_writable, decode, read_bytes, read_stream, write_where_asked
+from npbert.io.messages import LOGGER, is_quiet
 
 STANDARD_INPUT = "-"
 DIGITS, SHOWN_DIGITS = 9, 4

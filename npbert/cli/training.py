@@ -16,11 +16,11 @@ from npbert.cli.parser import Parser, Run
 from npbert.cli.text import note, write_json_lines
 from npbert.compute import num_threads
 from npbert.data.tokenizer import Tokenizer
-from npbert.errors import InputError, Setting
-from npbert.extras import import_extra
-from npbert.files import FileError
-from npbert.json_lines import finite_or_null
-from npbert.messages import counted, printable
+from npbert.io.errors import InputError, Setting
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError
+from npbert.io.json_lines import finite_or_null
+from npbert.io.messages import counted, printable
 from npbert.models import PRESETS, load_config
 from npbert.training.finetune import FinetuneSettings, Finetuning, Judged, evaluate_files
 from npbert.training.metrics import ClassScores

@@ -7,8 +7,8 @@ from npbert.compute.array import Forward, Output
 from npbert.core.parameter import Parameter
 from npbert.core.parts import named_parameters, named_parts
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.shown import Sheet, Shown
-from npbert.shown.layers import NamedList, describe_parts
+from npbert.display import Sheet, Shown
+from npbert.display.layers import NamedList, describe_parts
 
 
 class Layer(Shown):

@@ -12,7 +12,7 @@ import numpy as np
 
 from npbert.compute.array import Array, DTypeLike
 from npbert.compute.sums import scatter_add
-from npbert.shown import in_short
+from npbert.display import in_short
 
 
 class Parameter:

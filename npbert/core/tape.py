@@ -6,8 +6,8 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from npbert.core.parts import named_parts
-from npbert.shown import Sheet, Shown
-from npbert.shown.layers import Entry, describe_layer, describe_tape
+from npbert.display import Sheet, Shown
+from npbert.display.layers import Entry, describe_layer, describe_tape
 
 RULE = "Backward undoes forward in reverse order, so each layer takes back what it kept, the last one first, once."
 

@@ -12,7 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.core.checks import check_integers
-from npbert.shown import Row, Sheet, Shown, Token
+from npbert.display import Row, Sheet, Shown, Token
 
 _MOST_TEXTS, _MOST_TOKENS = 8, 64
 

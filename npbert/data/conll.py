@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.errors import InputError, Place
-from npbert.files import FileError, read_text
-from npbert.messages import counted
+from npbert.io.errors import InputError, Place
+from npbert.io.files import FileError, read_text
+from npbert.io.messages import counted
 
 _DOCUMENT_START = "-DOCSTART-"
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.errors import InputWarning, Place
-from npbert.files import FileError, decode
-from npbert.messages import counted, warn
+from npbert.io.errors import InputWarning, Place
+from npbert.io.files import FileError, decode
+from npbert.io.messages import counted, warn
 
 PIECE_BYTES = 32 * 1024
 """About how much of a document is read at once: some 250 sentences."""

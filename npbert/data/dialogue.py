@@ -11,8 +11,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.tokenizer import Tokenizer
-from npbert.extras import import_extra
-from npbert.shown import Row, Sheet, Shown
+from npbert.display import Row, Sheet, Shown
+from npbert.io.extras import import_extra
 
 DIALOGUES: dict[int, tuple[str, ...]] = {
     6: (

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from npbert.errors import InputError, Wanted
-from npbert.extras import import_extra
-from npbert.files import FileError, read_text
+from npbert.io.errors import InputError, Wanted
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError, read_text
 
 MOST_CHARACTERS = 1000
 """The most different characters that a learned vocabulary has; a word with another is [UNK]."""

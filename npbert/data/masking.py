@@ -8,7 +8,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.dialogue import Vocabulary
 from npbert.data.tokenizer import Tokenizer
-from npbert.errors import SHARE, at_least
+from npbert.io.errors import SHARE, at_least
 
 
 def mask_words(

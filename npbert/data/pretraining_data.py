@@ -14,7 +14,7 @@ from npbert.data.masking import mask_words
 from npbert.data.packing import OBJECTIVES, Packed, Sentence, pack
 from npbert.data.task_data import START, Place
 from npbert.data.tokenizer import Tokenizer
-from npbert.errors import SHARE, at_least, one_of
+from npbert.io.errors import SHARE, at_least, one_of
 
 PIECES_AT_ONCE = 64
 """The number of pieces of the corpus in memory: their sequences are shuffled together."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.files import FileError, read_json_object
+from npbert.io.files import FileError, read_json_object
 
 
 class GoldAnswer(NamedTuple):

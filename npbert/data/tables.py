@@ -5,9 +5,9 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.errors import Place, Setting, one_of
-from npbert.files import FileError, parse_json, read_text
-from npbert.messages import counted, listed
+from npbert.io.errors import Place, Setting, one_of
+from npbert.io.files import FileError, parse_json, read_text
+from npbert.io.messages import counted, listed
 
 DELIMITERS = {"tab": "\t", "comma": ","}
 DELIMITER = one_of(("", *DELIMITERS))

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.data.batch import Batch
-from npbert.errors import at_least
-from npbert.messages import counted
+from npbert.io.errors import at_least
+from npbert.io.messages import counted
 
 
 class Place(NamedTuple):

@@ -22,9 +22,9 @@ from npbert.data.tokenizer_files import (
     read_max_length,
     write_library_tokenizer,
 )
-from npbert.extras import import_extra
-from npbert.files import FileError
-from npbert.shown import Row, Sheet, Shown
+from npbert.display import Row, Sheet, Shown
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""

@@ -9,8 +9,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from npbert.extras import import_extra
-from npbert.files import HOW_TO_DOWNLOAD, FileError, atomic_write, model_folder, read_json_object, read_text, write_json
+from npbert.io.extras import import_extra
+from npbert.io.files import (
+    HOW_TO_DOWNLOAD,
+    FileError,
+    atomic_write,
+    model_folder,
+    read_json_object,
+    read_text,
+    write_json,
+)
 
 CONFIG_FILE = "tokenizer_config.json"
 NO_LENGTH = 1_000_000

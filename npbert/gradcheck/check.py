@@ -23,7 +23,7 @@ from npbert.gradcheck.report import (
     Proof,
     Report,
 )
-from npbert.messages import counted
+from npbert.io.messages import counted
 
 _NEGLIGIBLE = 1e-3  # the relative error that may come of a small constant which backward leaves out
 

@@ -9,7 +9,7 @@ import numpy as np
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.inputs import is_float_array
 from npbert.gradcheck.others import applied, asked, cached, loss, names_given, residuals, vjp, with_context
-from npbert.messages import counted
+from npbert.io.messages import counted
 
 _HOW = (
     "wanted a layer with forward and backward; two functions, (forward, backward) or (f, vjp); a class with "

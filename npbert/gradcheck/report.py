@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from npbert.compute import Array
+from npbert.display import Sheet, Shown
 from npbert.gradcheck.explain.finding import Finding, describe
-from npbert.shown import Sheet, Shown
 
 EXACT = "exact arithmetic"
 FINITE_DIFFERENCES = "finite differences"

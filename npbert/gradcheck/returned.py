@@ -6,7 +6,7 @@ from typing import Any
 from npbert.core import Parameter, Tape, TapeError
 from npbert.gradcheck.inputs import as_tuple
 from npbert.gradcheck.report import GradientError
-from npbert.messages import counted
+from npbert.io.messages import counted
 
 
 def gradients_by_name(

@@ -12,7 +12,7 @@ from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
 from npbert.data.tokenizer_files import Encoding
 from npbert.inference.task import Task
-from npbert.messages import warn
+from npbert.io.messages import warn
 from npbert.models import BertForQuestionAnswering
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.files import FileError, model_folder, read_json_object
+from npbert.io.files import FileError, model_folder, read_json_object
 from npbert.models import BertConfig, load_config
 from npbert.models.hugging_face.checkpoint import find_weights
 from npbert.models.hugging_face.config import CONFIG_FILE

@@ -13,12 +13,12 @@ from npbert.compute import Array
 from npbert.core import Sequences
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text, Tokenizer
-from npbert.errors import InputError, one_of
-from npbert.files import FileError, model_folder
 from npbert.inference.search import SIMILARITIES, Hits, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
-from npbert.messages import warn
+from npbert.io.errors import InputError, one_of
+from npbert.io.files import FileError, model_folder
+from npbert.io.messages import warn
 from npbert.models import BertModel
 from npbert.models.packed_batch import PackedBatch, Reads
 

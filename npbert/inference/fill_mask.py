@@ -9,8 +9,8 @@ import numpy as np
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import SPECIAL
-from npbert.errors import at_least
 from npbert.inference.task import Task, check_finite
+from npbert.io.errors import at_least
 from npbert.layers import Softmax
 from npbert.models import BertForMaskedLM
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array, matmul
-from npbert.errors import at_least, one_of
-from npbert.shown import Row, Sheet, Shown
+from npbert.display import Row, Sheet, Shown
+from npbert.io.errors import at_least, one_of
 
 SIMILARITIES = ("cosine", "dot")
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.data.tokenizer_files import read_length
-from npbert.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
-from npbert.messages import warn
+from npbert.io.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
+from npbert.io.messages import warn
 
 MODULES_FILE = "modules.json"
 _POOLINGS = {  # what an older config.json of a Pooling says is true, and what a newer one calls it

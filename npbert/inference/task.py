@@ -11,13 +11,13 @@ from npbert.compute import Array
 from npbert.data.batch import Batch, Ids
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_files import Encoding
-from npbert.errors import InputError, InputWarning, Place, at_least
-from npbert.extras import import_extra
-from npbert.files import FileError
+from npbert.display import Row, Sheet, Shown
 from npbert.inference.checkpoint_kind import check_holds
-from npbert.messages import counted, is_quiet, listed, warn
+from npbert.io.errors import InputError, InputWarning, Place, at_least
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError
+from npbert.io.messages import counted, is_quiet, listed, warn
 from npbert.models import BertConfig, PreTrainedModel
-from npbert.shown import Row, Sheet, Shown
 
 TOKENS_IN_A_BATCH = 2048
 """The tokens, padding included, that go through a model at once: enough for fast products, and little memory."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from npbert.core import IGNORED, Layer, Tape, named_parts
 from npbert.data import Dialogue, Example, collate, draw_pairs, join_pair, load_dialogue, mask_each_word, mask_words
-from npbert.files import read_text
+from npbert.io.files import read_text
 from npbert.learn.attempt import Failure, load
 from npbert.learn.exercise import Exercise
 from npbert.models import BertConfig, BertForPreTraining

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from npbert.io.messages import did_you_mean
 from npbert.learn.source import imports_of
-from npbert.messages import did_you_mean
 
 IN_NUMPY = {
     "sum_rows": "sum_rows(x) is x.sum(axis=0)",

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.errors import Setting
-from npbert.files import FileError, atomic_write
+from npbert.io.errors import Setting
+from npbert.io.files import FileError, atomic_write
+from npbert.io.messages import did_you_mean
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.variants import ALL, VARIANTS
-from npbert.messages import did_you_mean
 
 FOLDER = "backprop"
 DAYS = (0, 1, 3, 7, 21, 60)

@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from npbert.display import Row, Sheet
 from npbert.learn import printing
 from npbert.learn.attempt import sentence
 from npbert.learn.exercise import Exercise
@@ -17,7 +18,6 @@ from npbert.learn.exercises import EXERCISES
 from npbert.learn.folder import exercise_of
 from npbert.learn.process import check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
-from npbert.shown import Row, Sheet
 
 _PROGRAM = "%exercise"
 _HOW = "%exercise 02 says what to do, and puts a cell below for the answer; %exercise hint 02 helps."

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.files import read_text
 from npbert.gradcheck import explain
 from npbert.gradcheck.explain import MANNERS, Finding, describe, describe_place
+from npbert.io.files import read_text
 from npbert.learn.attempt import Failure, attempt, file_of, load, sentence
 from npbert.learn.compared import ComparedPart, Numbers
 from npbert.learn.exception_help import advised

@@ -10,8 +10,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from npbert.files import read_text
 from npbert.gradcheck.explain import describe, describe_edit
+from npbert.io.files import read_text
 from npbert.learn.exception_help import IN_NUMPY
 from npbert.learn.exercise import Exercise
 from npbert.learn.source import definitions

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from npbert.files import FileError, read_text
 from npbert.gradcheck.explain import Finding
+from npbert.io.files import FileError, read_text
 from npbert.learn.attempt import Failure, failure_of, load
 from npbert.learn.exercise import Exercise, Message, Part
 from npbert.learn.source import definitions

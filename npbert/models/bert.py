@@ -9,12 +9,12 @@ from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, Pooler
 from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
 from npbert.compute.lent import Lending
 from npbert.core import NO_TAPE, Init, Sequences, Tape
-from npbert.errors import InputIndexError
+from npbert.display import shown_in_short
+from npbert.io.errors import InputIndexError
 from npbert.layers import Gather, Unpack
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
-from npbert.shown import shown_in_short
 
 _lending = Lending()
 

@@ -10,8 +10,8 @@ from numbers import Integral, Number, Real
 from typing import Any
 
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
-from npbert.messages import did_you_mean
-from npbert.shown import shown_in_short
+from npbert.display import shown_in_short
+from npbert.io.messages import did_you_mean
 
 LARGEST = 2**24
 """Of each size: the largest that floats count exactly, and far beyond any BERT. A table of 2⁶⁰ rows is a mistake."""

@@ -11,7 +11,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED, Sequences
 from npbert.core.checks import check_ids, check_labels
 from npbert.data.batch import Batch
-from npbert.errors import one_of
+from npbert.io.errors import one_of
 from npbert.models.config import BertConfig
 
 Tokens: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]

@@ -7,11 +7,11 @@ import numpy as np
 from npbert.blocks import MaskedLMHead, NextSentenceHead
 from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
+from npbert.display import shown_in_short
 from npbert.layers import Gather, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.task_model import TaskModel
-from npbert.shown import shown_in_short
 
 
 class WordModel(TaskModel):

@@ -7,9 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from npbert.extras import import_extra
-from npbert.shown.html import escape as escape  # which belongs to every page
-from npbert.shown.html import visible
+from npbert.display.html import escape as escape  # which belongs to every page
+from npbert.display.html import visible
+from npbert.io.extras import import_extra
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 4 4%22%3E%3Cpath fill=%22%232166ac"

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from npbert.files import FileError
-from npbert.json_lines import METRICS_FILE, SHOWN_FILE
+from npbert.io.files import FileError
+from npbert.io.json_lines import METRICS_FILE, SHOWN_FILE
 from npbert.plots import drawing
 
 _NO_CURVES = ("step", "epoch")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
-from npbert.extras import import_extra
-from npbert.files import FileError, write_where_asked
-from npbert.json_lines import MOST_ROWS, read_json_lines
-from npbert.messages import printable
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError, write_where_asked
+from npbert.io.json_lines import MOST_ROWS, read_json_lines
+from npbert.io.messages import printable
 
 Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
 """The folder of a run, or rows of one of its files."""

@@ -9,9 +9,9 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Tape
 from npbert.data.batch import Batch
-from npbert.extras import import_extra
-from npbert.files import FileError
-from npbert.json_lines import LAYERS_FILE
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError
+from npbert.io.json_lines import LAYERS_FILE
 from npbert.models import parameters_by_layer
 from npbert.plots import drawing
 

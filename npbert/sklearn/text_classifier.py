@@ -11,10 +11,10 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.tokenizer import Text
-from npbert.errors import InputError
-from npbert.extras import import_extra
+from npbert.io.errors import InputError
+from npbert.io.extras import import_extra
+from npbert.io.messages import counted, quiet
 from npbert.layers import Softmax
-from npbert.messages import counted, quiet
 from npbert.models import load_config
 from npbert.sklearn.texts import ReadsTexts, as_labels, as_texts
 from npbert.training.from_lists import finetune

@@ -9,8 +9,8 @@ import numpy as np
 from npbert.compute import neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data.batch import Batch
-from npbert.errors import InputWarning, Setting
-from npbert.messages import counted, warn
+from npbert.io.errors import InputWarning, Setting
+from npbert.io.messages import counted, warn
 from npbert.models import TaskModel
 from npbert.models.packed_batch import PackedBatch
 from npbert.training.parallel import ALONE, Shares, Sums, add_arrays, add_up

@@ -13,10 +13,10 @@ import numpy as np
 from npbert.data.corpus import warn_of_known
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
-from npbert.errors import POSITIVE, InputError, Place, Setting, Wanted, at_least, one_of
-from npbert.files import FileError
 from npbert.inference import check_holds, check_vocabulary
-from npbert.messages import counted, listed
+from npbert.io.errors import POSITIVE, InputError, Place, Setting, Wanted, at_least, one_of
+from npbert.io.files import FileError
+from npbert.io.messages import counted, listed
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.metrics import ClassScores

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer import Text
-from npbert.errors import Fields, InputError, Place, Setting
-from npbert.files import FileError, atomic_write
 from npbert.inference import Classify
-from npbert.messages import did_you_mean, warn
+from npbert.io.errors import Fields, InputError, Place, Setting
+from npbert.io.files import FileError, atomic_write
+from npbert.io.messages import did_you_mean, warn
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.tasks import TextClassification, task_named
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from npbert.files import FileError
-from npbert.json_lines import METRICS_FILE, MOST_ROWS, read_json_lines
-from npbert.messages import is_quiet
-from npbert.shown import Curve, Row, Sheet
+from npbert.display import Curve, Row, Sheet
+from npbert.io.files import FileError
+from npbert.io.json_lines import METRICS_FILE, MOST_ROWS, read_json_lines
+from npbert.io.messages import is_quiet
 from npbert.training.log import Bar
 from npbert.training.trainer_base import TrainerBase
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.extras import import_extra
-from npbert.files import naming
-from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, JsonLines
-from npbert.messages import LOGGER, is_quiet
+from npbert.io.extras import import_extra
+from npbert.io.files import naming
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, JsonLines
+from npbert.io.messages import LOGGER, is_quiet
 
 EVENTS_FOLDER = "tensorboard"
 _BINS, _RED_GREEN_BLUE_ALPHA = 30, 4

@@ -10,8 +10,8 @@ from npbert.core import Layer
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
 from npbert.data.tokenizer_files import Encoding
-from npbert.extras import import_extra
-from npbert.files import FileError, atomic_write
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError, atomic_write
 from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predictions
 from npbert.plots.attention import attention_figure
 from npbert.plots.drawing import as_bytes

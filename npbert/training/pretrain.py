@@ -17,9 +17,9 @@ from npbert.data.batch import Batch
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.pretraining_data import POSSIBLE, PretrainingData
 from npbert.data.tokenizer import Tokenizer
-from npbert.errors import Wanted, at_least
 from npbert.inference import check_max_length, check_vocabulary
-from npbert.messages import counted
+from npbert.io.errors import Wanted, at_least
+from npbert.io.messages import counted
 from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, TaskModel, neither_size_nor_folder
 from npbert.training.accumulate import StepLosses
 from npbert.training.evaluation import Evaluation, Goal

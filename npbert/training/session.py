@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from npbert.compute import hold_blas, keep_freed_memory
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.training.finite import CheckFinite
 from npbert.training.judge import Judge
 from npbert.training.layer_statistics import LayerStatistics, histograms

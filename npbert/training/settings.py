@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import npbert
-from npbert.errors import POSITIVE, Wanted, at_least
-from npbert.extras import import_extra
-from npbert.files import FileError, atomic_write, read_text
-from npbert.messages import did_you_mean
+from npbert.io.errors import POSITIVE, Wanted, at_least
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError, atomic_write, read_text
+from npbert.io.messages import did_you_mean
 
 SETTINGS_FILE = "settings.toml"
 _VERSION = "npbert "

@@ -15,8 +15,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer
-from npbert.extras import import_extra
-from npbert.files import FileError, atomic_write, naming, remove_leftovers
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError, atomic_write, naming, remove_leftovers
 from npbert.models.hugging_face.checkpoint import find_weights, load_model
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, is_finite, write_tensors

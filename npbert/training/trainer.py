@@ -8,9 +8,9 @@ import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
+from npbert.display import Sheet, Shown
 from npbert.models import TaskModel
 from npbert.optim import clip_factor
-from npbert.shown import Sheet, Shown
 from npbert.training.accumulate import gradients_of
 from npbert.training.live import sheet_of
 from npbert.training.parallel import check_same_batch

@@ -9,7 +9,7 @@ import numpy as np
 
 from npbert.blocks import Encoder
 from npbert.core import Layer, named_parts
-from npbert.errors import at_least
+from npbert.io.errors import at_least
 from npbert.models import TaskModel
 from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.evaluation import Evaluation

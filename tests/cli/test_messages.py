@@ -14,8 +14,8 @@ import pytest
 from npbert.cli import main
 from npbert.cli.log import QUIET, USUAL, VERBOSE, in_silence, messages_on_standard_error, said_once
 from npbert.cli.text import read_lines
-from npbert.files import FileError, read_text
-from npbert.messages import LOGGER, is_quiet
+from npbert.io.files import FileError, read_text
+from npbert.io.messages import LOGGER, is_quiet
 from npbert.training.parallel import ALONE
 
 SAID = {

@@ -8,7 +8,7 @@ import pytest
 
 from npbert import BertForPreTraining, BertForSequenceClassification, Tokenizer
 from npbert.cli import main
-from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.plot import PLOT_FILE, draw_curves
 from npbert.training.settings import SETTINGS_FILE, load_settings

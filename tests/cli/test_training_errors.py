@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from npbert.cli import main
-from npbert.files import HOW_TO_DOWNLOAD
+from npbert.io.files import HOW_TO_DOWNLOAD
 from npbert.models import size_table
 from tests.training.tiny import write_checkpoint
 

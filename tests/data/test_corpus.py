@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from npbert.data.corpus import LONGEST_LINE, Corpus
-from npbert.files import FileError
+from npbert.io.files import FileError
 
 
 def write(folder, name, content):

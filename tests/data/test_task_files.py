@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from npbert.data.conll import read_conll
 from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.data.tables import read_table
-from npbert.files import FileError
+from npbert.io.files import FileError
 
 ANSWER = {"text": "Zoë", "answer_start": 6}
 ROW = {"id": "q1", "question": "Who?", "answers": [ANSWER]}

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from npbert import Tokenizer
-from npbert.extras import MissingExtraError
-from npbert.files import FileError
+from npbert.io.extras import MissingExtraError
+from npbert.io.files import FileError
 from tests.small_tokenizer import small_tokenizer
 
 tokenizers = pytest.importorskip("tokenizers", reason="pip install -e '.[hf]'")

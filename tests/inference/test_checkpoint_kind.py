@@ -5,8 +5,8 @@ import json
 import pytest
 
 import npbert
-from npbert.files import FileError
 from npbert.inference import check_holds
+from npbert.io.files import FileError
 from tests.inference.checkpoints import write_checkpoint
 
 USES = {

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from npbert import BertModel, Embed
-from npbert.files import FileError
 from npbert.inference import POOLINGS, semantic_search, similarity
+from npbert.io.files import FileError
 from tests.inference.checkpoints import small_model, write_checkpoint, write_vocabulary
 
 TEXTS = ["the cat sat on the mat.", "", "a dog", ("the dog", "the unaffable cat"), "ran"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from npbert import BertModel, Embed
-from npbert.files import FileError
+from npbert.io.files import FileError
 from tests.inference.checkpoints import LONGEST, write_checkpoint
 
 TEXTS = ["the cat sat on the mat.", "a dog", "the unaffable cat ran"]

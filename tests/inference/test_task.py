@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbert import Answer, BertModel, Classify, Embed, FillMask, Tag, Tokenizer
-from npbert.extras import MissingExtraError
 from npbert.inference import Task, batches_by_length
 from npbert.inference.task import MANY
+from npbert.io.extras import MissingExtraError
 from tests.inference.checkpoints import LONGEST, small_model, write_vocabulary
 
 COLUMNS = {

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from npbert import BertForSequenceClassification
-from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 from npbert.pages.report import write_report
 from tests.pages.shared import once
 from tests.training.tiny import write_checkpoint

@@ -8,8 +8,8 @@ from unittest.mock import Mock
 import pytest
 
 from npbert import BertForMaskedLM, BertForSequenceClassification
-from npbert.files import FileError
-from npbert.json_lines import METRICS_FILE
+from npbert.io.files import FileError
+from npbert.io.json_lines import METRICS_FILE
 from npbert.pages.html import escape
 from npbert.pages.report import pictures, read_run, report_page, write_report
 from tests.pages.runs import METRICS, SHOWN, drawn_report, write_run

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import npbert
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.pages.html import ICON
 from npbert.pages.number.page import number_page
 from npbert.pages.site import build, build_site

@@ -6,8 +6,8 @@ from unittest.mock import Mock
 import pytest
 
 from npbert.cli import main
-from npbert.extras import how_to_install
 from npbert.gradcheck import GradientError
+from npbert.io.extras import how_to_install
 from npbert.pages.site import build, build_site
 from npbert.pages.site.library import read_chapters
 from npbert.pages.site.panels import read_bugs

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from npbert import BertConfig, BertForPreTraining, BertModel
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.models.hugging_face.checkpoint import hugging_face_tensors
 from tests.later import later
 from tests.models.hugging_face.checkpoints import assert_loads, random_float32, write_checkpoint

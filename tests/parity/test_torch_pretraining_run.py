@@ -11,7 +11,7 @@ from npbert import BertConfig, BertForPreTraining, Tokenizer
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 from npbert.data.task_data import START
-from npbert.json_lines import METRICS_FILE, read_json_lines
+from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.training.settings import TrainerSettings
 from npbert.training.trainer import Trainer
 from tests.later import later

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from npbert.files import FileError
-from npbert.json_lines import METRICS_FILE, SHOWN_FILE
+from npbert.io.files import FileError
+from npbert.io.json_lines import METRICS_FILE, SHOWN_FILE
 from npbert.plots import plot_curves
 
 ROWS = [

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.plots import plot_confusion, plot_curves, plot_predictions, save_figure
 from npbert.plots.drawing import as_bytes, inline_svg, label
 from tests.plots.hostile import HOSTILE

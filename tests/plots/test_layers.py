@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from npbert import Tape
-from npbert.files import FileError
-from npbert.json_lines import LAYERS_FILE
+from npbert.io.files import FileError
+from npbert.io.json_lines import LAYERS_FILE
 from npbert.models import parameters_by_layer
 from npbert.plots import plot_gradient_flow, plot_layers, plot_update_ratios
 from npbert.plots.layers import layer_numbers

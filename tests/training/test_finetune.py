@@ -8,8 +8,8 @@ import pytest
 
 import npbert
 from npbert import BertForSequenceClassification, Tokenizer
-from npbert.files import FileError
-from npbert.json_lines import METRICS_FILE, SHOWN_FILE, read_json_lines
+from npbert.io.files import FileError
+from npbert.io.json_lines import METRICS_FILE, SHOWN_FILE, read_json_lines
 from npbert.training.evaluation import Goal
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
 from npbert.training.settings import SETTINGS_FILE, load_settings

@@ -8,8 +8,8 @@ from dataclasses import fields
 import pytest
 
 import npbert
-from npbert.errors import InputError, InputWarning
-from npbert.files import FileError
+from npbert.io.errors import InputError, InputWarning
+from npbert.io.files import FileError
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 

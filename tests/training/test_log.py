@@ -10,8 +10,8 @@ from unittest.mock import MagicMock, Mock
 import numpy as np
 import pytest
 
-from npbert.files import FileError
-from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
+from npbert.io.files import FileError
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
 from npbert.training.log import Bar, Log
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npbert import Batch, BertForPreTraining
-from npbert.json_lines import LAYERS_FILE, METRICS_FILE
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE
 from npbert.training.plot import PLOT_FILE, Example, Pictures, draw_curves, example_of
 from tests.small_tokenizer import small_tokenizer
 from tests.training.tiny import TINY, make_trainer

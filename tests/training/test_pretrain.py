@@ -11,7 +11,7 @@ import pytest
 from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Tokenizer, randomize
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
-from npbert.json_lines import SHOWN_FILE, read_json_lines
+from npbert.io.json_lines import SHOWN_FILE, read_json_lines
 from npbert.training.evaluation import Goal
 from npbert.training.masked_sentences import GUESSES, SENTENCES, MaskedSentences
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from npbert import Batch, BertForSequenceClassification
-from npbert.files import FileError
-from npbert.json_lines import METRICS_FILE, read_json_lines
+from npbert.io.files import FileError
+from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.optim import linear_warmup_decay
 from npbert.training.evaluation import Goal
 from npbert.training.pretrain import evaluate_losses

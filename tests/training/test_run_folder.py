@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from npbert import BertForSequenceClassification
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.pages.report import write_report
 from npbert.training.evaluation import Goal
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings

@@ -8,7 +8,7 @@ from dataclasses import fields
 import pytest
 
 from npbert.cli.options import add_options, given_options, read_options
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings

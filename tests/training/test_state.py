@@ -10,7 +10,7 @@ import pytest
 
 from npbert import Adam, AdamW
 from npbert.data.task_data import Place
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import Adadelta
 from npbert.training.accumulate import StepLosses

@@ -11,8 +11,8 @@ import pytest
 from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, clip_by_global_norm, linear_warmup_decay
 from npbert.compute.threads import lend_to_blas
 from npbert.data.task_data import TaskData
-from npbert.extras import how_to_install
-from npbert.json_lines import METRICS_FILE, read_json_lines
+from npbert.io.extras import how_to_install
+from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.plot import draw_curves
 from npbert.training.pretrain import evaluate_losses

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from npbert import AdamW, Layer, Tape
-from npbert.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training.finite import NotFiniteError, first_not_finite
 from npbert.training.layer_statistics import LayerStatistics, histograms

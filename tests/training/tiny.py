@@ -14,7 +14,7 @@ import pytest
 
 from npbert import Batch, BertConfig, BertForPreTraining, BertForSequenceClassification
 from npbert.data.task_data import TaskData
-from npbert.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.evaluation import Evaluation
 from npbert.training.settings import TrainerSettings

@@ -34,7 +34,7 @@ from npbert.gradcheck.report import (
     WrongShapeError,
     compared,
 )
-from npbert.messages import listed
+from npbert.io.messages import listed
 
 
 def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | None]:

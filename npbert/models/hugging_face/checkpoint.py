@@ -12,9 +12,9 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Layer
 from npbert.core.parameter import LazyGenerator
-from npbert.files import FileError, model_folder
+from npbert.io.files import FileError, model_folder
+from npbert.io.messages import LOGGER
 from npbert.layers import SinusoidalPositions
-from npbert.messages import LOGGER
 from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, Stored, head_of, plain_name, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, is_finite
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import DTypeLike
-from npbert.files import HOW_TO_DOWNLOAD, FileError, model_folder, read_json_object, write_json
+from npbert.io.files import HOW_TO_DOWNLOAD, FileError, model_folder, read_json_object, write_json
 from npbert.models.config import BertConfig
 
 CONFIG_FILE = "config.json"

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from npbert.compute import Array
-from npbert.extras import import_extra
-from npbert.files import FileError
-from npbert.messages import LOGGER
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError
+from npbert.io.messages import LOGGER
 
 FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 """Kinds of numbers, and how NumPy reads them. It has no bfloat16, which is the upper half of a float32."""

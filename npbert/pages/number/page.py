@@ -15,8 +15,8 @@ import numpy as np
 from npbert.core import IGNORED
 from npbert.data import IS_NEXT, Dialogue, Example, join_pair, mask_each_word
 from npbert.data.tokenizer import SPECIAL, Tokenizer
-from npbert.files import write_where_asked
-from npbert.messages import did_you_mean
+from npbert.io.files import write_where_asked
+from npbert.io.messages import did_you_mean
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import escape, json_script, module_script, page, resource
 from npbert.pages.number.export import MOST_TOKENS, export

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import npbert
-from npbert.extras import import_extra
-from npbert.files import FileError
-from npbert.messages import counted
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError
+from npbert.io.messages import counted
 from npbert.models.hugging_face.checkpoint import find_weights
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.pages.report.run import Run

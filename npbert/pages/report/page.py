@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from npbert.extras import import_extra
-from npbert.files import FileError, atomic_write, write_where_asked
 from npbert.inference import find_entities
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError, atomic_write, write_where_asked
 from npbert.pages.html import page, resource, templates
 from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
 from npbert.pages.report.pictures import PERCENTS, answers, attention, curves, layers, metric_in_words, words_in

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.models import BertModel
 from npbert.pages.html import resource
 from npbert.pages.report.chart import MANY, Curve, chart

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.files import FileError
-from npbert.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, read_json_lines
+from npbert.io.files import FileError
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, read_json_lines
 from npbert.plots.curves import baselines_in, best_step_in
 from npbert.training.plot import PLOT_FILE
 from npbert.training.settings import SETTINGS_FILE, read_settings

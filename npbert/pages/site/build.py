@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from npbert.extras import import_extra
-from npbert.files import FileError
-from npbert.messages import LOGGER
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError
+from npbert.io.messages import LOGGER
 from npbert.pages.html import joined, resource
 from npbert.pages.number.page import number_page
 from npbert.pages.site.chapters import chapter_page, pictures_of

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import npbert
-from npbert.extras import import_extra
-from npbert.files import FileError
+from npbert.io.extras import import_extra
+from npbert.io.files import FileError
 from npbert.pages.html import escape
 from npbert.pages.site.library import Chapter, Library, relative
 from npbert.pages.site.names import Name, Place

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from itertools import pairwise
 
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.pages.html import escape
 from npbert.pages.site.definitions import Definition
 from npbert.pages.site.library import Library, relative

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.learn.exercises import EXERCISES
 from npbert.pages.site.definitions import Definition, Definitions
 from npbert.pages.site.sources import Source, first_sentence, read_package, read_source

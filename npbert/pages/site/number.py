@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from npbert.data import load_dialogue
+from npbert.io.messages import LOGGER
 from npbert.learn.demo import Own, train
-from npbert.messages import LOGGER
 from npbert.models import BertConfig, BertForPreTraining
 from npbert.pages.number.page import dialogue_data
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from npbert.extras import import_extra
+from npbert.io.extras import import_extra
 from npbert.pages.html import ICON, escape, templates
 from npbert.pages.site.library import relative
 from npbert.pages.site.names import Name, Place

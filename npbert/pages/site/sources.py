@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 
 import npbert
-from npbert.files import FileError, read_text
+from npbert.io.files import FileError, read_text
 
 PACKAGE = Path(npbert.__file__).resolve().parent
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from npbert.compute import Array, set_num_threads
-from npbert.extras import MissingExtraError, import_extra
-from npbert.launched import launched, launched_rank
-from npbert.messages import LOGGER, in_words
+from npbert.io.extras import MissingExtraError, import_extra
+from npbert.io.launcher import launched, launched_rank
+from npbert.io.messages import LOGGER, in_words
 from npbert.training.parallel.communicator import ALONE, Communicator, Item
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")

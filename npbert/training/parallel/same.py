@@ -10,7 +10,7 @@ from pathlib import Path
 import npbert
 from npbert.core import Layer
 from npbert.data.batch import Batch
-from npbert.files import FileError, atomic_write
+from npbert.io.files import FileError, atomic_write
 from npbert.training.parallel.communicator import Communicator
 from npbert.training.settings import Settings
 

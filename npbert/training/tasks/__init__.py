@@ -1,6 +1,6 @@
 """The paper's kinds of tasks, by name."""
 
-from npbert.errors import one_of
+from npbert.io.errors import one_of
 from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging

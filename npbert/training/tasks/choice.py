@@ -9,8 +9,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer_files import Encoding
-from npbert.errors import InputError, Setting
-from npbert.files import FileError
+from npbert.io.errors import InputError, Setting
+from npbert.io.files import FileError
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import accuracy

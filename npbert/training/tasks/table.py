@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from npbert.data.tables import Row, read_table
-from npbert.errors import Place, Sentence, Setting
-from npbert.files import FileError
-from npbert.messages import MOST_NAMES, listed
+from npbert.io.errors import Place, Sentence, Setting
+from npbert.io.files import FileError
+from npbert.io.messages import MOST_NAMES, listed
 from npbert.training.tasks.task import TaskSettings
 
 Columns = Sequence[tuple[str, str]]

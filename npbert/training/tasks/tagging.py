@@ -9,9 +9,9 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch, pad_rows
 from npbert.data.conll import TaggedSentence, column_number, read_conll
-from npbert.errors import Setting
-from npbert.files import FileError
 from npbert.inference import Tag, find_entities, first_tokens
+from npbert.io.errors import Setting
+from npbert.io.files import FileError
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.training.metrics import accuracy
 from npbert.training.span_metrics import entity_scores

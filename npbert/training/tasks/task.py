@@ -12,8 +12,8 @@ from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tables import DELIMITER
 from npbert.data.tokenizer import Tokenizer
-from npbert.errors import InputError, at_least, one_of
 from npbert.inference import Task, batches_by_length
+from npbert.io.errors import InputError, at_least, one_of
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator, shared_out

@@ -8,11 +8,11 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.tables import Row
 from npbert.data.tokenizer import Text
-from npbert.errors import InputError, InputWarning, Place, Setting
-from npbert.files import FileError
 from npbert.inference import Classify
+from npbert.io.errors import InputError, InputWarning, Place, Setting
+from npbert.io.files import FileError
+from npbert.io.messages import listed, warn
 from npbert.layers import MeanSquaredError, SoftmaxCrossEntropy
-from npbert.messages import listed, warn
 from npbert.training.log import short
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks import table

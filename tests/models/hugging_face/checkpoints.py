@@ -16,8 +16,8 @@ import pytest
 
 from npbert import Layer
 from npbert.compute import Array
-from npbert.files import FileError
-from npbert.messages import LOGGER
+from npbert.io.files import FileError
+from npbert.io.messages import LOGGER
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
 from tests.models.small import random_model
 

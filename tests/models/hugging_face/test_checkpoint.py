@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from npbert import BertForMaskedLM, BertForPreTraining, BertForSequenceClassification, BertModel
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
 from tests.models.hugging_face import checkpoints
 from tests.models.hugging_face.checkpoints import assert_loads, load, problems, random_float32, write_checkpoint

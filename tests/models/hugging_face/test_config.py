@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from npbert import BertConfig
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.models import load_config
 from npbert.models.hugging_face import write_config
 from tests.models.small import small_config

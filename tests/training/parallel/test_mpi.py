@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from npbert.json_lines import METRICS_FILE, read_json_lines
+from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.training.parallel import ALONE
 from npbert.training.state import STATE_FILE
 from tests.training.parallel.program import SETTINGS, make

@@ -13,10 +13,10 @@ import pytest
 
 from npbert import Batch
 from npbert.compute import num_threads, set_num_threads
-from npbert.extras import MissingExtraError
-from npbert.files import FileError
-from npbert.launched import launched
-from npbert.messages import LOGGER, in_words
+from npbert.io.extras import MissingExtraError
+from npbert.io.files import FileError
+from npbert.io.launcher import launched
+from npbert.io.messages import LOGGER, in_words
 from npbert.training.parallel import (
     ALONE,
     LauncherError,

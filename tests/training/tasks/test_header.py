@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from npbert.files import FileError
+from npbert.io.files import FileError
 from npbert.training.tasks import MultipleChoice, TextClassification, TextRegression
 
 # As GLUE publishes them, each with its columns and what would name them

@@ -9,8 +9,8 @@ import pytest
 
 from npbert import Tape
 from npbert.data.squad import GoldAnswer, Question
-from npbert.files import FileError
 from npbert.inference import AnswerSpan
+from npbert.io.files import FileError
 from npbert.training.tasks import (
     ALIASES,
     TASKS,

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from npbert.shown.sheet import Row, Sheet, Shown
+from npbert.display.sheet import Row, Sheet, Shown
 
 Kind = TypeVar("Kind", bound=type)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.shown.sheet import Row, Sheet, Shown
+from npbert.display.sheet import Row, Sheet, Shown
 
 
 class NamedList(list[Any], Shown):

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from npbert.errors import InputError, Place
-from npbert.messages import LOGGER
+from npbert.io.errors import InputError, Place
+from npbert.io.messages import LOGGER
 
 LARGEST_STREAM = 2**28
 """The most bytes of what is not a file: standard input, a pipe or a device."""

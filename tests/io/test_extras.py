@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from npbert import extras
-from npbert.extras import MissingExtraError, how_to_install, import_extra
-from npbert.messages import closest, did_you_mean
+from npbert.io import extras
+from npbert.io.extras import MissingExtraError, how_to_install, import_extra
+from npbert.io.messages import closest, did_you_mean
 from npbert.models import PRESETS
 
 

@@ -23,7 +23,7 @@ def import_extra(module: str, *, extra: str) -> ModuleType:
 
 def how_to_install(extra: str) -> str:
     """The command that installs an extra, beside the npbert that is running: a checkout, or an installed package."""
-    checkout = Path(__file__).resolve().parent.parent
+    checkout = Path(__file__).resolve().parents[2]
     if (checkout / "pyproject.toml").is_file():
         return f'in {checkout}, pip install -e ".[{extra}]"'
     return f'pip install "npbert[{extra}]"'

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from npbert import files
 from npbert.data.corpus import Corpus
-from npbert.files import FileError, atomic_write, read_json_object, read_text, write_where_asked
+from npbert.io import files
+from npbert.io.files import FileError, atomic_write, read_json_object, read_text, write_where_asked
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_text_and_what_is_none(path, data, message):
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
 def test_a_stream_without_an_end_is_not_read_to_it(monkeypatch):
-    monkeypatch.setattr("npbert.files.LARGEST_STREAM", 2**20)
+    monkeypatch.setattr("npbert.io.files.LARGEST_STREAM", 2**20)
     with pytest.raises(FileError, match=r"^/dev/zero gives more than 1 MiB, and may have no end: wanted a file$"):
         read_text(Path("/dev/zero"))
     with pytest.raises(FileError, match=r"^/dev/zero is a pipe or a device: a corpus is read many times, so wanted"):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from npbert.messages import closest
+from npbert.io.messages import closest
 
 
 class Place(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent, indent
 from typing import NamedTuple
 
-from npbert.shown.html import escape
+from npbert.display.html import escape
 
 _WIDTH, _HEIGHT = 240, 60
 _FEW = 20

@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from npbert.files import FileError, atomic_write, naming
+from npbert.io.files import FileError, atomic_write, naming
 
 METRICS_FILE, LAYERS_FILE, SHOWN_FILE = "metrics.jsonl", "layers.jsonl", "shown.jsonl"
 """The files of rows in the folder of a run: its numbers, those of each layer, and what the model says of examples."""

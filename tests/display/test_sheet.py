@@ -22,10 +22,10 @@ from npbert import (
 )
 from npbert.data import Batch, collate, draw_pairs, load_dialogue, make_example
 from npbert.data.dialogue import word_tokenizer
+from npbert.display import Curve, Row, Sheet, Token
 from npbert.gradcheck import prove
 from npbert.inference import semantic_search
 from npbert.plots.drawing import rows_of
-from npbert.shown import Curve, Row, Sheet, Token
 from npbert.training import Evaluation, live
 from tests.test_package import THINGS
 

@@ -23,7 +23,7 @@ def test_what_is_not_there_says_how_to_install_it(module, monkeypatch):
 
 def test_a_checkout_and_an_installed_package_are_extended_in_their_own_ways(tmp_path, monkeypatch):
     """In double quotes, which every shell understands."""
-    monkeypatch.setattr(extras, "__file__", str(tmp_path / "npbert" / "extras.py"))
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "npbert" / "io" / "extras.py"))
     assert how_to_install("hf") == 'pip install "npbert[hf]"'
     (tmp_path / "pyproject.toml").touch()
     assert how_to_install("train") == f'in {tmp_path}, pip install -e ".[train]"'

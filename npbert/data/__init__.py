@@ -24,7 +24,7 @@ from npbert.data.example import (
     mask_each_word,
 )
 from npbert.data.masking import mask_words
-from npbert.data.tables import Row, read_table
+from npbert.data.tables import TableRow, read_table
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_files import Encoding
@@ -32,4 +32,4 @@ from npbert.data.tokenizer_files import Encoding
 __all__ = ["DIALOGUES", "Dialogue", "load_dialogue", "split_words", "SPECIAL_TOKENS", "Vocabulary"]
 __all__ += ["IS_NEXT", "NOT_NEXT", "Pair", "all_pairs", "draw_pairs", "join_pair", "mask_words"]
 __all__ += ["Batch", "pad_rows", "Tokenizer", "Encoding", "Text", "word_tokenizer"]
-__all__ += ["Example", "join_lines", "make_example", "mask_each_word", "collate", "Row", "read_table", "TaskData"]
+__all__ += ["Example", "join_lines", "make_example", "mask_each_word", "collate", "TableRow", "read_table", "TaskData"]

@@ -16,7 +16,7 @@ LONGEST_LINE = PIECE_BYTES
 """A longer line is read in parts: a book without a line break is not one sentence, of which most would be cut off."""
 
 
-class Piece(NamedTuple):
+class CorpusPiece(NamedTuple):
     """A stretch of whole lines of one document: `size` bytes from `start` of file number `file`."""
 
     file: int
@@ -42,14 +42,14 @@ class Corpus:
         self, paths: Sequence[str | Path], *, document_per_file: bool = False, piece_bytes: int = PIECE_BYTES
     ) -> None:
         self.files = [file for path in map(Path, paths) for file in text_files(path)]
-        self._index = tuple(array("q") for _ in Piece._fields)
+        self._index = tuple(array("q") for _ in CorpusPiece._fields)
         self.num_documents = 0
         for number, file in enumerate(self.files):
             if file.exists() and not file.is_file():
                 raise FileError(f"{file} is a pipe or a device: a corpus is read many times, so wanted a file")
             before = len(self)
             for start, size, document in _pieces(file, piece_bytes, document_per_file):
-                row = Piece(number, start, size, self.num_documents + document)
+                row = CorpusPiece(number, start, size, self.num_documents + document)
                 for column, value in zip(self._index, row, strict=True):
                     column.append(value)
             if len(self) == before:
@@ -62,8 +62,8 @@ class Corpus:
     def __len__(self) -> int:
         return len(self._index[0])
 
-    def __getitem__(self, number: int) -> Piece:
-        return Piece(*(column[number] for column in self._index))
+    def __getitem__(self, number: int) -> CorpusPiece:
+        return CorpusPiece(*(column[number] for column in self._index))
 
     def read(self, number: int) -> list[str]:
         """The sentences of piece `number`, without blank lines."""

@@ -12,7 +12,7 @@ from npbert.data.corpus import Corpus
 from npbert.data.example import Example, collate, join_pair
 from npbert.data.masking import mask_words
 from npbert.data.packing import OBJECTIVES, Packed, Sentence, pack
-from npbert.data.task_data import START, Place
+from npbert.data.task_data import START, Position
 from npbert.data.tokenizer import Tokenizer
 from npbert.io.errors import SHARE, at_least, one_of
 
@@ -59,7 +59,7 @@ class PretrainingData:
         for name, wanted in POSSIBLE.items():
             wanted.check(name, getattr(self, name))
 
-    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
+    def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """The batches of the epoch from `place` on, each with its place."""
         order = np.random.default_rng(epoch_seed).permutation(len(self.corpus))
         groups = [order[start : start + self.pieces_at_once] for start in range(0, len(order), self.pieces_at_once)]
@@ -72,7 +72,7 @@ class PretrainingData:
                 batch_rng = np.random.default_rng([epoch_seed, group, number])
                 masked = [self._masked(packed, batch_rng) for packed in chosen]
                 batch = collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
-                yield Place(group, number), batch
+                yield Position(group, number), batch
 
     def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Packed]:
         """The sequences of a group of pieces, in random order."""

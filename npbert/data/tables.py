@@ -18,7 +18,7 @@ TABLE_ENDINGS = (".tsv", ".csv", *_JSON_ENDINGS)
 """Endings of the names of files that are hardly anything but tables."""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """The chosen values of a row, and in which line of which file it ends."""
 
     values: tuple[str, ...]
@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
 def read_table(
     path: str | Path, columns: Sequence[str], *, delimiter: str = "", header: bool = False, text: str | None = None
-) -> list[Row]:
+) -> list[TableRow]:
     """The values in `columns` of every row of a file.
 
     columns: each is a number, from 0, or a name, or several names with commas between them, of which the file has one
@@ -52,7 +52,9 @@ def read_table(
     return rows
 
 
-def _delimited_rows(path: str, text: str, columns: Sequence[str], *, by_comma: bool, header: bool) -> Iterator[Row]:
+def _delimited_rows(
+    path: str, text: str, columns: Sequence[str], *, by_comma: bool, header: bool
+) -> Iterator[TableRow]:
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     dialect: Any = {"delimiter": ","} if by_comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # it is for the whole process: never made smaller
@@ -71,7 +73,7 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], *, by_comma: b
                     hint = by_tabs if by_comma and "\t" in cells[0] else ""
                     raise FileError(says, wanted=wanted, where=place, hint=hint)
             else:
-                yield Row(tuple(cells[number] for number in numbers), place)
+                yield TableRow(tuple(cells[number] for number in numbers), place)
     except csv.Error as error:
         raise FileError(str(error), where=Place(path, reader.line_num)) from error
 
@@ -94,7 +96,7 @@ def _named(column: str) -> str:
     return " or ".join(map(repr, column.split(",")))
 
 
-def _json_rows(path: str, text: str, columns: Sequence[str]) -> Iterator[Row]:
+def _json_rows(path: str, text: str, columns: Sequence[str]) -> Iterator[TableRow]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -108,4 +110,4 @@ def _json_rows(path: str, text: str, columns: Sequence[str]) -> Iterator[Row]:
         for name in names:
             if name is not None and isinstance(known[name], list | dict):
                 raise FileError(f"{name!r} is a list or an object, wanted text or a number", where=place)
-        yield Row(tuple(str(known[name]) for name in names if name is not None), place)
+        yield TableRow(tuple(str(known[name]) for name in names if name is not None), place)

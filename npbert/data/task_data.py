@@ -11,14 +11,14 @@ from npbert.io.errors import at_least
 from npbert.io.messages import counted
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """The number of a group of the data that is in memory at once, and of a batch in that group; both from 0."""
 
     group: int = 0
     batch: int = 0
 
 
-START = Place()
+START = Position()
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,9 +42,9 @@ class TaskData:
         """The number of batches in an epoch."""
         return -(-len(self.examples) // self.batch_size)
 
-    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
+    def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """The batches of the epoch with this seed from `place` on, each with its place."""
         order = np.random.default_rng(epoch_seed).permutation(len(self.examples))
         for number in range(place.batch, len(self)):
             chosen = order[number * self.batch_size : (number + 1) * self.batch_size]
-            yield Place(0, number), self.collate([self.examples[index] for index in chosen])
+            yield Position(0, number), self.collate([self.examples[index] for index in chosen])

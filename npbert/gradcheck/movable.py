@@ -12,7 +12,7 @@ from npbert.compute import Array
 from npbert.core import Tape, named_parts
 from npbert.gradcheck.exact.bridge import spread
 from npbert.gradcheck.exact.digits import right_gradients
-from npbert.gradcheck.exact.run import Part
+from npbert.gradcheck.exact.run import Case
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import (
     as_tuple,
@@ -100,7 +100,7 @@ class MovableLayer:
     def exact(self) -> Gradients:
         """∂S/∂value for each number, right to the last digit of a float; {} where exact arithmetic has no rule."""
         constant = frozenset(float_inputs_of(self.layer, self.inputs, self.parameters)) - frozenset(self.float_inputs)
-        part = Part(self.layer, tuple(self.inputs), self.rng, constant=constant)
+        part = Case(self.layer, tuple(self.inputs), self.rng, constant=constant)
         try:
             return right_gradients(part.ready(), self.dy)
         except Exception:  # of what exact numbers do not flow through

@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain import MANNERS
-from npbert.learn.exercise import Part
+from npbert.learn.exercise import Section
 
 Numbers = dict[str, Array]
 SEEDS = tuple(range(2 * len(MANNERS)))
@@ -17,7 +17,7 @@ _SMALLEST_SCALE = 1e-2
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparedPart(Part):
+class ComparedPart(Section):
     """numbers(thing, seed) -> what `thing` computes, call by call, by names that a learner understands.
 
     plain: a right one in plain steps, as source. tolerance: relative to the largest number of an array.

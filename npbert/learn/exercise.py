@@ -66,7 +66,7 @@ def numbered(messages: Sequence[Message]) -> Message:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part(ABC):
+class Section(ABC):
     """Something that an exercise asks for: a class or a function of the library, of which some lines are to be written.
 
     right: that of the library. blank: what is taken out of it. without: the methods that the file leaves out.
@@ -123,7 +123,7 @@ class Exercise:
     chapter: Chapter
     text: str
     hints: tuple[str, str, str]
-    parts: tuple[Part, ...]
+    parts: tuple[Section, ...]
     uses: tuple[str, ...] = ()
     shown: Callable[[], str] | None = None
     hints_of_parts: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)

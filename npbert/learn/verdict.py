@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from npbert.gradcheck.explain import Finding
 from npbert.io.files import FileError, read_text
 from npbert.learn.attempt import Failure, failure_of, load
-from npbert.learn.exercise import Exercise, Message, Part
+from npbert.learn.exercise import Exercise, Message, Section
 from npbert.learn.source import definitions
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
@@ -119,7 +119,7 @@ def _wrong(message: Message, part: str = "") -> Verdict:
     return Verdict(WRONG, message.says, message.because, part=part, findings=message.findings)
 
 
-def _lost(exercise: Exercise, part: Part, thing: Any, path: Path) -> str:
+def _lost(exercise: Exercise, part: Section, thing: Any, path: Path) -> str:
     """The part that the file had when it was made, and has no more: all of a part, or a method of it; or ""."""
     is_class = isinstance(part.right, type)
     if thing is None or (is_class and not isinstance(thing, type)):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.training.plot import Example
+from npbert.training.plot import PlottedText
 
 
 class Goal(NamedTuple):
@@ -40,6 +40,6 @@ class Evaluation:
     evaluate: Callable[[], dict[str, float]] | None = None
     goal: Goal | None = None
     show: Callable[[], dict[str, object]] | None = None
-    example: Example | None = None
+    example: PlottedText | None = None
     cost: float = 0.0
     files: Sequence[str | Path] = ()

@@ -13,7 +13,7 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.layers import Softmax
 from npbert.models import TaskModel
 from npbert.training.log import short
-from npbert.training.plot import Example
+from npbert.training.plot import PlottedText
 
 SENTENCES, GUESSES = 8, 5
 _SHORTEST, _LONGEST, _TOKENS_A_MASK = 8, 24, 8
@@ -40,10 +40,10 @@ class MaskedSentences:
         ]
 
     @property
-    def example(self) -> Example | None:
+    def example(self) -> PlottedText | None:
         """The shortest of the sentences, for a picture of attention."""
         ids = min(self.input_ids, key=len, default=None)
-        return None if ids is None else Example(Batch(np.array([ids])), self.tokenizer.decode(ids))
+        return None if ids is None else PlottedText(Batch(np.array([ids])), self.tokenizer.decode(ids))
 
     def show(self, model: TaskModel) -> dict[str, object]:
         """The guesses of the model: for each sentence its tokens, and for each hidden one its place, the true token and

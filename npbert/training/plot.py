@@ -21,20 +21,20 @@ _SHARE, _FIRST = 0.02, 3.0  # of the time, and seconds, with the import of matpl
 _TOKENS, _HEADS = 24, 4
 
 
-class Example(NamedTuple):
+class PlottedText(NamedTuple):
     """A text for a picture of attention: a batch of one sequence, and its tokens."""
 
     batch: Batch
     tokens: Sequence[str]
 
 
-def example_of(encodings: Iterable[Encoding | list[Encoding]], tokenizer: Tokenizer) -> Example | None:
+def example_of(encodings: Iterable[Encoding | list[Encoding]], tokenizer: Tokenizer) -> PlottedText | None:
     """The longest of the texts that a picture has room for, if there is one."""
     fitting = [each for each in encodings if not isinstance(each, list) and len(each.ids) <= _TOKENS]
     if not fitting:
         return None
     longest = max(fitting, key=lambda encoding: len(encoding.ids))
-    return Example(tokenizer.batch([longest]), longest.tokens)
+    return PlottedText(tokenizer.batch([longest]), longest.tokens)
 
 
 def draw_curves(folder: Path) -> None:
@@ -52,7 +52,7 @@ class Pictures:
     """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time. model,
     example: a model with a `bert` in it, and what it reads for a picture of its attention."""
 
-    def __init__(self, folder: Path, model: Layer | None = None, example: Example | None = None) -> None:
+    def __init__(self, folder: Path, model: Layer | None = None, example: PlottedText | None = None) -> None:
         self.folder, self._bert, self._example = folder, getattr(model, "bert", None), example
         self._start, self._spent = time.perf_counter(), _FIRST
 

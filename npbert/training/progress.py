@@ -10,14 +10,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from npbert.data.batch import Batch
-from npbert.data.task_data import START, Place
+from npbert.data.task_data import START, Position
 from npbert.training.accumulate import StepLosses
 
 
 class Data(Protocol):
     """Data for a Trainer: PretrainingData, TaskData, or anything else with these batches."""
 
-    def batches(self, epoch_seed: int, place: Place = START) -> Iterator[tuple[Place, Batch]]:
+    def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """The batches of an epoch from `place` on, each with its place; the same ones for the same seed."""
 
 
@@ -86,7 +86,7 @@ class Progress:
 
     epoch: int
     epoch_seed: int
-    place: Place = START
+    place: Position = START
     best: float | None = None
     best_step: int = 0
     best_evaluation: dict[str, float] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class Progress:
         for name, kind in kinds.items():
             if not _fits(stored[name], kind):
                 raise ValueError(f"{name} is {stored[name]!r}")
-        place, averages = Place(*stored["place"]), Averages(**stored["averages"])
+        place, averages = Position(*stored["place"]), Averages(**stored["averages"])
         return cls(**{**stored, "place": place, "averages": averages})
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbert import Batch
-from npbert.data.task_data import START, Place, TaskData
+from npbert.data.task_data import START, Position, TaskData
 from tests.strategies import seeds
 
 
@@ -64,13 +64,13 @@ def test_each_example_once_an_epoch_and_from_any_place_on(count, batch_size, see
     data = TaskData(range(count), list, batch_size)
     whole = list(data.batches(seed))
     assert sorted(example for _, batch in whole for example in batch) == list(range(count))
-    assert [place for place, _ in whole] == [Place(0, number) for number in range(len(data))]
+    assert [place for place, _ in whole] == [Position(0, number) for number in range(len(data))]
     *sizes, last = [len(batch) for _, batch in whole]
     assert set(sizes) <= {batch_size}
     assert 1 <= last <= batch_size
     assert list(data.batches(seed, START)) == whole
     number = draw.draw(st.integers(0, len(whole)))
-    assert list(data.batches(seed, Place(0, number))) == whole[number:]
+    assert list(data.batches(seed, Position(0, number))) == whole[number:]
 
 
 def test_collate_makes_the_batch_of_32_at_most():

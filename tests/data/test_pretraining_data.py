@@ -15,7 +15,7 @@ from npbert import IGNORED
 from npbert.data import join_pair
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
-from npbert.data.task_data import START, Place
+from npbert.data.task_data import START, Position
 from tests.small_tokenizer import small_tokenizer
 
 DOCUMENTS = [
@@ -93,7 +93,7 @@ def test_from_any_place_on_as_if_never_stopped(make):
         assert arrays(data.batches(5, place)) == whole[number:]
         after = place._replace(batch=place.batch + 1)
         assert arrays(data.batches(5, after)) == whole[number + 1 :], "also from behind the last of a group"
-    assert list(data.batches(5, Place(99, 0))) == []
+    assert list(data.batches(5, Position(99, 0))) == []
 
 
 def test_masks_are_fresh(make):

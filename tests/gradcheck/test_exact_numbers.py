@@ -15,7 +15,7 @@ from npbert.gradcheck.exact.digits import DIGITS, Digits
 from npbert.gradcheck.exact.field import Field, P
 from npbert.gradcheck.exact.number import Number, as_number
 from npbert.gradcheck.exact.rules import RULES
-from npbert.gradcheck.exact.run import Part, inhabited, run_on_numbers
+from npbert.gradcheck.exact.run import Case, inhabited, run_on_numbers
 from npbert.gradcheck.function import ScalarFunction
 
 
@@ -206,7 +206,7 @@ DEGREES = [
 def test_a_layer_is_a_polynomial_of_a_low_degree(name, degrees):
     """S = Σ dy (ẋ W + x Ẇ + ḃ) has degree 3; of tanh, dy (1 − t²) ẋ has 4. A random point might hit a zero of such a
     polynomial, in at most a degree of P cases: so rarely is a wrong backward taken for right."""
-    part, floats = Part(*CATALOGUE[name].make()).ready().run_on_floats(np.random.default_rng(0))
+    part, floats = Case(*CATALOGUE[name].make()).ready().run_on_floats(np.random.default_rng(0))
     run = run_on_numbers(Degrees(), part, floats.dy_of_numbers)
     assert run.difference.of in degrees
     assert P > 10**35

@@ -15,7 +15,7 @@ from npbert.pages.site.chapters import chapter_page
 from npbert.pages.site.contents import contents_page, reference_pages, search_index
 from npbert.pages.site.errors import errors_in
 from npbert.pages.site.library import Library
-from npbert.pages.site.panels import Panels, Proof, _called, read_bugs
+from npbert.pages.site.panels import Panels, ProofPanel, _called, read_bugs
 from npbert.pages.site.source_page import source_page
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 from tests.pages.shared import once
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent.parent
 def made_up_proofs():
     """A proof of each block of the catalogue: the first has 1,001 derivatives, the second 1,002, and so on."""
     return [
-        Proof(
+        ProofPanel(
             block,
             _called(setting.layer_class),
             frozenset(_called(type(part)) for _, part in named_parts(setting.make()[0])),

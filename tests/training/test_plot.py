@@ -7,7 +7,7 @@ import pytest
 
 from npbert import Batch, BertForPreTraining
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE
-from npbert.training.plot import PLOT_FILE, Example, Pictures, draw_curves, example_of
+from npbert.training.plot import PLOT_FILE, Pictures, PlottedText, draw_curves, example_of
 from tests.small_tokenizer import small_tokenizer
 from tests.training.tiny import TINY, make_trainer
 
@@ -71,7 +71,7 @@ def test_what_tensorboard_gets(tmp_path, shown, name, norms):
 def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, drawn):
     model = BertForPreTraining(replace(TINY, num_hidden_layers=3), rng=np.random.default_rng(0))
     batch, tokens = Batch(np.array([[2, 8, 9, 3]])), ["[CLS]", "cat", "dog", "[SEP]"]
-    assert list(Pictures(tmp_path, model, Example(batch, tokens)).draw({})) == ["layers/attention"]
+    assert list(Pictures(tmp_path, model, PlottedText(batch, tokens)).draw({})) == ["layers/attention"]
     *panels, _ = drawn[0].axes
     found = model.bert.attention_probabilities(batch)
     for axes, p in zip(panels, [*found[1][0], *found[3][0]], strict=True):

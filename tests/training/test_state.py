@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from npbert import Adam, AdamW
-from npbert.data.task_data import Place
+from npbert.data.task_data import Position
 from npbert.io.files import FileError
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import Adadelta
@@ -18,7 +18,7 @@ from npbert.training.progress import Averages, Progress
 from npbert.training.state import STATE_FILE
 from tests.training.tiny import classifier, make_trainer
 
-PROGRESS = Progress(3, 2**62, Place(0, 7), None, 4, {"ä": 0.1}, 1, {}, Averages({"loss": 0.1}, {"loss": 3}))
+PROGRESS = Progress(3, 2**62, Position(0, 7), None, 4, {"ä": 0.1}, 1, {}, Averages({"loss": 0.1}, {"loss": 3}))
 
 
 def arrays(run):

@@ -12,7 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Tape
 from npbert.gradcheck.exact.field import Field
-from npbert.gradcheck.exact.run import Floats, Ready, Run, run_on_numbers
+from npbert.gradcheck.exact.run import ExactRun, Floats, Ready, run_on_numbers
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of
 
 _STEP, _STEPS = 1e-4, 10.0 ** -np.arange(2, 14)
@@ -36,7 +36,7 @@ def spread(array: Array) -> float:
     return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
 
 
-def slope_parting(part: Ready, floats: Floats, run: Run, right: Mapping[str, Array], seed: int) -> str:
+def slope_parting(part: Ready, floats: Floats, run: ExactRun, right: Mapping[str, Array], seed: int) -> str:
     """A sentence, if y moves otherwise on floats than on exact numbers, when all numbers move at random; or "".
 
     right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong. Of
@@ -82,7 +82,7 @@ def _outputs(part: Ready, make: Callable[[Array], Array]) -> list[Any]:
         return [np.copy(each) for each in as_tuple(y)]
 
 
-def another_backward(part: Ready, floats: Floats, run: Run) -> str:
+def another_backward(part: Ready, floats: Floats, run: ExactRun) -> str:
     """A sentence, if backward gives other gradients when it is called again, with a multiple of dy; or ""."""
     _, again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy))
     for name, gradient in floats.gradients.items():
@@ -92,7 +92,7 @@ def another_backward(part: Ready, floats: Floats, run: Run) -> str:
     return ""
 
 
-def run_in_field(part: Ready, floats: Floats, seed: int) -> tuple[Run, bool, bool]:
+def run_in_field(part: Ready, floats: Floats, seed: int) -> tuple[ExactRun, bool, bool]:
     """The run in GF(p); whether ⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ holds at a random point, in a random direction; and
     whether roots were taken, which another point may have in the field."""
     field = Field(np.random.default_rng(seed))

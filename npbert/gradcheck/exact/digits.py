@@ -20,7 +20,7 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
-from npbert.gradcheck.exact.run import Ready, Run, run_on_numbers
+from npbert.gradcheck.exact.run import ExactRun, Ready, run_on_numbers
 from npbert.gradcheck.exact.world import World
 
 DIGITS = 50
@@ -99,7 +99,7 @@ def gradients_with_digits(
     near: np.random.Generator | None = None,
     digits: int = DIGITS,
     backward: bool = True,
-) -> tuple[Run, dict[str, Array]]:
+) -> tuple[ExactRun, dict[str, Array]]:
     """The run, whose gradients are what backward says, and by name what forward shows: arrays of Decimals.
 
     near: draws a point near the given one, where nothing is 1 or 0 by chance; None takes the very point. backward:

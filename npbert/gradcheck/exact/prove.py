@@ -47,7 +47,7 @@ from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sid
 from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.room import is_ours_or_numpys
-from npbert.gradcheck.exact.run import Floats, Part, Ready
+from npbert.gradcheck.exact.run import Case, Floats, Ready
 from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.inputs import copied, copy_of
@@ -78,7 +78,7 @@ def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed
     start = time.perf_counter()
     with kept(layer, *inputs) as things, np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        proof = proof_of(Part(layer, tuple(map(copied, inputs)), rng).ready(things), seed)
+        proof = proof_of(Case(layer, tuple(map(copied, inputs)), rng).ready(things), seed)
         return replace(proof, seconds=time.perf_counter() - start)
 
 
@@ -148,7 +148,7 @@ def _proof_beside_floats(part: Ready, floats: Floats, seed: int) -> Proof:
     return Proof(REFUTED, part.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 
-def holds_for(part: Part, seed: int) -> bool:
+def holds_for(part: Case, seed: int) -> bool:
     """True if the equality holds for this part of a layer."""
     return run_in_field(*part.ready().run_on_floats(_drawn(seed)), seed)[1]
 
@@ -173,24 +173,24 @@ def _but_for(dropped: tuple[float, ...]) -> str:
     return f"right but for {constants}, which forward has and backward leaves out: with 0 in its place it is proved"
 
 
-def parts_of(whole: Part) -> list[Part]:
+def parts_of(whole: Case) -> list[Case]:
     """The parts of a layer that it calls, with what each is given at its first call, the innermost first: it runs
     once."""
     names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
-    found: dict[str, Part] = {}
+    found: dict[str, Case] = {}
 
     def watch(layer: Any, inputs: tuple[Any, ...], _: Any) -> None:
         if name := names.get(id(layer)):
-            found.setdefault(name, Part(layer, inputs, copy_of(whole.rng), name))
+            found.setdefault(name, Case(layer, inputs, copy_of(whole.rng), name))
 
     whole.layer.forward(*whole.inputs, tape=Tape(copy_of(whole.rng), watcher=watch))
     return list(found.values())
 
 
-def judged(parts: list[Part], is_right: Callable[[Part], bool]) -> tuple[list[Part], list[str]]:
+def judged(parts: list[Case], is_right: Callable[[Case], bool]) -> tuple[list[Case], list[str]]:
     """The innermost parts that are wrong, and the names of the outermost that are right; without those that do not work
     alone, or have nothing to derive by."""
-    wrong: list[Part] = []
+    wrong: list[Case] = []
     right: list[str] = []
     for part in parts:
         if any(other.name.startswith(f"{part.name}.") for other in wrong):

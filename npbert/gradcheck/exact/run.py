@@ -51,7 +51,7 @@ class Floats:
         return tuple(each * self.factor for each in self.dy)
 
 
-class Part(NamedTuple):
+class Case(NamedTuple):
     """A layer with what its forward is given, and its dotted name, if it is a part of another one. rng: for dropout.
 
     constant: the names of the float inputs without a gradient, for which backward returns None.
@@ -79,7 +79,7 @@ class Ready(NamedTuple):
     `room_for_numbers`.
     """
 
-    part: Part
+    part: Case
     parameters: dict[str, Parameter]
     moved: dict[str, int]
     swaps: list[Swap]
@@ -145,7 +145,7 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
+class ExactRun:
     """One forward and one backward on Numbers.
 
     tangents: of the parameters and float inputs by name, arrays of the world's objects. growth: ⟨dy, ẏ⟩. gradients:
@@ -176,7 +176,7 @@ class Run:
         return next(filter(None, (seen.first_apart(name, own, floats, floats.factor) for seen, name, own in each)), "")
 
 
-def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: bool = True) -> Run:
+def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: bool = True) -> ExactRun:
     """Run a layer once in this world. backward: False runs forward alone.
 
     Raises: GradientError when backward does not return one gradient for each float input; whatever the layer raises
@@ -202,7 +202,7 @@ def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: 
                 found = gradients_by_name(part.parameters, list(part.moved), dx, tape)
         seens = {name: _seen(f"the gradient of {name}", each) for name, each in found.items()}
         gradients = {name: parts_of_number(each, "value") for name, each in found.items()}
-        return Run(tangents, growth, gradients, seen_y, seens, Number.ties)
+        return ExactRun(tangents, growth, gradients, seen_y, seens, Number.ties)
 
 
 def _names_of(ys: tuple[Any, ...]) -> list[str]:

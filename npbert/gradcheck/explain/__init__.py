@@ -3,7 +3,7 @@
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, describe, describe_edit, describe_place
 from npbert.gradcheck.explain.manners import MANNERS, in_manner
-from npbert.gradcheck.explain.mend import TRIES, Mending, Step
+from npbert.gradcheck.explain.mend import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "Mending",
     "Oracle",
     "Outlook",
-    "Step",
+    "EditStep",
     "describe",
     "describe_edit",
     "describe_place",

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.gradcheck.explain.code import Code, Replacement, filled, text_of
 from npbert.gradcheck.explain.grammar import MIXED_UP, REDUCTIONS, rewritten
-from npbert.gradcheck.explain.places import Place, is_idle, same
+from npbert.gradcheck.explain.places import CodePlace, is_idle, same
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 
 _AROUND = ("missing factor", "missing term", "sign of the whole")  # something is written around what stands there
@@ -53,7 +53,7 @@ _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missi
 """Kinds that speak of numbers that are computed with, and say nothing of a range, an axis or an index."""
 
 
-def edit_of(place: Place, kind: str, new: ast.expr) -> Edit:
+def edit_of(place: CodePlace, kind: str, new: ast.expr) -> Edit:
     """The edit that puts another expression in a place. Where a name is only handed on, it is not missing anything."""
     if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
         kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
@@ -64,7 +64,7 @@ def edit_of(place: Place, kind: str, new: ast.expr) -> Edit:
     return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new, more)
 
 
-def edits_of(place: Place, code: ast.AST) -> Iterator[Edit]:
+def edits_of(place: CodePlace, code: ast.AST) -> Iterator[Edit]:
     """The small edits of an expression. code: the function, for the names that it uses."""
     e = place.expr
     news = [*rewritten(e), *_of_value(place)]
@@ -77,7 +77,7 @@ def edits_of(place: Place, code: ast.AST) -> Iterator[Edit]:
     return (edit_of(place, kind, new) for kind, new in news)
 
 
-def _of_value(place: Place) -> Iterator[New]:
+def _of_value(place: CodePlace) -> Iterator[New]:
     """Those that ask what kind of thing it is."""
     e, value, is_compared = place.expr, place.value, isinstance(place.holder, ast.Compare)
     if (place.is_float or not place.seen) and not is_compared and not isinstance(e, ast.Constant | ast.UnaryOp):
@@ -109,7 +109,7 @@ def sizes(env: Mapping[str, Any]) -> Iterator[ast.expr]:
         yield from (filled(text, n=ast.Name(name, ast.Load())) for text in texts)
 
 
-def _of_name(place: Place, code: ast.AST) -> Iterator[New]:
+def _of_name(place: CodePlace, code: ast.AST) -> Iterator[New]:
     e = place.expr
     for name, value in place.env.items():
         if not (isinstance(e, ast.Name) and e.id == name) and (not place.seen or _could_be(value, place.value)):
@@ -134,7 +134,7 @@ def _could_be(other: Any, value: Any) -> bool:
     return isinstance(other, int | float | np.number) if is_number else type(other) is type(value)
 
 
-def _of_constant(place: Place, c: Any) -> Iterator[New]:
+def _of_constant(place: CodePlace, c: Any) -> Iterator[New]:
     if not isinstance(c, int | float) or isinstance(c, bool):
         return
     kind = "constant" if not place.is_index else "axis" if isinstance(place.holder, ast.keyword) else "index"

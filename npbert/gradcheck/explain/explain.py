@@ -16,7 +16,7 @@ from npbert.compute import Array
 from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
 from npbert.gradcheck.exact.prove import judged, parts_of, place_of, prove
-from npbert.gradcheck.exact.run import Part
+from npbert.gradcheck.exact.run import Case
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.mend import TRIES
@@ -104,7 +104,7 @@ def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
-    wrong, right = judged(parts_of(Part(function.layer, tuple(function.inputs), function.rng)), _is_right)
+    wrong, right = judged(parts_of(Case(function.layer, tuple(function.inputs), function.rng)), _is_right)
     for part in wrong:
         here = ScalarFunction(part.layer, part.inputs, part.rng, 0)
         prefix = f"in {part.name} ({type(part.layer).__name__}), "
@@ -123,7 +123,7 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
         yield Finding("right parts", "", cause=f"right by themselves: {listed}{after}")
 
 
-def _is_right(part: Part) -> bool:
+def _is_right(part: Case) -> bool:
     """Proved; or right along a few directions, where there is no proof. Raises: what the part raises alone."""
     function = ScalarFunction(part.layer, part.inputs, part.rng, 0)
     proof = prove(part.layer, *part.inputs, rng=part.rng)

@@ -8,7 +8,7 @@ from typing import Any
 
 from npbert.gradcheck.explain.code import Code, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit
-from npbert.gradcheck.explain.places import WRITTEN, Place
+from npbert.gradcheck.explain.places import WRITTEN, CodePlace
 from npbert.gradcheck.explain.reasons import KINDS
 
 _COMPOUND = (ast.For, ast.While, ast.If, ast.With)
@@ -116,7 +116,7 @@ def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
     return place, place, _header(replaced(road[0], edit.changes))
 
 
-def where(place: Place, code: Code) -> dict[str, Any]:
+def where(place: CodePlace, code: Code) -> dict[str, Any]:
     """line, place, marked and column of a finding: where the place is in the author's file."""
     node: Any = getattr(place.statement, "value", place.expr) if place.role == WRITTEN else place.expr
     text, road = _standing(node, code)

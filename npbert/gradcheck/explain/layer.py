@@ -16,7 +16,7 @@ from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.manners import in_manner, resized
-from npbert.gradcheck.explain.mend import TRIES, Mending, Step
+from npbert.gradcheck.explain.mend import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
 from npbert.gradcheck.forms import Form, function_of
@@ -95,7 +95,7 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
         (Mending(method.code, LayerOracle(samples, method), forward=method.forward), method.file)
         for method in (methods_of(function.layer) if samples else ())
     ]
-    best: list[Step] = []
+    best: list[EditStep] = []
     fewest, its_file = (np.inf, np.inf), ""
     for most in (CHEAP, np.inf):
         for count, (mending, file) in enumerate(all_):
@@ -110,7 +110,7 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     return [replace(_briefly(step), file=its_file) for step in best]
 
 
-def _briefly(step: Step) -> Finding:
+def _briefly(step: EditStep) -> Finding:
     count = len(step.outputs)
     if step.outputs == (RAISES,):
         return replace(step.finding, subject="what backward gives")

@@ -20,7 +20,7 @@ from npbert.gradcheck.explain.finding import Finding, finding_of, where
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Search
-from npbert.gradcheck.explain.trace import Run, watched
+from npbert.gradcheck.explain.trace import Trace, watched
 from npbert.gradcheck.explain.trial import (
     Oracle,
     Trial,
@@ -35,7 +35,7 @@ TRIES = 8000
 
 
 @dataclass(frozen=True)
-class Step:
+class EditStep:
     """One edit. finding: what it says, and its `wanted` is the edit.   outputs: those that are right by it.
     before, after: the code without the edit and with it"""
 
@@ -53,8 +53,8 @@ class Mending:
 
     def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
         self.trial, self.forward = Trial(oracle), forward
-        self._runs = functools.cache(lambda k: Run(watched(self.trial, places_in(right), k))) if right else None
-        self._made: list[Step] = []
+        self._runs = functools.cache(lambda k: Trace(watched(self.trial, places_in(right), k))) if right else None
+        self._made: list[EditStep] = []
         with quiet():
             self._states = [self.trial.first(code)]
             self._search = self._next(code)
@@ -73,7 +73,7 @@ class Mending:
         return max((n for n, state in enumerate(others, 1) if not any(map(is_worse, first, state))), default=0)
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[EditStep]:
         """The edits so far, in order."""
         return self._made[: self._told]
 
@@ -90,7 +90,7 @@ class Mending:
                 edit, code, after = best
                 outputs = tuple(sorted(wrong_in(self._states[-1]) - wrong_in(after)))
                 finding = finding_of(edit, self._search.code, ", ".join(outputs))
-                self._made.append(Step(finding, outputs, self._search.code, code))
+                self._made.append(EditStep(finding, outputs, self._search.code, code))
                 self._states.append(after)
                 self._search = self._next(code)
         return self
@@ -114,7 +114,7 @@ class Mending:
                 outputs, calls = [looks[name][::-1] for name in step.outputs if name in looks], trial.calls
                 codes = wrong, step.before, step.after
                 events, *runs = (watched(trial, places_in(code), k, calls) for code in codes)
-                before, after = map(Run, runs)
+                before, after = map(Trace, runs)
                 found.append(replace(_turned(step.finding), **where(before.first_of(events, after, outputs), wrong)))
         return found
 

@@ -18,7 +18,7 @@ WRITTEN = "written"
 
 
 @dataclass(eq=False)
-class Place:
+class CodePlace:
     """An expression that may be what is wrong; or, with the role WRITTEN, what a statement has written into.
 
     holder, role: the node that it hangs on, and as what.   hidden: its variables cannot be seen from outside.
@@ -117,14 +117,14 @@ def _stores(target: ast.expr, name: str) -> bool:
     return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(target))
 
 
-def places_in(code: Code) -> list[Place]:
+def places_in(code: Code) -> list[CodePlace]:
     """All expressions whose value is read, the outer ones before the inner ones; and what is written into."""
-    top = Place(code, ast.Constant(0), code.tree, "body", ast.Pass(), hidden=False)
+    top = CodePlace(code, ast.Constant(0), code.tree, "body", ast.Pass(), hidden=False)
     functions = enumerate(code.tree.body)
     return [place for n, function in functions for place in _places(function, replace(top, hidden=n > 0))]
 
 
-def _places(node: ast.AST, at: Place, *, is_entry: bool = True) -> Iterator[Place]:
+def _places(node: ast.AST, at: CodePlace, *, is_entry: bool = True) -> Iterator[CodePlace]:
     """at: what is known of a place there"""
     if isinstance(node, ast.stmt):
         at = replace(at, statement=node)

@@ -12,11 +12,11 @@ import numpy as np
 
 from npbert.gradcheck.explain.code import HOOK, Code, filled, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
-from npbert.gradcheck.explain.places import WRITTEN, Place, compiled_expression, fingerprint, places_in
+from npbert.gradcheck.explain.places import WRITTEN, CodePlace, compiled_expression, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import KINDS
-from npbert.gradcheck.explain.trace import Run, Verdicts, telling, watched
+from npbert.gradcheck.explain.trace import Trace, Verdicts, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_near, is_worse, wrong_in
-from npbert.gradcheck.explain.vocabulary import NEW, Vocabulary
+from npbert.gradcheck.explain.vocabulary import NEW, NamesInScope
 
 _SHARED = 0.7  # so much more costs an edit of a place on which right numbers hang, too
 _RIGHT = 1.0  # and of a line whose numbers are right
@@ -29,7 +29,7 @@ _SPOILED = (
 _OF_ONES_OWN = ("missing factor", "missing step", "expression", "sign of the whole")
 """Not told of what another function gave: where it is only handed on, nothing is wrong."""
 
-Runs = Callable[[int], Run]
+Runs = Callable[[int], Trace]
 Made = tuple[Edit, Code, list[Outlook]]
 """An edit that was chosen, the code with it, and what is wrong then."""
 
@@ -41,13 +41,13 @@ class Search:
         self.code, self.trial, self.now = code, trial, now
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
         self.right = runs(self.first) if runs else None
-        self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
+        self.vocabulary, self.everything = NamesInScope(code, forward), places_in(code)
         self.places = [place for place in self.everything if place.role != WRITTEN]
-        self._spoilt: dict[Place, float] = {}
-        self._known: dict[Place | None, set[Any]] = {}
-        self._open: dict[Place, Callable[..., Any]] = {}
+        self._spoilt: dict[CodePlace, float] = {}
+        self._known: dict[CodePlace | None, set[Any]] = {}
+        self._open: dict[CodePlace, Callable[..., Any]] = {}
         self._expression: Any = None
-        self._waiting: list[tuple[Any, int, Edit | str, Place | None]] = []
+        self._waiting: list[tuple[Any, int, Edit | str, CodePlace | None]] = []
         self._number = itertools.count()
         self._fine, self._unknown = self._verdicts()
         for edit in statement_edits(code):
@@ -72,10 +72,10 @@ class Search:
         best = min(found, key=lambda made: len(wrong_in(made[2])))
         return next(filter(None, (self._made(edit, None) for edit in self._above(best[0]))), best)
 
-    def _push(self, rank: tuple[float, ...], thing: Edit | str, place: Place | None) -> None:
+    def _push(self, rank: tuple[float, ...], thing: Edit | str, place: CodePlace | None) -> None:
         heapq.heappush(self._waiting, (rank, next(self._number), thing, place))
 
-    def _edits(self, cost: float, thing: Edit | str, place: Place | None) -> Iterator[Edit]:
+    def _edits(self, cost: float, thing: Edit | str, place: CodePlace | None) -> Iterator[Edit]:
         """What is to be tried now: an edit; or those that write something new in a place. Of a place of which nothing
         is known yet, all that can be tried is put in line."""
         if isinstance(thing, Edit):
@@ -97,7 +97,7 @@ class Search:
                 if kind not in not_here:
                     self._push((KINDS[kind].cost + more - _UNKNOWN * is_first,), kind, place)
 
-    def _made(self, edit: Edit, place: Place | None) -> Made | None:
+    def _made(self, edit: Edit, place: CodePlace | None) -> Made | None:
         """The code with the edit, if that helps. One that gives a place a value which is known not to help is not
         tried."""
         is_told = place and place.value is not None and not (place.hidden or place.looped)
@@ -120,7 +120,7 @@ class Search:
             known.add(value)
         return None
 
-    def _with(self, place: Place, expression: Any) -> Callable[..., Any]:
+    def _with(self, place: CodePlace, expression: Any) -> Callable[..., Any]:
         """The code with another expression in a place. It is computed where the old one stood: the rest is compiled
         but once for each place."""
         if place not in self._open:
@@ -148,7 +148,7 @@ class Search:
                     new = replaced(edit.new, {id(node): s.value for node in uses})
                     yield Edit(edit.kind, s.lineno, {id(s.value): new}, s.value, new, edit.more)
 
-    def suspect(self) -> Place | None:
+    def suspect(self) -> CodePlace | None:
         """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""
         for place in self._unknown:
             if self.right and all(map(self.right.has, telling(place.value))):
@@ -168,14 +168,14 @@ class Search:
                 watched(self.trial, self.everything, k)
         return self.right.verdicts(events) if self.right else (set(), [])
 
-    def _spoils(self, place: Place) -> float:
+    def _spoils(self, place: CodePlace) -> float:
         """How many right numbers, but for zeros, move with the place. ∞ where an edit of it cannot help: where nothing
         wrong moves, or an output that is right, or y."""
         if place not in self._spoilt:
             self._spoilt[place] = self._spoils_now(place)
         return self._spoilt[place]
 
-    def _spoils_now(self, place: Place) -> float:
+    def _spoils_now(self, place: CodePlace) -> float:
         now = self.now[self.first]
         if place.hidden or not place.seen:
             return 0 if place.hidden or has_failed(self.now) else np.inf

@@ -17,15 +17,15 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import HOOK, filled
-from npbert.gradcheck.explain.places import WRITTEN, Place, copied
+from npbert.gradcheck.explain.places import WRITTEN, CodePlace, copied
 from npbert.gradcheck.explain.trial import Trial, is_equal
 
 _MOST_EVENTS = 20_000
 
-Event = tuple[Place, Any]
+Event = tuple[CodePlace, Any]
 
 
-def watched(trial: Trial, places: list[Place], k: int, calls: float = math.inf) -> list[Event]:
+def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.inf) -> list[Event]:
     """Runs the code on sample k; notes at its places what they are, in so many calls at most, and returns that in the
     order of the run."""
     events: list[Event] = []
@@ -54,12 +54,12 @@ def watched(trial: Trial, places: list[Place], k: int, calls: float = math.inf) 
     return events
 
 
-Verdicts = tuple[set[int], list[Place]]
+Verdicts = tuple[set[int], list[CodePlace]]
 """The ids of statements that compute something, and all of it as in the right run; and in order the places of what is
 in no right run, or not by that name."""
 
 
-class Run:
+class Trace:
     """The numbers that come up in a run of a right code, to be laid beside others."""
 
     def __init__(self, events: Sequence[Event]) -> None:
@@ -74,14 +74,14 @@ class Run:
         exact, turned = itertools.islice(_marks(array), 2)
         return (exact if exactly else turned) in self._marks
 
-    def lacks(self, place: Place, array: Array) -> bool:
+    def lacks(self, place: CodePlace, array: Array) -> bool:
         """True if the array never came up, or the name that it is given in this place stands for others."""
         name = _name_of(place)
         return not self.has(array) or (name in self._names and (name, _size(array)) not in self._named)
 
     def verdicts(self, events: list[Event]) -> Verdicts:
         """The verdict on each statement of another run."""
-        results: dict[ast.stmt, list[tuple[Place, Array]]] = {}
+        results: dict[ast.stmt, list[tuple[CodePlace, Array]]] = {}
         for place, value in events:
             if is_result(place):
                 found = [(place, array) for array in telling(value)]
@@ -96,7 +96,7 @@ class Run:
         }
         return fine, [places[0] for places in unknown if places]
 
-    def first_of(self, events: list[Event], broken: Run, outputs: list[tuple[Array, Array]]) -> Place:
+    def first_of(self, events: list[Event], broken: Trace, outputs: list[tuple[Array, Array]]) -> CodePlace:
         """The first place whose numbers a broken run has and this one has not, or not by that name. Else the last that
         hands on a wrong output, or has a right one that is not handed on, or what only the broken run returns; else
         what the code does last.
@@ -119,7 +119,7 @@ class Run:
         return events[-1][0]
 
 
-def _name_of(place: Place) -> str:
+def _name_of(place: CodePlace) -> str:
     """The name that its value is given; "" where it is given none."""
     target = place.statement.targets[0] if isinstance(place.statement, ast.Assign) and place.is_whole else None
     return target.id if isinstance(target, ast.Name) else ""
@@ -154,7 +154,7 @@ def _size(array: Array) -> str:
     return f"{float(np.mean(np.abs(array) ** 1.5)):.8e}"
 
 
-def is_result(place: Place) -> bool:
+def is_result(place: CodePlace) -> bool:
     """True if it is what a statement computes: the whole, one of several, an argument of what is called for its
     effect, or what has been written into."""
     call = place.statement.value if isinstance(place.statement, ast.Expr) else None

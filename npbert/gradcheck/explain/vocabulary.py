@@ -12,7 +12,7 @@ import numpy as np
 from npbert.gradcheck.explain.code import Code, filled, replaced, text_of
 from npbert.gradcheck.explain.edits import Edit, edit_of, sizes
 from npbert.gradcheck.explain.grammar import WRAPS
-from npbert.gradcheck.explain.places import Place, broadcasts, compiled_expression, fingerprint, same
+from npbert.gradcheck.explain.places import CodePlace, broadcasts, compiled_expression, fingerprint, same
 
 _CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
 _TERMS = ("e + w", "e - w")
@@ -25,7 +25,7 @@ _OF_SIZES = ("n", "np.sqrt(n)")
 _MOST_CALLS, _MOST_FACTORS, _MOST_NUMBERS = 24, 13, 4000
 
 
-class Vocabulary:
+class NamesInScope:
     """forward: its source, and perhaps that of other methods, whose expressions may be missing"""
 
     def __init__(self, code: Code, forward: str = "") -> None:
@@ -42,7 +42,7 @@ class Vocabulary:
         }
         self.unused = bound - {node.id for node in names if isinstance(node.ctx, ast.Load)}
 
-    def unused_in(self, place: Place) -> Iterator[Edit]:
+    def unused_in(self, place: CodePlace) -> Iterator[Edit]:
         """What is computed or given, and never read, as a factor or term: perhaps it was forgotten in this place."""
         for name in sorted(self.unused) if place.is_float and not (place.is_index or place.hidden) else ():
             if broadcasts(place.env.get(name), place.value):
@@ -50,7 +50,7 @@ class Vocabulary:
                 more = _UNUSED + 1.0 * isinstance(place.statement, ast.Return)
                 yield from (replace(edit, more=more) for edit in edits)
 
-    def guesses(self, place: Place, kind: str) -> Iterator[Edit]:
+    def guesses(self, place: CodePlace, kind: str) -> Iterator[Edit]:
         """Factors, terms, steps or other expressions that fit in the place."""
         if kind == "missing step":
             yield from (edit_of(place, kind, step) for step in self._steps(place.expr))
@@ -65,14 +65,14 @@ class Vocabulary:
         if kind == "missing term" and (place.is_whole or place.is_one_of_several or _is_sum(place.expr)):
             yield from self._with(self._products(place), place, kind)
 
-    def _with(self, words: Iterable[ast.expr], place: Place, *kinds: str) -> Iterator[Edit]:
+    def _with(self, words: Iterable[ast.expr], place: CodePlace, *kinds: str) -> Iterator[Edit]:
         """The place with each of the words."""
         for word, kind in itertools.product(words, kinds):
             for text in _WITH_WORDS[kind]:
                 if "(1 - w)" not in text or not text_of(word).startswith("1 - "):  # that is the factor itself
                     yield edit_of(place, kind, filled(text, e=place.expr, w=word))
 
-    def _products(self, place: Place) -> Iterator[ast.expr]:
+    def _products(self, place: CodePlace) -> Iterator[ast.expr]:
         """Products of two arrays that have the shape of the place."""
         arrays = [(e, value) for e, value in self._base(place.env) if isinstance(value, np.ndarray) and value.ndim]
         for (a, one), (b, other) in itertools.product(arrays[:_MOST_FACTORS], repeat=2):

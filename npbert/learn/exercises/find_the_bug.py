@@ -18,7 +18,7 @@ from npbert.layers import (
     MeanSquaredError,
     SoftmaxCrossEntropy,
 )
-from npbert.learn.exercise import CHAPTERS, Exercise, Message, Part
+from npbert.learn.exercise import CHAPTERS, Exercise, Message, Section
 from npbert.learn.layers import layer_part
 from npbert.learn.source import Blank
 
@@ -112,7 +112,7 @@ def class_text(letter: str) -> str:
     return f"# its forward: {place}.py\nclass {letter.upper()}({name}):\n{inside}"
 
 
-class AnswersPart(Part):
+class AnswersPart(Section):
     """The dictionary of answers."""
 
     name = "ANSWERS"

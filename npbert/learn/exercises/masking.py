@@ -9,7 +9,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Vocabulary, load_dialogue
 from npbert.data.masking import mask_words
-from npbert.learn.exercise import CHAPTERS, Exercise, Message, Part
+from npbert.learn.exercise import CHAPTERS, Exercise, Message, Section
 from npbert.learn.source import Blank
 
 TEXT = """
@@ -69,7 +69,7 @@ class Draws:
         return np.array([(of & self.chosen).sum() for of in (is_mask, ~is_mask & ~stays, stays)]) / self.chosen.sum()
 
 
-class MaskingPart(Part):
+class MaskingPart(Section):
     """mask_words, judged by its draws."""
 
     def judge(self, thing: Any) -> Message | None:

@@ -16,7 +16,7 @@ WATCHED = tuple(f"{PACKAGE / room}/".replace("\\", "/") for room in ("layers", "
 
 
 @dataclass
-class Call:
+class TracedCall:
     """One call of a function of npbert: what ran in it, in order, is a line (its number) or another call.
 
     owner: the object whose method it is, or None for a plain function.
@@ -26,9 +26,9 @@ class Call:
     function: str
     first: int
     owner: Any = None
-    ran: list[int | Call] = field(default_factory=list)
+    ran: list[int | TracedCall] = field(default_factory=list)
 
-    def calls(self) -> Iterator[tuple[int, Call]]:
+    def calls(self) -> Iterator[tuple[int, TracedCall]]:
         """Each call made from here, with the line that made it."""
         line = self.first
         for item in self.ran:
@@ -42,9 +42,9 @@ class Call:
         return sorted({item for item in self.ran if isinstance(item, int)})
 
 
-def watched(compute: Callable[[], object]) -> Call:
+def watched(compute: Callable[[], object]) -> TracedCall:
     """Call `compute`, and return what was called in it, in npbert's layers, blocks, models and optimizers."""
-    root = Call("", "", 0)
+    root = TracedCall("", "", 0)
     stack = [root]
 
     def on_call(frame: FrameType, event: str, _: Any) -> Any:
@@ -53,7 +53,7 @@ def watched(compute: Callable[[], object]) -> Call:
             return None
         if frame.f_code.co_name.startswith("<"):  # a lambda or a comprehension: its lines are those of its function
             return on_line
-        call = Call(path, frame.f_code.co_name, frame.f_code.co_firstlineno, frame.f_locals.get("self"))
+        call = TracedCall(path, frame.f_code.co_name, frame.f_code.co_firstlineno, frame.f_locals.get("self"))
         stack[-1].ran.append(call)
         stack.append(call)
         return on_line_of_its_own

@@ -22,9 +22,9 @@ from npbert.layers import (
 )
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.optim import AdamW, adam, clip_factor
-from npbert.pages.number.calls import PACKAGE, Call, functions_in, text_of, watched
+from npbert.pages.number.calls import PACKAGE, TracedCall, functions_in, text_of, watched
 
-Road: TypeAlias = tuple[tuple[Call, list[int]], ...]
+Road: TypeAlias = tuple[tuple[TracedCall, list[int]], ...]
 """Calls within one another, the outermost first, each with the lines of it that count."""
 
 NOT_SHOWN = ("bert.gather", "bert.pooler", "bert.encoder.gather", "seq_relationship")
@@ -77,7 +77,7 @@ def _update() -> Road:
     return _with_helpers(watched(step))[1:]
 
 
-def _steps(call: Call, outer: Road, names: dict[int, str], phase: str) -> Iterator[tuple[str, str, Road]]:
+def _steps(call: TracedCall, outer: Road, names: dict[int, str], phase: str) -> Iterator[tuple[str, str, Road]]:
     """Part, kind and road of each step that is computed in `call`, which was reached by `outer`."""
     owner, part = call.owner, names.get(id(call.owner), "")
     if isinstance(owner, Layer) and call.function == phase:
@@ -96,7 +96,7 @@ def _steps(call: Call, outer: Road, names: dict[int, str], phase: str) -> Iterat
         yield from _steps(child, (*outer, *here), names, phase)
 
 
-def _between(call: Call, part: str, names: dict[int, str]) -> Iterator[tuple[str, str, Road]]:
+def _between(call: TracedCall, part: str, names: dict[int, str]) -> Iterator[tuple[str, str, Road]]:
     """The sums, the forks and the product of a head: what a layer made of parts computes itself, between them."""
 
     def at(*wanted: str) -> list[int]:
@@ -132,7 +132,7 @@ def _between(call: Call, part: str, names: dict[int, str]) -> Iterator[tuple[str
                 yield f"{names[id(layer.owner)]}.attention", "Fork", roads
 
 
-def _attention(call: Call, outer: Road, part: str) -> Iterator[tuple[str, str, Road]]:
+def _attention(call: TracedCall, outer: Road, part: str) -> Iterator[tuple[str, str, Road]]:
     """The three steps of attention: the scores before softmax, softmax, and the mean after it; backward in reverse."""
     is_forward = call.function == "forward"
     road, softmax = _road_to(call, "softmax" if is_forward else "softmax_backward")
@@ -146,7 +146,7 @@ def _attention(call: Call, outer: Road, part: str) -> Iterator[tuple[str, str, R
     yield part, "WeightedMean", after if is_forward else before
 
 
-def _road_to(call: Call, function: str) -> tuple[list[tuple[Call, int]], Call]:
+def _road_to(call: TracedCall, function: str) -> tuple[list[tuple[TracedCall, int]], TracedCall]:
     """The calls that lead to the one of `function`, each with the line that leads on, and that one."""
     for line, child in call.calls():
         if child.function == function and child.owner is None:
@@ -158,13 +158,13 @@ def _road_to(call: Call, function: str) -> tuple[list[tuple[Call, int]], Call]:
     return [], call
 
 
-def _with_helpers(call: Call) -> Road:
+def _with_helpers(call: TracedCall) -> Road:
     """A call with the functions that it calls for its own computation."""
     helpers = (_with_helpers(child) for _, child in call.calls())
     return ((call, call.lines()), *(step for road in helpers for step in road))
 
 
-def _frame(call: Call, lines: Iterable[int]) -> dict[str, Any]:
+def _frame(call: TracedCall, lines: Iterable[int]) -> dict[str, Any]:
     """A function with the lines of it that count: its head, and a check of what was handed in, compute nothing."""
     name, last = functions_in(call.file)[call.first]
     text = text_of(call.file)

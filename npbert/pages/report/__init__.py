@@ -8,7 +8,7 @@ from npbert.pages.report.page import (
     write_comparison,
     write_report,
 )
-from npbert.pages.report.run import Run, read_run
+from npbert.pages.report.run import RunFiles, read_run
 
 __all__ = ["REPORT_FILE", "COMPARISON_FILE", "report_page", "write_report", "comparison_page", "write_comparison"]
-__all__ += ["Run", "read_run"]
+__all__ += ["RunFiles", "read_run"]

@@ -15,7 +15,7 @@ from npbert.io.files import FileError
 from npbert.io.messages import counted
 from npbert.models.hugging_face.checkpoint import find_weights
 from npbert.models.hugging_face.tensors import TensorFile
-from npbert.pages.report.run import Run
+from npbert.pages.report.run import RunFiles
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.log import EVENTS_FOLDER
 from npbert.training.pretrain import PretrainSettings
@@ -25,7 +25,7 @@ from npbert.training.state import MODEL_FOLDER
 _LONGEST_RECORD, _SPEED = 2**26, "tokens_per_second"
 
 
-def facts_of(run: Run) -> dict[str, str]:
+def facts_of(run: RunFiles) -> dict[str, str]:
     """What is known of a run as a whole, by its name in words. What it has not written down is left out."""
     seconds, sessions, speed = _clock(run.folder)
     took = _duration(seconds) + (f", in {sessions} sessions" if sessions > 1 else "")
@@ -40,7 +40,7 @@ def facts_of(run: Run) -> dict[str, str]:
     return {name: value for name, value in known.items() if value}
 
 
-def command_of(run: Run) -> str:
+def command_of(run: RunFiles) -> str:
     """The command that makes this run again: the settings that are not as they are when nothing is said."""
     kind: Any = PretrainSettings if "corpus" in run.settings else FinetuneSettings
     words = ["npbert", "pretrain" if kind is PretrainSettings else "finetune", str(run.folder)]
@@ -57,7 +57,7 @@ def command_of(run: Run) -> str:
     return shlex.join(words)
 
 
-def settings_of(run: Run) -> list[tuple[str, str, str]]:
+def settings_of(run: RunFiles) -> list[tuple[str, str, str]]:
     """(name, value, what it means) of every setting."""
     kind: Any = PretrainSettings if "corpus" in run.settings else FinetuneSettings
     meanings = {entry.name: entry.metadata["help"] for entry in fields(kind)}

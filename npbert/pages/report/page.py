@@ -13,7 +13,7 @@ from npbert.io.files import FileError, atomic_write, write_where_asked
 from npbert.pages.html import page, resource, templates
 from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
 from npbert.pages.report.pictures import PERCENTS, answers, attention, curves, layers, metric_in_words, words_in
-from npbert.pages.report.run import Run, read_run
+from npbert.pages.report.run import RunFiles, read_run
 from npbert.training.state import MODEL_FOLDER
 
 _SETTINGS = ("corpus", "train", "held_out", "model", "max_length", "batch_size", "learning_rate", "seed")
@@ -47,7 +47,7 @@ def write_comparison(folders: Sequence[str | Path], path: str | Path) -> None:
         file.write_text(whole, encoding="utf-8")
 
 
-def comparison_page(runs: Sequence[Run]) -> str:
+def comparison_page(runs: Sequence[RunFiles]) -> str:
     """The page of several runs: their curves over each other, their numbers, and the settings that differ."""
     runs = [run._replace(name=name) for run, name in zip(runs, _names_of(runs), strict=True)]
     all_facts = [dict(_chief_numbers(run)) | facts_of(run) for run in runs]
@@ -69,7 +69,7 @@ def comparison_page(runs: Sequence[Run]) -> str:
     return page(title, body, description=DESCRIPTION, style=_style(), scripts=_script())
 
 
-def _names_of(runs: Sequence[Run]) -> list[str]:
+def _names_of(runs: Sequence[RunFiles]) -> list[str]:
     """The shortest ends of their paths that tell the folders apart; one that is given twice is numbered."""
     paths = [run.folder.resolve() for run in runs]
     for length in range(1, max(len(path.parts) for path in paths) + 1):
@@ -87,7 +87,7 @@ def _script() -> str:
     return f"<script>\n{resource('report/report.js')}</script>"
 
 
-def report_page(run: Run) -> str:
+def report_page(run: RunFiles) -> str:
     """The page: what the run is, its curves, what happened in its layers, and what the model says of examples.
 
     Raises: FileError for a file of the run with something else in it than a run writes.
@@ -131,12 +131,12 @@ def _environment() -> Any:
     return made
 
 
-def _chief_settings(run: Run) -> list[tuple[str, str]]:
+def _chief_settings(run: RunFiles) -> list[tuple[str, str]]:
     known = {name: run.settings[name] for name in _SETTINGS if run.settings.get(name) not in (None, "", [])}
     return [(name.replace("_", " "), in_words(value)) for name, value in known.items()]
 
 
-def _chief_numbers(run: Run) -> Iterator[tuple[str, str]]:
+def _chief_numbers(run: RunFiles) -> Iterator[tuple[str, str]]:
     """The last number of each kind, and of the held-out ones the best model's."""
     judged = {row["step"]: row for row in run.metrics if any(name.startswith("eval_") for name in row)}
     best = judged.get(run.best_step, {}) if run.best_step else {}
@@ -155,7 +155,7 @@ def _names_in(row: dict[str, Any]) -> Iterator[str]:
         yield from _names_in(value) if isinstance(value, dict) else ()
 
 
-def _numbers(run: Run) -> list[list[str]]:
+def _numbers(run: RunFiles) -> list[list[str]]:
     """The numbers of the first evaluation, of the best and of the last, and the baselines, below their head."""
     judged = {row["step"]: row for row in run.metrics if any(name.startswith("eval_") for name in row)}
     if not judged:

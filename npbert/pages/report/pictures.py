@@ -14,7 +14,7 @@ from npbert.io.files import FileError
 from npbert.models import BertModel
 from npbert.pages.html import resource
 from npbert.pages.report.chart import MANY, Curve, chart
-from npbert.pages.report.run import Run
+from npbert.pages.report.run import RunFiles
 from npbert.plots import plot_confusion, plot_layers, plot_predictions, plot_update_ratios
 from npbert.plots.attention import attention_figure
 from npbert.plots.curves import curve_names
@@ -44,7 +44,7 @@ def picture(figure: Any, name: str, alt: str, words: str) -> Picture:
     return Picture(inline_svg(figure, f"picture-{name}", alt), words)
 
 
-def curves(*runs: Run) -> list[Picture]:
+def curves(*runs: RunFiles) -> list[Picture]:
     """Losses and metrics, and then what each step was made with: a chart for each number, with what training and a
     held-out set gave; of several runs, those of all over each other."""
     found = list(dict.fromkeys(name for run in runs for name in curve_names(run.metrics)))
@@ -61,7 +61,7 @@ def curves(*runs: Run) -> list[Picture]:
     return pictures
 
 
-def _chart(name: str, runs: Sequence[Run]) -> tuple[str, list[tuple[str, str]]]:
+def _chart(name: str, runs: Sequence[RunFiles]) -> tuple[str, list[tuple[str, str]]]:
     """The chart of a number, and the names and looks of what is in it."""
     lines, rings, key = [], [], []
     for number, run in enumerate(runs):
@@ -79,11 +79,11 @@ def _chart(name: str, runs: Sequence[Run]) -> tuple[str, list[tuple[str, str]]]:
     return chart(metric_in_words(name), lines, baseline=baseline, rings=rings), key
 
 
-def _key(charts: Sequence[tuple[str, list[tuple[str, str]]]], runs: Sequence[Run]) -> list[tuple[str, str]]:
+def _key(charts: Sequence[tuple[str, list[tuple[str, str]]]], runs: Sequence[RunFiles]) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pair for _, key in charts for pair in key))
 
 
-def _said(names: Sequence[str], runs: Sequence[Run]) -> str:
+def _said(names: Sequence[str], runs: Sequence[RunFiles]) -> str:
     """What the charts show, and how they are read."""
     run = runs[0]
     is_regression = run.settings.get("task") in ("regression", "sts", "similarity")
@@ -116,7 +116,7 @@ def words_in(text: str) -> list[tuple[str, str]]:
     return [(word, " ".join(meaning.split())) for word, meaning in meanings if re.search(rf"\b{word}\b", text)]
 
 
-def layers(run: Run) -> list[Picture]:
+def layers(run: RunFiles) -> list[Picture]:
     """The gradient and the update by layer and step."""
     if not run.layers:
         return [Picture("", "This run wrote nothing down about its layers: it is an old one.")]
@@ -149,7 +149,7 @@ def answers(row: dict[str, Any]) -> list[Picture]:
     return []
 
 
-def attention(run: Run) -> Picture:
+def attention(run: RunFiles) -> Picture:
     """The attention of the best model's heads in an example of the report."""
     example, model = _example(run.report_rows[-1]) if run.report_rows else None, run.folder / MODEL_FOLDER
     if example is None or not (model / "config.json").is_file():

@@ -10,7 +10,7 @@ from npbert.training.plot import PLOT_FILE
 from npbert.training.settings import SETTINGS_FILE, read_settings
 
 
-class Run(NamedTuple):
+class RunFiles(NamedTuple):
     """The folder of a run, its settings by name, and the rows of its three files. ended: whether it is over.
 
     best_step: that of the model in model/. baselines: the numbers that knowing next to nothing gives on the held-out
@@ -38,7 +38,7 @@ class Run(NamedTuple):
         return str(self.report_rows[-1].get("kind", "")) if self.report_rows else ""
 
 
-def read_run(folder: str | Path) -> Run:
+def read_run(folder: str | Path) -> RunFiles:
     """The run in `folder`. While it goes on, that is what it has written so far. (Extra: train.)
 
     Raises: FileError that names what is missing or wrong: no folder of a run, no numbers yet, a row that is none;
@@ -58,4 +58,4 @@ def read_run(folder: str | Path) -> Run:
             raise FileError(f"{folder / METRICS_FILE}: {name} is {value!r}, wanted a number")
     settings, ended = read_settings(folder / SETTINGS_FILE), (folder / PLOT_FILE).exists()
     judged = best_step_in(report_rows), baselines_in(report_rows)
-    return Run(folder, settings, metrics, layers, report_rows, ended, *judged)
+    return RunFiles(folder, settings, metrics, layers, report_rows, ended, *judged)

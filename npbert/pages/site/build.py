@@ -23,7 +23,7 @@ from npbert.pages.site.contents import contents_page, reference_pages, search_in
 from npbert.pages.site.errors import errors_in, errors_page
 from npbert.pages.site.library import Library
 from npbert.pages.site.number import NUMBER_PAGE, number_data
-from npbert.pages.site.panels import Panels, Proof, prove, read_bugs
+from npbert.pages.site.panels import Panels, ProofPanel, prove, read_bugs
 from npbert.pages.site.rendering import render
 from npbert.pages.site.source_page import source_page
 from npbert.pages.site.sources import PACKAGE
@@ -38,7 +38,7 @@ def build_site(
     folder: Path,
     *,
     root: Path | None = None,
-    proofs: list[Proof] | None = None,
+    proofs: list[ProofPanel] | None = None,
     number: dict[str, Any] | None = None,
     processes: int = 1,
 ) -> int:
@@ -67,7 +67,7 @@ def build_site(
     return sum(path.endswith(".html") for path in files)
 
 
-def site_files(library: Library, proofs: list[Proof], number: dict[str, Any]) -> dict[str, bytes]:
+def site_files(library: Library, proofs: list[ProofPanel], number: dict[str, Any]) -> dict[str, bytes]:
     """Every file of the site by its path. Raises: as build_site."""
     bugs = read_bugs(library.root)
     panels = Panels(library, proofs, bugs)

@@ -12,10 +12,10 @@ from npbert.pages.site.chapters import public_names_in
 from npbert.pages.site.definitions import Definition
 from npbert.pages.site.docstring import Texts
 from npbert.pages.site.errors import ERRORS_PAGE, Explained
-from npbert.pages.site.examples import Example, example_of, examples_in
+from npbert.pages.site.examples import CodeExample, example_of, examples_in
 from npbert.pages.site.library import Library, relative
 from npbert.pages.site.number import NUMBER_PAGE
-from npbert.pages.site.panels import Proof, in_words
+from npbert.pages.site.panels import ProofPanel, in_words
 from npbert.pages.site.rendering import Page, highlighted, render
 from npbert.pages.site.sources import Function, Source, first_sentence
 
@@ -25,7 +25,7 @@ _ABOUT = "BERT in NumPy, with every derivative written by hand: its chapters, it
 _SPECIAL = ("__call__", "__len__", "__getitem__", "__iter__")
 
 
-def contents_page(library: Library, proofs: list[Proof], num_bugs: int) -> Page:
+def contents_page(library: Library, proofs: list[ProofPanel], num_bugs: int) -> Page:
     """index.html: all that there is, in the order to read it in."""
     own = [source for source in library.sources if source.path.startswith("npbert/")]
     in_rooms = groupby((source for source in own if source.room), key=lambda source: source.room.split("/")[0])
@@ -146,7 +146,7 @@ def reference_pages(library: Library, errors: list[Explained]) -> list[Page]:
 
 
 def _reference_page(
-    library: Library, room: Source, described: dict[int, str], examples: list[Example], errors: list[Explained]
+    library: Library, room: Source, described: dict[int, str], examples: list[CodeExample], errors: list[Explained]
 ) -> Page:
     """The page of a room. described: the address of each description by the id of its node; those here are added."""
     path = reference_path(room)

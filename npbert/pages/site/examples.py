@@ -14,7 +14,7 @@ _PART = re.compile(r"^```(\w*) ?(\S*)\n(.*?)^```|^#+ ([^\n]*)", re.DOTALL | re.M
 
 
 @dataclass(frozen=True)
-class Example:
+class CodeExample:
     """A block of code. title: of its chapter. address: the heading that it stands below. names: of npbert, in it."""
 
     code: str
@@ -23,12 +23,12 @@ class Example:
     names: frozenset[str]
 
 
-def examples_in(library: Library) -> list[Example]:
+def examples_in(library: Library) -> list[CodeExample]:
     """All of them, in the order of the chapters."""
     return [example for chapter in library.chapters for example in _in_chapter(chapter)]
 
 
-def _in_chapter(chapter: Chapter) -> Iterator[Example]:
+def _in_chapter(chapter: Chapter) -> Iterator[CodeExample]:
     anchors: set[str] = set()
     known: set[str] = set()  # what blocks above have imported can be used below
     for kind, file, content, heading in _PART.findall(chapter.text):
@@ -38,7 +38,7 @@ def _in_chapter(chapter: Chapter) -> Iterator[Example]:
             code = textwrap.dedent(content.rstrip("\n"))
             tree = ast.parse(code)
             known |= {name for name, module, _ in imported_in(tree) if module.startswith("npbert")}
-            yield Example(code, chapter.title, f"{chapter.page}#{anchor}", frozenset(_used(tree, known)))
+            yield CodeExample(code, chapter.title, f"{chapter.page}#{anchor}", frozenset(_used(tree, known)))
 
 
 def _used(tree: ast.Module, known: set[str]) -> Iterator[str]:
@@ -49,7 +49,7 @@ def _used(tree: ast.Module, known: set[str]) -> Iterator[str]:
             yield node.attr
 
 
-def example_of(name: str, examples: list[Example]) -> Example | None:
+def example_of(name: str, examples: list[CodeExample]) -> CodeExample | None:
     """The best of those that use a name: one that begins with imports, and so can be run alone, and is short."""
     named = [example for example in examples if name in example.names]
     return min(named, key=lambda each: (not each.code.startswith(("import ", "from ")), len(each.code)), default=None)

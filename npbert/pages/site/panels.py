@@ -31,7 +31,7 @@ from npbert.pages.site.rendering import diff_html
 from npbert.pages.site.sources import Source, read_source
 
 
-class Proof(NamedTuple):
+class ProofPanel(NamedTuple):
     """The check of a block of the catalogue: how many derivatives are proved, and how far off two estimates are.
 
     block: its name there. layer_class: its class, as npbert.layers.linear.Linear. parts: the classes of all that it is
@@ -46,7 +46,7 @@ class Proof(NamedTuple):
     complex_step: float
 
 
-def prove(processes: int = 1) -> list[Proof]:
+def prove(processes: int = 1) -> list[ProofPanel]:
     """Check every block of the catalogue. Raises: GradientError when one is not proved; no site is made of that.
 
     processes: how many share the work; each is a fresh Python.
@@ -57,7 +57,7 @@ def prove(processes: int = 1) -> list[Proof]:
         return list(pool.map(_prove, CATALOGUE))
 
 
-def _prove(block: str) -> Proof:
+def _prove(block: str) -> ProofPanel:
     setting = CATALOGUE[block]
     layer, inputs, rng = setting.make()
     report = check_gradients(layer, *inputs, rng=rng)
@@ -65,14 +65,14 @@ def _prove(block: str) -> Proof:
         raise GradientError(f"{block}: {report}")
     errors = [report.worst[method].relative_error for method in (FINITE_DIFFERENCES, COMPLEX_STEP)]
     parts = frozenset(_called(type(part)) for _, part in named_parts(layer))
-    return Proof(block, _called(setting.layer_class), parts, report.count, *errors)
+    return ProofPanel(block, _called(setting.layer_class), parts, report.count, *errors)
 
 
 def _called(layer_class: type[Any]) -> str:
     return f"{layer_class.__module__}.{layer_class.__qualname__}"
 
 
-def proofs_of(owner: Definition, proofs: list[Proof], definitions: Definitions) -> tuple[str, list[Proof]]:
+def proofs_of(owner: Definition, proofs: list[ProofPanel], definitions: Definitions) -> tuple[str, list[ProofPanel]]:
     """The proofs of a class; else those of what is made from it, or of the smallest block that has it as a part.
 
     The words say which, and are "" for its own.
@@ -89,7 +89,7 @@ def proofs_of(owner: Definition, proofs: list[Proof], definitions: Definitions) 
     return "Checked as a part: ", holding[:1]
 
 
-def in_words(proofs: list[Proof]) -> str:
+def in_words(proofs: list[ProofPanel]) -> str:
     """The figures of some proofs in a sentence."""
     count = sum(proof.derivatives for proof in proofs)
     worst = max(proof.differences for proof in proofs), max(proof.complex_step for proof in proofs)
@@ -189,7 +189,7 @@ def _without_docstring(text: str) -> list[str]:
 class Panels:
     """The panels of all classes and functions, as panel.html shows them."""
 
-    def __init__(self, library: Library, proofs: list[Proof], bugs: list[Bug]) -> None:
+    def __init__(self, library: Library, proofs: list[ProofPanel], bugs: list[Bug]) -> None:
         self.library, self.proofs, self.bugs = library, proofs, bugs
 
     def panel(self, thing: Definition) -> dict[str, Any] | None:

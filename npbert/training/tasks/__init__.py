@@ -4,7 +4,7 @@ from npbert.io.errors import one_of
 from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
-from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, labels_of
+from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, labels_of
 from npbert.training.tasks.text import TextClassification, TextRegression
 
 TASKS: dict[str, type[FinetuneTask]] = {
@@ -49,7 +49,7 @@ __all__ = [
     "TaskSettings",
     "FinetuneTask",
     "Labelled",
-    "Example",
+    "JudgedExample",
     "labels_of",
     "task_named",
     "TextClassification",

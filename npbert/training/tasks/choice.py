@@ -16,7 +16,7 @@ from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import accuracy
 from npbert.training.tasks.report_rows import cut, wrong_rows
 from npbert.training.tasks.table import header_hint, read_rows
-from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, targets_of
+from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, targets_of
 
 
 class MultipleChoice(FinetuneTask):
@@ -68,12 +68,12 @@ class MultipleChoice(FinetuneTask):
         size, numbers = self.settings.batch_size, range(len(encodings))
         return [numbers[start : start + size] for start in numbers[::size]]
 
-    def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
+    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
         scores, labels = np.stack(logits), targets_of(examples)
         loss = float(SoftmaxCrossEntropy()(scores, labels))
         return {"accuracy": accuracy(scores.argmax(axis=1), labels), "loss": loss}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, object]:
+    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
         labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
 
         def describe(number: int) -> dict[str, object]:

@@ -14,7 +14,7 @@ from npbert.inference import Answer, AnswerSpan
 from npbert.training.log import short
 from npbert.training.span_metrics import exact_match, squad_scores
 from npbert.training.tasks.report_rows import cut, surest
-from npbert.training.tasks.task import Example, FinetuneTask, TaskSettings
+from npbert.training.tasks.task import FinetuneTask, JudgedExample, TaskSettings
 
 _AROUND, _ANSWERS = 160, 5
 """The characters of a passage that a report shows before and after an answer, and the most right answers."""
@@ -44,21 +44,21 @@ class QuestionAnswering(FinetuneTask, Answer):
     ) -> tuple[list[Question], None]:
         return read_squad(path), None
 
-    def prepare(self, rows: Sequence[Question], path: str = "") -> list[Example]:
+    def prepare(self, rows: Sequence[Question], path: str = "") -> list[JudgedExample]:
         """The windows of all questions, each with its share of the first gold answer."""
         windows = self.all_windows([row.question for row in rows], [row.passage for row in rows])
         return [
-            Example(encoding, question, _find(encoding, question.answers[0]))
+            JudgedExample(encoding, question, _find(encoding, question.answers[0]))
             for question, encodings in zip(rows, windows, strict=True)
             for encoding in encodings
         ]
 
-    def collate(self, examples: Sequence[Example]) -> Batch:
+    def collate(self, examples: Sequence[JudgedExample]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])
         batch.start_positions, batch.end_positions = np.array([example.target for example in examples]).T
         return batch
 
-    def predict(self, examples: Sequence[Example]) -> list[Answered]:
+    def predict(self, examples: Sequence[JudgedExample]) -> list[Answered]:
         """The best answer to each question, from all of its windows."""
         answered = []
         pairs = zip(examples, super().predict(examples), strict=True)
@@ -69,13 +69,13 @@ class QuestionAnswering(FinetuneTask, Answer):
             answered.append(Answered(question, self.best(encodings, logits, question.passage, 1)[0], losses))
         return answered
 
-    def judge(self, answered: Sequence[Answered], examples: Sequence[Example]) -> dict[str, float]:
+    def judge(self, answered: Sequence[Answered], examples: Sequence[JudgedExample]) -> dict[str, float]:
         predictions = {question.id: span.text for question, span, _ in answered}
         gold = {question.id: [answer.text for answer in question.answers] for question, *_ in answered}
         loss = float(np.mean([loss for each in answered for loss in each.losses]))
         return {**squad_scores(predictions, gold)._asdict(), "loss": loss}
 
-    def report_row(self, answered: Sequence[Answered], examples: Sequence[Example]) -> dict[str, object]:
+    def report_row(self, answered: Sequence[Answered], examples: Sequence[JudgedExample]) -> dict[str, object]:
         right = [exact_match(span.text, [gold.text for gold in question.answers]) for question, span, _ in answered]
         wrong, scores = np.array(right) == 0, np.array([span.score for _, span, _ in answered])
         worst = [_describe(answered[number].question, answered[number].span) for number in surest(wrong, scores)]

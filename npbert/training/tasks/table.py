@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from npbert.data.tables import Row, read_table
+from npbert.data.tables import TableRow, read_table
 from npbert.io.errors import Place, Sentence, Setting
 from npbert.io.files import FileError
 from npbert.io.messages import MOST_NAMES, listed
@@ -19,7 +19,7 @@ _USUAL_NAMES = {"label", "labels", "gold_label", "class", "category", "target", 
 _TOO_MANY = 100
 
 
-def read_rows(path: str, settings: TaskSettings, columns: Columns) -> list[Row]:
+def read_rows(path: str, settings: TaskSettings, columns: Columns) -> list[TableRow]:
     """The rows of a table, without its header, whose first value is the label.
 
     Raises: FileError for a file that cannot be read as a table, and when first_row is header, but the first row has a
@@ -44,7 +44,7 @@ def may_be_header(index: int, settings: TaskSettings, columns: Columns) -> bool:
     return index == 0 and not settings.first_row and all(column.isdigit() for _, column in columns)
 
 
-def header_hint(index: int, row: Row, settings: TaskSettings, columns: Columns) -> Sentence:
+def header_hint(index: int, row: TableRow, settings: TaskSettings, columns: Columns) -> Sentence:
     """The hint of an error about a row's label: what to give if the row names the columns, where it may do so."""
     return settings_for_header(row, columns) if may_be_header(index, settings, columns) else ""
 
@@ -62,7 +62,7 @@ def is_unlike_the_others(labels: Sequence[str]) -> bool | None:
     return None if len(counts) < len(others) else False
 
 
-def settings_for_header(row: Row, columns: Columns) -> Sentence:
+def settings_for_header(row: TableRow, columns: Columns) -> Sentence:
     """What to give when `row` names the columns, and when it is an example."""
     names: dict[str, list[str]] = {}
     for (setting, _), value in zip(columns, row.values, strict=True):

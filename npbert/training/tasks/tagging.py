@@ -17,7 +17,7 @@ from npbert.training.metrics import accuracy
 from npbert.training.span_metrics import entity_scores
 from npbert.training.tasks.report_rows import confusion, cut, surest
 from npbert.training.tasks.table import find_labels, number_of
-from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings
+from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings
 
 OUTSIDE = "O"
 _WORDS = 80
@@ -62,7 +62,7 @@ class Tagging(FinetuneTask, Tag):
                 hint = ("for tags of another kind, give ", Setting("task", ("pos",)))
                 raise FileError(str(error), where=f"{sentence.place} on", hint=hint) from error
 
-    def collate(self, examples: Sequence[Example]) -> Batch:
+    def collate(self, examples: Sequence[JudgedExample]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])
         rows = []
         for encoding, _, tags in examples:
@@ -73,7 +73,7 @@ class Tagging(FinetuneTask, Tag):
         batch.labels = pad_rows(rows, IGNORED)
         return batch
 
-    def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
+    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
         """The metrics of the tags; the loss is over the words that a model sees."""
         targets = [tags[word] for encoding, _, tags in examples for _, word in first_tokens(encoding)]
         loss = float(SoftmaxCrossEntropy()(np.concatenate(logits), np.array(targets)))
@@ -83,7 +83,7 @@ class Tagging(FinetuneTask, Tag):
         """The metrics of lists of tags."""
         return {**entity_scores(predicted, gold)._asdict(), "accuracy": accuracy(*self._numbers(predicted, gold))}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, object]:
+    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
         predicted, gold = self._tags(logits, examples)
         wrong = np.array([ours != theirs for ours, theirs in zip(predicted, gold, strict=True)])
         worst = []
@@ -94,7 +94,9 @@ class Tagging(FinetuneTask, Tag):
         counts = confusion(true, ours, self._names)
         return {"kind": "tags", "examples": len(examples), "wrong": int(wrong.sum()), "worst": worst, **counts}
 
-    def _tags(self, logits: Sequence[Array], examples: Sequence[Example]) -> tuple[list[list[str]], list[list[str]]]:
+    def _tags(
+        self, logits: Sequence[Array], examples: Sequence[JudgedExample]
+    ) -> tuple[list[list[str]], list[list[str]]]:
         """The most probable tag of each word, O for those that were cut off; and the right ones."""
         labels, predicted = self.labels, []
         for (encoding, words, _), scores in zip(examples, logits, strict=True):

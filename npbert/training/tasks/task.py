@@ -75,7 +75,7 @@ class Labelled(NamedTuple):
     target: Any
 
 
-class Example(NamedTuple):
+class JudgedExample(NamedTuple):
     """A row as tokens: what a model reads, what is given, and the target."""
 
     encoding: Any
@@ -135,12 +135,12 @@ class FinetuneTask(Task):
         """The names of the labels, or where the model's configuration has none, their numbers."""
         return labels_of(self.model.config)
 
-    def prepare(self, rows: Sequence[Any], path: str = "") -> list[Example]:
+    def prepare(self, rows: Sequence[Any], path: str = "") -> list[JudgedExample]:
         """The rows as tokens. path: of the file, for a warning of texts that are cut."""
         encodings = self.tokenize([row.given for row in rows], path)
-        return [Example(encoding, *row) for encoding, row in zip(encodings, rows, strict=True)]
+        return [JudgedExample(encoding, *row) for encoding, row in zip(encodings, rows, strict=True)]
 
-    def collate(self, examples: Sequence[Example]) -> Batch:
+    def collate(self, examples: Sequence[JudgedExample]) -> Batch:
         """A batch of the examples, with what is to be learned from them."""
         batch = self.batch([example.encoding for example in examples])
         batch.labels = targets_of(examples)
@@ -150,7 +150,7 @@ class FinetuneTask(Task):
         """The batch of the encodings that the model reads."""
         return self.tokenizer.batch(encodings)
 
-    def predict(self, examples: Sequence[Example]) -> Any:
+    def predict(self, examples: Sequence[JudgedExample]) -> Any:
         """The logits of each example, for `judge` and `report_row`."""
         encodings = [example.encoding for example in examples]
         return shared_out(self.communicator, encodings, self.groups(encodings), self.logits)
@@ -160,24 +160,24 @@ class FinetuneTask(Task):
         by themselves, too."""
         return [numbers[::-1] for numbers in batches_by_length([len(encoding.ids) for encoding in encodings])]
 
-    def judge(self, logits: Any, examples: Sequence[Example]) -> dict[str, float]:
+    def judge(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, float]:
         """The metrics of the paper's tables for what `predict` gave."""
         raise NotImplementedError(f"{type(self).__name__} has no judge(logits, examples)")
 
-    def evaluate(self, examples: Sequence[Example]) -> dict[str, float]:
+    def evaluate(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         """The metrics of the model."""
         return self.judge(self.predict(examples), examples)
 
-    def report_row(self, logits: Any, examples: Sequence[Example]) -> dict[str, object]:
+    def report_row(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, object]:
         """A row for shown.jsonl: what a person would look at of what `predict` gave. (report_rows.py says what is in
         it.)"""
         return {}
 
-    def baselines(self, examples: Sequence[Example]) -> dict[str, float]:
+    def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         """The metrics of a model that gives every example the same answer; none where that is not an answer at all."""
         return {}
 
-    def class_scores(self, logits: Any, examples: Sequence[Example]) -> dict[str, ClassScores]:
+    def class_scores(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
         """The scores of each label, for what `predict` gave; none where there are no labels."""
         return {}
 
@@ -190,7 +190,7 @@ class FinetuneTask(Task):
         return metric.replace("_", " ")
 
 
-def targets_of(examples: Sequence[Example]) -> Array:
+def targets_of(examples: Sequence[JudgedExample]) -> Array:
     """The targets of the examples (N,)."""
     return np.array([example.target for example in examples])
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.tables import Row
+from npbert.data.tables import TableRow
 from npbert.data.tokenizer import Text
 from npbert.inference import Classify
 from npbert.io.errors import InputError, InputWarning, Place, Setting
@@ -17,7 +17,7 @@ from npbert.training.log import short
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks import table
 from npbert.training.tasks.report_rows import MOST, confusion, cut, wrong_rows
-from npbert.training.tasks.task import Example, FinetuneTask, Labelled, TaskSettings, targets_of
+from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, targets_of
 
 _ENOUGH = 50  # examples, to say of a column that it holds no texts
 _POINTS = 400  # that a picture shows
@@ -49,7 +49,7 @@ class TextClassification(FinetuneTask, Classify):
 
     @classmethod
     def targets(
-        cls, rows: Sequence[Row], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
+        cls, rows: Sequence[TableRow], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
     ) -> Targets:
         """The number to be predicted for each row, whose first value is its label; and the labels.
 
@@ -91,16 +91,16 @@ class TextClassification(FinetuneTask, Classify):
         positive = self.positive if metric == "f1" else None
         return super().title_of(metric) if positive is None else f"f1 (of {self.name_of(positive)!r})"
 
-    def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
+    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
         scores, labels = np.stack(logits), targets_of(examples)
         loss = float(SoftmaxCrossEntropy()(scores, labels))
         return {**self._metrics(scores.argmax(axis=1), labels), "loss": loss}
 
-    def class_scores(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, ClassScores]:
+    def class_scores(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
         scores = class_scores(np.stack(logits).argmax(axis=1), targets_of(examples))
         return {self.name_of(number): each for number, each in scores.items()}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, object]:
+    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
         labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
 
         def describe(number: int) -> dict[str, object]:
@@ -109,7 +109,7 @@ class TextClassification(FinetuneTask, Classify):
 
         return {"kind": "labels", **wrong_rows(logits, labels, describe), **confusion(labels, best, self.labels)}
 
-    def baselines(self, examples: Sequence[Example]) -> dict[str, float]:
+    def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         labels = targets_of(examples)
         counts = np.bincount(labels)
         shares = counts[counts > 0] / len(labels)
@@ -137,7 +137,7 @@ class TextRegression(TextClassification):
 
     @classmethod
     def targets(
-        cls, rows: Sequence[Row], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
+        cls, rows: Sequence[TableRow], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
     ) -> Targets:
         for index, row in enumerate(rows):
             if not table.is_number(row.values[0]):
@@ -145,7 +145,7 @@ class TextRegression(TextClassification):
                 raise FileError(f"{listed([row.values[0]])} is not a number", where=row.place, hint=hint)
         return [float(row.values[0]) for row in rows], None
 
-    def class_scores(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, ClassScores]:
+    def class_scores(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
         return {}
 
     def name_of(self, target: float) -> str:
@@ -154,12 +154,12 @@ class TextRegression(TextClassification):
     def title_of(self, metric: str) -> str:
         return metric
 
-    def judge(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, float]:
+    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
         predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
         metrics = {name: METRICS[name](predictions, targets) for name in ("pearson", "spearman")}
         return {**metrics, "loss": float(MeanSquaredError()(predictions, targets))}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[Example]) -> dict[str, object]:
+    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
         """Instead of wrong answers those that are furthest from the truth; and pairs of both, to be drawn."""
         predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
         furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]
@@ -171,7 +171,7 @@ class TextRegression(TextClassification):
         drawn = pairs[:: -(-len(examples) // _POINTS)]
         return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": drawn}
 
-    def baselines(self, examples: Sequence[Example]) -> dict[str, float]:
+    def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         return {"loss": float(np.var(targets_of(examples)))}
 
 

@@ -10,7 +10,7 @@ import contextlib
 import numpy as np
 
 from npbert import Tape
-from npbert.gradcheck.exact.run import Part
+from npbert.gradcheck.exact.run import Case
 from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 
@@ -55,7 +55,7 @@ def error_of(case, *, step=1e-4, tolerance=1e-3, floor=0.0):
     """
     given, *rest = made(case)
     layer, others = as_layer(given, [1.5 * each + 1 if is_float_array(each) else each for each in rest])
-    part = Part(layer, tuple(rest[len(rest) - len(others) :]), None).ready()
+    part = Case(layer, tuple(rest[len(rest) - len(others) :]), None).ready()
     part, floats = part.run_on_floats(np.random.default_rng(5))
     sizes = list(map(np.size, floats.y))
     total, worst = sum(sizes), 0.0

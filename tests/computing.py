@@ -15,7 +15,7 @@ from npbert.compute import Array, num_threads, set_num_threads
 
 BLOCKS = ["compute.rowwise.BLOCK", "compute.pieces.BLOCK"]
 PARTS = ["compute.cut.ROWS"]
-PRODUCTS = ["compute.matmul.SMALL", "compute.matmul.TINY", "compute.matmul.LENGTH"]
+PRODUCTS = ["compute.products.SMALL", "compute.products.TINY", "compute.products.LENGTH"]
 
 BLAS_THREADS = 3
 """A number of threads for BLAS that nothing else gives it: see the fixture `count_of_blas`."""

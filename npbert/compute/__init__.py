@@ -3,10 +3,10 @@
 from npbert.compute.adam import adam_steps
 from npbert.compute.array import Array, DTypeLike
 from npbert.compute.cut import inference_parts, neighbours, training_parts
-from npbert.compute.erf import erf
-from npbert.compute.matmul import matmul
+from npbert.compute.error_function import erf
 from npbert.compute.memory import keep_freed_memory
 from npbert.compute.pieces import Piece, attention_pieces
+from npbert.compute.products import matmul
 from npbert.compute.rowwise import BLOCK, in_blocks, rowwise
 from npbert.compute.sums import dot_rows, row_maxima, row_sums, scatter_add, sum_rows
 from npbert.compute.threads import hold_blas, num_threads, run, set_num_threads, slices

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from npbert.compute.array import Array
-from npbert.compute.matmul import matmul
+from npbert.compute.products import matmul
 
 LONG = 64
 """Numbers in a row along which np.max finds the largest quickly enough."""

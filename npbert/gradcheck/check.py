@@ -8,8 +8,8 @@ import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
 from npbert.gradcheck.exact import prove
-from npbert.gradcheck.explain.explain import explained, gradients_of
 from npbert.gradcheck.explain.finding import Finding
+from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.given import as_layer, check_is_made
 from npbert.gradcheck.kept import kept

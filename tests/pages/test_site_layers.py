@@ -149,7 +149,7 @@ def test_shapes_are_read_from_docstrings():
     ("path", "text", "name", "address"),
     [
         ("layers/linear", "tape.keep(self, x=x)", "keep", "../core/tape.html#Tape.keep"),
-        ("layers/linear", "return matmul(dy", "matmul", "../compute/matmul.html#matmul"),
+        ("layers/linear", "return matmul(dy", "matmul", "../compute/products.html#matmul"),
         ("layers/layer_norm", "rowwise(self.normalize", "normalize", "#LayerNorm.normalize"),
         ("blocks/encoder_layer", "self.attention.backward", "backward", "attention.html#MultiHeadAttention.backward"),
         ("blocks/attention", "from npbert.layers import", "Linear", "../layers/linear.html#Linear"),

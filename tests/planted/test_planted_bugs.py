@@ -58,7 +58,7 @@ def test_a_wrong_derivative_is_refuted_and_its_part_named(bug, block):
 @pytest.mark.parametrize(("bug", "block"), [each for each in PLANTED if each not in WRONG], ids=name_of)
 def test_a_broken_promise_is_said(bug, block, monkeypatch):
     """The edit that keeps it is not looked for here: that takes most of the time."""
-    monkeypatch.setattr(import_module("npbert.gradcheck.explain.explain"), "mended", lambda *_: [])
+    monkeypatch.setattr(import_module("npbert.gradcheck.explain.findings"), "mended", lambda *_: [])
     layer, inputs, rng = build(bug, block)
     with pytest.raises((GradientError, TapeError, ValueError)) as raised:
         (check_directions if block.startswith(LARGE) else check_gradients)(layer, *inputs, rng=rng)

@@ -139,7 +139,7 @@ def _fits(value: Any, kind: str) -> bool:
         return is_number and (kind == "float" or value >= 0)
     if kind == "float | None":
         return value is None or _fits(value, "float")
-    if kind == "Place":
+    if kind == "Position":
         is_place = isinstance(value, list | tuple) and len(value) == len(START)
         return is_place and all(_fits(each, "int") for each in value)
     if kind == "Averages":

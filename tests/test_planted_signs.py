@@ -13,11 +13,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import npbert
-from npbert import layers
 from tests import test_gradients as gradients
 
 EXAMPLES = {**dict.fromkeys(gradients.PARTS, 15), **dict.fromkeys(gradients.WHOLES, 4)}
-BLOCKS = {name: vars(layers).get(each := name.partition(",")[0]) or getattr(npbert, each) for name in EXAMPLES}
+ROOMS = {**vars(npbert.models), **vars(npbert.blocks), **vars(npbert.layers)}
+BLOCKS = {name: ROOMS[name.partition(",")[0]] for name in EXAMPLES}
 
 
 def negated(value):

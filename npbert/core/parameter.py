@@ -19,7 +19,7 @@ class Parameter:
     """An array that is learned: `value`, which an optimiser changes in place, and `grad`, the gradient of the loss.
 
     Backward passes add to `grad`. A parameter that two layers share (a tied weight) is one object: both add to it.
-    start: draws `value` when it is first read; None keeps the value given, and is what is left after the draw.
+    start: draws `value` at its first read; None for a value that is given, or drawn already.
     """
 
     def __init__(self, value: Array, start: Init | None = None) -> None:

@@ -67,7 +67,7 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
         return said
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """To another process goes what it says, whoever's words these are."""
+        """Pickle the sentence alone, as a front end's words are a function."""
         return type(self), (str(self),)
 
     def _said(self, sentence: Sentence) -> str:
@@ -75,15 +75,15 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
 
 
 class InputError(Fields, ValueError):
-    """A value that cannot be."""
+    """A wrong value."""
 
 
 class InputIndexError(InputError, IndexError):
-    """A number beyond those that there are."""
+    """A number out of range."""
 
 
 class InputWarning(Fields, UserWarning):
-    """A value that can hardly be meant."""
+    """A value that is probably a mistake."""
 
 
 class Wanted(NamedTuple):

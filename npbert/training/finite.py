@@ -101,7 +101,7 @@ def first_not_finite(
             model.loss(batch, Tape(rng, watcher=look))
         if found:
             return 1, f"the first values that are not finite come out of {found[0]}"
-    for name, parameter in reversed(list(gradients)):  # the nearest to the loss first
+    for name, parameter in reversed(list(gradients)):  # the last ones are nearest to the loss
         if not np.isfinite(parameter.grad).all():
             return 2, f"all values are finite, but the gradient of {name} is not"
     return 3, "all values and gradients are finite, but their sum is not"

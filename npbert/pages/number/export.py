@@ -1,4 +1,4 @@
-"""The data of the page: the model's numbers, its network as formulas, some masked sentences, and the lines of npbert."""
+"""The data of the page: the model's numbers, its network as formulas, masked sentences, and the lines of npbert."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -75,11 +75,11 @@ def export(
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
         "left_out": sum(p.value.size for name, p in model.named_parameters() if name.startswith(HEADS)),
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
-        "network": {"steps": net.steps, "arrays": net.arrays},
+        "network": net,
         "formulas": formulas(),
         "proof": _proof(model, sentences[0]),
         "examples": sentences,
-        "source": source_lines(model, net.steps),
+        "source": source_lines(model, net["steps"]),
         "optimizer": {**settings, "betas": list(settings["betas"])},
     }
 

@@ -1,8 +1,7 @@
 // Break it: plant a bug in the backward. A check of the gradients turns red at once; training hardly shows it.
 
-import {run} from "../math/run.js";
+import {makeModel, run} from "../math/run.js";
 import {batchAt, makeTrainer, resetParameters} from "../math/train.js";
-import {makeModel} from "../math/run.js";
 import {chooseSentence, plantBug} from "./actions.js";
 import {workBeside} from "./beside.js";
 import {chartOfLosses, smoothed} from "./chart.js";
@@ -88,11 +87,11 @@ export function changesSomething(bug, example) {
 
 // One array of which the gradient is wrong.
 function wrongRow({name, place, says, right}) {
-  const {gradientOf} = arrayNamed(name);
+  const {part} = state.trace.steps[arrayNamed(name).madeBy];
   const go = makeButton("follow it", () => followFrom(place), {"aria-label": `follow ${titleOf(place)}`});
   const text = `backward says ${signedNumber(says)}, right is ${signedNumber(right)}: ${faultInWords(says, right)}`;
   return make("div", {class: "wrong-row"}, go, make("span", {},
-    make("strong", {}, `${titleOf(place)}, ${partInWords(gradientOf)}: `), text));
+    make("strong", {}, `${titleOf(place)}, ${partInWords(part)}: `), text));
 }
 
 // How a derivative is wrong, beside the one that is right.

@@ -51,6 +51,7 @@ function drawFollowed() {
   byId("follow-hint").hidden = Boolean(chosen);
   byId("followed").hidden = !chosen;
   show("followed");
+  show("followed-head");
   if (!chosen) {
     return;
   }
@@ -64,9 +65,8 @@ function drawFollowed() {
   const words = wordsByNumber(chosen); // which the formula numbers
   const sum = terms.length > 1 ? `, the sum of ${counted(terms.length, "part")}` : "";
   show("followed-said", `${titleOf(chosen)} is ${signedNumber(value)}${sum}`);
-  byId("followed").append(
-    trailOf(),
-    ...titleBox(),
+  show("followed-head", trailOf(), ...titleBox());
+  show("followed",
     make("p", {}, make("span", {class: "formula"}, formula), words ? make("span", {class: "quiet"}, ` (${words})`) : null),
     barsOf(explained),
     ...spoiledSum(explained),

@@ -20,7 +20,6 @@ import {showSource} from "./source.js";
 import {showStage} from "./stage.js";
 import {state} from "./state.js";
 import {showTape} from "./tape.js";
-import {showToolbars} from "./toolbar.js";
 import {showTools} from "./tools.js";
 import {showTrain} from "./train.js";
 import {showTransport} from "./transport.js";
@@ -32,6 +31,6 @@ state.trainer = newTrainer();
 globalThis.npbert = {state, explain, run, goToStep, choose, compareWith}; // for the browser's console
 const shown = [
   showTools, showSentence, showMap, showCompare, showNotes, showTransport, showStage, showRoads, showFollowed, showSource,
-  showMove, showPaths, showTape, showBreak, showTrain, showGuide, showQuiz, showAddress, showToolbars,
+  showMove, showPaths, showTape, showBreak, showTrain, showGuide, showQuiz, showAddress,
 ];
 shown.forEach((show) => show());

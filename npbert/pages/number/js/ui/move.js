@@ -16,24 +16,23 @@ let now = null; // {place, value, slope, low, high, curve}
 
 // Listen to the slider and the buttons; draw while it is unfolded.
 export function showMove() {
-  byId("move").addEventListener("toggle", ({target}) => state.moving === target.open || change({moving: target.open}));
+  byId("move-curve").addEventListener("toggle", ({target}) => state.moving === target.open || change({moving: target.open}));
   byId("move-slider").addEventListener("input", ({target}) => moveTo(Number(target.value)));
   nudges().forEach((button) => button.addEventListener("click", () => nudge(Number(button.dataset.by))));
   byId("move-zoom").addEventListener("change", begin);
   byId("move-back").addEventListener("click", () => leaveAt(() => moveTo(now.value)));
   byId("move-keep").addEventListener("click", () => leaveAt(() => putNumber(now.place, state.moved.value)));
   byId("h-slider").addEventListener("input", drawStepSize);
-  byId("h-part").addEventListener("toggle", drawStepSize);
   watch(["trace", "chosen", "moving"], begin);
-  watch(["moved"], () => now && drawMoved());
+  watch(["moved"], () => (now ? drawMoved() : document.documentElement.classList.remove("moved")));
 }
 
 function begin() {
   const {chosen, moving} = state;
   byId("move").hidden = !chosen || !isMovable(chosen);
-  byId("move").open = moving;
+  byId("move-curve").open = moving;
   now = null;
-  if (byId("move").hidden || !moving) {
+  if (byId("move").hidden) {
     return;
   }
   const place = valueOf(chosen);
@@ -43,7 +42,7 @@ function begin() {
   const [least, most] = isShares(array) ? [0, 1] : [/σ/.test(array.symbol) ? 0 : -Infinity, Infinity];
   const [low, high] = [Math.max(least, value - reach), Math.min(most, value + reach)];
   const places = Array.from({length: POINTS}, (_, index) => low + ((high - low) * index) / (POINTS - 1));
-  const curve = places.map((x) => [x, lossAt(place, x)]).filter(([, loss]) => Number.isFinite(loss));
+  const curve = !moving ? [] : places.map((x) => [x, lossAt(place, x)]).filter(([, loss]) => Number.isFinite(loss));
   const slope = state.trace.arrays.get(`d(${place.name})`)?.at(place.row, place.column) ?? null;
   now = {place, value, low, high, curve, slope};
   byId("move-keep").hidden = !array.parameter;
@@ -80,7 +79,10 @@ function drawMoved() {
   nudges().forEach((button) => {
     button.disabled = button.dataset.by < 0 ? value <= now.low : value >= now.high;
   });
-  drawCurve(value, loss);
+  document.documentElement.classList.toggle("moved", Boolean(state.moved));
+  if (state.moving) {
+    drawCurve(value, loss);
+  }
 }
 
 // What is said of a number that was moved: how the loss changed, and how its slope had said it would.
@@ -89,9 +91,8 @@ function sentences(value, loss) {
   const title = titleOf(now.place);
   const alone = isShares(arrayNamed(now.place.name)) ? " Moved alone, it no longer adds up to 1 with its row." : "";
   if (!state.moved) {
-    const why = now.slope === null ? "Backward goes past it in one formula, so it has no slope here."
-      : "The dashed line is what backward says about it from here.";
-    return [`${title} is ${plainNumber(value)}. Drag it: the guesses and the ${goal} at the top move with it. ${why}${alone}`];
+    const why = now.slope === null ? " Backward goes past it in one formula, so it has no slope here." : "";
+    return [`${title} is ${plainNumber(value)}. Drag it: the guesses and the ${goal} at the top move with it.${why}${alone}`];
   }
   const change = loss - before;
   const begin = `${title} is now ${plainNumber(value)}, moved by ${signedNumber(value - now.value, 3)}, and the ${goal} `;
@@ -99,9 +100,7 @@ function sentences(value, loss) {
     return [`Here the ${goal} has no value.`];
   }
   if (isNoChange(change)) {
-    const never = isRounding(now.slope ?? 0) && now.curve.every(([, at]) => isNoChange(at - before))
-      ? `In this sentence the ${goal} does not use this number.` : "";
-    return [begin, make("strong", {}, `stayed at ${plainNumber(before)}`), `. ${never}`];
+    return [begin, make("strong", {}, `stayed at ${plainNumber(before)}`), `: it does not move with this number.`];
   }
   const moved = make("strong", {}, `${change < 0 ? "fell" : "rose"} by ${plainNumber(Math.abs(change), 3)}`);
   return [begin, moved, `, from ${plainNumber(before)} to ${plainNumber(loss)}.`, ` ${promised(value - now.value, change)}`];
@@ -143,8 +142,8 @@ const WAYS = {
 
 function drawStepSize() {
   const truth = now && slopeOf(now.place);
-  byId("h-part").hidden = !now || truth === null || isRounding(truth);
-  if (byId("h-part").hidden || !byId("h-part").open) {
+  byId("h-part").hidden = !state.moving || truth === null || isRounding(truth);
+  if (byId("h-part").hidden) {
     return;
   }
   const h = 10 ** Number(byId("h-slider").value);

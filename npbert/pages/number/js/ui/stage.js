@@ -105,10 +105,11 @@ function captioned(array, now) {
   return make("figure", {class: `captioned ${role.replaceAll(" ", "-")}`}, caption, heatMap(array, values));
 }
 
-// The largest number, and what it is measured by where that is another array's.
+// The largest number, with its sign, and what it is measured by where that is another array's.
 function largestInWords(array, values) {
-  const [largest, scale] = [largestIn(values), strongestOf(array)].map((size) => shortNumber(size).replace("+", ""));
-  return `largest ${largest}${largest === scale ? "" : ` (full color: ${scale})`}`;
+  const size = largestIn(values);
+  const [largest, scale] = [values.find((value) => Math.abs(value) === size), strongestOf(array)].map(shortNumber);
+  return `largest ${largest}${size === strongestOf(array) ? "" : ` (full color: ${scale.slice(1)})`}`;
 }
 
 function roleOf(name, now) {

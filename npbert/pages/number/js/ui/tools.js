@@ -4,7 +4,7 @@ import {listenToTheme} from "../../../theme.js";
 import {choose, valuesAfter} from "./actions.js";
 import {byId, make, show} from "./dom.js";
 import {followFrom, leaveNumber, showSum} from "./follow.js";
-import {plainNumber, signedNumber} from "./format.js";
+import {counted, plainNumber, signedNumber} from "./format.js";
 import {placeOfCell, stopHere} from "./heatmap.js";
 import {arrayNamed, arrayNow, titleOf} from "./labels.js";
 import {change, state, watch} from "./state.js";
@@ -32,7 +32,7 @@ export function showTools() {
   document.addEventListener("scroll", () => showReadout(null), {capture: true, passive: true});
   const proved = state.data.proof;
   show("proof", proved.verdict === "proved"
-    ? `✓ npbert has proved these ${plainNumber(proved.derivatives)} gradients in exact integer arithmetic when it wrote this page.`
+    ? `✓ npbert has proved these ${counted(proved.derivatives)} gradients in exact integer arithmetic when it wrote this page.`
     : `npbert could not prove these gradients when it wrote this page: ${proved.verdict}.`);
   byId("stage").addEventListener("click", ({target}) => placeOfCell(target) && chooseAt(placeOfCell(target)));
   for (const id of ["train-attention", "compare-attention"]) {

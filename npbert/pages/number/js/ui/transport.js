@@ -5,7 +5,6 @@ import {goBackOnTrail, leaveNumber} from "./follow.js";
 import {moveInHeatMap} from "./heatmap.js";
 import {stepTo} from "./map.js";
 import {change, state, watch} from "./state.js";
-import {moveInToolbar} from "./toolbar.js";
 
 const SECONDS_PER_STEP = 0.9;
 const BUTTONS = { // where each button goes
@@ -81,7 +80,7 @@ function togglePlay() {
 // The keys: → ← Home End step, space plays, Backspace goes back on the trail. Escape leaves the number that is
 // followed: from its sum to its cell, and from a cell to stepping.
 function keyPressed(event) {
-  if (moveInHeatMap(event) || moveInToolbar(event)) {
+  if (moveInHeatMap(event)) {
     event.preventDefault();
     return;
   }

@@ -56,6 +56,9 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         kind = task_class(self)
         one_of(("", *kind.metrics)).check("metric", self.metric)
 
+    def steps_for(self, data: TaskData) -> int:
+        return self.steps or max(1, round(self.epochs * len(data)))
+
 
 class Finetuning(ShownRun):
     """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
@@ -97,7 +100,6 @@ class Finetuning(ShownRun):
         self._logits: Any = None
         self._labels, self._num_held_out = labels, len(held_out_rows)
         self.cost = self._num_held_out / settings.batch_size / STEP_IN_FORWARDS
-        steps = settings.steps or max(1, round(settings.epochs * len(self.data)))
         self.trainer = Trainer(
             self.model,
             self.data,
@@ -110,10 +112,9 @@ class Finetuning(ShownRun):
                 show=self.show if self.held_out else None,
                 example=example_of([example.encoding for example in self.held_out], self.tokenizer),
                 cost=self.cost,
-                files=[settings.held_out] if settings.held_out else [],
+                reads={f"held-out file {settings.held_out}": Path(settings.held_out)} if settings.held_out else {},
             ),
             save_model=self.save,
-            steps=steps,
             communicator=communicator,
         )
 

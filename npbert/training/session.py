@@ -1,90 +1,105 @@
 """A session of training: the folder is this process's, the run goes on from its state, and what watches it is there."""
 
+from __future__ import annotations
+
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+import npbert
 from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io.files import FileError
+from npbert.training.evaluation import Judge
 from npbert.training.finite import CheckFinite
-from npbert.training.judge import Judge
 from npbert.training.layer_statistics import LayerStatistics, histograms
 from npbert.training.live import progress_of
 from npbert.training.log import Bar, Log, held_out_line
-from npbert.training.parallel import check_same_folder, check_same_run, done_by_the_first
+from npbert.training.parallel import check_same, check_same_folder, done_by_the_first
 from npbert.training.plot import Pictures, draw_curves
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.settings import save_settings, when_judged
-from npbert.training.state import has_tensors, run_folder
-from npbert.training.trainer_base import TrainerBase
+from npbert.training.state import has_tensors
+
+if TYPE_CHECKING:
+    from npbert.training.trainer import Trainer
 
 
 @contextmanager
-def session(trainer: TrainerBase) -> Iterator[list[Watcher]]:
+def session(trainer: Trainer) -> Iterator[list[Watcher]]:
     """While it lasts, a Trainer has its folder for itself, and goes on with the run in it; this gives what watches it.
 
     Raises: as Trainer.train.
     """
     keep_freed_memory()
-    communicator, saved = trainer.communicator, trainer.saved
-    with communicator.ending_together(), hold_blas(), ExitStack() as folder:
-        check_same_run(communicator, trainer.model, trainer.recorded, trainer.evaluation.files)
-        done_by_the_first(communicator, lambda: folder.enter_context(run_folder(trainer.folder)))
+    communicator, run = trainer.communicator, trainer.run
+    with communicator.ending_together(), hold_blas(), ExitStack() as stack:
+        check_alike(trainer)
+        done_by_the_first(communicator, lambda: stack.enter_context(run.locked()))
         check_same_folder(communicator, trainer.folder)
-        news = _take_up(trainer) if saved.path.is_file() else ""
+        news = _take_up(trainer) if run.state.is_file() else ""
         done_by_the_first(communicator, lambda: save_settings(trainer.recorded, trainer.folder))
         with stop_when_asked() as is_asked, ExitStack() as files:
             yield _watchers(trainer, is_asked, files, news)
-        saved.finish(trainer.progress, keep_state=trainer.settings.keep_state)
+        run.finish()
         if communicator.is_first:
             draw_curves(trainer.folder)
 
 
-def _take_up(trainer: TrainerBase) -> str:
+def check_alike(trainer: Trainer) -> None:
+    """Raise ValueError on all processes unless they have the same npbert, settings, model and files."""
+    if trainer.communicator.size > 1:
+        known = {f"value for {name}": repr(value) for name, value in asdict(trainer.recorded).items()}
+        check_same(trainer.communicator, {"version of npbert": npbert.__version__, **known})
+        values = trainer.model.named_parameters()
+        sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
+        check_same(trainer.communicator, {**sums, **trainer.evaluation.digests()}, shown=False)
+
+
+def _take_up(trainer: Trainer) -> str:
     """Go on from the state; return a line that says from where, and what another length changes.
 
-    Raises: as SavedRun.restore; FileError where the run is already further than it is to be, or has nothing left to go
+    Raises: as RunFolder.restore; FileError where the run is already further than it is to be, or has nothing left to go
     on with.
     """
-    progress = trainer.progress = trainer.saved.restore()
-    folder, step, total = trainer.folder, trainer.step, trainer.settings.steps
+    trainer.run.restore()
+    folder, step, total, progress = trainer.folder, trainer.step, trainer.settings.steps, trainer.progress
     before = progress.total_steps or total
     if total != before and total <= step:
         raise FileError(f"{folder} holds a run that is at step {step} already: wanted more steps, not {total}")
     if trainer.is_finished:
         return f"the run in {folder} ended at step {step}; more steps, or more patience, make it longer"
-    if not has_tensors(trainer.saved.path):
+    if not has_tensors(trainer.run.state):
         raise FileError(f"the run in {folder} has ended, and its state was not kept: it cannot be made longer")
     news = f"going on from step {step}"
     if total != before:
-        rates = [trainer.learning_rate(steps) for steps in (before, total)]
-        news += f", up to step {total} instead of {before}: the next learning rate is {rates[1]:.3g} "
-        news += f"instead of {rates[0]:.3g}, and falls to 0 at the new end"
+        old, new = trainer.learning_rate(before), trainer.learning_rate(total)
+        news += f", up to step {total} instead of {before}: the next learning rate is {new:.3g} instead of {old:.3g}, "
+        news += "and falls to 0 at the new end"
         if trainer.evaluation.evaluate is not None:
             news += f"; the model is judged {when_judged(trainer.settings, 0)}"
     progress.total_steps = total
     return news
 
 
-def _watchers(trainer: TrainerBase, is_asked: Callable[[], bool], files: ExitStack, news: str) -> list[Watcher]:
+def _watchers(trainer: Trainer, is_asked: Callable[[], bool], files: ExitStack, news: str) -> list[Watcher]:
     """All that watches, in the order in which it is called. Process 0 alone writes and speaks."""
-    settings, step = trainer.settings, trainer.step
-    judge = Judge(trainer)
     if not trainer.communicator.is_first:
-        return [CheckFinite(trainer.model, trainer.shares, settings.parts), judge, Saving(trainer, is_asked)]
-    log = files.enter_context(Log(trainer.folder, after_step=step, every=settings.log_every))
+        return [CheckFinite(trainer), Judge(trainer), Saving(trainer, is_asked)]
+    log = files.enter_context(Log(trainer.folder, after_step=trainer.step, every=trainer.settings.log_every))
     bar = files.enter_context(progress_of(trainer))
     if news:
         bar.say(news)
     return [
-        CheckFinite(trainer.model, trainer.shares, settings.parts, log),
-        LayerStatistics(trainer.model, settings, log),
+        CheckFinite(trainer, log),
+        LayerStatistics(trainer.model, trainer.settings, log),
         Metrics(trainer, log, bar),
-        judge,
+        Judge(trainer),
         Evaluations(trainer, log, bar),
         Saving(trainer, lambda: is_asked() or bar.is_closed, log),
     ]
@@ -94,13 +109,13 @@ def _watchers(trainer: TrainerBase, is_asked: Callable[[], bool], files: ExitSta
 class Metrics(Watcher):
     """Writes a row of metrics.jsonl, with the means since the row before, and shows them on the bar."""
 
-    trainer: TrainerBase
+    trainer: Trainer
     log: Log
     bar: Bar
 
     def after(self, step: Step) -> None:
         progress = self.trainer.progress
-        progress.averages.add(self.trainer.kinds, step.losses)
+        progress.averages.add(self.trainer.evaluation.kinds, step.losses)
         self.bar.update()
         if not self.trainer.settings.is_logged(step.number):
             return
@@ -116,7 +131,7 @@ class Metrics(Watcher):
 class Evaluations(Watcher):
     """Writes down what an evaluation gave, and what a person would look at: answers, histograms and pictures."""
 
-    trainer: TrainerBase
+    trainer: Trainer
     log: Log
     bar: Bar
 
@@ -142,7 +157,7 @@ class Evaluations(Watcher):
 class Saving(Watcher):
     """Saves the state every so many steps, at the end, and when asked to stop."""
 
-    trainer: TrainerBase
+    trainer: Trainer
     is_asked: Callable[[], bool]
     log: Log | None = None
 
@@ -152,7 +167,7 @@ class Saving(Watcher):
         if trainer.is_finished or self._stops() or step.number % trainer.settings.save_every == 0:
             if self.log is not None:
                 self.log.sync()  # a state is never ahead of its log
-            trainer.saved.save(trainer.progress)
+            trainer.run.save()
             if self._stops() and not trainer.is_finished:
                 where, kept = f"step {step.number} of {trainer.settings.steps}", f"all is kept in {trainer.folder}"
                 raise KeyboardInterrupt(f"stopped at {where}: {kept}, and the same run, begun again, goes on from here")

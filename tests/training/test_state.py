@@ -22,7 +22,7 @@ PROGRESS = Progress(3, 2**62, Position(0, 7), None, 4, {"ä": 0.1}, 1, {}, Avera
 
 
 def arrays(run):
-    """The parameters, and what the optimiser remembers."""
+    """The parameters, and what the optimizer remembers."""
     return [*(each.value for each in run.model.parameters()), *itertools.chain(*run.optimizer.moments().values())]
 
 
@@ -33,21 +33,24 @@ def everything(run):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
 def test_there_and_back(tmp_path, optimizer, dtype):
-    run, other = (make_trainer(tmp_path, model=classifier(dtype), seed=seed).saved for seed in (1, 2))
+    run, other = (make_trainer(tmp_path, model=classifier(dtype), seed=seed) for seed in (1, 2))
     for saved, scale in ((run, 1), (other, 2)):
         saved.optimizer = optimizer(saved.shares.parameters)
+        saved.progress = PROGRESS
         saved.optimizer.steps = 3 * scale
         for array in arrays(saved):
             array[...] = scale * saved.rng.standard_normal(array.shape)
     run.model.classifier.bias.value[...] = [-0.0, 1e-42]  # a sign and a subnormal number come back too
-    run.save(PROGRESS)
+    run.run.save()
+    other.progress = None
     before = arrays(other)
     assert everything(other) != everything(run)
-    assert other.restore() == PROGRESS
+    other.run.restore()
+    assert other.progress == PROGRESS
     assert everything(other) == everything(run)
     assert other.rng.random() == run.rng.random()
     for array, found in zip(before, arrays(other), strict=True):
-        assert found is array, "the optimiser and tied layers hold on to the array"
+        assert found is array, "the optimizer and tied layers hold on to the array"
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +94,7 @@ REFUSED = {  # what is done to metadata and tensors, how another model differs, 
         {},
         r"is the state of another .*: \S+ is missing there, and F32 \(8, 2\) here",
     ),
-    "wider": (None, {"intermediate_size": 16}, r"another model or optimiser: value.*is F32 \(8, 12\) there, and F"),
+    "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: value.*is F32 \(8, 12\) there, and F"),
     "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ is F32 \(.*\) there, and missing here"),
     "in other numbers": (None, {"dtype": np.float64}, r".*value.*is F32 \(.*\) there, and F64 \(.*\) here"),
     "cut short": (None, {}, "is damaged, cut short or no"),

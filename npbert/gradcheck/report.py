@@ -195,20 +195,20 @@ class Report(Shown):
     def _sheet(self) -> Sheet:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
         count = f"{self.count:,} derivatives of {names}{self._rests_on}."
-        if self.ok and self.proof:
-            return self._told(f"PASS: {count}" + f" Cross-checks: {', '.join(self.worst)}." * bool(self.worst))
         worst = [f"{count} The worst:", *map(str, self.worst.values())]
-        if self.ok:
-            return self._told(f"PASS: {worst[0]}", *worst[1:])
-        wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
-        right = (name for name, count in self.wrong.items() if not count)
+        if self.ok and self.proof:
+            worst = [f"{count} Cross-checks: {', '.join(self.worst)}." if self.worst else count]
         # with the edits, where there are some; of numbers, only what is true of them
         found = [describe(each, edit=True) if each.line else each.cause for each in self.diagnosis]
-        first, *others = [*found, *worst, f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
-        return self._told(f"FAIL: {first}", *others)
-
-    def _told(self, *lines: str) -> Sheet:
-        return Sheet.of("\n".join([*lines, *self._hints()]), is_right=self.ok)
+        first, *others = [*found, *worst]
+        if not self.ok:
+            wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
+            right = (name for name, count in self.wrong.items() if not count)
+            others += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
+        if self.proof is not None and self.proof.verdict == NOT_PROVED:
+            others.append(f"Not proved: {self.proof.reason}.")
+        lines = [f"{'PASS' if self.ok else 'FAIL'}: {first}", *others, self.unchecked]
+        return Sheet.of("\n".join(filter(None, lines)), is_right=self.ok)
 
     @property
     def _rests_on(self) -> str:
@@ -217,11 +217,6 @@ class Report(Shown):
             return ", proved" * bool(self.proof)
         how = ", by estimates" * self.ok
         return how if self.proof is None else f"{how}, not proved"
-
-    def _hints(self) -> list[str]:
-        """Why nothing is proved, and what was not checked."""
-        reason = self.proof.reason if self.proof is not None and self.proof.verdict == NOT_PROVED else ""
-        return [*([f"Not proved: {reason}."] if reason else []), *([self.unchecked] if self.unchecked else [])]
 
 
 def compared(

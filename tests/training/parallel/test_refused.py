@@ -113,7 +113,7 @@ def test_cores_are_shared(everyone, threads, said, monkeypatch, recwarn):
 
 def test_other_settings_another_model_another_version_or_other_files(tmp_path, monkeypatch):
     this, known = threading.local(), {"steps": 12, "bias": 0.0, "version": "1.0", "code": "a", "held_out": "a"}
-    Installed = type("Installed", (), {"__version__": property(lambda _: this.version)})
+    installed = type("Installed", (), {"__version__": property(lambda _: this.version)})
 
     def check(communicator, **changes):
         """Process 2 has these changes; and process 1 another bias, too."""
@@ -123,7 +123,7 @@ def test_other_settings_another_model_another_version_or_other_files(tmp_path, m
         reads = {"held-out file dev": mine["held_out"]}
         check_alike(make(tmp_path, communicator, model=model, reads=reads, steps=mine["steps"]))
 
-    monkeypatch.setattr(session, "npbert", Installed())
+    monkeypatch.setattr(session, "npbert", installed())
     together(3, check)
     for changes, said in (
         ({"steps": 7}, r"2 has another value for steps than process 0: 7 and not 12"),

@@ -1,19 +1,12 @@
-"""Evaluation: how the model of a run is judged along the way, and whether it is the best so far."""
-
-from __future__ import annotations
+"""Evaluation: how the model of a run is judged along the way. Goal: the number by which one model is better."""
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from npbert.training.plot import PlottedText
-from npbert.training.progress import Step, Watcher
-
-if TYPE_CHECKING:
-    from npbert.training.trainer import Trainer
 
 
 class Goal(NamedTuple):
@@ -48,8 +41,8 @@ class Evaluation:
     model is the best. show: what the model says of a few examples, as a row for shown.jsonl, asked after `evaluate`.
     example: a text, whose attention TensorBoard shows where the model has a `bert`. cost: how long all of it takes, in
     steps; the longer, the fewer of them there are. kinds: a name for each loss of the model, ("mlm", "nsp") say. reads:
-    by name what the run reads to train and to judge: the path of a file, or a value. A run that goes on, and one of
-    several processes, makes sure that it reads the same.
+    by name what the run reads to train and to judge: the path of a file, or a text. A run that goes on, and one of
+    several processes, makes sure that it is the same.
     """
 
     evaluate: Callable[[], dict[str, float]] | None = None
@@ -59,41 +52,3 @@ class Evaluation:
     cost: float = 0.0
     kinds: tuple[str, ...] = ("",)
     reads: Mapping[str, Path | str] = field(default_factory=dict)
-
-    def digests(self) -> dict[str, str]:
-        """By name, the SHA-256 of what the run reads."""
-        found = {}
-        for name, what in self.reads.items():
-            data = what.read_bytes() if isinstance(what, Path) else what.encode()
-            found[name] = sha256(data).hexdigest()
-        return found
-
-
-@dataclass
-class Judge(Watcher):
-    """Evaluates, notes in the progress what came of it, and saves the model where it is the best so far.
-
-    Several processes judge together, and go by the numbers of process 0.
-    """
-
-    trainer: Trainer
-
-    def after(self, step: Step) -> None:
-        """Raises: ValueError when the evaluation does not give the goal's number."""
-        trainer, progress = self.trainer, self.trainer.progress
-        evaluate, goal = trainer.evaluation.evaluate, trainer.evaluation.goal
-        if not trainer.settings.is_judged(step.number):
-            return
-        is_best, value = True, None
-        if evaluate is not None:
-            numbers = {name: float(number) for name, number in evaluate().items()}
-            progress.evaluation = trainer.communicator.gather(numbers)[0]
-            if goal is not None:
-                rank, value = goal.rank(progress.evaluation), progress.evaluation[goal.name]
-                is_best = not progress.best_evaluation or rank > goal.rank(progress.best_evaluation)
-        if not is_best:
-            progress.evaluations_since_best += 1
-            return
-        progress.best, progress.evaluations_since_best = value, 0
-        progress.best_step, progress.best_evaluation = step.number, progress.evaluation
-        trainer.run.save_best()

@@ -22,6 +22,7 @@ from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.plot import example_of
+from npbert.training.reads import vocabulary
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, labels_of, task_class
 from npbert.training.trainer import ShownRun, Trainer
@@ -112,11 +113,18 @@ class Finetuning(ShownRun):
                 show=self.show if self.held_out else None,
                 example=example_of([example.encoding for example in self.held_out], self.tokenizer),
                 cost=self.cost,
-                reads={f"held-out file {settings.held_out}": Path(settings.held_out)} if settings.held_out else {},
+                reads=self._reads(),
             ),
             save_model=self.save,
             communicator=communicator,
         )
+
+    def _reads(self) -> dict[str, Path | str]:
+        """By name what the run reads, as in Evaluation."""
+        files = {f"training file {self.settings.train}": Path(self.settings.train)}
+        if self.settings.held_out:
+            files[f"held-out file {self.settings.held_out}"] = Path(self.settings.held_out)
+        return {**files, "vocabulary": vocabulary(self.tokenizer), "labels": repr(self._labels)}
 
     def summary(self) -> str:
         """A few lines about the run: its files, the first example as the model sees it, and how long it will be."""

@@ -1,11 +1,9 @@
 """CheckFinite: when training breaks down, it says where a number first stopped being finite."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +14,7 @@ from npbert.models.packed_batch import AnyBatch
 from npbert.training.accumulate import part_rng, parts_of
 from npbert.training.log import Log
 from npbert.training.progress import Step, Watcher
-
-if TYPE_CHECKING:
-    from npbert.training.trainer import Trainer
+from npbert.training.state import Run
 
 
 class NotFiniteError(ArithmeticError):
@@ -32,7 +28,7 @@ class CheckFinite(Watcher):
     log: where the step gets a row, so that the curves of the run show where it ended; None where nothing is written.
     """
 
-    trainer: Trainer
+    trainer: Run
     log: Log | None = None
 
     def before_update(self, step: Step) -> None:

@@ -1,27 +1,23 @@
 """What there is to be seen of a run: its step, the best so far, and the curves of the numbers that count."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from npbert.display import Curve, Row, Sheet
 from npbert.io.files import FileError
 from npbert.io.json_lines import METRICS_FILE, MOST_ROWS, read_json_lines
 from npbert.io.messages import is_quiet
 from npbert.training.log import Bar
-
-if TYPE_CHECKING:
-    from npbert.training.trainer import Trainer
+from npbert.training.state import Run
 
 _EVERY = 0.5  # seconds
 
 
-def sheet_of(trainer: Trainer) -> Sheet:
+def sheet_of(trainer: Run) -> Sheet:
     """Of a Trainer, up to its step."""
     rows, curves, best = [], [], []
     with suppress(FileError, OSError):
@@ -40,7 +36,7 @@ def sheet_of(trainer: Trainer) -> Sheet:
 class Live(Bar):
     """The progress of a run in a notebook: in place of a bar, the trainer's sheet, which changes as it goes on."""
 
-    def __init__(self, trainer: Trainer, display: Callable[..., Any]) -> None:
+    def __init__(self, trainer: Run, display: Callable[..., Any]) -> None:
         self._trainer, self._news, self._said, self.is_closed = trainer, "", "", False
         self._first, self._start = trainer.step, time.perf_counter()
         self._shown = self._start
@@ -68,7 +64,7 @@ class Live(Bar):
         self._handle.update(replace(sheet_of(self._trainer), says=f"{self._news}{end}".strip()))
 
 
-def progress_of(trainer: Trainer) -> Bar:
+def progress_of(trainer: Run) -> Bar:
     """The curves where a notebook shows them, and else a bar."""
     ipython = sys.modules.get("IPython")
     if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():

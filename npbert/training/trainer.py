@@ -1,33 +1,25 @@
 """Trainer: the loop that turns batches into a better model, and that can stop and go on at any step."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from npbert.blocks import Encoder
-from npbert.core import named_parts
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
 from npbert.display import Sheet, Shown
-from npbert.io.errors import at_least
 from npbert.models import TaskModel
-from npbert.optim import AdamW, clip_factor, linear_warmup_decay
+from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
-from npbert.training.evaluation import Evaluation
 from npbert.training.live import sheet_of
-from npbert.training.parallel import ALONE, Communicator, check_same_batch
-from npbert.training.progress import Data, Progress, Step, Watcher
+from npbert.training.parallel import check_same_batch
+from npbert.training.progress import Step, Watcher
 from npbert.training.session import session
-from npbert.training.settings import TrainerSettings
-from npbert.training.shares import Shares
-from npbert.training.state import RunFolder
+from npbert.training.state import Run
 
 
-class Trainer(Shown):
+class Trainer(Run, Shown):
     """Trains `model` on `data`, in `folder`:
 
         state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
@@ -52,60 +44,23 @@ class Trainer(Shown):
     that could not be saved, as two of its parameters would have one name in the file.
     """
 
-    def __init__(
-        self,
-        model: TaskModel,
-        data: Data,
-        folder: str | Path,
-        settings: TrainerSettings,
-        *,
-        rng: np.random.Generator,
-        evaluation: Evaluation | None = None,
-        save_model: Callable[[Path], None] | None = None,
-        communicator: Communicator = ALONE,
-    ) -> None:
-        self.recorded, self.evaluation = settings, evaluation or Evaluation()
-        settings = replace(settings, steps=settings.steps_for(data))
-        at_least(1).check("steps", settings.steps)
-        self.settings = settings.with_interval(self.evaluation.cost, is_judged=evaluation is not None)
-        self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
-        self.communicator = communicator
-        if settings.gradient_checkpointing:
-            _checkpoint_layers(model)
-        self.shares = Shares(model, communicator)
-        self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
-        self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
-        self.run = RunFolder(self, save_model or partial(model.save_pretrained, overwrite=True))
-
-    @property
-    def step(self) -> int:
-        """The count of updates so far."""
-        return self.optimizer.steps
-
-    @property
-    def is_finished(self) -> bool:
-        """True when the last step is done, or patience is at its end."""
-        patience = self.settings.patience
-        return self.step >= self.settings.steps or 0 < patience <= self.progress.evaluations_since_best
-
-    def learning_rate(self, total_steps: int) -> float:
-        """The learning rate of the next step in a run of that many."""
-        peak, warmup = self.settings.learning_rate, int(self.settings.warmup * total_steps)
-        return linear_warmup_decay(self.step, lr=peak, warmup_steps=warmup, total_steps=total_steps)
-
     def _sheet(self) -> Sheet:
         return sheet_of(self)
 
-    def train(self) -> dict[str, float]:
+    def train(self, *, changed_data: bool = False, overwrite: bool = False) -> dict[str, float]:
         """Train to the last step, or until patience ends; return what the evaluation gave for the model in model/.
+
+        changed_data: go on with a run even if its files, vocabulary, labels or configuration are not those that it has
+        read so far. What was measured with those does not count any more. overwrite: begin anew, in place of the run in
+        the folder.
 
         Raises: KeyboardInterrupt, after saving the state, when asked to stop (Ctrl-C, SIGTERM, or a terminal or pipe
         that is closed); NotFiniteError with the step and the first layer to blame when the loss, a gradient or a
         parameter is not finite; ValueError for data without a batch, or an evaluation without the goal's number;
-        FileError for a folder of another run or process, or a damaged state; OSError when the disk is full, say: the
-        last saved state stays whole.
+        FileError for a folder of another run or process, a damaged state, or other data; OSError when the disk is full,
+        say: the last saved state stays whole.
         """
-        with session(self) as watchers:
+        with session(self, changed_data=changed_data, overwrite=overwrite) as watchers:
             batches = self.progress.batches(self.data, self.rng)
             while not self.is_finished:
                 step = self._update(next(batches), watchers)
@@ -132,15 +87,6 @@ class Trainer(Shown):
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
             self.shares.spread_values()
         return step._replace(seconds=time.perf_counter() - start)
-
-
-def _checkpoint_layers(model: TaskModel) -> None:
-    """Have every Encoder of a model compute its layers again on the way back. Raises: ValueError without one."""
-    encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
-    if not encoders:
-        raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
-    for encoder in encoders:
-        encoder.gradient_checkpointing = True
 
 
 class ShownRun(Shown):

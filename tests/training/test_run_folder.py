@@ -68,7 +68,7 @@ def test_one_at_a_time(tmp_path):
     """Here in one process; test_kill.py goes on in folders whose process is dead."""
     trainer = make_trainer(tmp_path, steps=1)
     wanted = f"another process is training in {tmp_path}"
-    with trainer.run.locked(), pytest.raises(FileError, match=wanted):
+    with trainer.locked(), pytest.raises(FileError, match=wanted):
         trainer.train()
     trainer.train()
 
@@ -84,7 +84,7 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
 
 def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_path):
     trainer = make_trainer(tmp_path, steps=1)
-    with pytest.raises(RuntimeError), trainer.run.locked():
+    with pytest.raises(RuntimeError), trainer.locked():
         save_settings(trainer.settings, tmp_path)
         raise RuntimeError
     left = [tmp_path / f"{name}.safetensors.x.npbert-unfinished" for name in (".state", "model/.model")]

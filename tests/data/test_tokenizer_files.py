@@ -36,17 +36,57 @@ def test_ends_of_lines_and_byte_order_mark(tmp_path, end, mark):
         assert all_tokens(Tokenizer.from_pretrained(tmp_path)) == [*WORDS, "", "x"]
 
 
-def test_tokenizer_json_comes_first_without_its_truncation_and_padding(tmp_path):
+def test_tokenizer_json_has_the_tokens_and_the_configuration_the_rules(tmp_path):
+    """And its truncation and padding are left to each call, but for the side that is cut."""
     library = tokenizers.BertWordPieceTokenizer(VOCAB, lowercase=False)
-    library.enable_truncation(5)
+    library._tokenizer.enable_truncation(5, direction="left")
     library.enable_padding(length=9)
     library.save(str(tmp_path / "tokenizer.json"))
     write(tmp_path / "vocab.txt", "\n".join([*WORDS[:5], "cat"]))
     write(tmp_path / "tokenizer_config.json", '{"do_lower_case": true}')
     tokenizer = Tokenizer.from_pretrained(tmp_path)
     assert len(tokenizer) == len(WORDS)
-    tokens = [encoding.tokens for encoding in tokenizer.encode(["Café cat cat cat cat", "cat"])]
-    assert tokens == [["[CLS]", "Café", "cat", "cat", "cat", "cat", "[SEP]"], ["[CLS]", "cat", "[SEP]"]]
+    texts = ["Café the the the cat", "cat"]
+    tokens = [encoding.tokens for encoding in tokenizer.encode(texts)]
+    assert tokens == [["[CLS]", "cafe", "the", "the", "the", "cat", "[SEP]"], ["[CLS]", "cat", "[SEP]"]]
+    assert tokenizer.encode(texts, max_length=5)[0].tokens == ["[CLS]", "the", "the", "cat", "[SEP]"]
+    tokenizer.save_pretrained(tmp_path / "new")
+    assert Tokenizer.from_pretrained(tmp_path / "new").truncation_side == "left"
+
+
+def test_special_and_added_tokens_of_other_names(tmp_path):
+    """(All settings, beside transformers: tests/parity/test_tokenizer_folders.py.)"""
+    write(tmp_path / "vocab.txt", "\n".join(["<s>", "</s>", *WORDS]))
+    named = {
+        "cls_token": "<s>",
+        "sep_token": {"content": "</s>", "lstrip": False},
+        "additional_special_tokens": ["<a>"],
+    }
+    write(tmp_path / "special_tokens_map.json", json.dumps(named))
+    write(tmp_path / "added_tokens.json", '{"two words": 11}')
+    tokenizer = Tokenizer.from_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path / "new")
+    for each in (tokenizer, Tokenizer.from_pretrained(tmp_path / "new")):
+        tokens = each.encode(["the two words <a>"])[0].tokens
+        assert tokens == ["<s>", "the", "two words", "<a>", "</s>"]
+        assert (each.cls_id, each.sep_id, len(each)) == (0, 1, len(WORDS) + 4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"padding_side": "left"}, "padding_side is 'left', and npbert has only 'right'"),
+        ({"truncation_side": "up"}, "truncation_side is 'up', wanted 'right' or 'left'"),
+        ({"tokenizer_class": "RobertaTokenizer"}, "tokenizer_class is 'RobertaTokenizer', and npbert has only Bert"),
+        ({"tokenizer_class": "TokenizersBackend"}, "TokenizersBackend needs a tokenizer.json, and there is none"),
+        ({"cls_token": None}, "is not a tokenizer of BERT: a special token is None, wanted a text"),
+    ],
+)
+def test_a_setting_that_is_not_honored_is_named(tmp_path, settings, message):
+    write(tmp_path / "vocab.txt", "\n".join(WORDS))
+    write(tmp_path / "tokenizer_config.json", json.dumps(settings))
+    with pytest.raises(FileError, match=re.escape(message)):
+        Tokenizer.from_pretrained(tmp_path)
 
 
 LACKING_SEP, LACKING_MASK = ("\n".join(WORDS).replace(token, "new") for token in ("[SEP]", "[MASK]"))
@@ -62,11 +102,11 @@ BARE = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0}, unk_token="a")
     [
         ("vocab.txt", b"[PAD]\n[UNK]\nca\xff\n", ", line 3: byte 14 (0xff) is not UTF-8"),
         ("vocab.txt", b"[PAD]\ncat\ndog\ncat\n", " is not a tokenizer of BERT: 'cat' is in it twice"),
-        ("vocab.txt", LACKING_SEP.encode(), " is not a tokenizer of BERT: sep_token not found in the vocabulary"),
+        ("vocab.txt", LACKING_SEP.encode(), " is not a tokenizer of BERT: the vocabulary has no [SEP]"),
         ("vocab.txt", LACKING_MASK.encode(), " is not a tokenizer of BERT: the vocabulary has no [MASK]"),
         ("tokenizer.json", BPE.encode(), " is not a tokenizer of BERT: its model is BPE, wanted WordPiece"),
         ("tokenizer.json", BARE.encode(), " is not a tokenizer of BERT: the vocabulary has no [PAD]"),
-        ("tokenizer.json", b'{"version": ', " is not a tokenizer of BERT: EOF while parsing"),
+        ("tokenizer.json", b'{"version": ', ", line 1: not valid JSON: Expecting value"),
         ("tokenizer_config.json", b"{,}", ", line 1: not valid JSON: Expecting property name"),
         ("tokenizer_config.json", b'{"do_lower_case": "no"}', ": do_lower_case is 'no', wanted true or false"),
         ("tokenizer_config.json", b'{"tokenize_chinese_chars": null}', ": tokenize_chinese_chars is None, wanted"),
@@ -160,6 +200,7 @@ NO_BERT = "not a tokenizer of BERT: "
 )
 def test_a_part_that_cannot_be_used_or_gives_other_rows_or_sequences_is_named(tmp_path, part, value, message):
     """A panic of the library is no Exception: it would come out as a traceback."""
+    write(tmp_path / "tokenizer_config.json", '{"tokenizer_class": "PreTrainedTokenizerFast"}')
     path = write(tmp_path / "tokenizer.json", json.dumps({**WHOLE, part: value}))
     with pytest.raises(FileError, match=f"^{re.escape(str(path))}.*{message}"):
         Tokenizer.from_pretrained(tmp_path)
@@ -168,6 +209,7 @@ def test_a_part_that_cannot_be_used_or_gives_other_rows_or_sequences_is_named(tm
 def test_a_part_that_cannot_be_used_on_one_text(tmp_path):
     split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
     path = write(tmp_path / "tokenizer.json", json.dumps({**WHOLE, "pre_tokenizer": split}))
+    write(tmp_path / "tokenizer_config.json", '{"tokenizer_class": "PreTrainedTokenizerFast"}')
     tokenizer = Tokenizer.from_pretrained(tmp_path)
     for call in (tokenizer.encode, lambda texts: tokenizer.encode_words([texts])):
         with pytest.raises(FileError, match=f"^{re.escape(str(path))}: its pre_tokenizer, Split, cannot be used on"):

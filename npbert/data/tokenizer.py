@@ -10,16 +10,8 @@ from typing import Any, NoReturn, TypeAlias
 from npbert.data.batch import Batch, Ids, ids_of, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.library_tokenizer import cutting_tokenizer, encodings_of
-from npbert.data.tokenizer_files import (
-    SPECIAL,
-    Encoding,
-    Settings,
-    bert_tokenizer,
-    check_room,
-    find_tokenizer,
-    read_tokenizer,
-    write_tokenizer,
-)
+from npbert.data.tokenizer_config import SPECIAL
+from npbert.data.tokenizer_files import Encoding, bert_tokenizer, find_tokenizer, read_tokenizer, write_tokenizer
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import Row, Sheet
 from npbert.io.extras import import_extra
@@ -64,11 +56,11 @@ class Tokenizer(Vocabulary):
         truncation_side: str = "right",
         path: Path | None = None,
     ) -> None:
-        self._tokenizer = getattr(library_tokenizer, "_tokenizer", library_tokenizer)
+        self.library_tokenizer = getattr(library_tokenizer, "_tokenizer", library_tokenizer)
         self.max_length, self.special, self.path = max_length, dict(special), path
         self.truncation_side = truncation_side
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
+        self.library_tokenizer.no_padding()
+        self.library_tokenizer.no_truncation()
         self._number(self._tokens_by_id(), special)
         self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here where it lacks the token for unknown words
         if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
@@ -90,7 +82,7 @@ class Tokenizer(Vocabulary):
         path = find_tokenizer(Path(folder))
         try:
             library_tokenizer, settings = read_tokenizer(path)
-            return cls(library_tokenizer, **settings._asdict(), path=path)
+            return cls(library_tokenizer, **settings, path=path)
         except FileError:
             raise
         except Exception as error:  # the library raises nothing narrower
@@ -127,12 +119,11 @@ class Tokenizer(Vocabulary):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         is_source = self.path is not None and self.path.exists() and folder.samefile(self.path.parent)
-        settings = Settings(self.special, self.max_length, self.truncation_side)
-        write_tokenizer(self._tokenizer, self.tokens, settings, folder, overwrite=overwrite or is_source)
+        write_tokenizer(self, folder, overwrite=overwrite or is_source)
 
     def _tokens_by_id(self) -> list[str]:
         by_id: dict[int, str] = {}
-        for token, index in self._tokenizer.get_vocab().items():
+        for token, index in self.library_tokenizer.get_vocab().items():
             if index in by_id:
                 raise ValueError(f"{by_id[index]!r} and {token!r} have one id, {index}")
             by_id[index] = token
@@ -174,7 +165,7 @@ class Tokenizer(Vocabulary):
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
-        check_room(max_length)
+        _check_room(max_length)
         if max_length is None or self.truncation_side == "left":
             return texts
         cut = partial(self._beginning, max_length=max_length)
@@ -192,7 +183,7 @@ class Tokenizer(Vocabulary):
 
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
         """Sentences that are cut into words already, as tokens whose `word_ids` say of which word each is a piece."""
-        check_room(max_length)
+        _check_room(max_length)
         return self._encodings(list(map(list, sentences)), max_length, is_pretokenized=True)
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
@@ -212,7 +203,7 @@ class Tokenizer(Vocabulary):
         self, texts: Sequence[Any], max_length: int | None = None, stride: int | None = None, **how: bool
     ) -> list[Encoding]:
         """The texts as the library encodes them, cut to `max_length` tokens if there is one (see cutting_tokenizer)."""
-        tokenizer = self._tokenizer
+        tokenizer = self.library_tokenizer
         if max_length is not None:
             tokenizer = cutting_tokenizer(tokenizer, max_length, stride, self.truncation_side)
         return encodings_of(tokenizer, texts, name=str(self.path or "the tokenizer"), **how)
@@ -232,3 +223,9 @@ class Tokenizer(Vocabulary):
         )
         batch.names = {"input_ids": self.decode}
         return batch
+
+
+def _check_room(max_length: int | None) -> None:
+    """Raise ValueError for a max_length with no room for a token of each text of a pair."""
+    if max_length is not None and max_length < 5:
+        raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")

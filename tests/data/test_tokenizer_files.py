@@ -137,7 +137,6 @@ def test_saved_and_read_again(tmp_path, settings, removed):
     write(tmp_path / "tokenizer_config.json", settings)
     before, folder = Tokenizer.from_pretrained(tmp_path), tmp_path / "new" / "folder"
     before.encode(["the cat"], max_length=5)
-    before.path = tmp_path / "gone" / "vocab.txt"  # as of what was read from a temporary folder
     before.save_pretrained(str(folder))
     stored = json.loads((folder / "tokenizer.json").read_text())
     assert stored["truncation"] is stored["padding"] is None

@@ -212,7 +212,7 @@ def test_what_a_run_has_read_is_compared_when_it_goes_on(tmp_path):
 
     assert make_run(0.5).train() == {"loss": 0.5}
     (tmp_path / "dev").write_text("b")
-    with pytest.raises(FileError, match="has read something else: held-out file dev was 1 bytes, .*; to go on"):
+    with pytest.raises(FileError, match=r"has read something else: held-out file dev was 1 bytes, .*; to go on"):
         make_run(0.5).train()
     with pytest.raises(FileError, match="ended at step 6: wanted more steps, to go on with other data"):
         make_run(0.5).train(changed_data=True)

@@ -12,11 +12,11 @@ import numpy as np
 import npbert
 from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io.files import FileError
+from npbert.training.agreement import check_same, check_same_folder, done_by_the_first
 from npbert.training.finite import CheckFinite
 from npbert.training.layer_statistics import LayerStatistics, histograms
 from npbert.training.live import progress_of
 from npbert.training.log import Bar, Log, held_out_line
-from npbert.training.parallel import check_same, check_same_folder, done_by_the_first
 from npbert.training.plot import Pictures, draw_curves
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.settings import save_settings, when_judged

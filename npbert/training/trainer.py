@@ -12,8 +12,8 @@ from npbert.display import Sheet, Shown
 from npbert.models import TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
+from npbert.training.agreement import check_same_batch
 from npbert.training.live import sheet_of
-from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import Run

@@ -17,13 +17,11 @@ from npbert.io.files import FileError
 from npbert.io.launcher import launched
 from npbert.io.messages import LOGGER, in_words
 from npbert.training import session
+from npbert.training.agreement import check_same_batch, check_same_folder, done_by_the_first
 from npbert.training.parallel import (
     ALONE,
     CHOSEN_BY,
     LauncherError,
-    check_same_batch,
-    check_same_folder,
-    done_by_the_first,
     launch_command,
     share_cores,
     world,

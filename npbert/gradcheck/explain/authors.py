@@ -5,35 +5,67 @@ They are found by running the layer and looking at what is called. So methods, m
 other files are all alike, and no form needs a rule of its own.
 """
 
+from __future__ import annotations
+
+import copy
 import gc
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
+import numpy as np
+
 import npbert
 from npbert.gradcheck.explain.code import Code
+from npbert.gradcheck.explain.places import copied
+from npbert.gradcheck.inputs import is_float_array
 
 _LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
 _OURS = str(Path(npbert.__file__).parent)
 _TWIN = "__twin__"
+_STEP, _NEAR = 1e-5, 1e-6
 
 
-def authored(run: Callable[[], Any], home: str = "") -> list[FunctionType]:
-    """The functions of nobody's library that are called while this runs, those that end first before others.
+@dataclass(eq=False)
+class Called:
+    """One call of an author's function. owner: the object whose method it is, or None.   around: the calls that it is
+    inside of, itself the last"""
+
+    code: CodeType
+    owner: Any
+    given: list[Any]
+    around: list[Called]
+    result: Any = None
+
+
+def calls_in(run: Callable[[], Any], home: str = "") -> list[Called]:
+    """The calls of functions of nobody's library while this runs, those that end first before others.
 
     home: a file whose functions count, too
     """
-    codes: dict[CodeType, None] = {}
+    ended: list[Called] = []
+    open_: list[Called] = []
 
-    def watch(frame: FrameType, event: str, _: Any) -> None:
-        file = frame.f_code.co_filename
-        if event == "return" and (file == home or not file.startswith((*_LIBRARIES, _OURS, "<frozen"))):
-            codes.setdefault(frame.f_code)
+    def watch(frame: FrameType, event: str, result: Any) -> None:
+        code = frame.f_code
+        if event not in ("call", "return") or not (code.co_filename == home or _is_theirs(code.co_filename)):
+            return
+        if event == "call":
+            names = code.co_varnames[: code.co_argcount]
+            given = [copied(frame.f_locals.get(name)) for name in names]
+            owner = frame.f_locals.get(names[0]) if names[:1] == ("self",) else None
+            called = Called(code, owner, given, [])
+            open_.append(called)
+            called.around = list(open_)
+        elif open_:
+            open_[-1].result = copied(result)
+            ended.append(open_.pop())
 
     before = sys.getprofile()
     sys.setprofile(watch)
@@ -41,11 +73,50 @@ def authored(run: Callable[[], Any], home: str = "") -> list[FunctionType]:
         run()
     finally:
         sys.setprofile(before)
-    holders: dict[CodeType, list[FunctionType]] = {code: [] for code in codes}
-    for each in gc.get_referrers(*codes) if codes else ():
+    return ended
+
+
+def _is_theirs(file: str) -> bool:
+    return not file.startswith((*_LIBRARIES, _OURS, "<frozen"))
+
+
+def functions_of(calls: list[Called]) -> list[FunctionType]:
+    """The functions that are called, in this order; but for those that were made in the call itself."""
+    holders: dict[CodeType, list[FunctionType]] = {called.code: [] for called in calls}
+    for each in gc.get_referrers(*holders) if holders else ():
         if isinstance(each, FunctionType) and each.__code__ in holders:
             holders[each.__code__].append(each)
     return [found[0] for found in holders.values() if len(found) == 1]
+
+
+def by_suspicion(forwards: list[Called], backwards: list[Called]) -> list[Called]:
+    """The calls of a backward; last those that are inside of a part whose backward is right by itself."""
+    right = {id(called.owner) for called in backwards if _is_right(called, forwards)}
+    return sorted(backwards, key=lambda each: any(id(called.owner) in right for called in each.around))
+
+
+def _is_right(backward: Called, forwards: list[Called]) -> bool:
+    """True if what a part's backward gives for its input is what its own forward shows, along one direction."""
+    own = [each for each in forwards if each.owner is backward.owner]
+    forward = own[-1] if own else None
+    if forward is None or backward.owner is None or len(backward.given) != 2 or len(own) > 1:
+        return False
+    (function,), y, (_, dy), dx = functions_of([forward])[:1] or [None], forward.result, backward.given, backward.result
+    inputs = [each for each in forward.given[1:] if is_float_array(each)]
+    arrays = (y, dy, dx)
+    if function is None or len(inputs) != 1 or not all(map(is_float_array, arrays)) or np.shape(dx) != inputs[0].shape:
+        return False
+    direction = np.random.default_rng(0).standard_normal(dx.shape)
+
+    def moved(step: float) -> Any:
+        given = [each + step * direction if is_float_array(each) else each for each in forward.given[1:]]
+        return function(copy.deepcopy(forward.owner), *given)
+
+    try:
+        shown = dy * (moved(_STEP) - moved(-_STEP)) / (2 * _STEP)
+        return bool(np.array_equal(moved(0), y)) and abs(shown.sum() - (dx * direction).sum()) <= _NEAR * abs(shown).sum()
+    except Exception:  # of the author's code
+        return False
 
 
 def code_of(function: FunctionType) -> Code | None:

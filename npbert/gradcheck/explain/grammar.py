@@ -45,7 +45,7 @@ brackets: f(a) / b → f(a / b); a * b → D; a / b → D
 comparison: {_COMPARISONS}; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b
 comparison: ~a → a; not a → a; a if b else c → c if b else a, a, c; np.where(a, b, c) → np.where(a, c, b); q → Q
 index: a[b] → a; a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]; a[b + c] → a[b - c], a[b]; a[b - c] → a[b + c], a[b]
-index: a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:], a[I:I + b]
+index: a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:], a[I:I + b]; i → i - 1, i + 1
 constant: c → C
 too much: p → P
 size: n → N; c → N

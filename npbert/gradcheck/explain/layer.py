@@ -1,5 +1,6 @@
 """mended: the edits of an author's functions that make the gradients those that forward shows, on several samples."""
 
+import contextlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.contract import Call, promised_gradients
-from npbert.gradcheck.explain.authors import authored, code_of, in_place_of
+from npbert.gradcheck.explain.authors import by_suspicion, calls_in, code_of, functions_of, in_place_of
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
@@ -61,21 +62,25 @@ class LayerOracle:
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     """The edits of the author's functions that make the layer right, or as much of it as they can, in so many tries."""
-    with quiet():
-        samples = samples_of(function) if function.size <= MOST_NUMBERS else []
-        searches = _searches(samples) if samples else []
     best: list[EditStep] = []
     fewest, its_file = (np.inf, np.inf), ""
+    with quiet():
+        samples = samples_of(function) if function.size <= MOST_NUMBERS else []
+        theirs = _functions_of(samples[0].function) if samples else {}
+    searches: dict[FunctionType, Mending] = {}
     for most in (CHEAP, np.inf):
-        for count, (search, file) in enumerate(searches):
-            if tries <= 0 or fewest[0] == 0:
-                break
-            share = tries // (len(searches) - count)
+        for count, (each, forward) in enumerate(theirs.items()):
+            code = code_of(each)
+            if code is None or tries <= 0 or fewest[0] == 0:
+                continue
+            if each not in searches:
+                searches[each] = Mending(code, LayerOracle(samples, each), forward=forward)
+            search, share = searches[each], tries // (len(theirs) - count)
             search.run(share, most)
             tries -= share - search.trial.left
             rank = len(search.left), sum(KINDS[step.finding.kind].cost for step in search.steps)
             if search.steps and rank < fewest:
-                best, fewest, its_file = search.steps, rank, file
+                best, fewest, its_file = search.steps, rank, _file_of(each)
     return [replace(_briefly(step), file=its_file) for step in best]
 
 
@@ -86,42 +91,31 @@ def _briefly(step: EditStep) -> Finding:
     return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
 
 
-def _searches(samples: list[Sample]) -> list[tuple[Mending, str]]:
-    """One for each function that backward runs through, with the name of its file; or where it runs through none of the
-    author's, for those of forward. Where nothing is, somebody changes npbert itself."""
-    function = samples[0].function
+def _functions_of(function: ScalarFunction) -> dict[FunctionType, str]:
+    """Those that backward runs through, each with the source of the forward that belongs to it; where it runs through
+    none of the author's, those of forward. Where nothing is the author's, npbert itself is being changed."""
     own = "" if isinstance(function.layer, Form) else inspect.getsourcefile(type(function.layer)) or ""
-    for home in ("", own):
+    for home in dict.fromkeys(("", own)):
+        made: list[Call] = []
         with function.unchanged():
-            call: Any = None
-
-            def forward() -> None:
-                nonlocal call
-                call = Call(function)
-
-            forwards = authored(forward, home)
-            backwards = authored(lambda: _undone(call), home)
-        found = [(each, code) for each in backwards or forwards if (code := code_of(each))]
+            forwards = calls_in(lambda: made.append(Call(function)), home)
+            backwards = calls_in(lambda: _undone(made[0]), home)
+        found = functions_of(by_suspicion(forwards, backwards) or forwards)
         if found:
             break
-    sources = {each: code.source for each in forwards if (code := code_of(each))}
-    return [
-        (Mending(code, LayerOracle(samples, each), forward=_of_same_owner(each, sources)), _file_of(each))
-        for each, code in found
-    ]
+    sources = {each: code.source for each in functions_of(forwards) if (code := code_of(each))}
+    return {each: _of_same_owner(each, sources) for each in found}
+
+
+def _undone(call: Call) -> None:
+    with contextlib.suppress(Exception):  # the author's own
+        call.undone(call.dy)
 
 
 def _file_of(function: FunctionType) -> str:
     """Its name; "" for what was typed."""
     name = Path(function.__code__.co_filename).name
     return "" if name.startswith("<") else name
-
-
-def _undone(call: Call) -> None:
-    try:
-        call.undone(call.dy)
-    except Exception:  # the author's own
-        return
 
 
 def _of_same_owner(function: FunctionType, sources: dict[FunctionType, str]) -> str:

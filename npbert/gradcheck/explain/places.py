@@ -65,7 +65,7 @@ class CodePlace:
         is_open = self.is_float and not (self.is_index or self.hidden)
         is_sum = isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub)
         is_computed = not isinstance(e, ast.Constant | ast.UnaryOp) and not isinstance(self.holder, ast.Compare)
-        is_size = isinstance(value, int | np.integer) and not is_truth and not self.is_index
+        is_size = isinstance(value, int | np.integer) and not is_truth
         letters = {
             "x": is_open,
             "r": is_open and (self.is_whole or self.is_one_of_several or is_sum),
@@ -73,7 +73,8 @@ class CodePlace:
             "m": (is_array and ndim == 2) or (not self.seen and is_name),
             "t": is_array and ndim > 2,
             "q": is_truth,
-            "n": is_size and not isinstance(e, ast.Constant),
+            "n": is_size and not isinstance(e, ast.Constant) and not self.is_index,
+            "i": is_size and self.in_brackets,
             "c": is_constant,
             "v": is_name or isinstance(e, ast.Subscript),
             "p": self.is_whole and isinstance(e, ast.BinOp | ast.Call),

@@ -19,6 +19,8 @@ from npbert.gradcheck.report import Gradients, compared
 
 _OTHERS = ((1, 0), (0, 1), (0, 2), (2, 3), (0, 4))
 """(so many rows more, number of the manner)"""
+_LARGE, _FEW = 200, 2
+"""Of a layer of more numbers, so many of these: exact numbers take time."""
 
 
 class Sample(NamedTuple):
@@ -39,7 +41,8 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
         made[0].dy = function.dy
     is_exact = bool(made and made[0].exact())  # differences are no judge of numbers that are large, or at a kink
     marks = [(0, number, mark) for number, mark in enumerate(_marks_of(function.layer), len(_OTHERS))]
-    for more, number, mark in [*((*each, None) for each in _OTHERS), *marks] if made else ():
+    others = [(*each, None) for each in _OTHERS][: _FEW if function.size > _LARGE else None]
+    for more, number, mark in [*others, *marks] if made else ():
         for inputs in resized(function.inputs, more):
             with contextlib.suppress(Exception):  # the layer's own: it does not allow this size, or these numbers
                 given = [_marked(value, mark) for value in inputs]

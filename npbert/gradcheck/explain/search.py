@@ -190,7 +190,8 @@ class Search:
 
         then = self.trial.look(self.trial.compiled(shaken, moved), self.first)
         is_blamed = any(_has_moved(name, now, then) for name in now.wrong)
-        if VALUES in then.wrong or not is_blamed or not (now.right <= then.right or RAISES in then.wrong):
+        is_spoiled = not (now.right <= then.right or RAISES in then.wrong or place.looped)
+        if VALUES in then.wrong or not is_blamed or is_spoiled:
             return np.inf
         both = [name for name in now.wrong if name in now.arrays and name in then.arrays]
         arrays = [(*now.arrays[name], then.arrays[name][0]) for name in both]

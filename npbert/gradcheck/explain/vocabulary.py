@@ -65,9 +65,6 @@ class Vocabulary:
         for name, value in place.env.items():
             if not place.seen or _could_be(value, place.value):
                 yield _name(name)
-        if isinstance(e, ast.Name):
-            held = {text_of(n): n for n in self._attributes}
-            yield from (node for text, node in held.items() if text.startswith("self."))
         if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
             others = {n.attr for n in self._attributes} | {"value", "grad"}
             yield from (ast.Attribute(e.value, other, ast.Load()) for other in sorted(others))
@@ -122,7 +119,8 @@ _PARTS = (ast.Name, ast.BinOp, ast.Call)
 
 
 def _name(name: str) -> ast.expr:
-    return ast.Name(name, ast.Load())
+    """Of a variable, or of what is kept on self."""
+    return filled(name)
 
 
 def sizes(env: Mapping[str, Any]) -> Iterator[ast.expr]:

@@ -7,6 +7,7 @@ other files are all alike, and no form needs a rule of its own.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
 import sys
@@ -96,27 +97,26 @@ def by_suspicion(forwards: list[Called], backwards: list[Called]) -> list[Called
 
 
 def _is_right(backward: Called, forwards: list[Called]) -> bool:
-    """True if what a part's backward gives for its input is what its own forward shows, along one direction."""
-    own = [each for each in forwards if each.owner is backward.owner]
-    forward = own[-1] if own else None
-    if forward is None or backward.owner is None or len(backward.given) != 2 or len(own) > 1:
+    """True if what a part's backward gives for its one input is what its own forward shows, along one direction."""
+    own = [each for each in forwards if backward.owner is not None and each.owner is backward.owner]
+    functions = functions_of(own[-1:])
+    if not functions or len(own) > 1 or len(backward.given) != 2:
         return False
-    (function,), y, (_, dy), dx = functions_of([forward])[:1] or [None], forward.result, backward.given, backward.result
-    inputs = [each for each in forward.given[1:] if is_float_array(each)]
-    arrays = (y, dy, dx)
-    if function is None or len(inputs) != 1 or not all(map(is_float_array, arrays)) or np.shape(dx) != inputs[0].shape:
+    given, y, dy, dx = own[0].given[1:], own[0].result, backward.given[1], backward.result
+    inputs = [each for each in given if is_float_array(each)]
+    if len(inputs) != 1 or not all(map(is_float_array, (y, dy, dx))) or dx.shape != inputs[0].shape:
         return False
     direction = np.random.default_rng(0).standard_normal(dx.shape)
 
     def moved(step: float) -> Any:
-        given = [each + step * direction if is_float_array(each) else each for each in forward.given[1:]]
-        return function(copy.deepcopy(forward.owner), *given)
+        there = [each + step * direction if is_float_array(each) else each for each in given]
+        return functions[0](copy.deepcopy(own[0].owner), *there)
 
-    try:
+    with contextlib.suppress(Exception):  # of the author's code
         shown = dy * (moved(_STEP) - moved(-_STEP)) / (2 * _STEP)
-        return bool(np.array_equal(moved(0), y)) and abs(shown.sum() - (dx * direction).sum()) <= _NEAR * abs(shown).sum()
-    except Exception:  # of the author's code
-        return False
+        off = abs(shown.sum() - (dx * direction).sum())
+        return bool(np.array_equal(moved(0), y) and off <= _NEAR * abs(shown).sum())
+    return False
 
 
 def code_of(function: FunctionType) -> Code | None:
@@ -143,7 +143,9 @@ def in_place_of(function: FunctionType, twin: Callable[..., Any]) -> Iterator[No
 @lru_cache
 def _call_of_twin(free: tuple[str, ...]) -> CodeType:
     """The code of a function that hands all on; with these free variables, as a function keeps those that it has."""
-    called = f"    def call(*args, **more):\n        if 0: {', '.join(free) or 0}\n        return {_TWIN}(*args, **more)\n"
+    called = (
+        f"    def call(*args, **more):\n        if 0: {', '.join(free) or 0}\n        return {_TWIN}(*args, **more)\n"
+    )
     scope: dict[str, Any] = {}
     exec(f"def maker({', '.join(free)}):\n{called}    return call", scope)
     made: FunctionType = scope["maker"](*free)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.contract import Call, promised_gradients
-from npbert.gradcheck.explain.authors import by_suspicion, calls_in, code_of, functions_of, in_place_of
+from npbert.gradcheck.explain.authors import Called, by_suspicion, calls_in, code_of, functions_of, in_place_of
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
@@ -95,21 +95,24 @@ def _functions_of(function: ScalarFunction) -> dict[FunctionType, str]:
     """Those that backward runs through, each with the source of the forward that belongs to it; where it runs through
     none of the author's, those of forward. Where nothing is the author's, npbert itself is being changed."""
     own = "" if isinstance(function.layer, Form) else inspect.getsourcefile(type(function.layer)) or ""
-    for home in dict.fromkeys(("", own)):
-        made: list[Call] = []
-        with function.unchanged():
-            forwards = calls_in(lambda: made.append(Call(function)), home)
-            backwards = calls_in(lambda: _undone(made[0]), home)
-        found = functions_of(by_suspicion(forwards, backwards) or forwards)
-        if found:
-            break
+    forwards, backwards = _calls_of(function, "")
+    if not (forwards or backwards):
+        forwards, backwards = _calls_of(function, own)
+    found = functions_of(by_suspicion(forwards, backwards) or forwards)
     sources = {each: code.source for each in functions_of(forwards) if (code := code_of(each))}
     return {each: _of_same_owner(each, sources) for each in found}
 
 
-def _undone(call: Call) -> None:
-    with contextlib.suppress(Exception):  # the author's own
-        call.undone(call.dy)
+def _calls_of(function: ScalarFunction, home: str) -> tuple[list[Called], list[Called]]:
+    """Those of forward, and those of backward, as far as it goes."""
+    made: list[Call] = []
+
+    def undo() -> None:
+        with contextlib.suppress(Exception):  # the author's own
+            made[0].undone(made[0].dy)
+
+    with function.unchanged():
+        return calls_in(lambda: made.append(Call(function)), home), calls_in(undo, home)
 
 
 def _file_of(function: FunctionType) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, filled, parsed, replaced, text_of
+from npbert.gradcheck.explain.code import Code, filled, parsed, replaced
 from npbert.gradcheck.explain.grammar import same
 from npbert.gradcheck.explain.places import CodePlace, broadcasts, compiled_expression, fingerprint
 

@@ -36,10 +36,10 @@ reshape: a.reshape(b, c, d) → a.reshape(c, b, d).swapaxes(0, 1), a.swapaxes(0,
 reshape: a.reshape(b, c, d, e) → a.reshape(b, d, c, e).swapaxes(1, 2), a.swapaxes(1, 2).reshape(b, c, d, e)
 brackets: a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c; (b ± c) / a → b ± c / a, b / a ± c
 brackets: a * b ± c → a * (b ± c), b * (a ± c); a ± b * c → (a ± b) * c, b * (a ± c); a ± b / c → (a ± b) / c
-brackets: a ± b * c / d → (a ± b * c) / d, (a ± b) * c / d; a / b ± c → (a ± c) / b, a / (b ± c); a / b * c → a / (b * c)
+brackets: a ± b * c / d → (a ± b * c) / d, (a ± b) * c / d; a / b ± c → (a ± c) / b, a / (b ± c)
 brackets: a / f(b) * c → a / f(b * c); a / b ± c ± d → (a ± c ± d) / b; a * b ± c ± d → a * (b ± c ± d), b * (a ± c ± d)
 brackets: a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c → a + b ** c; (a * b) ** c → a * b ** c
-brackets: a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b)
+brackets: a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b); a / b * c → a / (b * c)
 brackets: f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b)
 brackets: f(a) / b → f(a / b); a * b → D; a / b → D
 comparison: {_COMPARISONS}; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b

@@ -110,7 +110,7 @@ def test_cores_are_shared(everyone, threads, said, monkeypatch, recwarn):
 
 
 def test_other_settings_another_model_another_version_or_other_files(tmp_path, monkeypatch):
-    this, known = threading.local(), {"steps": 12, "bias": 0.0, "version": "1.0", "code": "a", "held_out": "a"}
+    this, known = threading.local(), {"steps": 12, "bias": 0.0, "version": "1.0", "held_out": "a"}
     installed = type("Installed", (), {"__version__": property(lambda _: this.version)})
 
     def check(communicator, **changes):
@@ -119,7 +119,9 @@ def test_other_settings_another_model_another_version_or_other_files(tmp_path, m
         model, this.version = classifier(), mine["version"]
         model.classifier.bias.value += communicator.rank * changes.get("bias", 0)
         reads = {"held-out file dev": mine["held_out"]}
-        check_alike(make(tmp_path, communicator, model=model, reads=reads, steps=mine["steps"]))
+        trainer = make(tmp_path, communicator, model=model, reads=reads, steps=mine["steps"])
+        trainer.look_at_data()
+        check_alike(trainer)
 
     monkeypatch.setattr(session, "npbert", installed())
     together(3, check)

@@ -76,22 +76,12 @@ def build_site(
 
 def _run_sphinx(source: Path, made: Path) -> None:
     """Raises: FileError with all that Sphinx warns of."""
-    from sphinx.application import Sphinx
-    from sphinx.util.docutils import docutils_namespace
-
+    application = import_extra("sphinx.application", extra="site").Sphinx
+    namespace = import_extra("sphinx.util.docutils", extra="site").docutils_namespace
     warnings = io.StringIO()
-    with docutils_namespace():
-        app = Sphinx(
-            source,
-            None,
-            made,
-            source / ".doctrees",
-            "html",
-            CONFIGURATION,
-            status=None,
-            warning=warnings,
-            freshenv=True,
-        )
+    with namespace():  # its own roles and directives end with it
+        folders = source, None, made, source / ".doctrees"
+        app = application(*folders, "html", CONFIGURATION, status=None, warning=warnings, freshenv=True)
         app.connect("autodoc-process-docstring", _as_lines)
         app.connect("doctree-read", _number_lines)
         app.build()

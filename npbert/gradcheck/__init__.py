@@ -18,9 +18,11 @@ The estimates are taken at the point that the layer and the inputs are at, so th
 
 from npbert.gradcheck.assertion import assert_proved
 from npbert.gradcheck.check import LossOf, check_directions, check_gradients, randomize
+from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.exact import prove, prove_vjp
 from npbert.gradcheck.explain import Finding
 from npbert.gradcheck.explain.numbers import explain
+from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     EXACT,
@@ -31,6 +33,7 @@ from npbert.gradcheck.report import (
     TOLERANCES,
     Comparison,
     GradientError,
+    PromiseError,
     Proof,
     Report,
 )
@@ -50,6 +53,10 @@ __all__ = [
     "Report",
     "Comparison",
     "GradientError",
+    "PromiseError",
+    "Call",
+    "ScalarFunction",
+    "promised_gradients",
     "Finding",
     "explain",
     "TOLERANCES",

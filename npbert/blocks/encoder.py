@@ -21,8 +21,8 @@ class Encoder(Layer):
     read (M,): the rows that are wanted, in ascending order; None means all. Every layer needs all rows of the one
     before it as keys and values, but in the last layer only the rows that are read need to be queries: an exact saving.
 
-    norm: a LayerNorm of what the last layer gives, for layers with pre-norm. One layer may be in `layers` several times,
-    as in ALBERT: it is computed as often, and its gradients are added up.
+    norm: a LayerNorm of what the last layer gives, for layers with pre-norm. ALBERT has one layer several times in
+    `layers`: it is computed as often, and its gradients add up.
     gradient_checkpointing: when set to True, each layer keeps only its input for backward (`Checkpointed`).
 
     Raises: ValueError for no layers at all, for an x that is not (N, D), or for `read` in another order; TypeError for

@@ -98,7 +98,9 @@ def _bands(query: int, positions: Array, key: int, t: int, num_heads: int, reach
         if first < last:
             keys = slice(key + max(0, band * width - reach), key + min(t, (band + 1) * width + reach))
             rows.append((slice(query + first, query + last), keys))
-    return [Piece(1, *band, heads, num_heads) for heads in _heads_at_once(num_heads, width * 3 * width) for band in rows]
+    return [
+        Piece(1, *band, heads, num_heads) for heads in _heads_at_once(num_heads, width * 3 * width) for band in rows
+    ]
 
 
 def strands(pieces: list[Piece]) -> list[list[int]]:
@@ -106,7 +108,11 @@ def strands(pieces: list[Piece]) -> list[list[int]]:
     found: list[list[int]] = []
     for number, piece in enumerate(pieces):
         before = pieces[number - 1] if number else piece
-        if number and piece.heads == before.heads and before.key_rows.start <= piece.key_rows.start < before.key_rows.stop:
+        if (
+            number
+            and piece.heads == before.heads
+            and before.key_rows.start <= piece.key_rows.start < before.key_rows.stop
+        ):
             found[-1].append(number)
         else:
             found.append([number])

@@ -52,7 +52,9 @@ class DistanceAttention(DotProductAttention):
             probabilities[i] = p if tape.keeps else None
 
         run(work, range(len(pieces)))
-        tape.keep(self, q=q, k=k, v=v, pieces=pieces, distances=distances, probabilities=probabilities, masks=masks, b=b)
+        tape.keep(
+            self, q=q, k=k, v=v, pieces=pieces, distances=distances, probabilities=probabilities, masks=masks, b=b
+        )
         return c
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:

@@ -10,9 +10,9 @@ from npbert.layers.checks import check_like
 
 
 class Rotary(Layer):
-    """(aᵢ, bᵢ) -> (aᵢ cos t θᵢ − bᵢ sin t θᵢ,  bᵢ cos t θᵢ + aᵢ sin t θᵢ)  with  θᵢ = base^(−2i/d), for a row at position t.
+    """(a, b) -> (a cos φ − b sin φ,  b cos φ + a sin φ)  with  φ = t · base^(−2i/d), for pair i of a row at position t.
 
-    x (N, D)   positions (N,) integers, 0 and up   y (N, D)
+    x (N, D)   positions t (N,) integers, 0 and up   y (N, D)
 
     The d features of each head are d/2 pairs, feature i with feature i + d/2, and each pair is a point in a plane that
     is turned by its own angle. Turned by s and by t, two vectors have the dot product that one of them has with the
@@ -41,7 +41,7 @@ class Rotary(Layer):
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx is dy turned back, by the angles −t θᵢ.
+        """dx is dy turned back, by the angles −φ.
 
         A rotation is the matrix R = (cos, −sin; sin, cos), so dx = Rᵀ dy; and the transpose of a rotation is the
         rotation back. It changes no length: rotary positions neither shrink nor enlarge a gradient.
@@ -52,7 +52,7 @@ class Rotary(Layer):
         return dx
 
     def _frequencies(self) -> Array:
-        """θᵢ (d/2,)"""
+        """base^(−2i/d) for each pair i (d/2,): how far it turns from one position to the next."""
         return 1 / self.base ** (np.arange(0, self.features, 2, dtype=np.float32) / self.features)
 
 

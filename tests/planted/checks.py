@@ -21,7 +21,7 @@ def is_its_formula(layer_class):
     """What it computes, in each block of the catalogue, is what the textbook does."""
     for name, setting in CATALOGUE.items():
         formula = FORMULAS.get(name, FORMULAS.get(name.partition(",")[0]))
-        if formula and issubclass(layer_class, setting.layer_class):
+        if formula and setting.layer_class in layer_class.__mro__[:2]:
             layer, inputs, _ = setting.make(layer_class)
             assert_allclose(layer(*inputs), formula(layer, *inputs), rtol=1e-6)
 

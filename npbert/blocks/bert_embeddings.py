@@ -1,12 +1,18 @@
 """BertEmbeddings: the sum of three vectors, for the token, its position and its sentence."""
 
+from collections.abc import Callable
+
 from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init
 from npbert.core.tape import NO_TAPE, Tape
 from npbert.layers import Dropout, Embedding, LayerNorm, NoEmbedding, SinusoidalPositions
 
-POSITION_KINDS = {"absolute": Embedding, "sinusoidal": SinusoidalPositions, "rotary": lambda *sizes: NoEmbedding()}
+POSITION_KINDS: dict[str, Callable[[int, int, Init], Layer]] = {
+    "absolute": Embedding,
+    "sinusoidal": SinusoidalPositions,
+    "rotary": lambda length, features, init: NoEmbedding(),
+}
 """The kinds of positions, and the table of each."""
 
 

@@ -194,32 +194,29 @@ class Report(Shown):
 
     def _sheet(self) -> Sheet:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
-        besides = "two directions besides" if self.ok and self.proof else "the worst"
-        lines = [f"{self._rests_on}{self.count:,} derivatives of {names}; {besides}:"]
-        if self.diagnosis:  # with the edits, where there are some; of numbers, only what is true of them
-            first, *others = (describe(each, edit=True) if each.line else each.cause for each in self.diagnosis)
-            lines = [f"WRONG: {first}", *others, *lines]
-        elif not self.ok:
-            lines[0] = f"WRONG, {lines[0]}"
-        lines += map(str, self.worst.values())
+        count = f"{self.count:,} derivatives of {names}{self._rests_on}."
+        worst = [f"{count} The worst:", *map(str, self.worst.values())]
+        if self.ok and self.proof:
+            worst = [f"{count} Cross-checks: {', '.join(self.worst)}." if self.worst else count]
+        # with the edits, where there are some; of numbers, only what is true of them
+        found = [describe(each, edit=True) if each.line else each.cause for each in self.diagnosis]
+        first, *others = [*found, *worst]
         if not self.ok:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)
-            lines += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
-        return Sheet.of("\n".join([*lines, *self._hints()]), is_right=self.ok)
+            others += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
+        if self.proof is not None and self.proof.verdict == NOT_PROVED:
+            others.append(f"Not proved: {self.proof.reason}.")
+        lines = [f"{'PASS' if self.ok else 'FAIL'}: {first}", *others, self.unchecked]
+        return Sheet.of("\n".join(filter(None, lines)), is_right=self.ok)
 
     @property
     def _rests_on(self) -> str:
-        """The words for what the verdict rests on, which come first where it is right."""
-        if not self.ok:
-            return "" if self.proof is None or self.proof.verdict == REFUTED else f"{self.proof.verdict}: "
-        how = "" if self.proof is None else ", not proved"
-        return "right, proved: " if self.proof else f"right by estimates{how}: "
-
-    def _hints(self) -> list[str]:
-        """Why nothing is proved, and what was not checked."""
-        reason = self.proof.reason if self.proof is not None and self.proof.verdict == NOT_PROVED else ""
-        return [*([f"Not proved: {reason}."] if reason else []), *([self.unchecked] if self.unchecked else [])]
+        """What the verdict rests on."""
+        if self.proof is not None and self.proof.verdict != NOT_PROVED:
+            return ", proved" * bool(self.proof)
+        how = ", by estimates" * self.ok
+        return how if self.proof is None else f"{how}, not proved"
 
 
 def compared(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +12,8 @@ from npbert.io.errors import POSITIVE, Wanted, at_least
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError, atomic_write, read_text
 from npbert.io.messages import did_you_mean
+from npbert.io.settings import Settings as Settings
+from npbert.io.settings import setting as setting
 
 SETTINGS_FILE = "settings.toml"
 _VERSION = "npbert "
@@ -21,43 +23,6 @@ _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # of evaluations along the way
 _NOTED = 0.1  # the share of the time from which on it is said
 STEP_IN_FORWARDS = 3
 """The time of a step, in forward passes of its batch: there is the way back, too."""
-
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "int": int,
-    "float": (int, float),
-    "str": str,
-    "bool": bool,
-    "tuple[str, ...]": tuple,
-}
-
-
-def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | None = None) -> Any:
-    """A field of a settings class. value: a word for what it takes, as its help says it; usually the type tells.
-    wanted: the values that are possible; None for all of its type."""
-    return field(default=default, metadata={"help": help_text, "value": value, "wanted": wanted})
-
-
-def _as_text(value: object) -> object:
-    return str(value) if isinstance(value, Path) else value
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Settings of one purpose; a run puts several together. A Path may be given for a str, and a list for a tuple."""
-
-    def __post_init__(self) -> None:
-        """Raise TypeError for a value of another type than its setting has, InputError for one that is not possible."""
-        for entry in fields(self):
-            given, kind = getattr(self, entry.name), str(entry.type)
-            value = tuple(map(_as_text, given)) if isinstance(given, tuple | list) else _as_text(given)
-            object.__setattr__(self, entry.name, value)
-            is_wrong_bool = isinstance(value, bool) and kind != "bool"
-            is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
-            if is_wrong_bool or is_wrong_tuple or not isinstance(value, _TYPES[kind]):
-                shown = list(value) if isinstance(value, tuple) else value
-                raise TypeError(f"{entry.name} is {shown!r}, wanted {kind}")
-            if entry.metadata["wanted"]:
-                entry.metadata["wanted"].check(entry.name, value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ def test_an_edit_is_found_at_its_line(before, after, kind, subject):
     report = check_gradients(layer, X)
     (finding,) = report.diagnosis
     assert (finding.line, finding.kind, finding.subject) == (line, kind, subject)
-    assert str(report).startswith(f"WRONG: {subject} {'are' if ', ' in subject else 'is'} wrong; line {line} (")
+    assert str(report).startswith(f"FAIL: {subject} {'are' if ', ' in subject else 'is'} wrong; line {line} (")
     assert f"With this change {subject}" in str(report)
 
 
@@ -110,7 +110,7 @@ def test_what_is_not_mended_is_told_by_its_numbers_or_by_the_worst_of_them(slope
     report = check_gradients(layer, X, tolerances={COMPLEX_STEP: 1e-12})
     (finding,) = report.diagnosis
     assert (finding.kind, finding.subject, finding.line) == (kind, "dx", 0)
-    assert says in finding.cause and str(report).startswith(f"WRONG: {says}")
+    assert says in finding.cause and str(report).startswith(f"FAIL: {says}")
 
 
 RIGHT_PARTS = "right by themselves: intermediate, activation, output; look at what Unread does with them"

@@ -66,7 +66,7 @@ def test_of_what_is_wrong_the_line_is_named(name, old, new, tmp_path):
 
 def test_what_casts_to_float32_is_right_by_differences_and_the_report_says_so():
     report = assert_proved(lambda a, b: a @ b, courses.MatmulBackward, courses.Tensor(n(3, 4)), courses.Tensor(n(4, 5)))
-    assert not report.proof and "right by estimates, not proved" in str(report)
+    assert not report.proof and "by estimates, not proved" in str(report)
     assert list(report.worst) == ["finite differences of float32"]
 
 
@@ -138,7 +138,7 @@ def test_whose_the_gradients_are():
 
 
 def test_of_an_output_of_one_number_a_wrong_gradient_is_told():
-    with pytest.raises(GradientError, match=r"WRONG: dx is 2\.000 times too large"):
+    with pytest.raises(GradientError, match=r"FAIL: dx is 2\.000 times too large"):
         assert_proved(lambda x: (x.sum(axis=1), x), lambda d, x: 2 * d[:, None] * np.ones_like(x), np.ones((1, 3)))
 
 
@@ -160,4 +160,4 @@ def test_the_fixture_fails_with_the_report_alone(tmp_path):
     alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # where npbert is installed, it would come twice
     out = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=alone).stdout
     assert "1 failed, 1 passed" in out
-    assert re.search(r"WRONG: dx is wrong; line 9 of test_mine.py.*\n.*return d \* x", out) and "Traceback" not in out
+    assert re.search(r"FAIL: dx is wrong; line 9 of test_mine.py.*\n.*return d \* x", out) and "Traceback" not in out

@@ -74,9 +74,9 @@ def test_the_command_says_where_to_begin(tmp_path, quick, capsys):
 
 
 def test_no_site_is_made_while_a_derivative_is_wrong(tmp_path, quick, monkeypatch, capsys):
-    monkeypatch.setattr(build, "prove", Mock(side_effect=GradientError("Linear: WRONG")))
+    monkeypatch.setattr(build, "prove", Mock(side_effect=GradientError("Linear: FAIL")))
     assert main(["site", str(tmp_path / "site")]) == 1
-    assert "no site is made while a derivative is wrong: Linear: WRONG" in capsys.readouterr().err
+    assert "no site is made while a derivative is wrong: Linear: FAIL" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -70,7 +70,7 @@ def test_the_check_is_that_of_npbert_and_a_wrong_derivative_stops_the_build(monk
     assert [count, differences, complex_step] == [report.count, *(one.relative_error for one in report.worst.values())]
     wrong = type("Tanh", (setting.layer_class,), {"backward": lambda self, dy, tape: 2 * dy * tape.take(self)})
     panels.CATALOGUE["Tanh"] = type(setting)(wrong, setting.build, setting.inputs)
-    with pytest.raises(GradientError, match=r"^Tanh: WRONG: dx is 2\.000 times too large"):
+    with pytest.raises(GradientError, match=r"^Tanh: FAIL: dx is 2\.000 times too large"):
         panels.prove()
 
 

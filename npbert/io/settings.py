@@ -1,0 +1,53 @@
+"""Settings: values, each with its help and its default said once, for Python, the command line and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from npbert.io.errors import Wanted
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "int": int,
+    "float": (int, float),
+    "str": str,
+    "bool": bool,
+    "tuple[str, ...]": tuple,
+}
+
+
+def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | None = None) -> Any:
+    """A field of a settings class.
+
+    value: a word for what it takes, as its help shows it; usually the type tells.   wanted: the values that are
+    possible; None for all of its type.
+    """
+    return field(default=default, metadata={"help": help_text, "value": value, "wanted": wanted})
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of one purpose; a run puts several together. A Path may be given for a str, and a list for a tuple. A
+    type may end in `| None`, for a setting that is not given. (In a module with `from __future__ import annotations`.)
+    """
+
+    def __post_init__(self) -> None:
+        """Raise TypeError for a value of another type than its setting has, InputError for one that is not possible."""
+        for entry in fields(self):
+            given, kind = getattr(self, entry.name), str(entry.type).removesuffix(" | None")
+            if not entry.metadata or (given is None and kind != entry.type):
+                continue
+            value = tuple(map(_as_text, given)) if isinstance(given, tuple | list) else _as_text(given)
+            object.__setattr__(self, entry.name, value)
+            is_wrong_bool = isinstance(value, bool) and kind != "bool"
+            is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
+            if is_wrong_bool or is_wrong_tuple or not isinstance(value, _TYPES[kind]):
+                shown = list(value) if isinstance(value, tuple) else value
+                raise TypeError(f"{entry.name} is {shown!r}, wanted {kind}")
+            if entry.metadata["wanted"]:
+                entry.metadata["wanted"].check(entry.name, value)

@@ -65,14 +65,14 @@ if TYPE_CHECKING:  # for editors and mypy; when it runs, each name of `__all__` 
     from npbert.training.from_lists import finetune
 
 __all__ = ["__version__", "Parameter", "Init", "Layer", "Tape", "NO_TAPE", "TapeError", "Sequences", "IGNORED"]
-__all__ += ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU", "SiLU"]
+__all__ += ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
 __all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather"]
-__all__ += ["Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]
+__all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]
 __all__ += ["FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed", "Encoder", "BertEmbeddings"]
-__all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer"]
 __all__ += ["Pooler", "MeanPooling", "MaskedLMHead", "NextSentenceHead"]
+__all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer"]
 __all__ += ["BertConfig", "Reads", "PackedBatch", "BertModel", "PreTrainedModel", "TaskModel"]
 __all__ += ["BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"]
 __all__ += ["BertForMultipleChoice", "BertForTokenClassification", "BertForQuestionAnswering"]

@@ -168,7 +168,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             lambda cls, init: cls(2 * D // H, 10.0, init.dtype),
             lambda rng: (*wide(rng), lengths.positions),
         ),
-        "RelativeBias": (lambda cls, init: cls(6, H, init, max_distance=4), lambda rng: (np.arange(-6, 7),)),
+        "RelativeBias": (lambda cls, init: cls(6, H, init, max_distance=4), lambda rng: (np.arange(6, -7, -1),)),
         "DistanceAttention, bias": (
             lambda cls, init: distance_attention(cls, init, bias=relative_bias(init)),
             lambda rng: (*x_twice(rng), *x(rng), lengths),

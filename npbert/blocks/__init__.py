@@ -16,5 +16,5 @@ from npbert.blocks.rotary_attention import RotaryAttention
 
 __all__ = ["ACTIVATIONS", "make_activation", "FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed"]
 __all__ += ["Encoder", "BertEmbeddings", "POSITION_KINDS"]
-__all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer"]
 __all__ += ["Pooler", "MeanPooling", "MaskedLMHead", "NextSentenceHead"]
+__all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer"]

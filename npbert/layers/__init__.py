@@ -23,8 +23,8 @@ from npbert.layers.tanh import Tanh
 from npbert.layers.tanh_gelu import TanhGELU
 from npbert.layers.unpack import Unpack
 
-__all__ = ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU", "SiLU"]
+__all__ = ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
 __all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather", "Unpack"]
-__all__ += ["Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]
+__all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]

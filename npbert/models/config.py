@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Number, Real
+from pathlib import Path
 from typing import Any
 
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
@@ -102,6 +103,18 @@ class BertConfig:
     def label_names(self) -> tuple[str, ...]:
         """The name of each of the C labels."""
         return self.id2label or tuple(f"LABEL_{index}" for index in range(self.num_labels))
+
+    @property
+    def label2id(self) -> dict[str, int]:
+        """The number of each label, by its name."""
+        return {name: number for number, name in enumerate(self.label_names)}
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> BertConfig:
+        """The configuration in `folder`/config.json. Raises: as load_config."""
+        from npbert.models.hugging_face.config import load_config  # which knows this class
+
+        return load_config(folder)
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> BertConfig:

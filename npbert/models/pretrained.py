@@ -44,6 +44,10 @@ class PreTrainedModel(Layer):
         says = f"new, and not trained yet: {', '.join(new)}" if new else ""
         return replace(super()._sheet(), says=says)
 
+    def num_parameters(self) -> int:
+        """How many numbers the model has; a parameter that is shared counts once."""
+        return sum(parameter.value.size for parameter in self.parameters())
+
     def pack(self, batch: AnyBatch) -> PackedBatch:
         """The batch as this model reads it. A PackedBatch stays as it is: what is checked is not checked again.
 

@@ -70,5 +70,5 @@ def write_config(path: Path, config: BertConfig, *, architecture: str, dtype: DT
     if architecture == "BertForSequenceClassification" and config.num_labels == 1:
         stored["problem_type"] = "regression"  # or a pipeline of transformers makes a probability of the number
     stored["id2label"] = {str(index): name for index, name in enumerate(config.label_names)}
-    stored["label2id"] = {name: index for index, name in enumerate(config.label_names)}
+    stored["label2id"] = config.label2id
     write_json(path, {"model_type": "bert", "architectures": [architecture], "dtype": np.dtype(dtype).name, **stored})

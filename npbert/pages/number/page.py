@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FOLDER = "number"
 START = f"{FOLDER}/js/ui/main.js"
-STYLES = ("page", "stage", "panels")
+STYLES = ("page", "stage", "panels", "guide", "fit")
 TITLE = "Follow one number back"
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 _PART = re.compile(r"<!-- (\w+\.html) -->")

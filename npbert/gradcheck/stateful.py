@@ -164,7 +164,7 @@ class StatefulForm(Form):
     def _of_inputs(self, returned: Any) -> list[Any]:
         if isinstance(returned, dict):
             return [returned[key] for key in self._keys]
-        parts = _parts(returned, self._given.names)
+        parts = _parts(returned, self._given.values)
         return [parts[key] for key in self._keys if key < len(parts)]
 
     def _find(self, inputs: list[Any], grads: Grads, wrt: Sequence[str] | None) -> list[Place]:
@@ -235,7 +235,7 @@ def _keys_of(
         keys = {position: gradient_key(name, returned) for position, name in enumerate(names)}
         found = [position for position, key in keys.items() if key and (wrt is None or names[position] in wrt)]
         return [keys[position] for position in found], found
-    parts = _parts(returned, names)
+    parts = _parts(returned, inputs)
     moved = [position for position, value in enumerate(inputs) if is_float_array(value)]
     if wrt is not None:
         moved = [position for position in moved if names[position] in wrt]
@@ -247,9 +247,10 @@ def _keys_of(
     return list(range(len(moved))), moved
 
 
-def _parts(returned: Any, names: list[str]) -> list[Any]:
-    """What is returned one by one; an array of as many, for a list of inputs."""
-    is_stack = isinstance(returned, np.ndarray) and len(names) > 1 and names[0].endswith("[0]")
+def _parts(returned: Any, inputs: list[Any]) -> list[Any]:
+    """What is returned, one by one; so with an array of one gradient for each of several inputs."""
+    is_stack = isinstance(returned, np.ndarray) and len(inputs) > 1
+    is_stack = is_stack and returned.shape == (len(inputs), *np.shape(inputs[0]))
     return list(returned) if is_stack or isinstance(returned, tuple | list) else [returned]
 
 

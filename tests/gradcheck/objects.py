@@ -1,4 +1,4 @@
-"""Objects that keep on themselves what backward needs, in many styles: right here, and test_objects.py makes them wrong."""
+"""Objects that keep on themselves what backward needs, in many styles, and right: test_objects.py makes them wrong."""
 
 import numpy as np
 

@@ -65,6 +65,8 @@ def _add_run(command: Parser, kind: type[TrainerSettings]) -> Run:
                          "model in FOLDER/model")  # fmt: skip
     command.add_argument("--resume", action="store_true", help="go on with the run in FOLDER where it stopped; "
                          "with more --steps or --epochs, also where it ended")  # fmt: skip
+    command.add_argument("--changed-data", action="store_true", help="go on even if the files, the vocabulary or the "
+                         "labels have changed; earlier evaluations do not count then")  # fmt: skip
     add_options(command, kind)
     return _train
 
@@ -111,7 +113,7 @@ def _train_on(args: argparse.Namespace, communicator: Communicator) -> int:
     if communicator.size > 1:
         note(f"shared by {communicator.size} processes, with {counted(num_threads(), 'thread')} each")
     try:
-        numbers = run.trainer.train()
+        numbers = run.trainer.train(changed_data=args.changed_data)
     except KeyboardInterrupt:
         if communicator.is_first:
             again = _again(args.command, folder, processes=communicator.size)

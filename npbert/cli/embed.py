@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from npbert.cli.options import reads_files
+from npbert.cli.options import add_columns, reads_files
 from npbert.cli.parser import COUNT, Parser, Run, Value
+from npbert.cli.predict import rows_of
 from npbert.cli.text import (
     JSON_LINES,
     STANDARD_INPUT,
@@ -18,16 +19,21 @@ from npbert.cli.text import (
     write_array,
     write_json_lines,
 )
+from npbert.data.tables import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Embed
 from npbert.io.errors import at_least, one_of
 from npbert.io.files import FileError
 from npbert.io.messages import printable
+from npbert.training.tasks import TaskSettings
+
+_COLUMNS = ("text", "text_pair", "delimiter", "first_row")
 
 
 def add_embed_command(command: Parser) -> Run:
     """Turn each text into a vector; texts that mean similar things get similar
     vectors. The file has a text on each line; the answer to each is a line of
-    JSON, or a row of a NumPy array with --output NAME.npy.
+    JSON, or a row of a NumPy array with --output NAME.npy. Of a table (TSV, CSV or lines of
+    JSON), --text says which column to take.
 
     The folder of a sentence-transformers model has a modules.json, which says how
     its vectors are made; options on the command line override it.
@@ -37,6 +43,7 @@ def add_embed_command(command: Parser) -> Run:
       echo "A cat sat on the mat." | npbert embed folder --pooling cls
     To find the texts that are most similar to another: npbert search --help"""
     _add_options(command)
+    add_columns(command, *_COLUMNS)
     return reads_files(command, _embed, (".npy", *JSON_LINES))
 
 
@@ -62,7 +69,11 @@ def _read(args: argparse.Namespace) -> Embed:
 
 
 def _embed(args: argparse.Namespace) -> int:
-    texts = read_lines(args.input)
+    given = {name: getattr(args, name) for name in _COLUMNS if hasattr(args, name)}
+    columns = TaskSettings(**given) if given else None
+    if columns is None and args.input.endswith(TABLE_ENDINGS):
+        raise FileError(f"{args.input} is a table, wanted a text on each line; --text says which column to take")
+    texts = read_lines(args.input) if columns is None else rows_of(args.input, columns)[1]
     vectors = _read(args)(texts, batch_size=args.batch_size)
     if args.output and args.output.endswith(".npy"):
         write_array(vectors, args.output)

@@ -90,9 +90,9 @@ def _page(args: argparse.Namespace) -> int:
 
 
 def add_site_command(command: Parser) -> Run:
-    """Make a web site to read npbert on, with no network: the chapters of docs/, the source
-    in reading order with each backward beside the forward that it undoes, and the reference.
-    Beside each backward stand its last check, made now, and the bugs that the tests plant."""
+    """Make a web site to read npbert on, with no network: the chapters of docs/, the layers
+    in reading order with each forward beside its backward, and the reference. A layer's page
+    shows the numbers on the tape, its last check, made now, and the bugs that the tests plant."""
     command.add_argument(
         "folder", metavar="FOLDER", type=Path, help="where to write it: a new folder, or an earlier site"
     )

@@ -1,7 +1,6 @@
 """The commands that ask a finished model: `npbert fill-mask`, `classify`, `tag` and `answer`."""
 
 import argparse
-import json
 from collections.abc import Sequence
 
 from npbert.cli.options import add_columns, columns_of, length_of, reads_files, run_settings
@@ -9,11 +8,10 @@ from npbert.cli.parser import COUNT, Parser, Run
 from npbert.cli.text import name_of, read_all, read_lines, read_texts, write_json_lines
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
-from npbert.data.tables import TABLE_ENDINGS, read_table
+from npbert.data.tables import TABLE_ENDINGS, json_rows, read_table
 from npbert.data.tokenizer import Text
 from npbert.inference import Answer, AnswerSpan, Classify, FillMask, Tag
 from npbert.inference.classify import Label
-from npbert.io.files import FileError
 from npbert.training.tasks import TaskSettings
 
 
@@ -62,7 +60,7 @@ def add_classify_command(command: Parser) -> Run:
 def _classify(args: argparse.Namespace) -> int:
     run = run_settings(args.folder)
     columns = columns_of(args, run, TABLE_ENDINGS)
-    places, texts = _lines(args.input) if columns is None else _rows(args.input, columns)
+    places, texts = _lines(args.input) if columns is None else rows_of(args.input, columns)
     results: Sequence[Label | float] = Classify.from_pretrained(args.folder, **length_of(run))(texts)
     rows = [
         {**place, "text": text, **({"score": result} if isinstance(result, float) else result._asdict())}
@@ -81,7 +79,7 @@ def _lines(path: str) -> tuple[list[dict[str, int]], list[Text]]:
     return [{} for _ in texts], texts
 
 
-def _rows(path: str, settings: TaskSettings) -> tuple[list[dict[str, int]], list[Text]]:
+def rows_of(path: str, settings: TaskSettings) -> tuple[list[dict[str, int]], list[Text]]:
     """A text, or two, from the columns of each row, and in which line it ends."""
     names = [settings.text, *([settings.text_pair] if settings.text_pair else [])]
     header, text = settings.first_row == "header", read_all(path)
@@ -140,7 +138,7 @@ def add_answer_command(command: Parser) -> Run:
     """Find the part of a passage that answers a question; the answer to each is a line of JSON.
     FOLDER is that of a checkpoint, or of a run of npbert finetune --task squad.
 
-    Each line of the file is a JSON object with "question" and "passage"; with --question the
+    Each line of the file is a JSON object with "question" and "passage" (or "context"); with --question the
     whole file is one passage. A file whose name ends in .json is in the format of SQuAD.
 
     examples:
@@ -170,14 +168,5 @@ def _answer(args: argparse.Namespace) -> int:
 
 
 def _questions(path: str) -> list[Question]:
-    questions = []
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            row = json.loads(line)
-            question, passage = row["question"], row["passage"]
-            "".join([question, passage]).encode()  # two strings, and no half of a character
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            wanted = 'wanted a JSON object with the strings "question" and "passage", or --question'
-            raise FileError(f"{name_of(path)}, line {number}: {wanted}; got {line[:60]!r}") from error
-        questions.append(Question("", question, passage, ()))
-    return questions
+    rows = json_rows(name_of(path), read_all(path), ("question", "passage,context"), hint="or give --question")
+    return [Question("", question, passage, ()) for (question, passage), _ in rows]

@@ -78,16 +78,25 @@ export function compute(world, step, line, target, terms = line.terms) {
 }
 
 const WRITE = {
-  "=": (values, at, x) => { values[at] += x; },
-  last: (values, at, x) => { values[at] = x; },
-  max: (values, at, x) => { values[at] = Math.max(values[at], x); },
+  "=": (values, at, x) => {
+    values[at] += x;
+  },
+  last: (values, at, x) => {
+    values[at] = x;
+  },
+  max: (values, at, x) => {
+    values[at] = Math.max(values[at], x);
+  },
 };
 
 // One term of a formula: a loop over each letter, in which the target and every array that is read move on.
 function addTerm(world, step, {target, way}, {values}, term) {
   const {refs, starts, loops} = planOf(world, step, target, term);
   const read = refs.map(({name}) => world.arrays.get(name).values);
-  const scale = term.factors.reduce((product, one) => (one.constant ? product * constantIn(step, one.constant) : product), term.sign);
+  const scale = term.factors.reduce(
+    (product, one) => (one.constant ? product * constantIn(step, one.constant) : product),
+    term.sign,
+  );
   const factors = evaluators(step, term.factors, read);
   const write = WRITE[way];
   const stack = Array.from({length: loops.length + 1}, () => Int32Array.from(starts));
@@ -102,9 +111,12 @@ function addTerm(world, step, {target, way}, {values}, term) {
   }
 
   function sweep(depth) {
-    const {size, moves} = loops[depth], [from, to] = [stack[depth], stack[depth + 1]];
+    const {size, moves} = loops[depth],
+      [from, to] = [stack[depth], stack[depth + 1]];
     if (isPlain && depth === loops.length - 1) {
-      const [y, a, b] = from, [moveY, moveA, moveB] = moves, [, left, right] = read;
+      const [y, a, b] = from,
+        [moveY, moveA, moveB] = moves,
+        [, left, right] = read;
       for (let n = 0; n < size; n++) {
         values[y + moveY[n]] += scale * left[a + moveA[n]] * right[b + moveB[n]];
       }
@@ -149,7 +161,9 @@ function planOf(world, step, target, term) {
   const loops = ranges.map(([letter, [from, to]]) => {
     const moves = refs.map(() => new Int32Array(to - from));
     for (const {one, which, stride} of indices.filter((index) => index.one.letter === letter)) {
-      moves[which].forEach((_, n) => { moves[which][n] += stride * placeAt(world, step, one, from + n); });
+      moves[which].forEach((_, n) => {
+        moves[which][n] += stride * placeAt(world, step, one, from + n);
+      });
     }
     return {size: to - from, moves};
   });
@@ -161,7 +175,7 @@ function planOf(world, step, target, term) {
 }
 
 // The arrays of all factors, in order, those within functions too.
-export const refsOf = (factors) => factors.flatMap((one) => one.args ? refsOf(one.args) : one.constant ? [] : [one]);
+export const refsOf = (factors) => factors.flatMap((one) => (one.args ? refsOf(one.args) : one.constant ? [] : [one]));
 
 // For each factor but constants, how its number is found when the arrays stand at their places `at`: first the target,
 // then each array in order.

@@ -111,7 +111,12 @@ function addGradient(world, name, batch, constants) {
   const step = {kind: "AdamW", constants, said: world.model.program.formulas.AdamW};
   const w = batch[0].trace.arrays.get(name);
   world.arrays.set(name, w);
-  compute(world, step, line, add(world, `g(${name})`, "g", w, {step, line}));
+  const g = add(world, `g(${name})`, "g", w, {step, line});
+  batch.forEach(({trace, share}) =>
+    trace.arrays.get(`d(${name})`).values.forEach((value, at) => {
+      g.values[at] += share * value;
+    }),
+  );
 }
 
 // ‖g‖ over all parameters, a term for each; and how much of every gradient is left.

@@ -8,7 +8,9 @@ from npbert.cli.parser import Parser, Run
 from npbert.cli.text import check_output, note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
+from npbert.io.files import check_replaceable
 from npbert.io.messages import LOGGER
+from npbert.pages.html import ICON
 from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page, write_page
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
 
@@ -35,16 +37,22 @@ def add_report_command(command: Parser) -> Run:
 def _report(args: argparse.Namespace) -> int:
     if len(args.folders) > 1:
         path = args.output or COMPARISON_FILE
-        check_output(path)
+        _check_page(path)
         write_comparison(args.folders, path)
     else:
         (folder,) = args.folders
         path = args.output or str(Path(folder) / REPORT_FILE)
         if args.output or Path(folder).is_dir():
-            check_output(path)
+            _check_page(path)
         write_report(folder, args.output)
     note(f"{path} is written; open it in a browser")
     return 0
+
+
+def _check_page(path: str) -> None:
+    """Before all the work: can a page be written there, in place of nothing but an earlier page?"""
+    check_output(path)
+    check_replaceable(Path(path), ICON)
 
 
 def add_page_command(command: Parser) -> Run:
@@ -74,7 +82,7 @@ def _page(args: argparse.Namespace) -> int:
     path = args.output or _PAGE
     if not args.output and Path(path).exists():
         raise FileExistsError(f"{path} is here already: --output {path} writes over it")
-    check_output(path)
+    _check_page(path)
     if args.folder is None:
         from npbert.pages.site.number import number_data  # the site's files are read for nothing else here
 
@@ -90,9 +98,9 @@ def _page(args: argparse.Namespace) -> int:
 
 
 def add_site_command(command: Parser) -> Run:
-    """Make a web site to read npbert on, with no network: the chapters of docs/, the source
-    in reading order with each backward beside the forward that it undoes, and the reference.
-    Beside each backward stand its last check, made now, and the bugs that the tests plant."""
+    """Make a web site to read npbert on, with no network: the chapters of docs/, the layers
+    in reading order with each forward beside its backward, and the reference. A layer's page
+    shows the numbers on the tape, its last check, made now, and the bugs that the tests plant."""
     command.add_argument(
         "folder", metavar="FOLDER", type=Path, help="where to write it: a new folder, or an earlier site"
     )

@@ -17,7 +17,7 @@ from npbert.training.parallel import Shares
 from npbert.training.progress import Step, Watcher
 
 
-class NotFiniteError(ArithmeticError):
+class NotFiniteError(FloatingPointError):
     """The loss, a gradient or a parameter is infinite or not a number."""
 
 

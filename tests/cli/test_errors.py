@@ -64,7 +64,7 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, limited
 
 
 FINE = b'{"question": "cat?", "passage": "the cat"}\n'
-NO_QUESTIONS = ["cat?", '["cat?", "the cat"]', "7", "", "x" * 10**5, '{"question": "cat?"}']
+NO_QUESTIONS = ["cat?", '["cat?", "the cat"]', "7", "", "x" * 10**5]
 NO_QUESTIONS += ['{"question": "cat?", "passage": "the', '{"question": "cat?", "passage": "the \\ud83d"}']
 NO_QUESTIONS += ['{"question": 7, "passage": "the cat"}', '{"question": ["cat?"], "passage": ["the cat"]}']
 NO_QUESTION = (
@@ -72,7 +72,7 @@ NO_QUESTION = (
 )
 TWO_TABS = b"a cat\ta dog\nthe\ta\tcat\tdog\n"
 ONE_OR_TWO = "wanted one, or two with a tab between them; for a file with more columns, --text says which one to take"
-NO_NPZ = "--output is a.npz, wanted a name that ends in one of .npy, .jsonl, .ndjson, .json"
+NO_NPZ = "--output is 'a.npz', wanted a name that ends in one of .npy, .jsonl, .ndjson, .json"
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,7 @@ NO_NPZ = "--output is a.npz, wanted a name that ends in one of .npy, .jsonl, .nd
         ("fill-mask", [], b"a [MASK]\nthe cat\n", "text 2 has no [MASK], or it was cut off: 'the cat'"),
         ("answer", ["--question", "cat?"], b"\x00", "the passage for the question 'cat?' is empty"),
         *(("answer", [], FINE + f"{line}\n".encode() + FINE, f"{NO_QUESTION} {line[:60]!r}") for line in NO_QUESTIONS),
+        ("answer", [], FINE + b'{"question": "cat?", "text": ""}', f"{NO_QUESTION} the keys 'question', 'text'"),
     ],
 )
 def test_values_that_are_none(npbert, checkpoints, command, arguments, stdin, message):
@@ -96,7 +97,7 @@ def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatc
     (tmp_path / "texts.txt").write_text("the cat\n")
     (tmp_path / "a link").symlink_to(tmp_path / "texts.txt")
     for name in ("texts.txt", "a link", "./texts.txt"):
-        wanted = f"--output is {name}, the file that the texts are read from: it would be lost"
+        wanted = f"--output is {name!r}, wanted another file than the one that is read: it would be lost"
         assert npbert("embed", checkpoints["embed"], "texts.txt", "--output", name).error == wanted
     assert (tmp_path / "texts.txt").read_text() == "the cat\n"
 
